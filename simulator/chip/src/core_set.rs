@@ -16,7 +16,6 @@ impl CoreSet {
         CoreSet::Inline(0)
     }
 
-    /// The cores below `count`.
     pub(crate) fn below(count: u32) -> CoreSet {
         (0..count).collect()
     }
@@ -76,20 +75,18 @@ impl CoreSet {
         self.words().iter().all(|&word| word == 0)
     }
 
-    /// In ascending order.
+    /// The cores in ascending order.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         self.iter_in(0..self.words().len() as u32 * BITS)
     }
 
-    /// The cores of `range`, in ascending order.
     #[inline]
     pub(crate) fn iter_in(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
         let words = self.words();
         bits(range, words.len(), |index| words[index])
     }
 
-    /// The cores of `range` in both sets, in ascending order.
     #[inline]
     pub(crate) fn common_in(
         &self,
@@ -124,7 +121,7 @@ fn set(word: &mut u64, bit: u32) -> bool {
     new
 }
 
-/// The bits of `range` that are set in `word(0..words)`.
+/// The bits of `range` that are set in the words `word(0..words)`.
 #[inline]
 fn bits(range: Range<u32>, words: usize, word: impl Fn(usize) -> u64) -> impl Iterator<Item = u32> {
     let end = range.end.min(words as u32 * BITS);
@@ -164,7 +161,7 @@ impl FromIterator<u32> for CoreSet {
     }
 }
 
-/// By members: a set that was large once equals a set that never was.
+/// Compares members, so unused words at the end do not matter.
 impl PartialEq for CoreSet {
     fn eq(&self, other: &CoreSet) -> bool {
         self.iter().eq(other.iter())
@@ -180,7 +177,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn two_words_in_size() {
+    fn a_set_has_the_size_of_two_words() {
         assert_eq!(size_of::<CoreSet>(), 16);
     }
 

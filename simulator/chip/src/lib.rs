@@ -1,10 +1,10 @@
-//! The simulated world of manycore: a deterministic machine of 2 to 1024 and
-//! more cores, for code over `manycore_platform::Platform`.
+//! The simulated world of manycore: a deterministic machine of 2 to more than 1024 cores. It runs
+//! code that is generic over `manycore_platform::Platform`.
 //!
-//! A machine is a TOML file ([`config`]); [`Simulation`] runs a program on it;
-//! the program's threads run over the platform [`Simulated`]. Real code runs,
-//! and only what crosses the platform's seam takes simulated time: atomics,
-//! announced reads and writes, computation, futexes, threads, messages.
+//! A TOML file describes a machine ([`config`]). [`Simulation`] runs a program on the machine. The
+//! program's threads use the platform [`Simulated`]. The host runs their code natively, and only
+//! calls of the platform take simulated time: atomics, announced reads and writes, computation,
+//! futexes, threads, messages.
 //!
 //! ```
 //! use manycore_chip::{Activity, Simulated, Simulation, config::Config};
@@ -31,22 +31,21 @@
 //!     counter.load(Ordering::Relaxed)
 //! })?;
 //! assert_eq!(run.value, 1_600);
-//! // Every cycle of every core is accounted for.
+//! // Each core's activities add up to all cycles of the run.
 //! let report = &run.statistics.report;
 //! assert!(report.cores.iter().all(|core| core.sum() == run.statistics.cycles));
 //! assert_eq!(report.lines[0].names, ["counter"]);
-//! // Core 10 is the first of the second socket: the line crosses over to it.
+//! // Core 10 is the first core of the second socket: the line crosses over to it.
 //! assert!(report.cores[10][Activity::Remote] > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What is exact, and what is not modelled
 //!
-//! The same machine and program give the same cycles and the same hash on any
-//! host. Accesses take effect one at a time in the order of simulated time, so
-//! the machine is sequentially consistent; cores are in order and wait for
-//! each access. Not modelled: instruction fetch, store buffers and
-//! out-of-order execution, prefetching, virtual memory.
+//! The same machine and program give the same cycles and the same hash on any host. Accesses take
+//! effect one at a time in the order of simulated time, so the machine is sequentially consistent;
+//! cores execute in order and wait for each access. Not modelled: instruction fetch, store buffers
+//! and out-of-order execution, prefetching, virtual memory.
 
 mod account;
 mod broadcast;
@@ -72,12 +71,12 @@ pub use front::fiber::{
 };
 pub use front::simulation::{Run, Simulation};
 
-/// The README's programs run.
+/// Runs the README's programs.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The guide's page on a simulated lock.
+/// Runs the programs on the guide's page about a simulated lock.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/simulated-lock.md")]
 struct Guide;

@@ -1,4 +1,4 @@
-//! What a core does with a cycle.
+//! The activities of cores.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -7,11 +7,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::Cycles;
 
-/// What a core does with a cycle.
+/// An activity of a core. Each cycle of a core belongs to one.
 ///
-/// An access is charged to the nearest place that had the line: the caches on
-/// the way are part of it. The list is issue 3's; what the kernel does, except
-/// futexes, is all the scheduler's and counts as [`Switch`](Self::Switch).
+/// The cycles of an access belong to the nearest place that had the line, and include the look-ups
+/// on the way. All work of the kernel except futexes counts as [`Switch`](Self::Switch).
 ///
 /// ```
 /// use manycore_chip::Activity;
@@ -24,26 +23,25 @@ use super::Cycles;
 pub enum Activity {
     /// Executes instructions that do not touch shared memory.
     Compute,
-    /// An access that its own L1 serves.
+    /// Waits for its own L1.
     L1,
-    /// An access that its own L2 serves.
+    /// Waits for its own L2.
     L2,
-    /// An access served within the core group: by the last-level cache or by a
+    /// Waits for an access served within the core group: by the last-level cache or by a
     /// neighbour's private cache.
     Group,
-    /// An access served by another core group's caches, or one that only waits
-    /// for copies there to go.
+    /// Waits for another core group's caches to send the line or to drop their copies.
     Remote,
-    /// An access that main memory serves.
+    /// Waits for main memory.
     Memory,
     /// Executes an atomic operation once it holds the line.
     Atomic,
-    /// Looks at a word until it changes.
+    /// Spins on a word until it changes.
     Spin,
-    /// In the kernel to wait for or to wake a waiter on a futex.
+    /// In the kernel, to wait on a futex or to wake waiters.
     Futex,
-    /// In the kernel's scheduler: context switches, migrations, ticks, balancing,
-    /// yields, and the start and end of threads.
+    /// In the kernel's scheduler: switches, migrations, ticks, balancing, yields, and the start and
+    /// end of threads.
     Switch,
     /// Has no thread to run.
     Idle,
@@ -52,7 +50,7 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// All, in the order of reports.
+    /// All activities, in the order of reports.
     pub const ALL: [Self; 12] = [
         Self::Compute,
         Self::L1,
@@ -68,7 +66,7 @@ impl Activity {
         Self::Message,
     ];
 
-    /// The word for it in reports: one, in small letters.
+    /// The activity's name in reports: one lower-case word.
     pub fn label(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -117,11 +115,12 @@ impl Breakdown {
         Activity::ALL.into_iter().zip(self.0)
     }
 
-    /// What was added since an earlier look at the same cycles: all activities together take as
-    /// long as between the looks.
+    /// The cycles that were added since `earlier`, an earlier breakdown of the same core. They add
+    /// up to the time between both.
     ///
-    /// A look is in the midst of what cores are charged for. What was an activity's at the earlier
-    /// one and is another's now is taken off what was added, computation first.
+    /// `earlier` may contain charges that were changed later. If an activity has fewer cycles now
+    /// than in `earlier`, the difference is subtracted from the other activities, computation
+    /// first.
     ///
     /// ```
     /// use manycore_chip::{Activity, Breakdown};
@@ -144,7 +143,7 @@ impl Breakdown {
         rest
     }
 
-    /// `op` of each activity's cycles here and in `other`.
+    /// Applies `op` to each activity's cycles in `self` and `other`.
     pub(super) fn map(&self, other: &Self, op: fn(Cycles, Cycles) -> Cycles) -> Self {
         Self(std::array::from_fn(|at| op(self.0[at], other.0[at])))
     }

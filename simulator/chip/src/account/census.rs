@@ -1,38 +1,36 @@
-//! Counting while a machine runs, if somebody wants to know.
+//! Counts events while a machine runs, if the user asked for counters.
 //!
-//! A machine without a census asks once a miss whether it has one, and nowhere on the path of a
-//! hit: the hits of a cache are the cycles spent in it over its latency, since each takes exactly
-//! that.
+//! Hits need no counting: each takes exactly the cache's latency, so their number is the cycles
+//! spent in the cache divided by its latency. A machine without a census checks for one at each
+//! miss.
 
 use super::{
     Activity, Breakdown, CacheCounters, CoreCounters, Counters, Cycles, Histogram, Sample, Source,
 };
 use crate::config::Config;
 
-/// The counts of the engine.
 #[derive(Debug)]
 pub(crate) struct Census {
     cores: Box<[Counted]>,
     /// Cycles of a hit in the L1 and in the L2.
     hit: [Cycles; 2],
     latencies: [Histogram; 3],
-    /// The period of samples, if there are any, and the time of the next.
+    /// The period of samples, if any, and (in `next`) the time of the next sample.
     period: Option<Cycles>,
     next: Cycles,
     samples: Vec<Sample>,
 }
 
-/// One core's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     computed: u64,
     answers: [u64; 3],
     waited: [Cycles; 3],
-    /// What the request under way has waited at the stages that it has left.
+    /// The cycles that the current request has waited at its earlier stages.
     waiting: Cycles,
 }
 
-/// Samples that are kept. When there would be more, every second one goes, and the
+/// The most samples that are kept. If there are more, every second sample is dropped, and the
 /// period doubles.
 const SAMPLES: usize = 1024;
 
@@ -51,7 +49,6 @@ impl Census {
         }
     }
 
-    /// When the next sample is due.
     pub(crate) fn next(&self) -> Cycles {
         self.next
     }
@@ -62,13 +59,13 @@ impl Census {
         *computed = computed.saturating_add(instructions);
     }
 
-    /// The core's request goes on to another stage after it `waited` at one.
+    /// The core's request continues to its next stage after it `waited` at one.
     pub(crate) fn passed(&mut self, core: u32, waited: Cycles) {
         self.cores[core as usize].waiting += waited;
     }
 
-    /// A miss of the core was answered from `source`, `latency` after it began and
-    /// after it had `waited` at its last stage.
+    /// Counts a miss of the core that `source` served in `latency` cycles. It `waited` at its last
+    /// stage.
     pub(crate) fn answered(&mut self, core: u32, source: Source, latency: Cycles, waited: Cycles) {
         let core = &mut self.cores[core as usize];
         core.answers[source as usize] += 1;
@@ -76,7 +73,7 @@ impl Census {
         self.latencies[source as usize].record(latency);
     }
 
-    /// A core's counters, if its cycles are `raw` as charged, and `spent` up to now.
+    /// A core's counters. Its cycles are `raw` as charged, and `spent` up to now.
     fn core(&self, core: usize, raw: &Breakdown, spent: Breakdown) -> CoreCounters {
         let counted = &self.cores[core];
         let [group, remote, memory] = counted.answers;
@@ -102,7 +99,7 @@ impl Census {
         }
     }
 
-    /// The counters of all cores, whose cycles are given as charged and up to now.
+    /// The counters of all cores. `cores` gives the cycles of each as charged and up to now.
     pub(crate) fn cores(
         &self,
         cores: impl Iterator<Item = (Breakdown, Breakdown)>,
@@ -111,7 +108,7 @@ impl Census {
         cores.map(|(core, (raw, spent))| self.core(core, &raw, spent))
     }
 
-    /// The cores' counters at `now`; `cores` are their cycles as charged and up to now.
+    /// All counters at `now`. `cores` gives the cycles of each core as charged and up to now.
     pub(crate) fn counters(
         &self,
         now: Cycles,
@@ -129,7 +126,6 @@ impl Census {
         counters
     }
 
-    /// Takes the sample that was due, at `now`.
     pub(crate) fn sample(
         &mut self,
         now: Cycles,
@@ -156,13 +152,11 @@ impl Census {
     }
 }
 
-/// The counts of the memory system.
 #[derive(Debug)]
 pub(crate) struct MemoryCensus {
     shared: Box<[CacheCounters]>,
     pub(crate) home_queue: Histogram,
     pub(crate) controllers: Box<[super::ControllerCounters]>,
-    /// Cycles of a controller's whole bandwidth that a line takes.
     line_cycles: f64,
 }
 
@@ -178,7 +172,7 @@ impl MemoryCensus {
         }
     }
 
-    /// A request reached the cache of `group`, which has the line or not.
+    /// Counts a look-up in the cache of `group`, which is a hit if it `has` the line.
     pub(crate) fn looked_up(&mut self, group: u32, has: bool) {
         let cache = &mut self.shared[group as usize];
         match has {
@@ -187,7 +181,7 @@ impl MemoryCensus {
         }
     }
 
-    /// Controller `which` transferred a line, after it had `waited`.
+    /// Counts a line that controller `which` transferred after the request had `waited`.
     pub(crate) fn transferred(&mut self, which: u32, waited: Cycles) {
         let controller = &mut self.controllers[which as usize];
         controller.lines += 1;

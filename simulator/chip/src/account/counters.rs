@@ -1,4 +1,4 @@
-//! What the parts of a machine did: caches, links, memory controllers, queues.
+//! Counters of the machine's parts: caches, links, memory controllers, queues.
 
 use super::{Breakdown, Histogram};
 use serde::Serialize;
@@ -8,8 +8,8 @@ use serde::Serialize;
 pub struct CacheCounters {
     /// Accesses that the cache served.
     pub hits: u64,
-    /// Accesses that went on to the next level. A write to a line that the cache
-    /// may only read is a miss.
+    /// Accesses that continued to the next level. A write to a line that the cache may only read is
+    /// a miss.
     pub misses: u64,
 }
 
@@ -18,15 +18,15 @@ pub struct CacheCounters {
 pub struct CoreCounters {
     /// Cycles by activity.
     pub cycles: Breakdown,
-    /// The parts of the cycles of `group`, `remote` and `memory` in which requests
-    /// waited until the home of their line had served others: serialisation.
+    /// The parts of the cycles of `group`, `remote` and `memory` in which requests waited while
+    /// their line's home served other requests.
     pub serialised: [u64; 3],
-    /// Instructions that the program announced, and one for each access. Looks of
-    /// a thread that spins on a word which does not change are not counted.
+    /// Instructions that the program announced, and one for each access. Loads of an unchanged word
+    /// in a spin loop are not counted.
     pub instructions: u64,
     /// The first level.
     pub l1: CacheCounters,
-    /// The second level; all zero on a machine without one.
+    /// The second level. All zero on a machine without one.
     pub l2: CacheCounters,
     /// Misses of the core's own caches that its core group served.
     pub group: u64,
@@ -39,11 +39,11 @@ pub struct CoreCounters {
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LinkCounters {
-    /// Where it begins: a router of a mesh, or a core group.
+    /// The start of the link: a router of a mesh, or a core group.
     pub from: u32,
-    /// Where it ends.
+    /// The end of the link.
     pub to: u32,
-    /// Cycles in which it carried something: on a mesh, a flit each.
+    /// Cycles in which the link carried a message. On a mesh, a flit takes one cycle.
     pub busy: u64,
 }
 
@@ -52,23 +52,23 @@ pub struct LinkCounters {
 pub struct ControllerCounters {
     /// Lines read and written.
     pub lines: u64,
-    /// Cycles in which it transferred them.
+    /// Cycles in which the controller transferred lines.
     pub busy: u64,
-    /// Cycles that requests waited for those before them. Over the length of the
-    /// run, that is the mean length of the queue.
+    /// Cycles that requests waited for earlier requests. Divided by the length of the run, this is
+    /// the mean length of the queue.
     pub waited: u64,
 }
 
 /// The broadcast network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OpticalCounters {
-    /// Words of 8 bytes that were sent: one a message, and those of its long data.
+    /// Words of 8 bytes that were sent: one for each message, plus the words of its long data.
     pub sent: u64,
-    /// Words that arrived at ports: a word that was sent counts once for each port of its channel.
+    /// Words that arrived at ports. A sent word counts once for each port of its channel.
     pub received: u64,
 }
 
-/// Cycles from the miss to the answer, by who gave it.
+/// Cycles from the miss to the answer, by the place that answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Latencies {
     /// The requester's core group.
@@ -77,18 +77,16 @@ pub struct Latencies {
     pub remote: Histogram,
     /// Main memory.
     pub memory: Histogram,
-    /// Messages of the electrical network: cycles that a message waited for links
-    /// on its way.
+    /// Cycles that a message of the electrical network waited for links.
     pub network_wait: Histogram,
-    /// Requests that a line's home was already serving or had waiting when a
-    /// request arrived there.
+    /// The number of other requests at a line's home, served or waiting, when a request arrives.
     pub home_queue: Histogram,
 }
 
-/// What the parts of a machine did in a run, or in a part of one.
+/// The counters of a machine's parts in a run, or in a part of a run.
 ///
-/// A run has counters if [`Simulation::counters`](crate::Simulation::counters)
-/// asked for them. The difference of two looks is a region of interest.
+/// A run has counters if [`Simulation::counters`](crate::Simulation::counters) was called. To count
+/// a region of interest, subtract the counters at its start from those at its end.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -116,29 +114,29 @@ pub struct Latencies {
 pub struct Counters {
     /// The length, in cycles.
     pub cycles: u64,
-    /// By hardware thread.
+    /// The counters of each hardware thread.
     pub cores: Vec<CoreCounters>,
-    /// By core group: the last-level cache; none on a machine without one. A
-    /// request that a neighbour's own cache answers is a miss here.
+    /// The counters of each core group's last-level cache. Empty on a machine without such caches.
+    /// A request that a neighbour's private cache answers is a miss here.
     pub shared: Vec<CacheCounters>,
-    /// Links that carried something.
+    /// The links that carried messages.
     pub links: Vec<LinkCounters>,
-    /// By number.
+    /// The memory controllers, by number.
     pub controllers: Vec<ControllerCounters>,
-    /// All zero on a machine without the network.
+    /// The broadcast network. All zero on a machine without it.
     pub optical: OpticalCounters,
-    /// How long things took, and how long queues were.
+    /// The latencies of accesses and the lengths of queues.
     pub latencies: Latencies,
 }
 
-/// The counters of all cores together, at a time of the run.
+/// The sums of all cores' counters at a time of the run.
 ///
-/// [`Simulation::samples`](crate::Simulation::samples) asks for them.
+/// [`Simulation::samples`](crate::Simulation::samples) turns samples on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sample {
     /// The cycle at which they were read.
     pub at: u64,
-    /// From the start of the run until then.
+    /// The counts from the start of the run until `at`.
     pub total: CoreCounters,
 }
 
@@ -168,7 +166,7 @@ impl CoreCounters {
         }
     }
 
-    /// The difference to an earlier look at the same run.
+    /// The difference to `earlier`, earlier counters of the same core.
     ///
     /// ```
     /// use manycore_chip::CoreCounters;
@@ -181,14 +179,14 @@ impl CoreCounters {
         self.map(earlier, u64::saturating_sub)
     }
 
-    /// Several together.
+    /// The sum of several cores' counters.
     pub fn sum(cores: impl Iterator<Item = Self>) -> Self {
         cores.fold(Self::default(), |sum, core| sum.map(&core, |a, b| a + b))
     }
 
-    /// The cycle stack: what the core did, in words, and for how many cycles. The
-    /// parts add up to the core's time. `serialised` is apart from the accesses
-    /// that it is a part of.
+    /// The cycle stack: the names of the core's activities and their cycles, which add up to the
+    /// core's time. `serialised` is a part of its own, and its cycles are not counted in the
+    /// accesses' parts.
     pub fn stack(&self) -> Vec<(&'static str, u64)> {
         use super::Activity::{Group, Memory, Remote};
         let mut serialised = 0;
@@ -220,15 +218,15 @@ impl CoreCounters {
 }
 
 impl Counters {
-    /// All cores together.
+    /// The sum of all cores.
     pub fn total(&self) -> CoreCounters {
         CoreCounters::sum(self.cores.iter().copied())
     }
 
-    /// What was counted since `earlier`, a look at the same run.
+    /// The difference to `earlier`, earlier counters of the same run.
     ///
-    /// Cycles that a core was charged for at the earlier look and that were taken
-    /// back since (a computation that was interrupted) count as none.
+    /// If charged cycles were taken back since `earlier`, because a computation was interrupted,
+    /// the difference is 0 and not negative.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let less = u64::saturating_sub;
@@ -275,7 +273,7 @@ impl Latencies {
         }
     }
 
-    /// Each with its name and its unit.
+    /// The histograms with their names and units.
     pub(super) fn named(&self) -> [(&'static str, &'static str, &Histogram); 5] {
         [
             ("latency-group", "cycles", &self.group),

@@ -1,4 +1,4 @@
-//! What a run costs in energy: the events that were counted, times the machine's table
+//! The energy of a run: the counted events times the machine's energies
 //! ([`Energies`](crate::config::Energies)).
 
 use super::{Activity, Counters};
@@ -7,19 +7,20 @@ use serde::Serialize;
 
 /// One part's energy in a run.
 ///
-/// [`Counters::energy`] makes them.
+/// [`Counters::energy`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Energy {
-    /// Which part: a key of the machine's table `[energy]`.
+    /// The part: a key of the machine's table `[energy]`.
     pub part: &'static str,
     /// Events.
     pub events: u64,
-    /// Picojoules of all of them.
+    /// Picojoules of all events.
     pub picojoules: f64,
 }
 
 impl Counters {
-    /// The energy of what was counted on a machine, part by part; nothing if the machine has no table.
+    /// The energy of the counted events on `machine`, part by part. Empty if the machine has no
+    /// energies.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};

@@ -1,9 +1,9 @@
-//! How often which value was seen.
+//! Histograms of values.
 
 use serde::Serialize;
 
-/// Counts of values, in buckets of which four share a power of two: a bucket's
-/// least and greatest value differ by less than a quarter.
+/// Counts of values in buckets. There are four buckets for each power of two, so the least and the
+/// greatest value of a bucket differ by less than a quarter.
 ///
 /// ```
 /// use manycore_chip::Histogram;
@@ -19,17 +19,16 @@ use serde::Serialize;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Histogram {
-    /// By [`bucket`]; without the empty ones at the end.
+    /// The count of each [`bucket`], without empty buckets at the end.
     counts: Vec<u64>,
     count: u64,
     sum: u64,
     most: u64,
 }
 
-/// Values below are a bucket each.
+/// Each value below this has its own bucket.
 const EXACT: u64 = 4;
 
-/// The bucket of a value.
 fn bucket(value: u64) -> usize {
     if value < EXACT {
         return value as usize;
@@ -38,7 +37,6 @@ fn bucket(value: u64) -> usize {
     (4 * (log - 1) + (value >> (log - 2) & 3) as u32) as usize
 }
 
-/// The least value of a bucket.
 fn least(bucket: usize) -> u64 {
     if bucket < EXACT as usize {
         return bucket as u64;
@@ -54,7 +52,6 @@ impl Histogram {
         self.record_many(value, 1);
     }
 
-    /// Counts a value that was seen `times` times.
     #[inline]
     pub(crate) fn record_many(&mut self, value: u64, times: u64) {
         if times == 0 {
@@ -75,7 +72,7 @@ impl Histogram {
         self.counts.resize(buckets, 0);
     }
 
-    /// Values that were counted.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -98,16 +95,15 @@ impl Histogram {
         }
     }
 
-    /// Buckets that have values: the least and the greatest value of each, and
-    /// how many values it has.
+    /// The buckets that contain values: the least and the greatest value of each, and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let counts = self.counts.iter().enumerate();
         let some = counts.filter(|(_, count)| **count > 0);
         some.map(|(at, count)| (least(at), last(at), *count))
     }
 
-    /// A value that the share `part` (0 to 1) of all values does not exceed: the
-    /// greatest of its bucket, or of all.
+    /// The quantile of the share `part` (0 to 1): the greatest value of its bucket, or the greatest
+    /// of all values if that is less.
     pub fn quantile(&self, part: f64) -> u64 {
         let wanted = (part.clamp(0.0, 1.0) * self.count as f64).ceil() as u64;
         let mut seen = 0;
@@ -120,8 +116,8 @@ impl Histogram {
         self.most
     }
 
-    /// What was counted since `earlier`, a copy of this histogram from before.
-    /// The greatest value is that of the last bucket with new values.
+    /// The difference to `earlier`, an earlier copy of this histogram. Its greatest value is that
+    /// of the last bucket with new values.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let before = earlier.counts.iter().chain(std::iter::repeat(&0));
@@ -138,7 +134,6 @@ impl Histogram {
     }
 }
 
-/// The greatest value of a bucket.
 fn last(bucket: usize) -> u64 {
     match bucket == self::bucket(u64::MAX) {
         true => u64::MAX,

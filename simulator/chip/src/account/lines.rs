@@ -1,4 +1,4 @@
-//! What happened to each cache line, and to the objects that have names.
+//! The accounts of cache lines and of named objects.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Cycles, HotLine, Name, NamedSpin, Names, Order};
 
-/// What served an access that the core's own caches did not.
+/// The place that served a miss of the core's own caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Group,
@@ -15,27 +15,25 @@ pub(crate) enum Source {
     Memory,
 }
 
-/// The accounts of all cache lines that left their core's caches or were spun
-/// on.
+/// The accounts of all cache lines that missed a core's caches or were spun on.
 #[derive(Debug)]
 pub(crate) struct Lines {
     /// The shift from an address to its line.
     shift: u32,
-    /// Only looked up; a report sorts it.
+    /// The order of the map does not matter, since reports are sorted.
     lines: FxHashMap<u64, Line>,
-    /// Which lines have had names, by the last bits of their numbers: so that
-    /// a write to any other line, in its writer's own cache, looks nothing up.
+    /// A bit for the last bits of the number of each line that has had a name. So a write hit to
+    /// most other lines needs no look-up.
     filter: [u64; 16],
     names: Names,
-    /// Named ranges of addresses by their start, none overlapping.
+    /// Named ranges of addresses by their start. Ranges do not overlap.
     named: BTreeMap<u64, (u64, Name)>,
-    /// Cycles spun, by name.
     spun: Vec<Cycles>,
     spun_unnamed: Cycles,
 }
 
-/// What an access took from others: how many other caches had to drop the line,
-/// or to keep it for reading only; the core it went to.
+/// The effect of an access on other caches: the core that got the line, and how many other caches
+/// dropped the line or may only read it now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) by: u32,
@@ -52,16 +50,15 @@ struct Line {
     named: bool,
     spun: Cycles,
     waited: Cycles,
-    /// Cores and how often each took the line from another; sorted by core. Few
-    /// lines have many, and most none.
+    /// Cores, and how often each took the line from another core. Sorted by core. Most lines have
+    /// no entry.
     takers: Vec<(u32, u64)>,
 }
 
 impl Line {
-    /// Counts a core that took the line.
     #[inline]
     fn taken_by(&mut self, core: u32) {
-        // A line that all cores fight over has each at its own place: nothing is searched.
+        // If all cores have taken the line, each core is at its own index, so there is no search.
         if let Some((taker, times)) = self.takers.get_mut(core as usize)
             && *taker == core
         {
@@ -94,9 +91,8 @@ impl Lines {
         self.lines.entry(address >> self.shift).or_default()
     }
 
-    /// A core's access to the line at `address`, which its own caches did not
-    /// have, was served from `source` after it had `waited` until the line's
-    /// home had served those before it.
+    /// Counts a core's miss on the line at `address`. `source` served it. Before that, it `waited`
+    /// while the line's home served earlier requests.
     #[inline]
     pub(crate) fn served(
         &mut self,
@@ -120,7 +116,7 @@ impl Lines {
         }
     }
 
-    /// A core wrote to line number `line`, which its own caches had.
+    /// Counts a core's write hit on line number `line`.
     #[inline(always)]
     pub(crate) fn wrote(&mut self, line: u32) {
         let (word, bit) = Self::in_filter(line.into());
@@ -143,7 +139,8 @@ impl Lines {
         (number as usize / 64 % 16, 1 << (number % 64))
     }
 
-    /// A core spun on the word at `address`. The cycles are its present name's.
+    /// Counts cycles that a core spun on the word at `address`. They are added to the current name
+    /// of the word.
     pub(crate) fn spin(&mut self, address: u64, cycles: Cycles) {
         self.line(address).spun += cycles;
         match self.name_at(address) {
@@ -152,8 +149,8 @@ impl Lines {
         }
     }
 
-    /// Names the object at `addresses`, which ends the names of objects that
-    /// were there before. Objects of one name are reported together.
+    /// Names the object at `addresses`. Removes earlier names of objects there. Objects of one name
+    /// are reported together.
     pub(crate) fn name(&mut self, addresses: Range<u64>, name: &str) -> Name {
         self.unname(&addresses);
         let name = self.intern(name);
@@ -166,12 +163,10 @@ impl Lines {
         name
     }
 
-    /// The lines that `addresses`, of at least a byte, reach into.
     fn numbers(&self, addresses: &Range<u64>) -> RangeInclusive<u64> {
         addresses.start >> self.shift..=(addresses.end - 1) >> self.shift
     }
 
-    /// Ends the names of objects that reach into `addresses`.
     pub(crate) fn unname(&mut self, addresses: &Range<u64>) {
         let ended: Vec<_> = self
             .overlapping(addresses)
@@ -182,14 +177,13 @@ impl Lines {
         }
     }
 
-    /// The name of the object that holds the byte at `address`.
     pub(crate) fn name_at(&self, address: u64) -> Option<Name> {
         self.overlapping(&(address..address + 1))
             .next()
             .map(|(_, name)| name)
     }
 
-    /// The number of a name that may belong to no object.
+    /// The number of `name`, even if no object has that name.
     pub(crate) fn intern(&mut self, name: &str) -> Name {
         let name = self.names.intern(name);
         self.spun.resize(self.spun.len().max(name.index() + 1), 0);
@@ -200,8 +194,7 @@ impl Lines {
         &self.names
     }
 
-    /// Starts and names of the objects that reach into `addresses`, the last
-    /// first.
+    /// The starts and names of the objects that overlap `addresses`, in descending order.
     fn overlapping(&self, addresses: &Range<u64>) -> impl Iterator<Item = (u64, Name)> {
         let first = addresses.start;
         self.named
@@ -211,8 +204,8 @@ impl Lines {
             .map(|(start, (_, name))| (*start, *name))
     }
 
-    /// The `count` lines with the most by `order`, ties by address; lines with
-    /// none are left out.
+    /// The first `count` lines by `order`, without lines that have a count of zero. Equal lines are
+    /// sorted by address.
     pub(super) fn hottest(&self, count: usize, order: Order) -> Vec<HotLine> {
         let key = |line: &Line| match order {
             Order::Transfers => line.transfers,
@@ -265,7 +258,8 @@ impl Lines {
         }
     }
 
-    /// Cycles spun by name, the most first; the last entry is what has none.
+    /// Cycles spun by name, sorted by descending cycles. The last entry has the cycles on words
+    /// without a name.
     pub(super) fn spins(&self) -> Vec<NamedSpin> {
         let mut spins: Vec<_> = self
             .names
@@ -277,7 +271,7 @@ impl Lines {
                 cycles: *cycles,
             })
             .collect();
-        // Stable: equal ones keep the order in which they were named.
+        // A stable sort: equal entries keep the order in which the names were first used.
         spins.sort_by_key(|spin| std::cmp::Reverse(spin.cycles));
         if self.spun_unnamed > 0 {
             spins.push(NamedSpin {
@@ -356,7 +350,8 @@ mod tests {
         );
         lines.name(60..68, "head");
         lines.name(100..108, "tail");
-        // The lines of both, another, and one that the filter mistakes.
+        // The lines of both objects, another line, and a line that the filter confuses with the
+        // first.
         for line in [0, 1, 1, 2, 1024] {
             lines.wrote(line);
         }

@@ -1,9 +1,9 @@
-//! Where the cycles went: by core and activity ([`Breakdown`]), by cache line and
-//! named object ([`Lines`]), and over time ([`Timeline`]). If asked for, also what the
-//! machine's parts did ([`Counters`]).
+//! The accounts of a run's cycles: by core and activity ([`Breakdown`]), by cache line and named
+//! object ([`Lines`]), over time ([`Timeline`]), and the counters of the machine's parts
+//! ([`Counters`]).
 //!
-//! Every cycle of every core is charged to exactly one [`Activity`], so that
-//! the sums of a core are the length of the run.
+//! Each cycle of a core is charged to exactly one [`Activity`], so a core's activities add up to
+//! the length of the run.
 
 mod activity;
 mod census;

@@ -1,8 +1,8 @@
-//! Names of locks, barriers and whatever else a program wants told apart.
+//! The names of a program's objects, such as locks and barriers.
 
 use std::collections::BTreeMap;
 
-/// A name that was interned: a small number.
+/// The number of an interned name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name(u32);
 
@@ -12,7 +12,7 @@ impl Name {
     }
 }
 
-/// The names of one run. Equal names are one.
+/// The names of one run. Equal names have one number.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     numbers: BTreeMap<String, Name>,
@@ -34,7 +34,7 @@ impl Names {
         &self.texts[name.index()]
     }
 
-    /// All, in the order in which they were first interned.
+    /// All names, in the order in which they were interned.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! The accounts of a run.
+//! The report of a run.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Activity, Breakdown, Cycles, Lines};
 
-/// Where the cycles of a run went.
+/// The cycles of a run by activity, and its most contended cache lines and words.
 ///
 /// ```
 /// use manycore_chip::{Activity, Breakdown, Report};
@@ -19,40 +19,40 @@ use super::{Activity, Breakdown, Cycles, Lines};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Length of the run in cycles; what each core's activities add up to.
+    /// The length of the run in cycles. Each core's activities add up to it.
     pub end: u64,
-    /// All cores together.
+    /// The sum of all cores.
     pub total: Breakdown,
-    /// Cycles by activity, core by core.
+    /// The cycles of each core by activity.
     pub cores: Vec<Breakdown>,
-    /// The cache lines that were fought over most.
+    /// The most contended cache lines.
     pub lines: Vec<HotLine>,
-    /// Cycles spun on each named object, the most first, then those spun on
-    /// words without a name.
+    /// Cycles spun on named objects, sorted by descending cycles. The last entry is for words
+    /// without a name.
     pub spins: Vec<NamedSpin>,
 }
 
-/// By what cache lines are compared.
+/// The order of cache lines in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// How often they changed owner.
+    /// By the number of changes of owner.
     Transfers,
-    /// How long requests waited for their home.
+    /// By the cycles that requests waited at the home.
     Waiting,
 }
 
-/// The history of one cache line.
+/// The counts of one cache line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HotLine {
-    /// Simulated address of its first byte.
+    /// The simulated address of the line's first byte.
     pub address: u64,
-    /// Named objects in it, by address. More than one may be false sharing.
+    /// The named objects in the line, by address. Several objects may be false sharing.
     pub names: Vec<String>,
     /// Changes of owner.
     pub transfers: u64,
-    /// Copies dropped because another core wrote.
+    /// Copies that were dropped because another core wrote.
     pub invalidations: u64,
-    /// Misses that the core group served.
+    /// Misses that the requester's core group served.
     pub group: u64,
     /// Misses that another core group served.
     pub remote: u64,
@@ -60,23 +60,23 @@ pub struct HotLine {
     pub memory: u64,
     /// Reads that missed the reader's own caches.
     pub reads: u64,
-    /// Writes; of a line without named objects, only those that missed the
-    /// writer's own caches.
+    /// Writes. For a line without named objects, only the writes that missed the writer's own
+    /// caches.
     pub writes: u64,
-    /// Cycles spun on its words.
+    /// Cycles spun on the line's words.
     pub spun: u64,
-    /// Cycles that requests waited for its home to serve others.
+    /// Cycles that requests waited while the line's home served others.
     pub waited: u64,
-    /// Cores, and how often each took the line from another.
+    /// Cores, and how often each took the line from another core.
     pub takers: Vec<(u32, u64)>,
 }
 
 /// Cycles spun on the objects of one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NamedSpin {
-    /// The name; none for all words without one.
+    /// The name. `None` for all words without a name.
     pub name: Option<String>,
-    /// Cycles, of all cores.
+    /// Cycles of all cores.
     pub cycles: u64,
 }
 
@@ -103,8 +103,8 @@ impl Report {
     }
 }
 
-/// A table of the activities that occurred on cores that worked, one of the
-/// hottest lines, and one of spinning.
+/// Prints three tables: the activities of cores that worked, the most contended lines, and the
+/// spinning.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let occurred: Vec<Activity> = self
@@ -182,7 +182,7 @@ mod tests {
     use crate::account::{Source, Taken};
 
     #[test]
-    fn tables() {
+    fn the_report_prints_tables() {
         let mut cores = vec![Breakdown::default(); 2];
         cores[0][Activity::Compute] = 300;
         cores[0][Activity::Spin] = 100;

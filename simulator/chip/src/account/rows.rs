@@ -1,26 +1,25 @@
-//! Counters as tidy rows, and as a text for a terminal.
+//! Counters as rows of a tidy table, and as text for a terminal.
 
 use super::{CacheCounters, CoreCounters, Counters, HotLine};
 use serde::Serialize;
 use std::fmt;
 
-/// One number of a run: a row of a tidy table.
+/// A row of a tidy table: one number of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CounterRow {
     /// The kind of part: `machine`, `core`, `llc`, `link`, `optical`, `controller`, `latency`,
     /// `line`.
     pub part: &'static str,
-    /// Which one of its kind: a number, two numbers, or a name.
+    /// The part's identity: a number, two numbers, or a name.
     pub which: String,
     /// The counted quantity.
     pub quantity: String,
-    /// How much.
+    /// The value of the quantity.
     pub value: f64,
     /// The unit of the value.
     pub unit: &'static str,
 }
 
-/// Collects rows of one part.
 struct Rows {
     rows: Vec<CounterRow>,
     part: &'static str,
@@ -72,9 +71,9 @@ impl Rows {
 }
 
 impl Counters {
-    /// All counters as tidy rows: the machine, each core that worked, each cache,
-    /// link and controller that was used, the histograms bucket by bucket, and
-    /// `lines` (those of [`Report::lines`](crate::Report), the hottest).
+    /// All counters as rows: of the machine, of each core that worked, of each used cache, link and
+    /// controller, of each bucket of the histograms, and of `lines` (such as
+    /// [`Report::lines`](crate::Report)).
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -149,8 +148,8 @@ impl Counters {
     }
 }
 
-/// A few lines for a terminal: the machine's cycle stack, its caches, the links and
-/// controllers that were used most, and latencies.
+/// Prints a few lines for a terminal: the machine's cycle stack, its caches, the busiest link and
+/// controller, and latencies.
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();

@@ -1,19 +1,17 @@
-//! What each simulated thread was in when: sleeps, and regions with a name.
+//! The spans of each simulated thread over time: sleeps and named regions.
 
 use super::{Cycles, Name};
 
-/// What a span of a thread's time is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
-    /// Asleep on a futex, which may have a name.
+    /// The thread sleeps on a futex, which may have a name.
     Sleep(Option<Name>),
-    /// Waits for another thread to end.
+    /// The thread waits for another thread to end.
     Join,
-    /// The program says what it does.
+    /// The program has named a region.
     Region(Name),
 }
 
-/// A span that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) thread: u32,
@@ -22,20 +20,18 @@ pub(crate) struct Ended {
     pub(crate) to: Cycles,
 }
 
-/// The spans of a run, up to a number of them. Those of a thread are one inside
-/// the other.
+/// The spans of a run, up to `cap` spans. The spans of a thread are nested.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
     cap: usize,
     ended: Vec<Ended>,
-    /// By thread: what it is in, the outermost first.
+    /// The open spans of each thread, the outermost first.
     open: Vec<Vec<(Span, Cycles)>>,
     /// Spans that did not fit.
     missing: u64,
 }
 
 impl Spans {
-    /// At most `cap` spans; with zero, none is recorded.
     pub(crate) fn new(cap: usize) -> Self {
         Self {
             cap,
@@ -48,7 +44,6 @@ impl Spans {
         self.cap > 0
     }
 
-    /// `thread` enters a span.
     pub(crate) fn begin(&mut self, thread: u32, span: Span, at: Cycles) {
         let thread = thread as usize;
         if self.open.len() <= thread {
@@ -74,8 +69,8 @@ impl Spans {
         }
     }
 
-    /// All spans of a run that ended at `end`, by start, the longer before those
-    /// inside; and how many are missing.
+    /// All spans of a run that ended at `end`, and how many are missing. The spans are sorted by
+    /// start, and an outer span comes before its inner spans.
     pub(super) fn finish(mut self, end: Cycles) -> (Vec<Ended>, u64) {
         for thread in 0..self.open.len() {
             while !self.open[thread].is_empty() {
@@ -83,7 +78,7 @@ impl Spans {
             }
         }
         let order = |one: &Ended| (one.from, std::cmp::Reverse(one.to), one.thread);
-        // Stable: of two that are equal, the inner one ended first, and comes last.
+        // A stable sort: of two equal spans, the inner span ended first, so it comes last.
         self.ended.reverse();
         self.ended.sort_by_key(order);
         (self.ended, self.missing)
@@ -96,7 +91,7 @@ mod tests {
     use crate::account::Names;
 
     #[test]
-    fn spans_nest_and_what_is_open_ends_with_the_run() {
+    fn spans_nest_and_open_spans_end_with_the_run() {
         let mut names = Names::default();
         let (outer, inner) = (
             Span::Region(names.intern("a")),
@@ -122,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_counted() {
+    fn spans_beyond_the_limit_are_counted() {
         let mut spans = Spans::new(2);
         for at in 0..5 {
             spans.begin(0, Span::Sleep(None), 2 * at);

@@ -1,22 +1,21 @@
-//! What each core did when.
+//! The activities of each core over time.
 
 use super::{Activity, Cycles, Name};
 
-/// A stretch of time in which a core did one thing.
+/// A time in which a core had one activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) core: u32,
-    /// The simulated thread, if one ran.
     pub(crate) thread: Option<u32>,
     pub(crate) activity: Activity,
-    /// What it did that to, if that has a name.
+    /// The name of the activity's object, if it has one.
     pub(crate) name: Option<Name>,
     pub(crate) from: Cycles,
     pub(crate) to: Cycles,
 }
 
 impl Segment {
-    /// Takes in `next` if it continues the same thing.
+    /// Merges `next` if it continues the same activity.
     fn extend(&mut self, next: &Self) -> bool {
         let same = Self {
             from: self.from,
@@ -36,29 +35,28 @@ impl Segment {
     }
 }
 
-/// The segments of a run in memory, up to a number of them: a run can be longer
-/// than any memory. What is beyond is counted, not kept.
+/// The segments of a run, up to `cap` segments. Further segments are only counted, since a run can
+/// be longer than memory allows.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     cap: usize,
     segments: Vec<Segment>,
-    /// Each core's latest segment, which the next may continue.
+    /// Each core's latest segment, which may be extended.
     open: Vec<Option<Segment>>,
     missing: Missing,
 }
 
-/// What did not fit in a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     pub(super) segments: u64,
     pub(super) cycles: Cycles,
-    /// The start of the first of them.
+    /// The start of the first missing segment.
     pub(super) from: Option<Cycles>,
 }
 
 impl Timeline {
-    /// A timeline of at most `cap` segments; with zero it is off and
-    /// [`record`](Self::record) costs a branch.
+    /// A timeline of at most `cap` segments. With zero it is off, and [`record`](Self::record) only
+    /// takes a branch.
     pub(crate) fn new(cores: usize, cap: usize) -> Self {
         let open = if cap == 0 {
             Vec::new()
@@ -73,7 +71,6 @@ impl Timeline {
         }
     }
 
-    /// Whether anything is recorded.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.cap > 0
@@ -119,13 +116,13 @@ impl Timeline {
         }
     }
 
-    /// The segments by start, then core, and what is missing.
+    /// The segments, sorted by start and core, and the counts of missing segments.
     pub(super) fn finish(mut self) -> (Vec<Segment>, Missing) {
         let mut open: Vec<_> = std::mem::take(&mut self.open)
             .into_iter()
             .flatten()
             .collect();
-        // The earliest first, should they not all fit.
+        // The earliest segments come first, in case not all fit.
         open.sort_by_key(|segment| (segment.from, segment.core));
         for segment in open {
             self.keep(segment);
@@ -170,9 +167,9 @@ mod tests {
     }
 
     proptest! {
-        /// No cycle is lost, whatever the cap: it is kept or counted as missing.
+        /// For each cap, a cycle is either kept or counted as missing.
         #[test]
-        fn kept_and_missing_are_all(
+        fn kept_and_missing_cycles_are_all_cycles(
             steps in prop::collection::vec((0_u32..3, 0_usize..3, 0_u64..50), 0..100),
             cap in 1_usize..60,
         ) {

@@ -1,10 +1,10 @@
 //! A timeline as Chrome's trace-event JSON, which Perfetto opens.
 //!
-//! A chip is two processes: one whose threads are the cores, with what each does, and one whose
-//! threads are the program's, with their sleeps and regions. Times are microseconds of simulated
-//! time. The format is "Trace Event Format" by the Chromium project: complete events (`X`) and
-//! metadata events (`M`). The file names no `displayTimeUnit`: older readers of Perfetto take it
-//! for the unit of the times themselves.
+//! A run is two processes in the file. The threads of the first are the cores, with their
+//! activities. The threads of the second are the program's, with their sleeps and regions. Times
+//! are in microseconds of simulated time. The format is "Trace Event Format" by the Chromium
+//! project: complete events (`X`) and metadata events (`M`). The file has no `displayTimeUnit`,
+//! because old versions of Perfetto take it for the unit of the times.
 
 use std::io::{self, Write};
 
@@ -15,9 +15,9 @@ use super::spans::{Ended, Span};
 use super::timeline::Missing;
 use super::{Cycles, Names, Segment, Spans, Timeline};
 
-/// A run's timeline: what each core did when, and what each thread was in.
+/// A run's timeline: the activities of each core, and the sleeps and regions of each thread.
 ///
-/// Empty unless [`Simulation::timeline`](crate::Simulation::timeline) asked for it.
+/// Empty unless [`Simulation::timeline`](crate::Simulation::timeline) was called.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, Trace, config::Config};
@@ -37,9 +37,8 @@ use super::{Cycles, Names, Segment, Spans, Timeline};
 #[derive(Clone, Debug)]
 pub struct Trace {
     machine: String,
-    /// Cycles in a nanosecond.
     ghz: f64,
-    /// By number.
+    /// The texts of names, by number.
     names: Vec<String>,
     threads: Vec<String>,
     segments: Vec<Segment>,
@@ -49,20 +48,16 @@ pub struct Trace {
     cores: usize,
 }
 
-/// What a viewer shows in addition to the segments.
+/// The texts that a viewer shows in addition to the segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels<'a> {
-    /// The name of the machine.
     pub(crate) chip: &'a str,
-    /// Cycles in a nanosecond.
     pub(crate) ghz: f64,
     pub(crate) names: &'a Names,
-    /// The names of the program's threads.
     pub(crate) threads: Vec<String>,
 }
 
 impl Trace {
-    /// The timeline of a run that ended at `end`.
     pub(crate) fn new(
         timeline: Timeline,
         spans: Spans,
@@ -85,7 +80,7 @@ impl Trace {
         }
     }
 
-    /// Segments and spans that it lacks, since there were more than asked for.
+    /// The number of segments and spans beyond the limit, which the trace lacks.
     pub fn missing(&self) -> u64 {
         self.missing.segments + self.missing_spans
     }
@@ -94,17 +89,16 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// What `to` says.
+    /// Returns the errors of `to`.
     pub fn write(&self, to: impl Write) -> io::Result<()> {
         Self::write_all(to, &[(&self.machine, self)])
     }
 
-    /// Writes the traces of several runs, each with a name, to be looked at side by
-    /// side.
+    /// Writes the traces of several runs into one file, each with a name.
     ///
     /// # Errors
     ///
-    /// What `to` says.
+    /// Returns the errors of `to`.
     pub fn write_all(to: impl Write, traces: &[(&str, &Self)]) -> io::Result<()> {
         let summary = |(name, trace): &(&str, &Self)| {
             let from = trace.missing.from.map(|from| trace.microseconds(from));
@@ -115,7 +109,7 @@ impl Trace {
                 "segments": trace.segments.len(),
                 "missing_segments": trace.missing.segments,
                 "missing_cycles": trace.missing.cycles,
-                // Microseconds; before it, no segment is missing.
+                // In microseconds. No segment before this time is missing.
                 "missing_from": from,
                 "spans": trace.spans.len(),
                 "missing_spans": trace.missing_spans,
@@ -141,7 +135,8 @@ impl Trace {
         self.nanoseconds(cycles) as f64 / 1e3
     }
 
-    /// From one time to another. What ends where another begins does so in the file as well.
+    /// The microseconds from one time to another. If a segment ends where another begins, their
+    /// times in the file are equal too.
     fn duration(&self, from: Cycles, to: Cycles) -> f64 {
         (self.nanoseconds(to) - self.nanoseconds(from)) as f64 / 1e3
     }
@@ -150,7 +145,7 @@ impl Trace {
         &self.names[name.index()]
     }
 
-    /// Adds all events; the processes are `pid` and the next, and the numbers of their threads
+    /// Adds all events. The processes are `pid` and `pid + 1`, and the numbers of their threads
     /// begin with `tid`.
     fn events<S: SerializeSeq>(
         &self,
@@ -211,7 +206,6 @@ impl Trace {
         Ok(())
     }
 
-    /// A thread's name, or its number.
     fn thread(&self, thread: u32) -> String {
         let name = self.threads.get(thread as usize).cloned();
         name.unwrap_or_else(|| thread.to_string())
@@ -225,20 +219,20 @@ struct File<'a> {
     trace_events: Events<'a>,
 }
 
-/// The format has an object here, and older readers of Perfetto stop at anything else.
+/// An object, as the format demands: old versions of Perfetto reject anything else.
 #[derive(serde::Serialize)]
 struct OtherData {
-    /// How much of each run the file shows.
+    /// A summary of each run: how much of it the file contains.
     runs: Vec<serde_json::Value>,
 }
 
-/// Serialises event by event.
 struct Events<'a>(&'a [(&'a str, &'a Trace)]);
 
 impl Serialize for Events<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut events = serializer.serialize_seq(None)?;
-        // No number is used twice, nor 0: Perfetto looks for a thread's name by its number alone.
+        // All numbers are unique and not 0, because Perfetto finds a thread's name only by its
+        // number.
         let (mut pid, mut tid) = (1, 1);
         for (run, trace) in self.0 {
             trace.events(&mut events, run, pid, tid)?;
@@ -309,7 +303,7 @@ mod tests {
             (&spin["name"], &spin["cat"]),
             (&"spin lock".into(), &"spin".into())
         );
-        // Cores are 1 and 2, threads begin with 3.
+        // The cores have the numbers 1 and 2. Threads begin with 3.
         assert_eq!((&spin["pid"], &spin["tid"]), (&1.into(), &1.into()));
         assert_eq!(
             (&spin["dur"], &spin["args"]["thread"]),
@@ -321,7 +315,7 @@ mod tests {
             (&region["name"], &region["tid"]),
             (&"lock".into(), &10.into())
         );
-        // It was open when the run ended.
+        // The region was open when the run ended.
         assert_eq!((&region["ts"], &region["dur"]), (&0.5.into(), &2.5.into()));
     }
 

@@ -1,17 +1,18 @@
-//! What the links of the electrical network carried. A network that is counted has one of these.
+//! The traffic on the links of the electrical network.
 //!
-//! A message on a mesh goes along its row, then along its column. The first part is known by the
-//! sender and the column, the second by the sender's row and the receiver: counting a message
-//! takes an addition to either table. The sums of the links are made when they are read.
+//! A message on a mesh goes along the sender's row, then along the receiver's column. The sender
+//! and the column determine the first part, and the sender's row and the receiver determine the
+//! second. So a message is counted by one addition in each of two tables. The counts of the links
+//! are computed from the tables when they are read.
 
 use super::{Cycles, Histogram, LinkCounters};
 
-/// How long messages waited for others on their way.
+/// How long messages waited for other messages.
 #[derive(Clone, Debug, Default)]
 struct Waits {
-    /// Of those that did.
+    /// The waits of messages that waited.
     waits: Histogram,
-    /// Messages from one place to another, those that waited included.
+    /// The number of all messages between two places.
     messages: u64,
 }
 
@@ -31,33 +32,31 @@ impl Waits {
     }
 }
 
-/// What crossed between core groups.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupTraffic {
-    /// Messages by ordered pair.
+    /// Messages by ordered pair of groups.
     messages: Vec<u64>,
     waits: Waits,
 }
 
-/// What went over the meshes of all sockets, and between them.
+/// The traffic on the meshes of all sockets and between the sockets.
 #[derive(Clone, Debug)]
 pub(crate) struct MeshTraffic {
-    /// By core: its socket and its place there.
     places: Box<[Place]>,
-    /// By core, so that a message is counted without a multiplication.
+    /// The indices of each core, so that counting a message needs no multiplication.
     ends: Box<[End]>,
-    /// Cores and routers of one socket; sockets.
+    /// The cores of one socket. `routers` is also for one socket.
     cores: u32,
     routers: u32,
     sockets: u32,
     width: u32,
     height: u32,
-    /// Flits by sender and column: what goes along the sender's row to that column.
+    /// By sender and column: the flits that go along the sender's row to that column.
     along_rows: Vec<u64>,
-    /// Flits by row of a sender's socket and router of it: what goes from that row along the
-    /// router's column to the router.
+    /// By row and router of the sender's socket: the flits that go from that row along the router's
+    /// column to the router.
     along_columns: Vec<u64>,
-    /// Flits by sender that went to everybody.
+    /// By sender: the flits of broadcasts.
     floods: Vec<u64>,
     /// Messages by ordered pair of sockets.
     crossings: Vec<u64>,
@@ -69,17 +68,17 @@ struct Place {
     socket: u32,
     x: u32,
     y: u32,
-    /// The router, in its socket.
     router: u32,
 }
 
-/// What counting a message takes of the core that sends or receives it.
+/// The indices for messages that a core sends or receives.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// Where the sender's part of `along_rows` and its row's of `along_columns` begin.
+    /// The start of the sender's part of `along_rows`. In `down`, the start of its row's part of
+    /// `along_columns`.
     across: u32,
     down: u32,
-    /// The column and the router of the receiver.
+    /// The receiver's column. In `router`, the receiver's router.
     x: u32,
     router: u32,
 }
@@ -101,15 +100,15 @@ impl GroupTraffic {
         }
     }
 
-    /// A message crosses from one group to another, or stays in its own: the `pair`'s number is
-    /// from times groups plus to.
+    /// Counts a message, which may stay in its group. The number of the `pair` is the sender's
+    /// group times the number of groups plus the receiver's group.
     #[inline]
     pub(crate) fn message(&mut self, pair: usize, waited: Cycles) {
         self.messages[pair] += 1;
         self.waits.message(waited);
     }
 
-    /// Links that carried something, each message for `occupancy` cycles.
+    /// The links that carried messages. Each message occupied its link for `occupancy` cycles.
     pub(crate) fn links(&self, occupancy: Cycles) -> Vec<LinkCounters> {
         let groups = self.messages.len().isqrt();
         let link = |(pair, count): (usize, &u64)| LinkCounters {
@@ -123,14 +122,12 @@ impl GroupTraffic {
             .collect()
     }
 
-    /// How long messages waited on their way.
     pub(crate) fn waits(&self) -> Histogram {
         self.waits.all()
     }
 }
 
 impl MeshTraffic {
-    /// For so many `sockets` of `cores` each.
     pub(crate) fn new(cores: u32, sockets: u32) -> Self {
         let width = cores.isqrt();
         let height = cores.div_ceil(width);
@@ -169,8 +166,8 @@ impl MeshTraffic {
         }
     }
 
-    /// A message of so many `flits`, which `waited` so long: along the row and the column in the
-    /// sender's socket, to where the receiver is in its own.
+    /// Counts a message of `flits` flits that `waited`. It is counted on the sender's mesh, up to
+    /// the receiver's place on its own mesh.
     #[inline(always)]
     pub(crate) fn message(&mut self, from: u32, to: u32, flits: u64, waited: Cycles) {
         let (start, end) = (&self.ends[from as usize], &self.ends[to as usize]);
@@ -179,7 +176,7 @@ impl MeshTraffic {
         self.waits.message(waited);
     }
 
-    /// It goes to the receiver's socket, if that is another.
+    /// Counts the message on the link to the receiver's socket, if that is another socket.
     pub(crate) fn cross(&mut self, from: u32, to: u32) {
         let [from, to] = [from, to].map(|core| self.places[core as usize].socket);
         if from != to {
@@ -187,17 +184,17 @@ impl MeshTraffic {
         }
     }
 
-    /// A message of so many `flits` goes to everybody, once over each link.
+    /// Counts a broadcast of `flits` flits, which goes once over each link of a tree.
     pub(crate) fn flood(&mut self, from: u32, flits: u64) {
         self.floods[from as usize] += flits;
     }
 
-    /// How long messages waited on their way.
     pub(crate) fn waits(&self) -> Histogram {
         self.waits.all()
     }
 
-    /// The number of a socket's router: its core's, or one after all cores.
+    /// The number of a socket's router. It is its core's number, or a number after all cores for a
+    /// router without a core.
     fn number(&self, socket: u32, router: u32) -> u32 {
         match router.checked_sub(self.cores) {
             None => socket * self.cores + router,
@@ -207,7 +204,7 @@ impl MeshTraffic {
         }
     }
 
-    /// Links that carried something. What crosses between two sockets keeps their link for
+    /// The links that carried messages. A message between sockets occupied their link for
     /// `occupancy` cycles.
     pub(crate) fn links(&self, occupancy: Cycles) -> Vec<LinkCounters> {
         let mut links = Vec::new();
@@ -237,7 +234,7 @@ impl MeshTraffic {
             let (from, to): (u32, u32) = (pair / self.sockets, pair % self.sockets);
             let busy = messages * occupancy;
             if busy > 0 {
-                // The first core of a socket stands for its end of the link.
+                // The socket's first core represents its end of the link.
                 let [from, to] = [from, to].map(|socket| socket * self.cores);
                 links.push(LinkCounters { from, to, busy });
             }
@@ -246,7 +243,7 @@ impl MeshTraffic {
         links
     }
 
-    /// Where what went over a socket's mesh began and ended.
+    /// The changes of the traffic along a socket's rows and columns.
     fn steps(&self, socket: u32) -> Steps {
         let mut steps = Steps::new(self.width, self.height);
         let first = socket * self.cores;
@@ -269,8 +266,8 @@ impl MeshTraffic {
         steps
     }
 
-    /// Along the sender's row both ways, and from there along all columns, as far as there
-    /// are cores.
+    /// Adds a broadcast: along the sender's row in both directions, and from there along all
+    /// columns, up to the last core.
     fn spread(&self, from: Place, flits: u64, steps: &mut Steps) {
         if flits == 0 {
             return;
@@ -287,12 +284,12 @@ impl MeshTraffic {
     }
 }
 
-/// What is on the links of a mesh, by its ends: each interval of links of a row or column is
-/// added where it begins and taken off where it ends.
+/// The traffic on a mesh as differences between neighbouring links: an interval of links in a row
+/// or column is added at its start and subtracted at its end.
 struct Steps {
     width: u32,
-    /// By [`Way`], then by router: what is on the link that leaves the router, less what is on
-    /// the one before it in the same row or column.
+    /// By [`Way`], then by router: the flits on the link that leaves the router, minus those on the
+    /// previous link of the row or column.
     ways: [Vec<i64>; 4],
 }
 
@@ -305,21 +302,19 @@ impl Steps {
         }
     }
 
-    /// `flits` along row `y`.
     fn row(&mut self, y: u32, (from, to): (u32, u32), flits: u64) {
         let way = if from < to { Way::East } else { Way::West };
         let first = y * self.width;
         self.interval(way, first + from, first + to, flits);
     }
 
-    /// `flits` along column `x`.
     fn column(&mut self, x: u32, (from, to): (u32, u32), flits: u64) {
         let way = if from < to { Way::South } else { Way::North };
         self.interval(way, from * self.width + x, to * self.width + x, flits);
     }
 
-    /// Between two routers of one row or column. The entry of the last router in that direction
-    /// counts for no link: none leaves it.
+    /// Adds `flits` between two routers of one row or column. The entry of the last router of the
+    /// row or column has no effect, since no link leaves that router.
     fn interval(&mut self, way: Way, from: u32, to: u32, flits: u64) {
         if from != to {
             let steps = &mut self.ways[way as usize];
@@ -328,8 +323,8 @@ impl Steps {
         }
     }
 
-    /// The links of a row or column that carried something, whose routers are given in the
-    /// direction of the way.
+    /// The links of a row or column that carried flits. `routers` are its routers in the direction
+    /// of `way`.
     fn sum(&self, way: Way, routers: &mut dyn Iterator<Item = u32>) -> Vec<(u32, u32, u64)> {
         let mut links = Vec::new();
         let mut busy = 0;

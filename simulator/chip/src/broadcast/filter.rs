@@ -1,11 +1,11 @@
-/// A core's hardware filter (Park 2013, section 3.1.2): which arriving
-/// messages its lambda queues take.
+/// A core's hardware filter (Park 2013, section 3.1.2). It selects the arriving messages for the
+/// core's lambda queues.
 ///
-/// The message's signature is masked and combined with the filter's by the operation. The message
-/// passes if a bit of the result is set. The thesis names the operations and does not say which
-/// result passes. Only the rule "a bit is set" makes `and` and `or` selective too. By it `xor`
-/// passes the signatures that differ, so [`Xnor`](MatchOperation::Xnor) is added, which passes
-/// equal signatures.
+/// The filter masks the message's signature and combines it with its own signature by the
+/// operation. The message passes if a bit of the result is set. The thesis names the operations but
+/// does not define which result passes. With another rule, `and` and `or` would not be selective.
+/// With this rule, `xor` passes signatures that differ. So [`Xnor`](MatchOperation::Xnor) is added,
+/// which passes equal signatures.
 ///
 /// The default filter passes every message.
 ///
@@ -18,9 +18,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Bits of the message's signature that count.
+    /// The bits of the message's signature that are compared.
     pub mask: u32,
-    /// How the masked signature meets the filter's.
+    /// The operation on the masked signature and the filter's signature.
     pub operation: MatchOperation,
     /// The filter's signature.
     pub signature: u32,
@@ -36,9 +36,9 @@ pub struct Filter {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchOperation {
-    /// Passes if a masked bit of the message is set in the filter too.
+    /// Passes if a bit is set in both the masked signature and the filter.
     And,
-    /// Passes if a masked bit of the message is set, or any of the filter.
+    /// Passes if a bit is set in the masked signature or in the filter.
     Or,
     /// Passes if the masked signature differs from the filter's.
     Xor,
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_passes() {
+    fn messages_that_pass() {
         let passes = |mask, operation, signature, message| {
             Filter {
                 mask,

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-/// A broadcast message of a core (Park 2013, figure 3-3; the size of the data, the channel and the
-/// wavelength are the network's business).
+/// A broadcast message of a core (Park 2013, figure 3-3). The network adds the size of the data,
+/// the channel and the wavelength.
 ///
 /// ```
 /// use manycore_chip::Message;
@@ -13,15 +13,15 @@ use std::sync::Arc;
 pub struct Message {
     /// One word for the receivers.
     pub payload: u64,
-    /// The part that filters look at.
+    /// The part of the message that filters compare.
     pub signature: u32,
-    /// A second word for the receivers; the hardware does not look at it.
+    /// A second word for the receivers, which the hardware ignores.
     pub tag: u32,
-    /// Long data, which keeps the sender's wavelength busy.
+    /// Long data, which occupy the sender's wavelength.
     pub data: Option<Arc<[u8]>>,
 }
 
-/// A message and its wavelength.
+/// A received message and its sender, which the wavelength identifies.
 ///
 /// ```
 /// use manycore_chip::{Delivery, Message};

@@ -1,4 +1,4 @@
-//! Hardware that broadcasts, from code that is generic over a platform.
+//! Broadcast hardware, for code that is generic over a platform.
 
 mod filter;
 mod message;
@@ -13,12 +13,12 @@ use std::num::NonZeroU32;
 
 /// A platform for machines that may have an on-chip broadcast network.
 ///
-/// This is the hardware under virtual channels (Park 2013, sections 3.1 and 4.1). Ports and filters
-/// belong to the *core* of the caller, so threads that use them must be bound to cores. Messages of
-/// one sender arrive in the order of sending, and are kept until they are taken.
+/// The network has virtual channels (Park 2013, sections 3.1 and 4.1). Ports and filters belong to
+/// the *core* of the caller, so threads that use them must be bound to cores. Messages of one
+/// sender arrive in the order of sending, and stay in the buffer until they are taken.
 ///
-/// A machine may lack it though its platform could have it: then
-/// [`create_channel`](Self::create_channel) says so.
+/// A machine may lack the network even if its platform has this trait. Then
+/// [`create_channel`](Self::create_channel) returns `None`.
 ///
 /// ```
 /// use manycore_chip::{Broadcast, Message, Simulated, Simulation, config::Config};
@@ -39,9 +39,9 @@ use std::num::NonZeroU32;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The provided methods are for a platform without such a network. Its type
-/// [`Channel`](Self::Channel) is [`Infallible`]: it has no channel, so nothing can call these
-/// methods, and the compiler removes code that handles a channel.
+/// The provided methods are for a platform without such a network. There, the type
+/// [`Channel`](Self::Channel) is [`Infallible`], which has no values. So these methods cannot be
+/// called, and the compiler removes code that handles a channel.
 ///
 /// ```
 /// use manycore_chip::Broadcast;
@@ -54,25 +54,25 @@ pub trait Broadcast: Platform {
     /// A number that the hardware puts on messages.
     type Channel: Copy + Debug + Send + Sync + 'static;
 
-    /// A new channel; `None` if the machine has no such network.
+    /// Creates a channel. Returns `None` if the machine has no such network.
     #[inline(always)]
     fn create_channel() -> Option<Self::Channel> {
         None
     }
 
-    /// Subscribes this core to `channel`; again changes nothing.
+    /// Subscribes this core to `channel`. A second call has no effect.
     fn open_port(_channel: Self::Channel) {
         no_network();
     }
 
-    /// Subscribes this core to the count of messages: its network interface
-    /// counts what passes the filter, and delivers every `every`-th message
-    /// alone. Changes a port that is open, and begins to count anew.
+    /// Subscribes this core to the count of messages. The core's network interface counts the
+    /// messages that pass the filter, and delivers only every `every`-th. If the port is open,
+    /// changes it and restarts the count.
     fn open_counting_port(_channel: Self::Channel, _every: NonZeroU32) {
         no_network();
     }
 
-    /// Unsubscribes this core; messages it has not taken are gone.
+    /// Unsubscribes this core. Messages that it has not taken are lost.
     fn close_port(_channel: Self::Channel) {
         no_network();
     }
@@ -82,7 +82,7 @@ pub trait Broadcast: Platform {
         no_network();
     }
 
-    /// Broadcasts to all other cores with a port of `channel`; the sender needs none.
+    /// Broadcasts to all other cores with a port of `channel`. The sender needs no port.
     fn send(_channel: Self::Channel, _message: Message) {
         no_network();
     }
@@ -93,7 +93,7 @@ pub trait Broadcast: Platform {
         no_network()
     }
 
-    /// The same, waiting for one.
+    /// Waits for a message of the channel and takes it.
     fn wait_and_receive(_channel: Self::Channel) -> Delivery {
         no_network()
     }

@@ -1,40 +1,40 @@
-//! The range of every number that a machine has, and the one place where it is
-//! checked.
+//! The range of each number in a machine's description. Only this module checks ranges.
 //!
-//! A machine may be imagined, so the ranges extend well beyond every machine that was ever built.
-//! They end where a simulation stops being worth its time or its memory: where a number is zero or
-//! overflows in a sum, where one access outlasts the program that makes it, where tags fill the
-//! host. [`validate`](super::validate) checks numbers against *each other*.
+//! A machine may be imaginary, so the ranges extend well beyond all real machines. They exclude
+//! numbers that make a simulation useless: zeros, sums that overflow, an access that takes longer
+//! than a program, tags that fill the host's memory. [`validate`](super::validate) checks numbers
+//! against *each other*.
 
 use toml::{Table, Value};
 
 use super::error::Problem;
 
-/// A line's sharers, a bit each, fit into half a kilobyte.
+/// With this many cores, the bits of a line's sharers take half a kilobyte.
 const CORES: f64 = 4096.0;
-/// Cycles of a look at a cache, a hop, an operation: a millisecond at 1 GHz. The
-/// largest swept in the thesis is 20,000.
+/// The most cycles of a cache look-up, a hop or an operation: a millisecond at 1 GHz. The largest
+/// number in the thesis (Park 2013) is 20,000.
 const ACCESS: f64 = 1e6;
-/// Cycles of the kernel's work: 10 ms at 1 GHz; a thousand of the shortest ticks.
+/// The most cycles of an operation of the kernel: 10 ms at 1 GHz, or a thousand of the shortest
+/// ticks.
 const KERNEL: f64 = 1e7;
-/// Cycles between two doings of the kernel: a second at 1 GHz.
+/// The most cycles between two periodic actions of the kernel: a second at 1 GHz.
 const PERIOD: f64 = 1e9;
-/// The shortest tick: 100 kHz at 1 GHz. Each is an event on every core.
+/// The shortest tick: 100 kHz at 1 GHz. Each tick is an event on every core.
 const TICK: f64 = 1e4;
-/// Bytes: four times the largest cache of today. [`Config::validate`] bounds
-/// all caches together.
+/// The most bytes of a cache: four times the largest of today. [`Config::validate`] bounds all
+/// caches together.
 ///
 /// [`Config::validate`]: super::Config::validate
 const CACHE: f64 = (1_u64 << 32) as f64;
-/// A look at a set passes by all of its ways.
+/// The most ways of a cache. A look-up reads all ways of a set.
 const WAYS: f64 = 1024.0;
-/// The largest message, a line of 4096 bytes and its header, is one flit.
+/// The most bits of a flit. The largest message, a line of 4096 bytes and its header, fits.
 const WIDTH: f64 = 65_536.0;
 
-/// Picojoules of an event: a microjoule.
+/// The most picojoules of an event: a microjoule.
 const ENERGY: f64 = 1e6;
 
-/// A key, `*` for an element of a list, the least and the most.
+/// A key (with `*` for an element of a list), the least value and the greatest.
 type Bound = (&'static str, f64, f64);
 
 const BOUNDS: &[Bound] = &[
@@ -42,17 +42,17 @@ const BOUNDS: &[Bound] = &[
     ("threads-per-core", 1.0, CORES),
     ("group-cores", 1.0, CORES),
     ("package-cores", 1.0, CORES),
-    // Conversions from nanoseconds stay exact, and a second within a period.
+    // In this range, conversions from nanoseconds are exact.
     ("ghz", 0.01, 10.0),
     ("line", 8.0, 4096.0),
-    // Far less than what a line from memory takes: a sample of the same machine.
+    // Far less than the time of a line from memory, so the machine stays the same.
     ("perturb", 0.0, 64.0),
     ("perturb-seed", 0.0, u32::MAX as f64),
-    // Time is kept in 1024ths of a cycle an instruction: nothing may take none.
+    // The unit of this time is 1/1024 cycle, and it must not round to zero.
     ("core.cpi", 0.01, 1000.0),
     ("core.shared-cpi", 0.01, 1000.0),
     ("core.spin-period", 1.0, ACCESS),
-    // Each is looked at by every access.
+    // Each access looks at all of these lines.
     ("core.overlap.lines", 1.0, 1024.0),
     ("core.overlap.store-buffer", 0.0, 1024.0),
     ("core.overlap.streams", 0.0, 1024.0),
@@ -80,7 +80,7 @@ const BOUNDS: &[Bound] = &[
     ("atomics.at-home", 0.0, ACCESS),
     ("atomics.hold", 0.0, ACCESS),
     ("memory.latency", 1.0, ACCESS),
-    // The largest line takes less than an access may.
+    // With this least value, the largest line takes less than `ACCESS` cycles.
     ("memory.bytes-per-cycle", 0.01, WIDTH),
     ("memory.nodes-per-controller", 1.0, CORES),
     ("memory.channels", 1.0, 64.0),
@@ -91,7 +91,7 @@ const BOUNDS: &[Bound] = &[
     ("network.mesh.sockets.cycles", 1.0, ACCESS),
     ("network.mesh.sockets.occupancy", 0.0, ACCESS),
     ("network.groups.classes.*.cycles", 1.0, ACCESS),
-    // One more than a class's place in its list: a class for each pair at most.
+    // The index of a class plus one. There is at most one class for each pair.
     ("network.groups.distance.*.*", 0.0, WIDTH),
     ("network.groups.occupancy", 0.0, ACCESS),
     ("optical.transport", 0.0, ACCESS),
@@ -127,7 +127,7 @@ const BOUNDS: &[Bound] = &[
     ("os.deep-after", 0.0, PERIOD),
     ("os.spawn", 0.0, KERNEL),
     ("os.balance", 1.0, PERIOD),
-    // A busy core waits this many times longer, at least as long.
+    // A factor of at least 1.
     ("os.balance-busy", 1.0, 1024.0),
     ("os.hot", 0.0, PERIOD),
     ("os.timer-slack", 0.0, PERIOD),
@@ -136,7 +136,7 @@ const BOUNDS: &[Bound] = &[
     ("os.governor.half-life", TICK, PERIOD),
 ];
 
-/// The keys of what is no number.
+/// The keys of values that are not numbers.
 const TEXTS: &[&str] = &[
     "name",
     "title",
@@ -157,8 +157,8 @@ const TEXTS: &[&str] = &[
     "os.sticky-wakes",
 ];
 
-/// The dotted keys of all values that machines can have, with `*` for any element
-/// of a list; without the citations of `sources`.
+/// The dotted keys of all values that machines can have, with `*` for any element of a list. Does
+/// not contain the citations in `sources`.
 ///
 /// ```
 /// use manycore_chip::config::keys;
@@ -171,8 +171,8 @@ pub fn keys() -> impl Iterator<Item = &'static str> {
     TEXTS.iter().copied().chain(numbers)
 }
 
-/// The least and the most that a machine's number may be, by its dotted key;
-/// `None` for a key that is not a number's.
+/// The least and the greatest value of the number at a dotted key. `None` if the key's value is not
+/// a number.
 ///
 /// ```
 /// use manycore_chip::config::range;
@@ -195,15 +195,15 @@ pub fn range(key: &str) -> Option<(f64, f64)> {
     found.map(|&(_, least, most)| (least, most))
 }
 
-/// The first number of a machine that is out of its range. A value that is no
-/// number, or of a key that no machine has, is not looked at.
+/// Fails with the first number of a machine that is out of its range. Ignores unknown keys and
+/// values that are not numbers.
 pub(super) fn check(machine: &Table) -> Result<(), Problem> {
     check_table("", machine)
 }
 
 fn check_table(above: &str, table: &Table) -> Result<(), Problem> {
     table.iter().try_for_each(|(part, value)| match above {
-        // The citations.
+        // The citations in `sources` have no ranges.
         "" if part == "sources" => Ok(()),
         "" => check_value(part, value),
         above => check_value(&format!("{above}.{part}"), value),
@@ -212,7 +212,7 @@ fn check_table(above: &str, table: &Table) -> Result<(), Problem> {
 
 fn check_value(key: &str, value: &Value) -> Result<(), Problem> {
     match value {
-        // Beyond 2^53, where this is not exact, all are out of range.
+        // The conversion is exact up to 2^53, and larger numbers are out of range anyway.
         Value::Integer(number) => check_number(key, *number as f64, number),
         Value::Float(number) => check_number(key, *number, format_args!("{number:?}")),
         Value::Table(table) => check_table(key, table),
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Keys that a machine may have, and no preset has.
+    /// Keys that no preset has.
     const IN_NO_PRESET: [&str; 3] = ["perturb=1", "perturb-seed=1", "os.sticky-wakes=true"];
 
     /// The keys of all values, and whether each is a number.
@@ -278,9 +278,9 @@ mod tests {
         parts.collect::<Vec<_>>().join(".")
     }
 
-    /// So no number is without a range, and no range is of nothing.
+    /// So each number has a range, and each range belongs to a number.
     #[test]
-    fn the_keys_are_those_that_presets_have() {
+    fn the_keys_are_the_keys_of_presets() {
         let found = preset_names().flat_map(leaves_of);
         let found: BTreeSet<(String, bool)> = found
             .map(|(key, is_number)| (any(&key), is_number))
@@ -289,8 +289,7 @@ mod tests {
         assert_eq!(found, known.collect());
     }
 
-    /// Each key that a machine has, by what is just outside of its range and by what
-    /// is far outside.
+    /// Tries numbers just outside of each key's range, and far outside.
     #[test]
     fn outside_of_its_range_a_number_is_refused_with_key_and_range() {
         let mut tried = BTreeSet::new();
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_out_of_range() {
+    fn extreme_and_undefined_numbers_are_out_of_range() {
         let mut machine = Config::preset("atac-64").unwrap();
         for key in ["ghz", "core.cpi", "memory.bytes-per-cycle"] {
             for value in ["nan", "inf", "-inf", "1e-308", "1e308", "-0.0"] {

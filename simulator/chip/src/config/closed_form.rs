@@ -1,13 +1,13 @@
-//! Uncontended latencies by hand, compared with the SOSP'13 tables: what the presets'
-//! few costs say before any simulation. The simulated machine must agree.
+//! Computes uncontended latencies from the presets' costs without a simulation, and compares them
+//! with the tables of SOSP'13.
 
 use super::{Config, Directory, Network, PUBLISHED_SOSP13, Slices, Writes};
 
 /// Bits of a message without and with a line, as on Graphite's mesh.
 const MESSAGE_BITS: (u32, u32) = (64, 576);
 
-/// Costs of a machine, one distance at a time. The owner's or sharers' group
-/// is the home; the requester is `way` cycles from it.
+/// The costs of a machine at one distance. The home is in the group of the owner or sharers. The
+/// requester is `way` cycles away from it.
 struct Distance<'a> {
     config: &'a Config,
     way: u64,
@@ -37,7 +37,7 @@ impl<'a> Distance<'a> {
         }
     }
 
-    /// To the last-level cache and back with a line.
+    /// The cycles to the last-level cache and back with a line.
     fn llc(&self) -> u64 {
         self.llc_and_back(MESSAGE_BITS.1)
     }
@@ -59,7 +59,7 @@ impl<'a> Distance<'a> {
         llc.latency + mesh
     }
 
-    /// To the home and back, its directory included, if it is another group.
+    /// The cycles to the home and back, with its directory if the home is another group.
     fn home(&self) -> u64 {
         self.llc()
             + if self.remote {
@@ -75,7 +75,7 @@ impl<'a> Distance<'a> {
         match state {
             "L1" => self.config.l1.latency,
             "L2" => self.config.l2.as_ref().unwrap().latency,
-            // The table's one line of the TILE-Gx is a hop away.
+            // In the table, the line of the TILE-Gx is one hop away.
             "LLC" if llc.slices == Slices::Tiles => Self { hops: 1, ..*self }.llc(),
             "LLC" => self.llc(),
             "RAM" => Self {
@@ -118,7 +118,8 @@ impl<'a> Distance<'a> {
         }
     }
 
-    /// There without a line, and back with leave or a word.
+    /// The cycles of an operation at the home. The request carries no line, and the reply carries
+    /// permission or a word.
     fn done_at_home(&self, state: &str) -> u64 {
         let llc = self.config.llc.as_ref().unwrap();
         let invalidate = if state == "S" { llc.invalidate } else { 0 };
@@ -150,7 +151,7 @@ impl<'a> Distance<'a> {
     }
 }
 
-/// Median and worst error over loads, stores, CAS and FAA on M, E, S and I.
+/// The median and the worst error of loads, stores, CAS and FAA on lines in M, E, S and I.
 #[allow(clippy::cast_precision_loss, reason = "cycles are small")]
 fn errors(machine: &str) -> (f64, f64) {
     let config = Config::preset(machine).unwrap();
@@ -187,8 +188,8 @@ fn the_sosp13_machines_are_within_the_bounds() {
     }
 }
 
-/// Counted by hand from the preset: 40 to the L3, 49 a hop, 1 in the
-/// directory, 41 for the owner, 4 as it had written.
+/// The preset's cycles are 40 to the L3, 49 for each hop, 1 in the directory, 41 to ask the owner,
+/// and 4 since the owner has written the line.
 #[test]
 fn a_modified_line_one_hop_away() {
     let config = Config::preset("opteron-6172").unwrap();

@@ -1,12 +1,13 @@
-//! What a machine's events cost in energy.
+//! The energies of a machine's events.
 
 use serde::{Deserialize, Serialize};
 
-/// Energies of a machine's events, in picojoules: the table `[energy]`. What has no value is not
-/// accounted for.
+/// The energies of a machine's events, in picojoules: the table `[energy]`. An event without a
+/// value takes no energy.
 ///
-/// The presets' tables describe a simple core in a process of 45 nm; `sources` says where each value
-/// comes from. They are for comparing runs of one machine, not for its electricity bill.
+/// The presets' tables describe a simple core in a process of 45 nm. `sources` says where each
+/// value comes from. They serve to compare runs of one machine, not to predict its power
+/// consumption.
 ///
 /// ```
 /// use manycore_chip::config::Config;
@@ -23,7 +24,7 @@ pub struct Energies {
     pub l1: f64,
     /// A line from or to the L2.
     pub l2: Option<f64>,
-    /// A look at the last-level cache, with its line.
+    /// A look-up in the last-level cache, with its line.
     pub llc: Option<f64>,
     /// A line from or to main memory.
     pub memory: f64,
@@ -31,11 +32,11 @@ pub struct Energies {
     pub link: Option<f64>,
     /// Sending 8 bytes over the broadcast network.
     pub optical_send: Option<f64>,
-    /// Receiving 8 bytes from it, at each port.
+    /// Receiving 8 bytes from the broadcast network, at each port.
     pub optical_receive: Option<f64>,
     /// An instruction, without its access to data.
     pub instruction: f64,
-    /// A cycle of a core that has a thread, without its instructions.
+    /// A cycle of a core that runs a thread, without the instructions.
     pub active: f64,
     /// A cycle of an idle core.
     pub idle: f64,

@@ -1,14 +1,14 @@
-//! An error in a machine's description, in one line.
+//! Errors in a machine's description. Each message is one line.
 
-/// Why there is no [`Config`](super::Config).
+/// The reason why a [`Config`](super::Config) cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A machine's file does not describe a machine.
     #[error("{file}:{line}: {problem}")]
     InFile {
-        /// As it was given to the loader.
+        /// The name that the loader was given.
         file: String,
-        /// From 1.
+        /// The line's number, from 1.
         line: usize,
         /// The key, and what was expected.
         problem: String,
@@ -39,7 +39,7 @@ pub enum ConfigError {
     },
 }
 
-/// An error in the value at a dotted key; the key of the whole machine is empty.
+/// An error in the value at a dotted key. An empty key means the whole machine.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) key: String,

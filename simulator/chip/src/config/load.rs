@@ -1,4 +1,4 @@
-//! From TOML and back, with the line of whatever is wrong.
+//! Reads and writes machines as TOML. An error names the line of the wrong value.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,16 +12,15 @@ use super::presets;
 use super::sizes;
 use super::{Config, ConfigError, bounds};
 
-/// Bytes of a machine's file: the distances between the most groups that there
-/// may be take a fifth of it.
+/// The most bytes of a machine's file. The largest table of distances takes a fifth of this.
 const LARGEST_FILE: u64 = 1 << 20;
 
 impl Config {
-    /// The machine that `text` describes; errors call the text `file_name`.
+    /// The machine that `text` describes. Errors call the text `file_name`.
     ///
     /// # Errors
     ///
-    /// In one line the file, the line, the key and what was expected there.
+    /// The error is one line with the file, the line, the key and what was expected.
     pub fn from_toml(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         parse(text).map_err(|(line, problem)| ConfigError::InFile {
             file: file_name.to_owned(),
@@ -30,11 +29,11 @@ impl Config {
         })
     }
 
-    /// A preset by its name, else the file at a path that ends in `.toml`.
+    /// Loads the file at a path that ends in `.toml`, or else the preset of this name.
     ///
     /// # Errors
     ///
-    /// As [`Config::from_toml`], or that there is no such preset or file.
+    /// As [`Config::from_toml`]. Also fails if there is no such preset or file.
     pub fn named(name_or_path: &str) -> Result<Self, ConfigError> {
         if !name_or_path.ends_with(".toml") {
             return Self::preset(name_or_path);
@@ -50,13 +49,13 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// An error that lists the presets, if there is none of this name.
+    /// If there is no preset of this name, the error lists the presets.
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
         let text = Self::preset_toml(name)?;
         Self::from_toml(text, &format!("{name}.toml"))
     }
 
-    /// The TOML of a preset, with its comments: a machine of one's own begins as a copy of it.
+    /// The TOML of a preset, with its comments. A new machine can begin as a copy of it.
     ///
     /// ```
     /// use manycore_chip::config::Config;
@@ -76,19 +75,18 @@ impl Config {
         })
     }
 
-    /// The effective machine, to go with results; [`Config::from_toml`] gives
-    /// an equal one.
+    /// The machine as TOML, to be stored with results. [`Config::from_toml`] reads back an equal
+    /// machine.
     ///
     /// # Panics
     ///
-    /// If code has put a number above 2^63 into it; no loaded machine has one.
+    /// Panics if code has set a number above 2^63. No loaded machine has such a number.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a machine is tables, numbers and text")
     }
 }
 
-/// A file's text; never more of it than a machine may have.
 fn read(path: &str) -> io::Result<String> {
     let mut text = String::new();
     let file = File::open(path)?;
@@ -100,7 +98,7 @@ fn read(path: &str) -> io::Result<String> {
     Ok(text)
 }
 
-/// A machine, or the line (from 1) at which `text` is wrong.
+/// Parses a machine. An error has the line of `text`, from 1.
 pub(super) fn parse(text: &str) -> Result<Config, (usize, Problem)> {
     let text = &*sizes::in_bytes(text);
     let line_at = |offset: usize| 1 + text[..offset].matches('\n').count();
@@ -121,7 +119,7 @@ pub(super) fn parse(text: &str) -> Result<Config, (usize, Problem)> {
     Ok(config)
 }
 
-/// Serde speaks of fields and variants where a file has keys and values.
+/// Replaces serde's words (fields, variants) by those of a file (keys, values).
 fn in_our_words(message: &str) -> String {
     message
         .replace("unknown field", "unknown key")
@@ -133,7 +131,7 @@ fn in_our_words(message: &str) -> String {
         .replace('\n', "; ")
 }
 
-/// The innermost key that covers `span`, dotted; empty if none does.
+/// The dotted key of the innermost value that covers `span`. Empty if no value does.
 fn key_around(text: &str, span: &Range<usize>) -> String {
     let Ok(root) = DeTable::parse(text) else {
         return String::new();
@@ -147,7 +145,7 @@ fn key_around(text: &str, span: &Range<usize>) -> String {
     innermost.join(".")
 }
 
-/// The place of the value at a dotted key, or of the nearest table around it.
+/// The offset of the value at a dotted key, or of the innermost table around it.
 fn offset_of(text: &str, key: &str) -> usize {
     let Ok(root) = DeTable::parse(text) else {
         return 0;
@@ -163,8 +161,8 @@ fn offset_of(text: &str, key: &str) -> usize {
     best.1
 }
 
-/// Calls `visit` with the path and place of every key and value, outer before
-/// inner.
+/// Calls `visit` with the path and the place of each key and value. Outer values come before inner
+/// values.
 fn walk(
     table: &DeTable<'_>,
     path: &mut Vec<String>,
@@ -202,7 +200,7 @@ fn walk_value(
 mod tests {
     use super::*;
 
-    /// The error after `line` of a preset's file has become `by`.
+    /// The error when `line` of a preset's file is replaced by `by`.
     fn refusal(machine: &str, line: &str, by: &str) -> String {
         let text = presets::text(machine).unwrap();
         let line = format!("\n{line}\n");
@@ -213,7 +211,7 @@ mod tests {
         error
     }
 
-    /// The number of the first line of a preset's file that reads `line`.
+    /// The number of the first line of a preset's file that is equal to `line`.
     fn number_of(machine: &str, line: &str) -> usize {
         presets::text(machine)
             .unwrap()
@@ -223,8 +221,8 @@ mod tests {
             + 1
     }
 
-    /// A case is a preset, a line taken from it (`-`), what is put there
-    /// (`+`), the line to blame if it is another one (`@`), and the error.
+    /// A case is a preset, a line of it (`-`), the replacement (`+`), the line that the error names
+    /// if it is another line (`@`), and the error.
     #[test]
     fn refusals_name_file_line_key_and_what_was_expected() {
         for case in include_str!("refusals.txt").split("\n\n") {
@@ -241,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_toml_has_a_line_too() {
+    fn an_error_in_toml_names_its_line() {
         let error = refusal("atac-64", "cores = 64", "cores = ");
         let line = number_of("atac-64", "cores = 64");
         assert!(error.starts_with(&format!("m.toml:{line}: ")), "{error}");

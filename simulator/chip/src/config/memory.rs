@@ -10,7 +10,7 @@ pub struct Cache {
     pub size: u64,
     /// Lines in a set.
     pub ways: u32,
-    /// From the core's request to its data, all levels above included.
+    /// Cycles from the core's request to its data, including the levels above.
     pub latency: u64,
 }
 
@@ -22,18 +22,18 @@ pub struct SharedCache {
     pub size: u64,
     /// Lines in a set.
     pub ways: u32,
-    /// From a core's request to its data, all levels above included, hops of
-    /// a mesh not included.
+    /// Cycles from a core's request to its data, including the levels above but not the hops of a
+    /// mesh.
     pub latency: u64,
-    /// Whether all lines in a private cache of the group are in it too.
+    /// Whether this cache also contains all lines of the group's private caches.
     pub inclusive: bool,
-    /// Added when another core of the group must be asked for the line.
+    /// Additional cycles if another core of the group must be asked for the line.
     pub snoop: u64,
-    /// Added when that core had written to it.
+    /// Additional cycles if that core has written the line.
     pub dirty: u64,
-    /// Added when copies in the group's private caches must be invalidated.
+    /// Additional cycles if copies in the group's private caches must be invalidated.
     pub invalidate: u64,
-    /// The placement of its lines.
+    /// The placement of the cache's lines.
     pub slices: Slices,
 }
 
@@ -41,35 +41,36 @@ pub struct SharedCache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slices {
-    /// At the same distance from every core of the group.
+    /// Each line is at the same distance from every core of the group.
     Uniform,
-    /// Interleaved by line over the group's tiles, reached over the mesh.
+    /// Lines are interleaved over the group's tiles and reached over the mesh.
     Tiles,
 }
 
-/// How copies of a line are kept equal.
+/// The protocol that keeps the copies of a line equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Coherence {
     /// The states of a line.
     pub protocol: Protocol,
-    /// The knowledge of a line's home.
+    /// What a line's home knows about the copies.
     pub directory: Directory,
-    /// Sharers a limited directory (`ackwise`) can name; ignored by others.
+    /// The number of sharers that the directory `ackwise` can name. Other directories ignore this
+    /// value.
     pub pointers: u32,
     /// Cycles to read and update a directory entry.
     pub latency: u64,
-    /// How long a read of a clean line keeps its home from serving the line's next request. Writes
-    /// keep it until they are done.
+    /// After a read of a clean line, its home serves the line's next request only after this many
+    /// cycles. After a write, the home serves it once the write is done.
     pub occupancy: u64,
-    /// Which place serialises the requests to a line.
+    /// The place that serialises the requests to a line.
     pub home: Home,
-    /// Whether a clean line held by another group's caches is taken from
-    /// there and not from memory.
+    /// Whether a clean line that another group's caches hold comes from these caches and not from
+    /// memory.
     pub clean_forward: bool,
-    /// The way of a line that another group owns.
+    /// The path of a line that another group owns.
     pub data_path: DataPath,
-    /// The place of a write.
+    /// The place where writes are done.
     pub writes: Writes,
 }
 
@@ -79,21 +80,20 @@ pub struct Coherence {
 pub enum Protocol {
     /// Modified, shared, invalid: the first write after a read asks the home.
     Msi,
-    /// And exclusive: a sole reader may write without asking.
+    /// Modified, exclusive, shared, invalid: a sole reader may write without asking the home.
     Mesi,
 }
 
-/// The knowledge of a line's home about its copies.
+/// What a line's home knows about its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Directory {
     /// Every sharer is known.
     FullMap,
-    /// Up to `pointers` sharers are known; beyond that they are counted,
-    /// invalidations are broadcast, and only sharers answer.
+    /// Up to `pointers` sharers are known. More sharers are only counted: invalidations are
+    /// broadcast, and only sharers answer.
     Ackwise,
-    /// Owners are known, sharers are not: invalidations are broadcast and
-    /// every group answers.
+    /// Only owners are known. Invalidations are broadcast, and every group answers.
     Broadcast,
 }
 
@@ -101,13 +101,13 @@ pub enum Directory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Home {
-    /// Lines take turns over the tiles (or groups).
+    /// Consecutive lines have consecutive tiles (or groups) as homes.
     Interleave,
-    /// A 4 KiB page's home is the group that touches it first.
+    /// The home of a 4 KiB page is the group that touches the page first.
     FirstTouch,
 }
 
-/// The way of a line from its owner to the requester.
+/// The path of a line from its owner to the requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DataPath {
@@ -117,23 +117,23 @@ pub enum DataPath {
     ThroughHome,
 }
 
-/// The place of a write.
+/// The place where writes are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Writes {
     /// A write takes the line into the writer's cache.
     Back,
-    /// A write is done at the line's home; private caches hold clean lines.
+    /// A write is done at the line's home. Private caches hold only clean lines.
     Through,
 }
 
-/// The costs of atomic operations beyond getting the line: E(A) of L(A,S) = R(S) + E(A) + O
-/// (Schweizer, Besta, Hoefler, PACT'15). With `llsc` they are the cycles between the load and the
+/// The cycles of atomic operations in addition to the line's: E(A) in L(A,S) = R(S) + E(A) + O
+/// (Schweizer, Besta, Hoefler, PACT'15). With `llsc`, these are the cycles between the load and the
 /// store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Atomics {
-    /// The place of their execution.
+    /// How atomic operations are executed.
     pub kind: AtomicKind,
     /// Compare-and-swap, whether it succeeds or not.
     pub cas: u64,
@@ -145,30 +145,29 @@ pub struct Atomics {
     pub tas: u64,
     /// A full fence.
     pub fence: u64,
-    /// With `far`: cycles of any atomic operation at the line's home, beyond its directory's. The
-    /// default is the operation's own value.
+    /// With `far`: the cycles of each atomic operation at the line's home, in addition to the
+    /// directory's. Without a value, the operation's own cycles.
     pub at_home: Option<u64>,
     /// The cycles for which a core keeps a line after an atomic operation has brought the line to it. Only then the
     /// next request for the line is served. With `far` this concerns a compare-and-swap, which the core then does
     /// itself. Without a value the line's home does it. With `near` this concerns all atomic operations: a core uses
     /// the line until another core's request has reached it. The default is 0.
     pub hold: Option<u64>,
-    /// With `far`: a core sends additions and bit operations ahead and does not wait
-    /// for the old value, as an out-of-order core that has no use for it. One core's
-    /// operations still follow each other at the pace of the home. Without a value a
-    /// core waits for the old value.
+    /// With `far`: whether a core continues after an addition or bit operation without waiting for
+    /// the old value, as an out-of-order core does if the program does not use that value. The home
+    /// still does a core's operations one after another. Without a value, a core waits.
     pub posted: Option<bool>,
 }
 
-/// The place of an atomic operation's execution.
+/// How an atomic operation is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtomicKind {
-    /// In the core's cache, which holds the line until the operation is done.
+    /// In the core's cache, which keeps the line until the operation is done.
     Near,
     /// At the line's home, unless the core's own cache may write to the line.
     Far,
-    /// A load that reserves the line and a store that fails if it was lost.
+    /// By a load that reserves the line, and a store that fails if the reservation was lost.
     Llsc,
 }
 
@@ -176,16 +175,16 @@ pub enum AtomicKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Memory {
-    /// From the home's request to the controller to its data.
+    /// Cycles from the home's request to the controller until the data arrives.
     pub latency: u64,
-    /// Bytes a cycle of one controller.
+    /// Bytes that a controller transfers in a cycle. With `channels`, this is per channel.
     pub bytes_per_cycle: f64,
     /// Consecutive nodes ([`Config::nodes`](super::Config::nodes)) that share
     /// a controller.
     pub nodes_per_controller: u32,
-    /// Channels of a controller. Lines are spread over them, and the bytes a cycle are per channel.
-    /// They take exact fractions of cycles and let a later request pass an earlier one that has not
-    /// arrived yet. Without a value a controller serves in the order of asking, each line in whole
-    /// cycles (Graphite's controller).
+    /// The channels of a controller, over which lines are spread. A channel takes exact fractions
+    /// of cycles for a line, and serves requests in the order of arrival. Without a value, a
+    /// controller serves requests in the order of their simulation, and each line takes whole
+    /// cycles (as in Graphite).
     pub channels: Option<u32>,
 }

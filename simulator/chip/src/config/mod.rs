@@ -1,8 +1,7 @@
-//! A machine as data: what a TOML file says, section by section.
+//! A machine as data: the sections and values of a TOML file.
 //!
-//! All latencies are cycles of the machine's one clock; sizes are bytes.
-//! Nothing here has a default: a missing key is an error, so that a preset
-//! says all that decides its results.
+//! Latencies are in cycles of the machine's one clock, and sizes in bytes. Except for optional
+//! keys, a missing key is an error, so a preset contains all values that decide its results.
 //!
 //! ```
 //! use manycore_chip::config::Config;
@@ -48,72 +47,71 @@ pub use os::{Governor, Os};
 pub use presets::{PUBLISHED_CONTENDED, PUBLISHED_SERVERS, PUBLISHED_SOSP13, preset_names};
 pub use topology::{CacheLevel, Topology, Unit};
 
-/// A simulated machine: everything that decides a simulation, except the
-/// program and its seed.
+/// A simulated machine. Together with the program and its seed, it decides all results of a
+/// simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
     /// The name in results.
     pub name: String,
-    /// The real machine, or where the imagined one comes from.
+    /// The real machine, or the source of an imaginary one.
     pub title: String,
-    /// Hardware threads; each runs one software thread at a time.
+    /// Hardware threads. Each runs one software thread at a time.
     pub cores: u32,
-    /// Hardware threads that share an L1 and an L2, and the pipeline if
-    /// [`Core::shared_cpi`] says so.
+    /// Hardware threads that share an L1 and an L2. With [`Core::shared_cpi`], they also share the
+    /// pipeline.
     pub threads_per_core: u32,
-    /// Consecutive hardware threads that share a last-level cache, or are one
-    /// node of the network between groups.
+    /// Consecutive hardware threads in a core group. They share a last-level cache, if there is
+    /// one, and are one node of the network between groups.
     pub group_cores: u32,
-    /// Consecutive hardware threads in one package, as an operating system
-    /// shows it; nothing else depends on it. Without a value a socket of
-    /// meshes is one, else a NUMA node.
+    /// Consecutive hardware threads in one package, as an operating system shows it. Nothing else
+    /// depends on this value. Without a value, a package is a socket of [`Sockets`], or else a NUMA
+    /// node.
     pub package_cores: Option<u32>,
     /// Clock frequency in GHz: cycles in a nanosecond.
     pub ghz: f64,
     /// Bytes in a cache line, a power of two.
     pub line: u32,
-    /// The most cycles of a random delay. Each access that leaves the private
-    /// caches draws its own, from 0 on. Runs under several `perturb-seed`s
-    /// sample the interleavings of the program's threads (Alameldeen and Wood,
-    /// HPCA 2003). Without a value there is no delay.
+    /// Each access that leaves the private caches is delayed by a random number of cycles, from 0
+    /// to this value. Runs with several `perturb-seed`s sample the interleavings of the program's
+    /// threads (Alameldeen and Wood, HPCA 2003). Without a value, there is no delay.
     pub perturb: Option<u64>,
-    /// Seed of these delays; 1 without a value.
+    /// The seed of these delays. 1 without a value.
     pub perturb_seed: Option<u64>,
     /// The pipeline.
     pub core: Core,
     /// The first cache of a core.
     pub l1: Cache,
-    /// Its second-level cache, if it has its own.
+    /// The second-level cache of a core, if it has one.
     pub l2: Option<Cache>,
     /// The cache of a group, if there is one.
     pub llc: Option<SharedCache>,
-    /// How copies of a line are kept equal.
+    /// The protocol that keeps the copies of a line equal.
     pub coherence: Coherence,
     /// The costs of atomic operations.
     pub atomics: Atomics,
     /// Memory controllers.
     pub memory: Memory,
-    /// Between tiles or groups.
+    /// The network between tiles or groups.
     pub network: Network,
     /// The broadcast network, if there is one.
     pub optical: Option<Optical>,
     /// The operating system.
     pub os: Os,
-    /// What events cost in energy. Without this table energy is not accounted for.
+    /// The energies of events. Without this table, energy is not computed.
     pub energy: Option<Energies>,
-    /// The source of each value: a section (`l1`) or a key (`l1.latency`) to a citation.
+    /// The source of each value: maps a section (`l1`) or a key (`l1.latency`) to a citation.
     pub sources: BTreeMap<String, String>,
 }
 
 impl Config {
-    /// Core groups.
+    /// The number of core groups.
     #[must_use]
     pub fn groups(&self) -> u32 {
         self.cores / self.group_cores
     }
 
-    /// Nodes of the network: the tiles of a mesh, else the core groups.
+    /// The number of nodes of the network: the tiles of a mesh, or else the core groups.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         match self.network {
@@ -122,8 +120,7 @@ impl Config {
         }
     }
 
-    /// Tiles in a row of the mesh, of each mesh if there are several; `None`
-    /// without a mesh.
+    /// The tiles in a row of each mesh. `None` without a mesh.
     #[must_use]
     pub fn mesh_width(&self) -> Option<u32> {
         match &self.network {
@@ -135,13 +132,12 @@ impl Config {
         }
     }
 
-    /// Memory controllers of the machine.
+    /// The number of memory controllers.
     #[must_use]
     pub fn controllers(&self) -> u32 {
         self.nodes().div_ceil(self.memory.nodes_per_controller)
     }
 
-    /// Cycles of a controller's whole bandwidth that a line takes.
     pub(crate) fn line_cycles(&self) -> f64 {
         let cycles = f64::from(self.line) / self.memory.bytes_per_cycle;
         match self.memory.channels {
@@ -155,31 +151,31 @@ impl Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Core {
-    /// Cycles an instruction of `compute` takes.
+    /// Cycles that an instruction of `compute` takes.
     pub cpi: f64,
-    /// Cycles that it takes while another hardware thread of the core runs too;
-    /// without a value they do not compete for the pipeline.
+    /// Cycles that it takes while another hardware thread of the core runs too. Without a value,
+    /// hardware threads do not compete for the pipeline.
     pub shared_cpi: Option<f64>,
-    /// Cycles from one look at a word to the next in a spin loop, the spin
-    /// hint (`pause`) included.
+    /// Cycles from one load of a word to the next in a spin loop, including the spin hint
+    /// (`pause`).
     pub spin_period: u64,
-    /// Lines that come while the core goes on; without a value it waits for each.
+    /// The misses that a core does not wait for. Without a value, it waits for all.
     pub overlap: Option<Overlap>,
 }
 
-/// The accesses that a core does not wait for: its plain stores, and lines that a stride prefetcher
-/// brings. It waits for atomic operations and for loads that miss.
+/// The accesses that a core does not wait for: plain stores and the fetches of a stride prefetcher.
+/// It waits for atomic operations and for loads that miss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Overlap {
-    /// Lines on their way to a core at once, the one it waits for not included.
+    /// The most lines on their way to a core at a time, without the line that it waits for.
     pub lines: u32,
-    /// Plain stores among them; 0 for a core that waits for its stores.
+    /// The most plain stores among them. 0 for a core that waits for its stores.
     pub store_buffer: u32,
-    /// Streams of reads that the prefetcher follows; 0 for no prefetcher.
+    /// Streams of reads that the prefetcher follows. 0 for no prefetcher.
     pub streams: u32,
-    /// Strides that it is ahead of its stream at most.
+    /// The most strides that the prefetcher is ahead of a stream.
     pub distance: u32,
-    /// Whether a store to a whole line takes the line without reading it.
+    /// Whether a store to a whole line takes the line without reading its data.
     pub whole_lines: bool,
 }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Network {
-    /// A two-dimensional mesh of tiles with XY routing, a core a tile. Its width
-    /// is the square root of the number of tiles (of a socket), rounded down.
+    /// A two-dimensional mesh of tiles with XY routing and one core on each tile. Its width is the
+    /// square root of the number of tiles (of a socket), rounded down.
     #[serde(rename_all = "kebab-case")]
     Mesh {
         /// Cycles in a router.
@@ -18,9 +18,9 @@ pub enum Network {
         flit_bits: u32,
         /// Whether messages delay each other.
         contention: Contention,
-        /// Whether routers copy a broadcast (else it is a message a tile).
+        /// Whether routers copy a broadcast. If not, the sender sends a message to each tile.
         broadcast_tree: bool,
-        /// Several such meshes; without a value there is one.
+        /// Sockets with a mesh each. Without a value, there is one mesh.
         sockets: Option<Sockets>,
     },
     /// Core groups at distances from each other.
@@ -28,25 +28,24 @@ pub enum Network {
     Groups {
         /// The name and the one-way cost of each distance class.
         classes: Vec<Distance>,
-        /// For each pair of groups the index of its class plus one; 0 on the
-        /// diagonal.
+        /// For each pair of groups, the index of its class plus one. 0 on the diagonal.
         distance: Vec<Vec<u32>>,
-        /// Cycles a message keeps the link between two groups.
+        /// Cycles for which a message occupies the link between two groups.
         occupancy: u64,
     },
 }
 
-/// Sockets with a mesh each, of as many consecutive tiles. A message to another
-/// socket goes as far on both meshes together as it would on one, from the
-/// sender's place to the receiver's, and crosses the link between the two.
+/// Sockets with a mesh each. All have equally many consecutive tiles. On its way to another socket,
+/// a message takes as many hops as if the sender's and the receiver's places were on one mesh, and
+/// it crosses the link between the sockets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Sockets {
-    /// How many; each is one core group.
+    /// The number of sockets. Each is one core group.
     pub count: u32,
-    /// Cycles from one to another beyond the hops on the meshes.
+    /// Cycles from one socket to another, in addition to the hops on the meshes.
     pub cycles: u64,
-    /// Cycles a message keeps the link from one to another.
+    /// Cycles for which a message occupies the link from one socket to another.
     pub occupancy: u64,
 }
 
@@ -54,9 +53,9 @@ pub struct Sockets {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Distance {
-    /// As in tables of measurements: `same die`, `2 hops`.
+    /// The name, as in tables of measurements: `same die`, `2 hops`.
     pub name: String,
-    /// Latency of a message, one way.
+    /// One-way latency of a message.
     pub cycles: u64,
 }
 
@@ -64,26 +63,26 @@ pub struct Distance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contention {
-    /// Hops are counted, messages pass through each other.
+    /// Messages do not delay each other: only hops count.
     HopCounter,
-    /// Every output port carries one flit a cycle.
+    /// Each output port carries one flit a cycle, so messages queue.
     HopByHop,
 }
 
-/// The optical broadcast network of the thesis.
+/// The optical broadcast network (Park, MIT 2013). All times are in cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Optical {
-    /// Sender to lambda queue.
+    /// From the sender to the lambda queue.
     pub transport: u64,
-    /// Lambda queue to message buffer, one message at a time.
+    /// From the lambda queue to the message buffer, one message at a time.
     pub controller: u64,
-    /// The core's look into its message buffer.
+    /// Cycles of the core's look into its message buffer.
     pub check: u64,
-    /// Setting the local filter.
+    /// Cycles to set the core's filter.
     pub filter: u64,
-    /// A level of the adder tree with which an interface counts simultaneous arrivals. The tree has
-    /// enough levels to add one bit of each core.
+    /// Cycles of one level of the adder tree, which counts simultaneous arrivals. The tree has
+    /// enough levels to add one bit for each core.
     pub adder: u64,
     /// Bytes of long data that the waveguide carries in a cycle.
     pub bytes_per_cycle: u32,

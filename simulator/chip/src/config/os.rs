@@ -2,70 +2,71 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The operating system: times in cycles.
+/// The operating system. All times are in cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Os {
-    /// The scheduler's clock interrupt.
+    /// The period of the scheduler's clock interrupt.
     pub tick: u64,
-    /// Cycles that the interrupt takes from the interrupted thread.
+    /// The time that the interrupt takes from the interrupted thread.
     pub tick_cost: u64,
-    /// In this time every runnable thread of a core runs once.
+    /// The period in which each runnable thread of a core runs once.
     pub latency: u64,
-    /// But none for less than this.
+    /// The least time that a thread runs in such a period.
     pub min_granularity: u64,
-    /// How far behind a woken thread must be to displace the running one.
+    /// A woken thread preempts the running thread if it is behind by more than this time.
     pub wakeup_granularity: u64,
-    /// From one thread to another on a core.
+    /// The time of a switch from one thread to another on a core.
     pub switch: u64,
-    /// Added when a thread runs on another core than before.
+    /// The additional time if a thread runs on another core than before.
     pub migration: u64,
-    /// Into the kernel and back.
+    /// The time into the kernel and back.
     pub syscall: u64,
-    /// Cycles that the interrupting thread pays for each further core.
+    /// The time that a thread takes to interrupt one more core, with an inter-processor interrupt.
     pub ipi: u64,
-    /// Cycles that such an interrupt takes from the interrupted thread, and from the interrupting
-    /// thread, which waits for the last of them.
+    /// The time that such an interrupt takes from the interrupted thread. The interrupting thread
+    /// waits for the last of them.
     pub interrupt: u64,
-    /// Cycles of a futex wait in the kernel before the thread sleeps.
+    /// The time of a futex wait in the kernel before the thread sleeps.
     pub futex_wait: u64,
-    /// Cycles of a futex wake in the kernel for each thread that it wakes.
+    /// The time of a futex wake in the kernel for each woken thread.
     pub futex_wake: u64,
-    /// From the wake to the moment an idle core picks the thread up.
+    /// The time from the wake until an idle core begins to switch to the thread.
     pub wake_latency: u64,
-    /// Added when that core has been idle for `deep_after`.
+    /// The additional time if that core has been idle for `deep_after`.
     pub deep_latency: u64,
-    /// Idle time after which a core sleeps deeply.
+    /// After this idle time, a core sleeps deeply.
     pub deep_after: u64,
-    /// Making a thread, for the maker.
+    /// The time that the maker of a thread takes to make it.
     pub spawn: u64,
-    /// Between two rounds of periodic load balancing of an idle core, for each
-    /// core of its group (Linux: `sd->balance_interval`, 1 ms a core).
+    /// The time between two rounds of periodic load balancing of an idle core, for each core of its
+    /// group (Linux: `sd->balance_interval`, 1 ms a core).
     pub balance: u64,
-    /// How many times longer a busy core waits (Linux: `sd->busy_factor`, 16).
+    /// A busy core waits this many times longer (Linux: `sd->busy_factor`, 16).
     pub balance_busy: u64,
-    /// A thread that ran so recently has its data in the core's caches, and is
-    /// not pulled by a core that has just become idle (Linux:
+    /// A core that has just become idle does not pull a thread that ran less than this time ago,
+    /// because the thread's data are in its old core's caches (Linux:
     /// `sysctl_sched_migration_cost`, 0.5 ms).
     pub hot: u64,
-    /// Spread of timer interrupts: a timed sleep ends up to this late.
+    /// A timed sleep ends up to this much later than requested.
     pub timer_slack: u64,
-    /// A wake-up sees no idle core: the woken thread runs where it last ran, or on the waker's core if that has
-    /// less to do. So it is under Linux on a virtual machine whose host takes the halted cores
-    /// (`available_idle_cpu`). Without a value it sees them.
+    /// If true, a wake-up does not look for idle cores: the woken thread runs on its last core, or
+    /// on the waker's core if that has less load. Linux does this on a virtual machine if the host
+    /// takes its halted cores (`available_idle_cpu`). Without a value, wake-ups look for idle
+    /// cores.
     pub sticky_wakes: Option<bool>,
-    /// Without one all cores run at the clock's frequency.
+    /// The frequency governor. Without a value, all cores run at the clock's frequency.
     pub governor: Option<Governor>,
 }
 
-/// Sets each core's frequency by how busy the core was, as Linux's `schedutil`
-/// does: to 1.25 times the load, a mean that halves when the core idles.
+/// Sets each core's frequency to 1.25 times its load, as Linux's `schedutil` does. The load is a
+/// mean over time that decays by half in `half_life` idle cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Governor {
-    /// The lowest frequency, relative to the clock's, which is the highest.
+    /// The lowest frequency, relative to the clock's frequency, which is the highest.
     pub slowest: f64,
-    /// Cycles between two changes.
+    /// Cycles between two changes of the frequency.
     pub period: u64,
     /// Cycles of idleness that halve the load.
     pub half_life: u64,

@@ -1,6 +1,6 @@
-//! The machines that come with the crate, and what was measured on real ones.
+//! The machines that come with the crate, and measurements of real machines.
 
-/// Adding a machine: its file in `presets/` and its line here.
+/// To add a machine, put its file into `presets/` and add a line here.
 const PRESETS: &[(&str, &str)] = &[
     ("atac-64", include_str!("../../presets/atac-64.toml")),
     ("w3225r", include_str!("../../presets/w3225r.toml")),
@@ -57,21 +57,20 @@ const PRESETS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Latencies of operations on a cache line by its state and distance, in
-/// cycles (David, Guerraoui, Trigonakis, SOSP'13, tables 2 and 3). Columns:
-/// `machine,operation,state,distance,cycles`, the machine a preset's name.
-/// Local cache and memory latencies are loads in state `L1`, `L2`, `LLC` and
-/// `RAM` at distance `local`.
+/// Latencies of operations on a cache line by its state and distance, in cycles (David, Guerraoui,
+/// Trigonakis, SOSP'13, tables 2 and 3). Columns: `machine,operation,state,distance,cycles`. The
+/// machine is a preset's name. Latencies of local caches and memory are loads in state `L1`, `L2`,
+/// `LLC` and `RAM` at distance `local`.
 pub const PUBLISHED_SOSP13: &str = include_str!("../../presets/published/sosp13.csv");
 
-/// Nanoseconds for an increment of a contended counter as a thread sees it, medians of 15 trials
-/// (T. Downs, "A Concurrency Cost Hierarchy", 2020, and the results beside its program). Columns:
-/// `machine,operation,threads,ns,fit`. `fit` is `fitted` if values of the machine were fitted to
-/// the row, else `unseen`.
+/// Nanoseconds of a thread's increment of a contended counter: medians of 15 trials (T. Downs, "A
+/// Concurrency Cost Hierarchy", 2020, and the results published with its program). Columns:
+/// `machine,operation,threads,ns,fit`. `fit` is `fitted` if values of the preset were fitted to the
+/// row, or else `unseen`.
 pub const PUBLISHED_CONTENDED: &str = include_str!("../../presets/published/contended.csv");
 
-/// Further measurements of real machines, each with its source: loads from a level by pointer chase
-/// and words handed from core to core (nanoseconds), bandwidths by cores (GB/s). Columns:
+/// Further measurements of real machines: load latencies by pointer chase and hand-overs of a word
+/// between cores, in nanoseconds, and bandwidths by number of cores, in GB/s. Columns:
 /// `machine,measure,place,figure,fit,source`.
 pub const PUBLISHED_SERVERS: &str = include_str!("../../presets/published/servers.csv");
 
@@ -80,7 +79,6 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|&(name, _)| name)
 }
 
-/// The TOML of a preset.
 pub(super) fn text(name: &str) -> Option<&'static str> {
     PRESETS
         .iter()
@@ -95,7 +93,7 @@ mod tests {
     use super::super::{Config, ConfigError};
     use super::*;
 
-    /// Dotted keys of all values; a list is one value.
+    /// The dotted keys of all values. A list is one value.
     fn leaves(table: &Table, above: &str, found: &mut Vec<String>) {
         for (key, value) in table {
             let key = if above.is_empty() {
@@ -111,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_is_a_machine_and_its_own_echo() {
+    fn every_preset_loads_and_its_output_loads_as_the_same_machine() {
         for name in preset_names() {
             let config = Config::preset(name).unwrap();
             assert_eq!(config.name, name);
@@ -123,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_a_preset_has_a_source_and_no_source_is_of_nothing() {
+    fn every_value_of_a_preset_has_a_source_and_every_source_a_value() {
         for name in preset_names() {
             let config = Config::preset(name).unwrap();
             let mut table = Table::try_from(&config).unwrap();
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn published_rows_are_of_presets() {
+    fn published_rows_name_presets() {
         for (table, columns, figure) in [
             (PUBLISHED_SOSP13, 5, 4),
             (PUBLISHED_CONTENDED, 5, 3),
@@ -172,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_is_an_error_that_lists_the_presets() {
+    fn an_unknown_name_is_an_error_that_lists_the_presets() {
         let error = Config::named("atac64").unwrap_err();
         assert!(matches!(&error, ConfigError::UnknownMachine { name, .. } if name == "atac64"));
         assert!(

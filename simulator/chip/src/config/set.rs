@@ -1,4 +1,4 @@
-//! Changing one value of a machine from the command line.
+//! Changes values of a machine from the command line.
 
 use toml::{Table, Value};
 
@@ -6,19 +6,19 @@ use super::error::Problem;
 use super::{Config, ConfigError, load};
 
 impl Config {
-    /// Applies `key=value`. The key is dotted as in the TOML, an element of a
-    /// list by its number (`network.groups.classes.0.cycles=50`); the value is
-    /// TOML, quotes optional. The key's source becomes "set by hand".
+    /// Applies `key=value`. The key is dotted as in TOML, with the number of a list's element
+    /// (`network.groups.classes.0.cycles=50`). The value is TOML, but text needs no quotes. The
+    /// key's source becomes "set by hand".
     ///
     /// # Errors
     ///
-    /// In one line the key and what was expected; the machine is unchanged.
+    /// The error is one line with the key and what was expected. The machine is unchanged.
     pub fn set(&mut self, setting: &str) -> Result<(), ConfigError> {
         self.set_all(&[setting])
     }
 
-    /// The same for several settings in order. Values must fit each other when
-    /// all are applied, and may not before.
+    /// Applies several settings in order. The values must only suit each other once all are
+    /// applied.
     ///
     /// ```
     /// use manycore_chip::config::Config;
@@ -31,8 +31,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// In one line the setting at fault, the key and what was expected; the
-    /// machine is unchanged.
+    /// The error is one line with the wrong setting, its key and what was expected. The machine is
+    /// unchanged.
     pub fn set_all<S: AsRef<str>>(&mut self, settings: &[S]) -> Result<(), ConfigError> {
         let settings: Vec<&str> = settings.iter().map(AsRef::as_ref).collect();
         let refused = |at: usize, problem: Problem| ConfigError::InSetting {
@@ -40,7 +40,7 @@ impl Config {
             problem: problem.to_string(),
         };
         let mut root = table_of(self);
-        // Before any setting, after the first, and so on.
+        // The machine before each setting, and after the last.
         let mut machines = Vec::with_capacity(1 + settings.len());
         for (at, setting) in settings.iter().enumerate() {
             machines.push(root.clone());
@@ -61,14 +61,14 @@ fn table_of(machine: &Config) -> Table {
     Table::try_from(machine).expect("a machine is tables, numbers and text")
 }
 
-/// The machine that `root` describes.
 fn parsed(root: &Table) -> Result<Config, Problem> {
     let text = toml::to_string(root).expect("it came from a machine");
     load::parse(&text).map_err(|(_line, problem)| problem)
 }
 
-/// The setting to blame for a problem with the value at `key`: the last that sets it, or else the
-/// one after which there was no machine any more. `machines` has what there was before each.
+/// The index of the setting that caused the problem with the value at `key`. This is the last
+/// setting of the value, or else the first setting that left no valid machine. `machines` has the
+/// machine before each setting.
 fn at_fault(settings: &[&str], machines: &[Table], key: &str) -> usize {
     let is_in = |outer: &str, inner: &str| {
         let rest = inner.strip_prefix(outer);
@@ -85,7 +85,6 @@ fn at_fault(settings: &[&str], machines: &[Table], key: &str) -> usize {
     last.unwrap_or(0)
 }
 
-/// Changes one value, and its source.
 fn apply(root: &mut Table, setting: &str) -> Result<(), Problem> {
     let (key, value) = setting
         .split_once('=')
@@ -97,7 +96,7 @@ fn apply(root: &mut Table, setting: &str) -> Result<(), Problem> {
     let (parent_key, last) = key.rsplit_once('.').unwrap_or(("", key));
     match table_at(root, parent_key)? {
         Place::Table(table) => {
-            // A key that the schema does not know is refused when all is read.
+            // The parse of the whole table later refuses an unknown key.
             table.insert(last.to_owned(), value);
         }
         Place::List(list) => *element(list, last, parent_key)? = value,
@@ -163,8 +162,8 @@ fn element<'a>(
         })
 }
 
-/// As TOML if it is any, else as text, so that `--set l1.x=mesi` needs no
-/// quotes within the shell's quotes.
+/// Parses TOML. Anything else is text, so `--set l1.x=mesi` needs no quotes inside the shell's
+/// quotes.
 fn value_of(text: &str) -> Value {
     toml::from_str::<Table>(&format!("value = {text}"))
         .ok()
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_when_all_is_set_is_set_in_any_order() {
+    fn settings_that_suit_each_other_may_come_in_any_order() {
         let orders = [
             ["cores=256", "group-cores=256"],
             ["group-cores=256", "cores=256"],
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_settings_the_one_at_fault_is_named() {
+    fn an_error_names_the_wrong_setting() {
         let graviton = Config::preset("graviton2-64").unwrap();
         for (settings, expected) in [
             (
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn any_kind_of_value() {
+    fn values_of_any_kind_can_be_set() {
         let mut chip = Config::preset("w3225r").unwrap();
         chip.set("coherence.protocol=msi").unwrap();
         chip.set("coherence.directory = \"broadcast\"").unwrap();

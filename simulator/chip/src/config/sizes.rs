@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// Units, each with its bytes. A KB is 1,024 bytes, as usual for caches.
+/// The units and their bytes. A KB is 1,024 bytes, as usual for caches.
 const UNITS: [(&str, u64); 6] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -14,7 +14,7 @@ const UNITS: [(&str, u64); 6] = [
     ("GB", 1 << 30),
 ];
 
-/// The bytes of a number with a unit; `None` for any other text.
+/// The bytes of a number with a unit. `None` for any other text.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let (number, unit) = UNITS.iter().find_map(|(name, unit)| {
@@ -26,7 +26,7 @@ fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(*unit)
 }
 
-/// The text of a machine with each `size` that has a unit in bytes. Lines stay where they are.
+/// The text of a machine with each `size` in bytes instead of a unit. Line numbers do not change.
 pub(super) fn in_bytes(text: &str) -> Cow<'_, str> {
     let mut found = Vec::new();
     if let Ok(root) = DeTable::parse(text) {
@@ -43,7 +43,7 @@ pub(super) fn in_bytes(text: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// The keys of a table with sizes that have a unit, and their bytes.
+/// Finds the sizes with a unit in a table: their places and bytes.
 fn find(table: &DeTable<'_>, found: &mut Vec<(Range<usize>, u64)>) {
     for (key, value) in table {
         match value.get_ref() {

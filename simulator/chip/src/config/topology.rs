@@ -1,19 +1,19 @@
 //! A machine as an operating system shows it: the hardware threads that share a core, a cache, a
-//! die, a package or a NUMA node, and the distances between nodes.
+//! die, a package or a NUMA node, and the distances between NUMA nodes.
 //!
-//! Hardware threads that share a unit have consecutive numbers, so a size describes each unit.
+//! Hardware threads that share a unit have consecutive numbers, so the size of a unit describes it.
 
 use super::{Config, Home, Network};
 use std::ops::Range;
 
-/// Hardware threads that belong together.
+/// A set of hardware threads that share a part of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// They share a pipeline: SMT siblings.
     Core,
     /// They share the second-level cache, as Linux defines the cluster on x86.
     Cluster,
-    /// They are on one die: a package of two NUMA nodes has two dies.
+    /// They are on one die. A package of two NUMA nodes has two dies.
     Die,
     /// They are in one package (socket).
     Package,
@@ -21,10 +21,10 @@ pub enum Unit {
     Node,
 }
 
-/// A level of data caches that are all alike.
+/// A level of data caches. All caches of a level are alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheLevel {
-    /// From 1 at the core.
+    /// The level's number, from 1 at the core.
     pub level: u32,
     /// Bytes of one cache.
     pub size: u64,
@@ -32,7 +32,7 @@ pub struct CacheLevel {
     pub line: u32,
     /// Lines in a set.
     pub ways: u32,
-    /// Consecutive hardware threads that share one.
+    /// Consecutive hardware threads that share a cache.
     pub shared_by: u32,
 }
 
@@ -43,7 +43,7 @@ pub struct CacheLevel {
 ///
 /// let milan = Config::preset("milan-7r13x2")?.topology();
 /// assert_eq!(milan.peers(Unit::Package, 50), 48..96);
-/// // Chiplets of eight cores with a third-level cache each.
+/// // A chiplet has eight cores and a third-level cache.
 /// assert_eq!(milan.sharers(milan.caches().last().unwrap(), 50), 48..56);
 /// # Ok::<(), manycore_chip::config::ConfigError>(())
 /// ```
@@ -55,13 +55,12 @@ pub struct Topology {
     package: u32,
     node: u32,
     caches: Vec<CacheLevel>,
-    /// Distances between nodes, a row each.
     distances: Vec<Vec<u32>>,
 }
 
 /// The distance of a node to itself, in the unit of ACPI's table of distances (SLIT).
 const LOCAL: u32 = 10;
-/// The largest distance there; 255 stands for nodes that cannot reach each other.
+/// The largest distance in that table. 255 stands for nodes that cannot reach each other.
 const FARTHEST: u32 = 254;
 
 impl Config {
@@ -85,8 +84,8 @@ impl Config {
         }
     }
 
-    /// Hardware threads of a NUMA node: groups that share a memory controller. If lines are
-    /// interleaved over all groups, the machine is one node.
+    /// Hardware threads of a NUMA node: the groups that share a memory controller. If lines are
+    /// interleaved over all groups, the whole machine is one node.
     fn node_cores(&self) -> u32 {
         match (self.coherence.home, &self.network) {
             (Home::Interleave, _) => self.cores,
@@ -99,7 +98,7 @@ impl Config {
         }
     }
 
-    /// Hardware threads of a package, if no value says it.
+    /// Hardware threads of a package, if the machine's description does not say it.
     fn socket_cores(&self) -> u32 {
         match &self.network {
             Network::Mesh { sockets, .. } => match sockets {
@@ -132,8 +131,8 @@ impl Config {
         (1..).zip(private.chain(shared)).map(level).collect()
     }
 
-    /// The distance between the nodes that begin at two hardware threads. ACPI defines it by how
-    /// long memory takes there: 10 times what it takes in the node itself.
+    /// The distance between the nodes that begin at two hardware threads. ACPI defines it as 10
+    /// times the memory latency from one node to the other divided by the latency within a node.
     fn node_distance(&self, from: u32, to: u32) -> u32 {
         if from == to {
             return LOCAL;
@@ -153,7 +152,7 @@ impl Config {
                 sockets: Some(sockets),
                 ..
             } => sockets.cycles,
-            // From the first tile of one to the first tile of the other.
+            // From the first tile of one node to the first tile of the other.
             Network::Mesh { router, link, .. } => {
                 let width = self.cores.isqrt().max(1);
                 let hops =
@@ -168,7 +167,7 @@ impl Config {
 }
 
 impl Topology {
-    /// `cores` equal cores in one package, with unknown caches.
+    /// A topology of `cores` equal cores in one package, with unknown caches.
     ///
     /// ```
     /// use manycore_chip::config::{Topology, Unit};
@@ -197,41 +196,41 @@ impl Topology {
         self.cores
     }
 
-    /// The hardware threads of the unit that has `core`, itself among them.
+    /// The hardware threads of the unit that contains `core`.
     #[must_use]
     pub fn peers(&self, unit: Unit, core: u32) -> Range<u32> {
         self.around(self.size(unit), core)
     }
 
-    /// The number of the unit that has `core`, from 0 over the machine.
+    /// The number of the unit that contains `core`, from 0.
     #[must_use]
     pub fn number(&self, unit: Unit, core: u32) -> u32 {
         core / self.size(unit)
     }
 
-    /// How many of the unit there are.
+    /// The number of such units in the machine.
     #[must_use]
     pub fn count(&self, unit: Unit) -> u32 {
         self.cores.div_ceil(self.size(unit))
     }
 
-    /// The levels of caches, from the core on.
+    /// The levels of caches, beginning at the core.
     #[must_use]
     pub fn caches(&self) -> &[CacheLevel] {
         &self.caches
     }
 
-    /// The hardware threads that share a cache of this level with `core`, itself among them.
+    /// The hardware threads that share a cache of this level with `core`, including `core`.
     #[must_use]
     pub fn sharers(&self, cache: &CacheLevel, core: u32) -> Range<u32> {
         self.around(cache.shared_by, core)
     }
 
-    /// The distances of a node to each node, 10 to itself.
+    /// The distances of a node to each node. The distance to itself is 10.
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// Panics if there is no such node.
     #[must_use]
     pub fn distances(&self, node: u32) -> &[u32] {
         &self.distances[node as usize]
@@ -266,7 +265,7 @@ mod tests {
         Unit::Node,
     ];
 
-    /// Whether the sets of all hardware threads are a partition of them.
+    /// Whether the sets of the hardware threads form a partition.
     fn is_partition(cores: u32, set: impl Fn(u32) -> Range<u32>) -> bool {
         (0..cores).all(|core| {
             let mine = set(core);
@@ -357,7 +356,7 @@ mod tests {
         let mut classes = opteron.distances(0).to_vec();
         classes.sort_unstable();
         classes.dedup();
-        // Itself, the other die of the module, one hop, two hops.
+        // To itself, to the other die of the package, one hop, two hops.
         assert!(classes.len() >= 3, "{classes:?}");
     }
 

@@ -1,20 +1,19 @@
-//! The relations between a machine's values. [`bounds`](super::bounds) has the range of each value,
-//! which is checked before.
+//! Checks the relations between a machine's values. [`bounds`](super::bounds) has checked the range
+//! of each value before.
 
 use super::error::Problem;
 use super::network::{Contention, Distance, Network};
 use super::{AtomicKind, Config, Directory, Slices, Writes};
 
-/// Lines of all caches together. A simulation keeps 8 bytes for each: half a
-/// gigabyte.
+/// The most lines of all caches together. A simulation needs 8 bytes for each, so half a gigabyte.
 const MOST_LINES: u64 = 1 << 26;
-/// A tick is an event on each core: at most one in this many cycles.
+/// The least cycles of a tick for each core. Each tick is an event on each core.
 const TICK_PER_CORE: u64 = 100;
-/// Groups of a network of groups. A link from each to each other has up to 2 KB
-/// of history: 128 MB.
+/// The most groups of a network of groups. Each pair has a link with up to 2 KB of history, so all
+/// links have 128 MB.
 const MOST_GROUPS: usize = 256;
 
-/// `Err` with the key, the value and what was expected of it, unless `holds`.
+/// Fails with the key, its value and what was expected, unless `holds`.
 fn expect(
     holds: bool,
     key: &str,
@@ -31,7 +30,7 @@ fn expect(
 }
 
 impl Config {
-    /// The first value that does not fit the others; each is in its range.
+    /// Fails with the first value that contradicts the others. Each value is in its range.
     pub(super) fn validate(&self) -> Result<(), Problem> {
         self.validate_cores()?;
         self.validate_caches()?;
@@ -137,8 +136,8 @@ impl Config {
         }
     }
 
-    /// The tags of all caches must fit into a host. None of the products
-    /// overflows: each factor is in its range.
+    /// The tags of all caches must fit into the host's memory. No product overflows, since each
+    /// factor is in its range.
     fn validate_lines(&self) -> Result<(), Problem> {
         let tiles = u64::from(self.cores / self.threads_per_core);
         let level = |key, caches, size| (key, caches, size, caches * (size / u64::from(self.line)));
@@ -268,7 +267,7 @@ impl Config {
         let least = TICK_PER_CORE * u64::from(self.cores);
         let expected = format!("at least {least} on {} cores", self.cores);
         expect(os.tick >= least, "os.tick", os.tick, &expected)?;
-        // A core that takes interrupts for longer hardly does anything else.
+        // With longer interrupts, a core hardly does anything else.
         let expected = format!("at most half of os.tick = {}", os.tick);
         expect(
             os.tick_cost <= os.tick / 2,

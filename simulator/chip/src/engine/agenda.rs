@@ -1,39 +1,37 @@
-//! The agenda: events of the machine, and cores that continue.
+//! The agenda: the queue of the machine's events and the queue of the running cores.
 
 use super::port::Port;
 use crate::os::ThreadId;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Something that happens at a time of its own, whoever runs.
+/// An event of the machine. It happens at its time, whichever core runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The core's request reaches its next stage.
     Arrive,
-    /// A request of the core's for this line, which it does not wait for, reaches
-    /// its next stage.
+    /// The core's request for this line reaches its next stage. The core does not wait for it.
     Flight { line: u32 },
     /// The home of a line may serve the next request.
     Free(u32),
-    /// A spinner's patience ends, unless it was disturbed since.
+    /// A spinner's time limit ends, if its plan is still `plan`.
     Patience { plan: u32 },
     /// A core must look at its run queue.
     Wake,
-    /// The thread must make way, if the core still runs it.
+    /// The core must preempt the thread, if it still runs it.
     Displace { thread: ThreadId },
     /// The scheduler's clock interrupt.
     Tick,
-    /// Another core's interrupt.
+    /// An interrupt by another core.
     Interrupt,
-    /// A timed wait ends, if it is still this one.
+    /// A timed wait ends, if the thread is still in this wait.
     Timeout { thread: ThreadId, wait: u32 },
-    /// A message may have reached the core's buffer, if the core still waits
-    /// as it did.
+    /// A message may have reached the core's buffer. Void if the core's plan is not `plan`.
     Message { plan: u32 },
 }
 
-/// The order of a queue: the time, then the core, then a number of the plan's. It is one number,
-/// since two such are compared without a jump.
+/// The order of a queue: the time, then the core, then a number of the plan. It is one number, so
+/// that a comparison needs no jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
 
@@ -59,7 +57,7 @@ impl Key {
     }
 }
 
-/// An event in the queue, which compares keys alone.
+/// An event in the queue. Only its key is compared.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: Key,
@@ -86,8 +84,8 @@ impl Ord for Entry {
     }
 }
 
-/// The two queues, kept apart because a running core may go beyond the time of
-/// another core, but not beyond an event.
+/// The two queues. They are separate because a running core may pass the clock of another core, but
+/// not the time of an event.
 #[derive(Default)]
 pub(crate) struct Agenda {
     events: BinaryHeap<Reverse<Entry>>,
@@ -96,7 +94,7 @@ pub(crate) struct Agenda {
     now: u64,
 }
 
-/// The first entry.
+/// The first entry of both queues.
 pub(crate) enum Next {
     Event(u64, u32, Event),
     Core(u64, u32),
@@ -104,7 +102,6 @@ pub(crate) enum Next {
 }
 
 impl Agenda {
-    /// `event` concerns `core` and happens at `time`.
     pub(crate) fn plan(&mut self, time: u64, core: u32, event: Event) {
         debug_assert!(time >= self.now, "{event:?} at {time} is in the past");
         self.sequence = self.sequence.wrapping_add(1);
@@ -112,7 +109,7 @@ impl Agenda {
         self.events.push(Reverse(Entry { key, event }));
     }
 
-    /// The port's core goes on at its clock; earlier plans for it are void.
+    /// Plans that the port's core continues at its clock. Makes earlier plans for the core void.
     pub(crate) fn go_on(&mut self, port: &mut Port) {
         debug_assert!(port.clock >= self.now, "core {} is late", port.core);
         port.plan = port.plan.wrapping_add(1);
@@ -120,7 +117,6 @@ impl Agenda {
         self.cores.push(Reverse(key));
     }
 
-    /// The earliest time of an event.
     #[inline]
     pub(crate) fn next_event(&self) -> u64 {
         self.events
@@ -128,7 +124,6 @@ impl Agenda {
             .map_or(u64::MAX, |Reverse(entry)| entry.key.time())
     }
 
-    /// The earliest core that goes on, and its time.
     #[inline]
     pub(crate) fn next_core(&mut self, ports: &[Port]) -> (u64, u32) {
         while let Some(&Reverse(key)) = self.cores.peek() {
@@ -140,18 +135,20 @@ impl Agenda {
         (u64::MAX, u32::MAX)
     }
 
-    /// The core that runs has found that nothing comes before `time`.
+    /// Advances the present to `time`. The running core has found that nothing happens before it.
     pub(crate) fn reach(&mut self, time: u64) {
         self.now = self.now.max(time);
     }
 
-    /// Nothing is earlier: the time of what was taken last, or was reached.
+    /// The present: the time of the entry that was taken last, or the time that was reached.
+    /// Nothing can happen earlier.
     pub(crate) fn now(&self) -> u64 {
         self.now
     }
 
-    /// Takes what is first: events before cores, ties by core.
-    // Part of the loop of each front end, as `Engine::step`.
+    /// Takes the first entry. At equal times, events come before cores, and lower cores before
+    /// higher.
+    // Inlined into each front end's loop, as `Engine::step`.
     #[inline(always)]
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);

@@ -1,4 +1,4 @@
-//! Counters, samples and the timeline, if the user asked for them.
+//! Keeps counters, samples and the timeline, if the user asked for them.
 
 use super::thread::Wait;
 use super::{Engine, Port};
@@ -7,19 +7,19 @@ use crate::account::{
 };
 use crate::os::ThreadId;
 
-/// The cycles of each core, as charged and up to `now`.
+/// The cycles of each core by activity: as charged, and up to `now`.
 fn spent_by_core(ports: &[Port], now: u64) -> impl Iterator<Item = (Breakdown, Breakdown)> {
     let ports = ports.iter();
     ports.map(move |port| (port.spent, port.spent_until(now)))
 }
 
 impl Engine {
-    /// The word that changes whenever the machine takes a step.
+    /// The address of a word that changes with each step of the machine.
     pub(crate) fn events_at(&self) -> *const u64 {
         &raw const self.events
     }
 
-    /// Counts from now on, and takes a sample each `period` cycles, if there is one.
+    /// Counts from now on. With a `period`, takes a sample every `period` cycles.
     pub(crate) fn count(&mut self, period: Option<u64>) {
         let census = Census::new(&self.config, period);
         self.pause = self.limit.min(census.next());
@@ -28,8 +28,8 @@ impl Engine {
         self.plain_cpi_1024 = None;
     }
 
-    /// Cycles an instruction of `core`, in 1024ths, if that varies or if `instructions` are
-    /// counted.
+    /// Counts `instructions`, and returns the cycles of an instruction of `core` in 1024ths. Called
+    /// if instructions are counted or their cycles vary.
     #[inline(never)]
     pub(super) fn varying_cpi_1024(&mut self, core: u32, instructions: u64) -> u64 {
         if let Some(census) = &mut self.census {
@@ -44,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// All counters at `now`, if they are counted.
+    /// All counters at `now`, if the run counts.
     pub(crate) fn counters(&self, now: u64) -> Option<Counters> {
         let census = self.census.as_ref()?;
         let mut counters = census.counters(now, spent_by_core(&self.ports, now));
@@ -55,7 +55,6 @@ impl Engine {
         Some(counters)
     }
 
-    /// The counters of each core until `now`, if the run counts.
     pub(crate) fn counted_by_core(&self, now: u64) -> Option<Vec<CoreCounters>> {
         let census = self.census.as_ref()?;
         Some(census.cores(spent_by_core(&self.ports, now)).collect())
@@ -70,7 +69,7 @@ impl Engine {
         all
     }
 
-    /// A sample is due at `now`, the time of the next event.
+    /// Takes the sample that is due at `now`, the time of the next event.
     #[cold]
     pub(super) fn sample(&mut self, now: u64) {
         if let Some(census) = &mut self.census {
@@ -79,7 +78,6 @@ impl Engine {
         }
     }
 
-    /// Notes what a core did, for the timeline.
     #[inline]
     pub(super) fn record(&mut self, core: u32, activity: Activity, from: u64, to: u64) {
         self.record_named(core, activity, from, to, None);
@@ -105,7 +103,7 @@ impl Engine {
             from,
             to,
         };
-        // Computation and hits are not noted one by one: they fill the gaps.
+        // Computation and hits are not recorded singly: they fill the gaps.
         if port.shown < from && port.thread.is_some() {
             self.timeline.record(Segment {
                 activity: Activity::Compute,
@@ -119,7 +117,6 @@ impl Engine {
         self.timeline.record(segment);
     }
 
-    /// The thread on `core` enters a region, for the timeline.
     pub(crate) fn begin_region(&mut self, core: u32, name: &str) {
         let port = &self.ports[core as usize];
         if let (Some(thread), true) = (port.thread, self.spans.is_on()) {
@@ -128,7 +125,6 @@ impl Engine {
         }
     }
 
-    /// It leaves the region that it entered last.
     pub(crate) fn end_region(&mut self, core: u32) {
         let port = &self.ports[core as usize];
         if let (Some(thread), true) = (port.thread, self.spans.is_on()) {
@@ -136,7 +132,6 @@ impl Engine {
         }
     }
 
-    /// `thread` is blocked from `at` on, for the timeline.
     pub(super) fn waits(&mut self, thread: ThreadId, wait: Wait, at: u64) {
         if self.spans.is_on() {
             let span = match wait {
@@ -147,7 +142,6 @@ impl Engine {
         }
     }
 
-    /// The samples that were taken.
     pub(crate) fn take_samples(&mut self) -> Vec<Sample> {
         let census = self.census.take();
         census.map_or_else(Vec::new, |census| census.into_samples())

@@ -1,17 +1,17 @@
-//! How a simulation can fail.
+//! The errors of a simulation.
 
 use std::fmt;
 
-/// Why a simulation ended before its program did.
+/// The reason why a simulation ended before its program did.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
-    /// All threads wait, and nothing is under way that could wake one.
+    /// All threads wait, and no event can wake one.
     #[error("deadlock at cycle {at}: {threads}")]
     Deadlock {
-        /// The cycle at which nothing was left to happen.
+        /// The cycle of the last event.
         at: u64,
-        /// Which thread waits on what.
+        /// Each thread, and what it waits on.
         threads: Waiting,
     },
     /// The limit on cycles was reached.
@@ -22,13 +22,13 @@ pub enum SimulationError {
         /// The state of each thread.
         threads: Waiting,
     },
-    /// The program's main closure panicked; the panic hook has printed why.
+    /// The program's main closure panicked. The panic hook has printed the message.
     #[error("the simulated program panicked: {0}")]
     Panicked(String),
     /// The simulated machine broke an invariant: a defect of the simulator.
     #[error("the simulator is wrong: {0}")]
     Incoherent(String),
-    /// The host would not give the simulated machine its memory.
+    /// The host refused a resource, such as the simulated machine's memory.
     #[error("cannot make the simulated machine: {0}")]
     Host(String),
 }
@@ -37,7 +37,7 @@ pub enum SimulationError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waiting(pub(crate) Vec<Waiter>);
 
-/// A thread, what it does, and the address that it waits on if that has no name.
+/// A thread, what it does, and the address that it waits on, if the address has no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiter {
     pub(crate) thread: String,
@@ -45,7 +45,6 @@ pub(crate) struct Waiter {
     pub(crate) address: Option<u64>,
 }
 
-/// The most threads that the message names; a reader looks at no more.
 const SHOWN: usize = 16;
 
 impl fmt::Display for Waiting {
@@ -68,7 +67,7 @@ impl Waiting {
         waiters.map(|waiter| (&*waiter.thread, &*waiter.what))
     }
 
-    /// Calls each simulated address that has no name yet what `name` says.
+    /// Replaces each simulated address without a name by the name that `name` returns.
     fn name_addresses(&mut self, name: impl Fn(u64) -> String) {
         for waiter in &mut self.0 {
             if let Some(address) = waiter.address.take() {
@@ -80,8 +79,8 @@ impl Waiting {
 }
 
 impl SimulationError {
-    /// Calls each simulated address that threads wait on, and that has no name yet, what `name`
-    /// says: a front end knows the variables of its program.
+    /// Replaces each simulated address that a thread waits on, and that has no name, by the name
+    /// that `name` returns. A front end knows the variables of its program.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, FIRST_ADDRESS, State};

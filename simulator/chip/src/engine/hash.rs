@@ -1,7 +1,7 @@
-//! A fingerprint of everything that happened, in order.
+//! A hash of all events, in order.
 
-/// Folds the events of a run into 64 bits. Equal runs have equal hashes on any host. It is not
-/// cryptographic: it detects accidents, not attacks.
+/// Folds the events of a run into 64 bits. Equal runs have equal hashes on any host. The hash is
+/// not cryptographic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventHash(u64);
 
@@ -10,7 +10,6 @@ impl EventHash {
         Self(0x243F_6A88_85A3_08D3) // pi, in hexadecimal
     }
 
-    /// Adds one event.
     #[inline(always)]
     pub(crate) fn fold(&mut self, time: u64, what: u64) {
         let mixed = (self.0 ^ time).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ what;

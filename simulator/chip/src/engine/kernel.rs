@@ -1,5 +1,5 @@
-//! The operating system at work: which thread a core runs, and what moving
-//! one costs. The scheduler (`os`) decides which thread runs; this carries it out.
+//! Carries out the decisions of the scheduler (`os`): starts, preempts, wakes and moves threads,
+//! and charges the time for it.
 
 use super::Engine;
 use super::agenda::Event;
@@ -10,7 +10,7 @@ use crate::core_set::CoreSet;
 use crate::os::{Placement, ThreadId};
 
 impl Engine {
-    /// A core without a thread takes the next one, or idles.
+    /// A core without a thread takes the next thread of its queue, or idles.
     pub(super) fn dispatch(&mut self, core: u32) {
         let now = self.ports[core as usize].clock;
         let picked = self.scheduler.pick(now, core);
@@ -60,7 +60,7 @@ impl Engine {
         self.record(core, Activity::Idle, from, to);
     }
 
-    /// Charges the running thread's share of the processor.
+    /// Charges the running thread for its time on the core.
     fn charge(&mut self, core: u32) {
         let port = &mut self.ports[core as usize];
         let ran = port.clock.saturating_sub(port.charged_until);
@@ -70,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// The running thread goes back to the run queue, at its clock.
+    /// Puts the running thread back into the run queue, at the core's clock.
     pub(super) fn displace_now(&mut self, core: u32) {
         self.charge(core);
         let now = self.ports[core as usize].clock;
@@ -88,14 +88,13 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// How often the thread on `core` had to make way.
     pub(crate) fn preemptions(&self, core: u32) -> u64 {
         let thread = self.ports[core as usize].thread;
         thread.map_or(0, |thread| self.threads[thread as usize].preemptions)
     }
 
-    /// The running thread must make way at `at`, or as soon as it can be
-    /// interrupted: not in the middle of an access.
+    /// Preempts the running thread at `at`, or later as soon as it can be interrupted. An access
+    /// cannot be interrupted.
     pub(super) fn displace(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
         let Some(thread) = port.thread else { return };
@@ -109,7 +108,7 @@ impl Engine {
             Mode::Listening { .. } => self.stop_listening(core, at),
             Mode::Running if port.computes_beyond(at) => {
                 if port.computed.start > at {
-                    // Before that, an access or a switch is under way.
+                    // Before the start of the computation, an access or a switch is under way.
                     let at = port.computed.start;
                     self.agenda.plan(at, core, Event::Displace { thread });
                     return;
@@ -126,7 +125,6 @@ impl Engine {
         self.displace_now(core);
     }
 
-    /// The scheduler's clock interrupt.
     pub(super) fn tick(&mut self, core: u32, at: u64) {
         self.ports[core as usize].tick_armed = false;
         let port = &mut self.ports[core as usize];
@@ -152,7 +150,6 @@ impl Engine {
         self.arm_ticks();
     }
 
-    /// A round of periodic balancing.
     fn balance(&mut self, core: u32, since: u64, at: u64) {
         self.ports[core as usize].balanced = at;
         if self.scheduler.balance(since, at, core).is_some()
@@ -163,7 +160,7 @@ impl Engine {
         }
     }
 
-    /// Another core's interrupt, which takes its time from whatever thread runs.
+    /// Another core interrupts `core`. The interrupt takes its time from the running thread.
     pub(super) fn interrupted(&mut self, core: u32, at: u64) {
         let cost = self.config.os.interrupt;
         match self.ports[core as usize].mode {
@@ -186,7 +183,7 @@ impl Engine {
         self.agenda.go_on(port);
     }
 
-    /// The time that the interrupt takes from a computation.
+    /// The clock interrupt takes its time from a computation.
     fn interrupt(&mut self, core: u32, at: u64) {
         let cost = self.config.os.tick_cost;
         let port = &mut self.ports[core as usize];
@@ -196,7 +193,7 @@ impl Engine {
         }
     }
 
-    /// While threads wait for cores, every core's clock ticks; else none does.
+    /// Starts the ticks of all cores, if a thread waits for a core. Otherwise no core ticks.
     fn arm_ticks(&mut self) {
         if !self.scheduler.is_crowded() {
             return;
@@ -209,7 +206,7 @@ impl Engine {
                 continue;
             }
             port.tick_armed = true;
-            // Interrupts of the cores are spread over the tick.
+            // The cores' interrupts are spread evenly over the tick.
             let phase = tick * at as u64 / cores;
             let now = self.agenda.now();
             let next = (now.saturating_sub(phase) / tick + 1) * tick + phase;
@@ -217,7 +214,7 @@ impl Engine {
         }
     }
 
-    /// The consequences of the scheduler's placement of a thread.
+    /// Wakes or preempts the core on which the scheduler has placed a thread.
     pub(super) fn placed(&mut self, placement: Placement, at: u64) {
         let core = placement.core;
         let os = &self.config.os;
@@ -242,7 +239,6 @@ impl Engine {
         }
     }
 
-    /// A blocked thread becomes runnable.
     pub(super) fn wake_thread(&mut self, thread: ThreadId, waker: u32, at: u64) {
         let this = &mut self.threads[thread as usize];
         this.state = State::Runnable;
@@ -254,8 +250,7 @@ impl Engine {
         self.placed(placement, at);
     }
 
-    /// The thread on `core` waits; the core takes another. The caller
-    /// suspends.
+    /// Blocks the thread on `core`, and the core takes another thread. The caller suspends.
     pub(super) fn block(&mut self, core: u32, wait: Wait) {
         self.charge(core);
         let port = &mut self.ports[core as usize];
@@ -268,8 +263,8 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// The code of the thread on `core` has returned; the thread ends at the
-    /// core's clock, when that is the present.
+    /// The code of the thread on `core` has returned. The thread ends when the present reaches the
+    /// core's clock.
     pub(crate) fn returned(&mut self, core: u32) {
         let port = &mut self.ports[core as usize];
         if let Some(thread) = port.thread {
@@ -278,7 +273,6 @@ impl Engine {
         self.agenda.go_on(port);
     }
 
-    /// The thread on `core`, which has returned, ends now.
     pub(super) fn end_thread(&mut self, core: u32) {
         self.charge(core);
         let port = &mut self.ports[core as usize];
@@ -302,13 +296,13 @@ impl Engine {
         }
         if let State::Blocked(Wait::Futex { address }) = this.state {
             self.futexes.remove(address, thread);
-            // A guest distinguishes this from a wake-up.
+            // This value tells a guest that no wake-up ended its sleep.
             self.threads[thread as usize].reply.value = LATE;
             self.wake_thread(thread, 0, at);
         }
     }
 
-    /// Lets other threads of the core run; the caller suspends.
+    /// Lets other threads of the core run. The caller suspends.
     pub(crate) fn yield_now(&mut self, core: u32) {
         self.charge(core);
         let port = &mut self.ports[core as usize];
@@ -322,8 +316,8 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// From now on the thread may run on `affinity` only. If it runs elsewhere
-    /// it is moved as soon as it can be interrupted.
+    /// From now on, the thread may run only on `affinity`. If it runs on another core, it moves as
+    /// soon as it can be interrupted.
     pub(super) fn confine(&mut self, thread: ThreadId, affinity: CoreSet, at: u64) {
         let runs_on = self.ports.iter().find(|port| port.thread == Some(thread));
         match runs_on.map(|port| port.core) {

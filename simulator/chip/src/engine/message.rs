@@ -1,5 +1,4 @@
-//! Virtual channels as a core sees them: the optical network's timing
-//! (`network::optical`) at the core's clock.
+//! A core's requests to the optical network (`network::optical`), at the core's clock.
 
 use super::Engine;
 use super::agenda::Event;
@@ -10,15 +9,14 @@ use crate::network::Channel;
 use std::num::NonZeroU32;
 
 impl Engine {
-    /// A new channel; `None` if the machine has no optical network.
+    /// Creates a channel. Returns `None` if the machine has no optical network.
     pub(crate) fn create_channel(&mut self) -> Option<Channel> {
         self.optical
             .as_mut()
             .map(|optical| optical.create_channel())
     }
 
-    /// Subscribes the core to the channel, or to the count of its messages, from
-    /// its clock on.
+    /// Subscribes the core to the channel, or to the count of its messages.
     pub(crate) fn open_port(&mut self, core: u32, channel: Channel, every: Option<NonZeroU32>) {
         let at = self.ports[core as usize].clock;
         if let Some(optical) = &mut self.optical {
@@ -26,7 +24,7 @@ impl Engine {
         }
     }
 
-    /// Unsubscribes the core; what it has not taken is gone.
+    /// Unsubscribes the core. Its messages that it has not taken are lost.
     pub(crate) fn close_port(&mut self, core: u32, channel: Channel) {
         let at = self.ports[core as usize].clock;
         if let Some(optical) = &mut self.optical {
@@ -34,14 +32,13 @@ impl Engine {
         }
     }
 
-    /// Messages in the core's buffer.
     pub(crate) fn pending(&mut self, core: u32, channel: Channel) -> usize {
         let at = self.ports[core as usize].clock;
         let optical = self.optical.as_mut();
         optical.map_or(0, |optical| optical.pending(at, core, channel))
     }
 
-    /// Sets what the core receives from now on.
+    /// Sets the filter of the messages that the core receives from now on.
     pub(crate) fn set_filter(&mut self, core: u32, filter: Filter) {
         let at = self.ports[core as usize].clock;
         if let (Some(optical), Some(costs)) = (&mut self.optical, &self.config.optical) {
@@ -50,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// Broadcasts; the sender goes on in the next cycle.
+    /// Broadcasts a message. The sender continues in the next cycle.
     pub(crate) fn send(&mut self, core: u32, channel: Channel, message: Message) {
         let at = self.ports[core as usize].clock;
         self.hash.fold(at, 1 << 48 | u64::from(core));
@@ -60,8 +57,8 @@ impl Engine {
         optical.send(at, core, channel, message);
         self.ports[core as usize].pass(Activity::Message, 1);
         for at in 0..self.listeners.len() {
-            // Others cannot be reached by it: a core without a port of the
-            // channel does not even move it to its buffer.
+            // Only listeners of this channel are affected: a core without a port of the channel
+            // does not move the message to its buffer.
             let listener = self.listeners[at];
             let optical = self.optical.as_ref();
             if optical.is_some_and(|optical| optical.reaches(listener, channel)) {
@@ -80,8 +77,7 @@ impl Engine {
         self.optical.as_mut()?.receive(at, core, channel)
     }
 
-    /// Waits until a message may be in the core's buffer; the caller suspends
-    /// and looks again.
+    /// Waits until a message may be in the core's buffer. The caller suspends and looks again.
     pub(crate) fn listen(&mut self, core: u32, channel: Channel) {
         let port = &mut self.ports[core as usize];
         port.mode = Mode::Listening { channel };
@@ -89,8 +85,8 @@ impl Engine {
         self.plan_message(core);
     }
 
-    /// When what was sent so far reaches the listener. A later message can
-    /// bring that forward or put it off: its sender plans again.
+    /// Plans the time when the first message that was sent so far reaches the listener. If a later
+    /// message changes that time, its sender plans again.
     fn plan_message(&mut self, core: u32) {
         let port = &mut self.ports[core as usize];
         let Mode::Listening { channel } = port.mode else {
@@ -117,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// Ends the waiting of a thread that goes on, or is put aside, at `at`.
+    /// Ends the wait of a thread that continues or is preempted at `at`.
     pub(super) fn stop_listening(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
         let from = port.clock;

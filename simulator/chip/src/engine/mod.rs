@@ -1,27 +1,26 @@
-//! Simulated time: which core runs next, and the order of events.
+//! Simulated time: decides which core runs next, and the order of events.
 //!
 //! # Order
 //!
-//! Whatever one core can notice of another takes effect in the order of
-//! simulated time, ties by core number. The host runs one thread at a time:
-//! the core that is earliest. It keeps the host while it only computes and
-//! hits its own caches, even past the time of other cores, up to a *horizon*:
+//! Effects that other cores can notice happen in the order of simulated time, and at equal times in
+//! the order of core numbers. The host runs one core at a time: the earliest. A core that only
+//! computes and hits its own caches keeps running, even past the clocks of other cores, up to its
+//! *horizon*:
 //!
-//! * An event of the machine (a request at a line's home, a wake-up) may
-//!   change any cache at its time. No core passes the next event.
-//! * Another core that goes on at time t may miss then, and its request needs
-//!   at least the *lookahead*, the way out of a tile, to reach any home. So no
-//!   core's caches change before t + lookahead. A hardware thread of the same
-//!   tile hits the same caches: no core passes the clock of such a sibling.
+//! * An event of the machine (such as a request at a line's home, or a wake-up) may change any
+//!   cache. So no core passes the next event.
+//! * Another core that continues at time t may miss then. Its request needs at least the
+//!   *lookahead*, the time to leave its tile, to reach a home. So no core's caches change before t
+//!   plus the lookahead. Hardware threads of one tile hit the same caches, so no core passes the
+//!   clock of such a sibling.
 //!
-//! Everything else (a futex, a message, a new thread) waits until its core is
-//! the earliest of all.
+//! For all other requests (such as a futex, a message, or a new thread), a core waits until it is
+//! the earliest.
 //!
 //! # The two sides
 //!
-//! The methods of [`asks`] are all that a core asks of the machine. A front
-//! end implements [`Body`] and calls them: the coroutines of `front::fiber`, and
-//! the interpreters over `front::guest`.
+//! A front end (`front::fiber` or `front::guest`) implements [`Body`] and calls the methods of
+//! [`asks`].
 
 mod agenda;
 mod asks;
@@ -75,33 +74,27 @@ pub(crate) struct Engine {
     hash: EventHash,
     lookahead: u64,
     limit: u64,
-    /// The limit, or when a sample is due.
+    /// The time of the limit or of the next sample, whichever is earlier.
     pause: u64,
     /// The counters, if they were asked for.
     census: Option<Box<Census>>,
-    /// Shift from a simulated address to its line.
     line_shift: u32,
     events: u64,
-    /// Writes are done at the line's home.
     write_through: bool,
-    /// Cycles an instruction, in 1024ths.
     cpi_1024: u64,
-    /// The same, unless it varies or instructions are counted.
+    /// `cpi_1024`, or `None` if the cycles vary or instructions are counted.
     plain_cpi_1024: Option<u64>,
-    /// The reasons why cores are slower than that.
+    /// The state that makes cores slower than `cpi_1024`.
     pace: Option<Pace>,
-    /// Lines that come while cores go on.
+    /// Lines on their way to cores that do not wait for them.
     overlap: Option<Overlap>,
     defect: Option<String>,
-    /// The run goes on after the main thread has ended.
     outlives_main: bool,
 }
 
-/// The thread that the program starts with.
 const MAIN: ThreadId = 0;
 
-/// Cycles after which a run is over in any case, and the most that one
-/// computation takes: sums of two such times do not overflow.
+/// The most cycles of a run, and of one computation. Sums of two such times do not overflow.
 const LONGEST: u64 = 1 << 62;
 
 impl Engine {
@@ -151,14 +144,13 @@ impl Engine {
         })
     }
 
-    /// The line of a host address.
     #[inline(always)]
     pub(crate) fn line_of(&mut self, host: usize) -> u32 {
         (self.addresses.simulated(host) >> self.line_shift) as u32
     }
 
-    /// Takes the next step: what is to be resumed now, if it is a thread.
-    // Part of the loop of each front end.
+    /// Handles events until a thread must be resumed or the run ends.
+    // Inlined into each front end's loop.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {
         loop {
@@ -206,14 +198,14 @@ impl Engine {
         self.outlives_main = true;
     }
 
-    /// The run is over, as if its limit were the present.
+    /// Ends the run as if its limit were the present.
     pub(crate) fn stop_now(&mut self) {
         self.limit = self.agenda.now();
         self.pause = self.limit;
     }
 
-    /// How far the running `core` may go before it must ask again. It must be set anew when the
-    /// core has caused an event.
+    /// Sets the time up to which the running `core` may hit its caches without a question to the
+    /// engine. Must be called again after the core has planned an event.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
         let (sibling, _) = self.next_sibling(core);
@@ -222,8 +214,8 @@ impl Engine {
         self.ports[core as usize].horizon = event.min(elsewhere).min(sibling);
     }
 
-    /// The earliest hardware thread that shares the core's caches and goes on
-    /// by itself, and its clock: it notices the core's hits at once.
+    /// The earliest running hardware thread that shares the core's caches, and its clock. It
+    /// notices the core's hits at once.
     fn next_sibling(&self, core: u32) -> (u64, u32) {
         let threads = self.config.threads_per_core;
         if threads == 1 {
@@ -239,7 +231,7 @@ impl Engine {
             .unwrap_or((u64::MAX, u32::MAX))
     }
 
-    // A part of `step`.
+    // Inlined into `step`.
     #[inline(always)]
     fn happen(&mut self, at: u64, core: u32, event: Event) {
         match event {
@@ -309,7 +301,7 @@ impl Engine {
         }
     }
 
-    /// An access took effect.
+    /// An access has taken effect.
     fn complete(&mut self, request: Request, served: Served, at: u64) {
         let source = match served.class {
             Class::Group => Source::Group,
@@ -337,7 +329,7 @@ impl Engine {
         }
     }
 
-    /// The core that waits for an access goes on when it has the answer.
+    /// The core that waits for this access continues when it has the answer.
     fn answer(&mut self, request: &Request, served: &Served, source: Source, at: u64) {
         let port = &mut self.ports[request.core as usize];
         debug_assert_eq!(port.mode, Mode::Missing);

@@ -1,4 +1,4 @@
-//! The outcome of a run: its length, its fingerprint, and the activities of its cycles.
+//! The outcome of a run: its length, its hash, and the activities of its cycles.
 
 use super::Engine;
 use super::error::{SimulationError, Waiter, Waiting};
@@ -6,45 +6,42 @@ use super::thread::{State, Wait};
 use crate::account::{Counters, Order, Report};
 use serde::Serialize;
 
-/// A run in numbers.
+/// The length, the hash and the statistics of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Statistics {
     /// Cycles from the start of the program's main thread to its end.
     pub cycles: u64,
-    /// The hash of the stream of events: equal for equal configurations and programs,
-    /// on any host.
+    /// The hash of all events. Equal machines and programs have equal hashes on any host.
     pub hash: u64,
-    /// Events the machine handled: a measure of the host's work.
+    /// The number of events of the machine, which is a measure of the host's work.
     pub events: u64,
-    /// Threads the program made, its main thread included.
+    /// The number of the program's threads, including the main thread.
     pub threads: usize,
     /// The work of the optical broadcast network, if the machine has one.
     pub messages: Option<Messages>,
     /// The activities of the cycles.
     pub report: Report,
-    /// The counters of the machine's parts, if [`Simulation::counters`] asked for them.
+    /// The counters of the machine's parts, if [`Simulation::counters`] was called.
     ///
     /// [`Simulation::counters`]: crate::Simulation::counters
     pub counters: Option<Counters>,
 }
 
-/// The counts of the optical broadcast network, all receivers together: the statistics that the
-/// thesis's simulator printed (Park 2013, section 4.3.3).
+/// The counts of the optical broadcast network, summed over all receivers. The thesis's simulator
+/// printed the same statistics (Park 2013, section 4.3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Messages {
-    /// Messages that reached a filter of a core with a port of their channel.
+    /// Messages that reached the filter of a core that has a port of their channel.
     pub arrived: u64,
     /// Messages that a controller moved to its message buffer.
     pub moved: u64,
-    /// Cycles these took from arrival to the buffer.
+    /// Cycles that these messages took from arrival to the buffer, summed.
     pub delay: u64,
 }
 
-/// Lines shown by a report.
 const HOT_LINES: usize = 20;
 
 impl Engine {
-    /// Closes the books at the end of the main thread.
     pub(crate) fn finish(&mut self, end: u64) -> Statistics {
         let counters = self.counters(end);
         for port in &mut self.ports {

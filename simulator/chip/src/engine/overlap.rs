@@ -1,13 +1,12 @@
-//! Lines on their way to a core that does not wait for them: plain stores in a
-//! store buffer, and what a stride prefetcher asks for.
+//! Lines on their way to a core that does not wait for them: for plain stores in a store buffer, or
+//! for a stride prefetcher.
 //!
-//! Both move lines only. Plain data have no simulated value (`Platform::read`,
-//! `Platform::write`), so nothing here can reorder what threads see of each other:
-//! an atomic write waits until the stores before it are done, and memory stays
-//! sequentially consistent. A request without a waiting core is an ordinary
-//! request: it travels, queues at the line's home and takes effect there.
+//! Such accesses only move lines: plain data (`Platform::read`, `Platform::write`) have no
+//! simulated value. An atomic write waits until the stores before it are done. So memory stays
+//! sequentially consistent. A request without a waiting core travels, queues at the line's home and
+//! takes effect there, as any request.
 //!
-//! A core that needs a line that is on its way waits until the line is there.
+//! If a core needs a line that is on its way, it waits until the line arrives.
 
 use super::Engine;
 use super::agenda::Event;
@@ -17,7 +16,6 @@ use crate::account::Activity;
 use crate::config;
 use crate::memory::{Class, Operation, Request, Served, Word};
 
-/// The lines on their way, and the streams, of all tiles.
 pub(super) struct Overlap {
     rules: config::Overlap,
     tiles: Box<[Tile]>,
@@ -27,19 +25,19 @@ pub(super) struct Overlap {
 struct Tile {
     flights: Vec<Flight>,
     streams: Vec<Stream>,
-    /// The line read last: another look at it teaches nothing.
+    /// The line that was read last. Another read of it tells the prefetcher nothing new.
     last: Option<u32>,
     /// Cores that wait until a line lands.
     waiting: Vec<u32>,
-    /// Counts what the streams have learned, for their ages.
+    /// Counts the reads of the streams, which gives their ages.
     looks: u64,
 }
 
-/// A line on its way.
 #[derive(Clone, Copy)]
 struct Flight {
     request: Request,
-    /// When it is there and where it came from, once its home has served it.
+    /// Once the home has served the request: the time when the line arrives, and where it comes
+    /// from.
     landed: Option<(u64, Class)>,
 }
 
@@ -49,21 +47,21 @@ impl Flight {
     }
 }
 
-/// Reads at one distance from each other.
+/// Reads at a constant distance from each other, in lines.
 #[derive(Clone, Copy)]
 struct Stream {
     last: u32,
     stride: i64,
     /// How often the stride was seen in a row.
     seen: u32,
-    /// The farthest line that was asked for ahead.
+    /// The farthest line that the prefetcher has requested.
     ahead: i64,
     used: u64,
 }
 
-/// A read so far from a stream's last may be its next.
+/// A read at most this far from a stream's last read may belong to the stream.
 const REACH: u64 = 16;
-/// A stride seen so often in a row is believed.
+/// The prefetcher follows a stride that it has seen this many times in a row.
 const BELIEVED: u32 = 2;
 
 impl Overlap {
@@ -75,7 +73,7 @@ impl Overlap {
         })
     }
 
-    /// Whether an access to `line` has nothing to wait for and teaches nothing.
+    /// Whether an access to `line` waits for no flight and tells the prefetcher nothing new.
     #[inline]
     pub(super) fn is_settled(&self, tile: u32, line: u32, operation: Operation) -> bool {
         let tile = &self.tiles[tile as usize];
@@ -84,8 +82,8 @@ impl Overlap {
 }
 
 impl Tile {
-    /// The accesses that `operation` on `line` must wait for, the last first; `None` in it for a
-    /// line that its home has not served yet.
+    /// The flight that `operation` on `line` must wait for: if there are several, the last to land.
+    /// The inner `None` is a flight that its home has not served yet.
     fn blocks(&self, line: u32, operation: Operation) -> Option<Option<(u64, Class)>> {
         let blocking = self.flights.iter().filter(|flight| {
             let same = flight.request.line == line;
@@ -100,8 +98,8 @@ impl Tile {
             .max_by_key(|landed| landed.map_or(u64::MAX, |(at, _)| at))
     }
 
-    /// The stream that a read of `line` continues; its lines ahead, if its stride
-    /// is believed.
+    /// Adds a read of `line` to the stream that it continues. Returns the stream if the prefetcher
+    /// follows it.
     fn learn(&mut self, line: u32, most: usize) -> Option<&mut Stream> {
         self.looks += 1;
         let distance = |stream: &Stream| i64::from(line) - i64::from(stream.last);
@@ -144,7 +142,6 @@ impl Tile {
     }
 }
 
-/// The activity of a core that waits for a line.
 pub(super) fn activity(class: Class) -> Activity {
     match class {
         Class::Group => Activity::Group,
@@ -154,8 +151,8 @@ pub(super) fn activity(class: Class) -> Activity {
 }
 
 impl Engine {
-    /// The effect of lines on their way on an access to `line`: `None` if it may go on to the
-    /// caches.
+    /// Checks an access to `line` against the lines on their way. Returns `None` if the access may
+    /// continue with the caches.
     pub(super) fn meet_flights(
         &mut self,
         core: u32,
@@ -170,7 +167,7 @@ impl Engine {
         if let Some(blocking) = tile.blocks(line, operation) {
             return Some(self.wait_for(core, blocking));
         }
-        // Another store to a line that is on its way to be written.
+        // The line is on its way for a store, and the store buffer takes this store too.
         let buffered = tile
             .flights
             .iter()
@@ -181,8 +178,8 @@ impl Engine {
         })
     }
 
-    /// A plain store that missed goes into the store buffer; `None` if there is
-    /// no such buffer and the core waits for its stores.
+    /// Puts a plain store that missed into the store buffer. Returns `None` if there is no such
+    /// buffer, so the core waits for its stores.
     pub(super) fn buffer_store(
         &mut self,
         core: u32,
@@ -216,7 +213,7 @@ impl Engine {
         Some(Asked::Done(0))
     }
 
-    /// The core has read `line`: asks for what the stream will read next.
+    /// The core has read `line`. Requests the next lines of its stream.
     pub(super) fn look_ahead(&mut self, core: u32, line: u32, operation: Operation) {
         let tile = self.ports[core as usize].tile;
         let Some(overlap) = &mut self.overlap else {
@@ -260,7 +257,6 @@ impl Engine {
         self.set_horizon(core);
     }
 
-    /// Asks for a line without waiting for it.
     fn launch(&mut self, core: u32, line: u32, operation: Operation) {
         let port = &self.ports[core as usize];
         let tile = port.tile;
@@ -283,7 +279,7 @@ impl Engine {
         }
     }
 
-    /// The core goes on at `landed`, or when any line lands, and asks again.
+    /// The core suspends until `landed`, or until any line lands, and repeats its access then.
     fn wait_for(&mut self, core: u32, landed: Option<(u64, Class)>) -> Asked {
         let port = &mut self.ports[core as usize];
         match landed {
@@ -321,7 +317,7 @@ impl Engine {
         self.after(request, arrival, at);
     }
 
-    /// It travels on.
+    /// A request without a waiting thread travels to its next stage.
     pub(super) fn flight_travels(&mut self, request: Request, reaches: u64) {
         if let Some(flight) = self.flight_of(request.core, request.line) {
             flight.request = request;
@@ -331,7 +327,7 @@ impl Engine {
         }
     }
 
-    /// Its home has served it.
+    /// The home has served a request without a waiting thread.
     pub(super) fn land(&mut self, request: Request, served: &Served, at: u64) {
         if let Some(flight) = self.flight_of(request.core, request.line) {
             flight.landed = Some((served.done, served.class));

@@ -1,53 +1,52 @@
 //! Cores that are slower than their clock: a governor has lowered their frequency, or another
 //! hardware thread uses their pipeline too.
 //!
-//! Time stays in cycles of the machine's one clock. A slow core takes more of
-//! them for its instructions and for the kernel's work; caches, network and
-//! memory keep their pace. Most machines have no such cores, and ask for nothing
-//! here.
+//! Time stays in cycles of the machine's one clock. A slow core takes more cycles for its
+//! instructions and for the kernel's work, but not for caches, network and memory. Most machines
+//! have no slow cores and do not use this module.
 
 use super::port::{Mode, Port};
 use crate::account::Activity;
 use crate::config::{Config, Governor};
 
-/// Loads and factors are in 1024ths.
 const ONE: u64 = 1024;
-/// A core's frequency is so much above what its load would need, so that a load
-/// that grows is seen to grow (Linux: `map_util_freq`, 1.25).
+/// A core's frequency is this much above its load, so that a growing load is noticed (Linux:
+/// `map_util_freq`, 1.25).
 const HEADROOM: (u64, u64) = (5, 4);
 
-/// The reasons for slow cores.
+/// The state that makes cores slow.
 pub(super) struct Pace {
-    /// Cycles an instruction, in 1024ths, beside a sibling that runs.
+    /// Cycles of an instruction, in 1024ths, while a sibling runs.
     shared_cpi: Option<u64>,
     governed: Option<Governed>,
 }
 
 struct Governed {
     governor: Governor,
-    /// The part of a load that remains after a period, in 2^-32.
+    /// The part of a load that remains after a period, in units of 2^-32.
     kept: u64,
     cores: Vec<Load>,
 }
 
-/// A core's load, as of the last look.
+/// A core's load at the last update.
 #[derive(Clone, Copy, Default)]
 struct Load {
     at: u64,
-    /// Busy cycles of the core until then.
+    /// The core's busy cycles until `at`.
     busy: u64,
-    /// The decaying mean, in 1024ths of 1024ths.
+    /// The decaying mean of the load, in units of 2^-20.
     mean: u64,
 }
 
 impl Pace {
-    /// `None` for a machine with all cores as fast as their clock.
+    /// Returns `None` if all cores of the machine always run at the clock's frequency.
     pub(super) fn new(config: &Config) -> Option<Self> {
         let shared_cpi = config.core.shared_cpi;
         let governed = config.os.governor.clone().map(|governor| {
             let half_lives = governor.period as f64 / governor.half_life as f64;
             Governed {
-                // Rounded so coarsely that the differences between hosts' libraries vanish.
+                // Rounded to 24 bits, so that the result does not depend on the host's math
+                // library.
                 kept: ((0.5_f64.powf(half_lives) * f64::from(1 << 24)).round() as u64) << 8,
                 cores: vec![Load::default(); config.cores as usize],
                 governor,
@@ -59,8 +58,8 @@ impl Pace {
         })
     }
 
-    /// Cycles an instruction of the core at `at` among `ports`, in 1024ths, if
-    /// that is `alone` for a core that is fast and alone.
+    /// Cycles of an instruction of `core`, in 1024ths. `alone` is the value at full frequency and
+    /// without a running sibling.
     pub(super) fn cpi(&mut self, ports: &[Port], core: u32, siblings: u32, alone: u64) -> u64 {
         let first = core - core % siblings;
         let mut others = (first..first + siblings).filter(|&sibling| sibling != core);
@@ -88,12 +87,13 @@ impl Governed {
         let load = &mut self.cores[port.core as usize];
         let periods = port.clock.saturating_sub(load.at) / self.governor.period;
         if periods > 0 {
-            // Charges for a computation may have been taken back.
+            // The busy cycles may have decreased, since charges for a computation can be taken
+            // back.
             let busy = (port.clock - port.spent[Activity::Idle]).max(load.busy);
             let passed = u128::from(port.clock - load.at);
             let share = u128::from(busy - load.busy) * u128::from(ONE * ONE) / passed;
             let share = (share as u64).min(ONE * ONE);
-            // From the mean to the share, a part of the way each period.
+            // In each period, the mean moves a part of the way to the busy share.
             let kept = power(self.kept, periods);
             let left = |part: u64| (part * kept) >> 32;
             load.mean = share - left(share) + left(load.mean);
@@ -105,7 +105,7 @@ impl Governed {
     }
 }
 
-/// A part in 2^-32 to a power.
+/// Raises a part, in units of 2^-32, to a power.
 fn power(part: u64, exponent: u64) -> u64 {
     let times = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 32) as u64;
     let (mut product, mut square, mut left) = (1 << 32, part, exponent);
@@ -123,7 +123,7 @@ fn power(part: u64, exponent: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A core that is busy and idle by turns: its frequencies.
+    /// The frequencies of a core that is busy and idle in turns.
     fn course(turns: &[(u64, bool)]) -> Vec<u64> {
         let mut config = Config::preset("dahu").unwrap();
         config
@@ -147,7 +147,8 @@ mod tests {
     #[test]
     fn a_busy_core_gets_faster_and_an_idle_one_slower() {
         let half_life = 100_000;
-        // At half the load 5/8 of the frequency; at 3/4 nearly all of it.
+        // Half the load gives 5/8 of the frequency, and 3/4 of the load gives nearly the whole
+        // frequency.
         let found = course(&[(half_life, true), (half_life, true), (half_life, true)]);
         for (found, expected) in found.iter().zip([640, 960, 1024]) {
             assert!(found.abs_diff(expected) < 12, "{found}, not {expected}");
@@ -163,12 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_time_is_one_look() {
+    fn the_load_of_a_very_long_time_is_right() {
         assert_eq!(course(&[(1 << 60, false), (1 << 40, true)]), [512, 1024]);
     }
 
     #[test]
-    fn machines_without_either_ask_for_nothing() {
+    fn machines_without_slow_cores_need_no_pace() {
         for name in crate::config::preset_names() {
             let config = Config::preset(name).unwrap();
             let is_slow = config.core.shared_cpi.is_some() || config.os.governor.is_some();

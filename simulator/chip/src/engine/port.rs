@@ -1,5 +1,4 @@
-//! A core as its running thread sees it: the few words that every simulated
-//! operation reads and writes.
+//! A core as its running thread sees it: the words that each simulated operation reads and writes.
 
 use crate::account::{Activity, Breakdown};
 use crate::memory::Request;
@@ -7,13 +6,11 @@ use crate::network::Channel;
 use crate::os::ThreadId;
 use std::ops::Range;
 
-/// The state of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Nothing, since the port's clock.
+    /// Idle since the port's clock.
     Idle,
-    /// Runs its thread: it is in the queue of cores that continue at their clock, or the host runs
-    /// it now.
+    /// Runs its thread. The core is in the agenda's queue, or the host runs it now.
     Running,
     /// Its thread waits for a line, since the clock.
     Missing,
@@ -25,39 +22,37 @@ pub(crate) enum Mode {
     Listening { channel: Channel },
 }
 
-/// One hardware thread.
 pub(crate) struct Port {
     pub(crate) core: u32,
     pub(crate) tile: u32,
     pub(crate) thread: Option<ThreadId>,
     pub(crate) mode: Mode,
-    /// Cycles since the start of the run: all of them are accounted for.
+    /// Cycles since the start of the run.
     pub(crate) clock: u64,
-    /// Before it, nothing that happens elsewhere can touch this core's caches:
-    /// hits need not ask the engine.
+    /// Before this time, no event and no other core can change this core's caches, so hits need not
+    /// ask the engine.
     pub(crate) horizon: u64,
-    /// Cycles by activity; their sum is the clock.
+    /// Cycles by activity. Their sum is the clock.
     pub(crate) spent: Breakdown,
-    /// The activity of the last charge that may reach beyond the present.
+    /// The activity of the last charge. This charge may reach beyond the present.
     pub(crate) latest: Activity,
-    /// The clock before and after the last computation. While its end is still the clock, the
-    /// thread can be interrupted in the middle of it.
+    /// The clock before and after the last computation. While its end is the clock, the computation
+    /// can be interrupted.
     pub(crate) computed: Range<u64>,
     /// The scheduler has charged the thread up to this clock.
     pub(crate) charged_until: u64,
     /// The timeline shows the core up to this clock.
     pub(crate) shown: u64,
-    /// Makes the entries of an older plan for this core void.
+    /// The number of the core's plan. Entries of the agenda with another number are void.
     pub(crate) plan: u32,
-    /// The thread is to be put aside as soon as it can be.
+    /// The thread must be preempted as soon as possible.
     pub(crate) displaced: bool,
     /// Cycles of interrupts that are charged when the current access is done.
     pub(crate) interrupted: u64,
     /// A wake-up is on its way to this idle core.
     pub(crate) waking: bool,
     pub(crate) tick_armed: bool,
-    /// When the core last looked for threads that wait elsewhere, as it does
-    /// periodically.
+    /// The time of the core's last periodic balancing.
     pub(crate) balanced: u64,
     /// The awaited request in `Missing`.
     pub(crate) request: Option<Request>,
@@ -87,21 +82,18 @@ impl Port {
         }
     }
 
-    /// `cycles` go by in `activity`.
     #[inline(always)]
     pub(crate) fn pass(&mut self, activity: Activity, cycles: u64) {
         self.clock += cycles;
         self.spent[activity] += cycles;
     }
 
-    /// The time up to `at` goes by in `activity`.
     pub(crate) fn pass_until(&mut self, activity: Activity, at: u64) {
         debug_assert!(at >= self.clock);
         self.latest = activity;
         self.pass(activity, at - self.clock);
     }
 
-    /// A computation of `cycles` cycles.
     #[inline]
     pub(crate) fn compute(&mut self, cycles: u64) {
         if self.computed.end != self.clock {
@@ -117,7 +109,7 @@ impl Port {
         self.mode == Mode::Running && self.computed.end == self.clock && self.clock > at
     }
 
-    /// Takes back what a computation has been charged for beyond `at`.
+    /// Takes back a computation's charge beyond `at`. Returns its cycles.
     pub(crate) fn take_back(&mut self, at: u64) -> u64 {
         debug_assert!(self.computes_beyond(at));
         let at = at.max(self.computed.start);
@@ -128,21 +120,20 @@ impl Port {
         rest
     }
 
-    /// A computation is interrupted at `at`, for `cycles` cycles, and continues.
+    /// Interrupts a computation at `at` for `cycles` cycles. The computation continues afterwards.
     pub(crate) fn interrupt(&mut self, at: u64, cycles: u64) {
         let rest = self.take_back(at);
         self.pass(Activity::Switch, cycles);
         self.compute(rest);
     }
 
-    /// The run ended at `end`.
     pub(crate) fn settle(&mut self, end: u64) {
         self.spent = self.spent_until(end);
         self.clock = end;
     }
 
-    /// Cycles by activity up to `end`: what the core has been charged for beyond it is
-    /// taken back, and what it has not yet been charged for is charged.
+    /// Cycles by activity up to `end`. Leaves out charges beyond `end`, and adds the cycles that
+    /// are not charged yet.
     pub(crate) fn spent_until(&self, end: u64) -> Breakdown {
         let mut spent = self.spent;
         if self.clock < end {
@@ -156,7 +147,7 @@ impl Port {
             spent[activity] += end - self.clock;
         }
         let mut rest = self.clock.saturating_sub(end);
-        // An access or a computation in flight: its own account first.
+        // The charge beyond `end` is an access or a computation, so these activities come first.
         for activity in [self.latest, Activity::Atomic]
             .into_iter()
             .chain(Activity::ALL)

@@ -1,9 +1,9 @@
-//! Waiting on an unchanged line: no work of the host, and the right cycles.
+//! Spinning on an unchanged line, which takes the right simulated time and no host time.
 //!
-//! A spinning core looks at its word every `spin-period` cycles. As long as
-//! its tile keeps the line, each look is a hit that reads the same value: it
-//! is not simulated. When the line is taken, the core's next look, at a
-//! multiple of the period from its first, misses. That look is simulated.
+//! A spinning core loads its word every `spin-period` cycles. While its tile keeps the line, each
+//! load is a hit that reads the same value, so it is not simulated. When another core has taken the
+//! line, the next load misses, and this load is simulated. Its time is a multiple of the period
+//! after the first load.
 
 use super::Engine;
 use super::agenda::Event;
@@ -25,7 +25,7 @@ impl Engine {
         self.memory.watch(line, core);
         let port = &mut self.ports[core as usize];
         port.mode = Mode::Spinning { word, until };
-        // Makes void what was planned for an earlier wait.
+        // Makes the plans for an earlier wait void.
         port.plan = port.plan.wrapping_add(1);
         if until < u64::MAX {
             let plan = port.plan;
@@ -35,12 +35,12 @@ impl Engine {
         true
     }
 
-    /// The thread looks again soon, if it spins or sleeps on a futex: `core` has done something
+    /// Ends the spinning of a thread, or its sleep on a futex, because `core` has done something
     /// that concerns it.
     pub(crate) fn disturb(&mut self, core: u32, thread: ThreadId) {
         if let State::Blocked(Wait::Futex { address }) = self.threads[thread as usize].state {
             self.futexes.remove(address, thread);
-            // A guest distinguishes this from a wake-up.
+            // This value tells a guest that no wake-up ended its sleep.
             self.threads[thread as usize].reply.value = DISTURBED;
             let at = self.ports[core as usize].clock;
             self.wake_thread(thread, core, at);
@@ -70,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// Cores with a taken line look again. Returns whether there are any.
+    /// Makes all spinners whose line was taken load again. Returns whether there are any.
     pub(super) fn wake_disturbed(&mut self, at: u64) -> bool {
         let any = !self.memory.disturbed.is_empty();
         while let Some((line, core)) = self.memory.disturbed.pop() {
@@ -86,7 +86,7 @@ impl Engine {
         any
     }
 
-    /// The spinner looks at `at`, if its patience lasts so long.
+    /// The spinner loads again at `at`, or continues at its time limit if that is earlier.
     fn look_again(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
         let Mode::Spinning { word, until } = port.mode else {
@@ -97,7 +97,7 @@ impl Engine {
         self.agenda.go_on(&mut self.ports[core as usize]);
     }
 
-    /// The core has spun on a word until `at`, and does not go on.
+    /// Charges a core for spinning on a word until `at`.
     fn spun(&mut self, core: u32, word: u64, at: u64) {
         let port = &mut self.ports[core as usize];
         let from = port.clock;
@@ -110,7 +110,7 @@ impl Engine {
         }
     }
 
-    /// Ends the spinning of a thread that is put aside at `at`.
+    /// Ends the spinning of a thread that is preempted at `at`.
     pub(super) fn stop_spinning(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
         let Mode::Spinning { word, .. } = port.mode else {
@@ -122,7 +122,6 @@ impl Engine {
         self.memory.unwatch(self.line_at(word), core);
     }
 
-    /// The line of a simulated address.
     fn line_at(&self, address: u64) -> u32 {
         (address >> self.line_shift) as u32
     }

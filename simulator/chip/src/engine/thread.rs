@@ -1,21 +1,21 @@
-//! Software threads: what runs on cores, and what a front end must provide.
+//! Software threads, and the trait that a front end implements for them.
 
 use super::Engine;
 use crate::core_set::CoreSet;
 use crate::os::ThreadId;
 
-/// A thread's code, as a front end runs it: a coroutine over real code, or a guest such as a
-/// RISC-V hart over an unmodified program.
+/// A thread's code, as a front end runs it: a coroutine of native code, or a guest such as a RISC-V
+/// hart.
 ///
-/// The engine resumes it on the core of its port. It asks the engine for everything beyond the
-/// core's own instructions, and suspends when it must.
+/// The engine resumes the body on a core. The body calls the engine for everything except the
+/// core's own instructions, and suspends when the engine says so.
 pub(crate) trait Body {
-    /// Runs on core `core` until the thread must wait, or has ended. Meanwhile the engine belongs
-    /// to the body: it does not move, and no other reference to it exists.
+    /// Runs on core `core` until the thread must wait or ends. Until this function returns, the
+    /// engine does not move, and no other reference to it exists.
     fn resume(&mut self, engine: *mut Engine, core: u32) -> Progress;
 
-    /// The thread will never run again. Nothing of it may run now, not even
-    /// destructors: the machine they would run on is gone.
+    /// Drops a thread that will not run again. None of its code may run, not even destructors,
+    /// because its machine has ended.
     fn abandon(self: Box<Self>);
 }
 
@@ -23,11 +23,11 @@ pub(crate) trait Body {
 pub(crate) enum Progress {
     Suspended,
     Ended,
-    /// The program ends with this thread, whatever others do.
+    /// This thread has ended the program.
     Exited,
 }
 
-/// Why a thread is not runnable.
+/// The reason why a thread is blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     Futex { address: u64 },
@@ -42,7 +42,7 @@ pub(crate) enum State {
     Ended,
 }
 
-/// The state of a thread when the machine's time begins, if it ran before.
+/// The state of a thread when simulated time begins.
 ///
 /// ```
 /// use manycore_chip::guest::Before;
@@ -52,51 +52,49 @@ pub(crate) enum State {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// It had its core.
+    /// It ran on its core.
     Ran,
-    /// It had slept, and was woken a moment ago.
+    /// It slept, and has just been woken.
     Woken,
     /// It sleeps.
     Slept {
         /// The futex of its sleep.
         address: u64,
-        /// The rest of its time, if that is limited.
+        /// The rest of its timeout, if it has one.
         cycles: Option<u64>,
     },
 }
 
-/// One software thread.
 pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) body: Option<Box<dyn Body>>,
     pub(crate) state: State,
     /// The runtime's pointer (`Platform::slot`).
     pub(crate) slot: *const (),
-    /// Cores it is to be moved to as soon as it can be interrupted.
+    /// The cores to which the thread must move as soon as it can be interrupted.
     pub(crate) moving_to: Option<CoreSet>,
-    /// How often it had to make way for another.
     pub(crate) preemptions: u64,
-    /// The answer to what it asked last.
+    /// The answer to the thread's last request.
     pub(crate) reply: Reply,
-    /// The rest of an interrupted computation.
+    /// The remaining cycles of an interrupted computation.
     pub(crate) owed: u64,
-    /// It ran before time began: its core need not be given to it.
+    /// The thread ran before simulated time began, so its core needs no switch to it.
     pub(crate) ran_before: bool,
-    /// Its code has returned; it ends when its last cycles have gone by.
+    /// The thread's code has returned. The thread ends when the present reaches its core's clock.
     pub(crate) returned: bool,
-    /// Counts its waits, so that a timeout knows whether it is still that one.
+    /// Counts the thread's waits, so that a timeout can tell whether its wait still lasts.
     pub(crate) wait: u32,
     pub(crate) joiners: Vec<ThreadId>,
 }
 
-/// The answer to a sleep that its time limit or [`Engine::disturb`] ended.
+/// The answers to a sleep that its time limit or [`Engine::disturb`] ended.
 pub(crate) const LATE: u64 = 1;
 pub(crate) const DISTURBED: u64 = 2;
 
 /// An answer to an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reply {
-    /// The word before the operation.
+    /// The word's value before the operation.
     pub(crate) value: u64,
     /// Whether a conditional store was done.
     pub(crate) stored: bool,

@@ -1,4 +1,4 @@
-//! A program's run: the machine, what is kept of it, and the loop that drives it.
+//! The run of a program: its settings, its results, and the loop that drives the engine.
 
 use crate::account::{Labels, Sample, Trace};
 use crate::config::Config;
@@ -7,9 +7,8 @@ use crate::memory::AddressMap;
 use crate::os::ThreadId;
 use std::io::{self, Write};
 
-/// A program's run on a machine, to be: of a closure over the platform
-/// [`Simulated`](crate::Simulated) ([`run`](Self::run)), or of a guest
-/// ([`run_guest`](Self::run_guest)).
+/// The settings of a run. [`run`](Self::run) runs a closure that uses the platform
+/// [`Simulated`](crate::Simulated). [`run_guest`](Self::run_guest) runs a guest.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -34,7 +33,7 @@ use std::io::{self, Write};
 /// };
 /// let run = Simulation::new(&machine).run(count)?;
 /// assert_eq!(run.value, 8);
-/// // The same again: the same cycles, the same hash.
+/// // A second run takes the same cycles and has the same hash.
 /// let again = Simulation::new(&machine).run(count)?;
 /// assert_eq!(run.statistics.hash, again.statistics.hash);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,7 +46,7 @@ pub struct Simulation {
     segments: usize,
     stack: usize,
     counters: bool,
-    /// The period of samples.
+    /// The cycles between two samples.
     samples: Option<u64>,
 }
 
@@ -56,16 +55,15 @@ pub struct Simulation {
 pub struct Run<T> {
     /// The value that the program's main closure returned.
     pub value: T,
-    /// How long it took, its fingerprint, and where the cycles went.
+    /// The cycles and the hash of the run, and what the cores did in these cycles.
     pub statistics: Statistics,
-    /// The counters from time to time, if [`Simulation::samples`] asked for them.
+    /// The counters at regular times, if [`Simulation::samples`] was called.
     pub samples: Vec<Sample>,
-    /// The timeline, if [`Simulation::timeline`] asked for it.
+    /// The timeline, if [`Simulation::timeline`] was called.
     pub trace: Trace,
 }
 
 impl Run<()> {
-    /// The run of an engine after its program ended at `end`.
     pub(crate) fn finished(mut engine: Engine, end: u64) -> Result<Self, SimulationError> {
         let statistics = engine.finish(end);
         if cfg!(debug_assertions) {
@@ -90,7 +88,7 @@ impl Run<()> {
         })
     }
 
-    /// The same run, with what its program returned.
+    /// The same results, with the value that the program returned.
     pub(crate) fn with<T>(self, value: T) -> Run<T> {
         Run {
             value,
@@ -102,24 +100,23 @@ impl Run<()> {
 }
 
 impl<T> Run<T> {
-    /// Writes the timeline as Chrome's trace-event JSON, which
-    /// <https://ui.perfetto.dev> opens. Empty unless
-    /// [`Simulation::timeline`] asked for it.
+    /// Writes the timeline as Chrome's trace-event JSON, which <https://ui.perfetto.dev> opens. The
+    /// timeline is empty unless [`Simulation::timeline`] was called.
     ///
     /// # Errors
     ///
-    /// The errors of `to`.
+    /// Returns the errors of `to`.
     pub fn write_timeline(&self, to: impl Write) -> io::Result<()> {
         self.trace.write(to)
     }
 }
 
-/// Virtual memory of a simulated thread's stack; only what it touches costs.
+/// Bytes of virtual memory for a simulated thread's stack. Only touched pages cost memory.
 const STACK: usize = 512 * 1024;
 
 impl Simulation {
-    /// A run on `machine`, without a limit on cycles (but 2^62, which nothing
-    /// reaches by doing anything) and without a timeline.
+    /// A run on `machine` without a timeline. The limit is 2^62 cycles, which no working program
+    /// reaches.
     pub fn new(machine: &Config) -> Self {
         Self {
             config: machine.clone(),
@@ -132,17 +129,17 @@ impl Simulation {
         }
     }
 
-    /// Counts what caches, links, controllers and queues do
-    /// ([`Statistics::counters`]). It changes nothing in simulated time.
+    /// Counts the events in caches, links, controllers and queues ([`Statistics::counters`]).
+    /// Counting does not change simulated time.
     #[must_use]
     pub fn counters(mut self) -> Self {
         self.counters = true;
         self
     }
 
-    /// Counts, and keeps the sums of all cores each `period` cycles ([`Run::samples`]): at the
-    /// first event of the machine from then on. Beyond 1024 samples every second sample goes, and
-    /// the period doubles, so that a long run keeps at most 1024.
+    /// Counts, and keeps the sums of all cores every `period` cycles ([`Run::samples`]), each at
+    /// the first event after the period. Beyond 1024 samples, every second sample is dropped and
+    /// the period doubles.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
@@ -166,15 +163,16 @@ impl Simulation {
         self.counters()
     }
 
-    /// Ends the run with an error if it is not done after `cycles` cycles.
+    /// Ends the run with an error if the program has not ended after `cycles` cycles.
     #[must_use]
     pub fn limit(mut self, cycles: u64) -> Self {
         self.limit = cycles;
         self
     }
 
-    /// A run of guests asks `stop` each time that it resumes one. If `stop` says so, the run ends as at its limit.
-    /// A thread that computes alone, and misses no cache, is not stopped.
+    /// A run of guests calls `stop` each time that it resumes a guest. If `stop` returns `true`,
+    /// the run ends as at its limit. A lone thread that computes without a cache miss is not
+    /// resumed, so `stop` cannot end it.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, State};
@@ -197,39 +195,38 @@ impl Simulation {
         self
     }
 
-    /// Keeps a timeline ([`Run::trace`]) of up to `segments` segments of what cores did,
-    /// and as many sleeps and regions of threads.
+    /// Keeps a timeline ([`Run::trace`]) of up to `segments` activities of cores, and of up to as
+    /// many sleeps and regions of threads.
     #[must_use]
     pub fn timeline(mut self, segments: usize) -> Self {
         self.segments = segments;
         self
     }
 
-    /// Bytes of stack for each simulated thread (512 KiB by default; only
-    /// touched pages cost memory).
+    /// Sets the bytes of stack of each simulated thread (512 KiB by default). Only touched pages
+    /// cost memory.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack = bytes;
         self
     }
 
-    /// The machine.
+    /// The description of the machine.
     #[must_use]
     pub fn machine(&self) -> &Config {
         &self.config
     }
 
-    /// Bytes of stack for each simulated thread.
     pub(super) fn stack(&self) -> usize {
         self.stack
     }
 
-    /// Asks whether the run is to end.
+    /// The function that says whether the run must end.
     pub(super) fn stop(&self) -> Option<fn() -> bool> {
         self.stop
     }
 
-    /// The engine of a run with this map of addresses.
+    /// Makes the engine of a run that maps host addresses by `addresses`.
     pub(super) fn engine(&self, addresses: AddressMap) -> Result<Engine, SimulationError> {
         let mut engine = Engine::new(&self.config, addresses, self.limit, self.segments)?;
         if self.counters {
@@ -239,14 +236,14 @@ impl Simulation {
     }
 }
 
-/// A run on this machine, without a limit and with nothing kept.
+/// A run on this machine with default settings.
 impl From<&Config> for Simulation {
     fn from(machine: &Config) -> Self {
         Self::new(machine)
     }
 }
 
-/// The threads' names, each with its number, since names may be equal.
+/// The threads' names. Each contains the thread's number, since two names may be equal.
 fn threads_of(threads: &[Thread]) -> Vec<String> {
     let threads = threads.iter().enumerate();
     threads
@@ -257,8 +254,8 @@ fn threads_of(threads: &[Thread]) -> Vec<String> {
         .collect()
 }
 
-/// Takes step after step until the program ends; when it did. `resume` has a thread's
-/// body go on, on a core.
+/// Steps the engine until the program ends. Returns the cycle of its end. `resume` resumes a
+/// thread's body on a core.
 pub(super) fn drive(
     engine: &mut Engine,
     mut resume: impl FnMut(&mut Engine, u32, ThreadId, &mut dyn Body) -> Progress,

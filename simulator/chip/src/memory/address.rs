@@ -1,30 +1,29 @@
-//! From host addresses to those the simulated machine sees.
+//! Maps host addresses to simulated addresses.
 
 use rustc_hash::FxHashMap;
 
-/// Bytes of a simulated memory, at most. A power of two, and what every memory
-/// is aligned to, so that the low bits of its pointers are the same in every run.
+/// The most bytes of a simulated memory. A power of two. Each memory is aligned to it, so the low
+/// bits of its pointers are the same in every run.
 pub(crate) const CAPACITY: usize = 1 << 34;
 
-/// The simulated address of that memory's first byte. All that lies outside of
-/// it is numbered below.
+/// The simulated address of that memory's first byte. Memory outside of it has lower simulated
+/// addresses.
 pub(crate) const FIRST_ADDRESS: u64 = 1 << 28;
 /// The unit of numbering for other memory.
 const LINE: usize = 64;
 
 /// Host addresses to simulated ones.
 ///
-/// The machine's own memory keeps its offset. All other memory, statics and what was
-/// allocated before the run, is numbered by its line of 64 bytes, in the order
-/// of first touch, and keeps its place within the line.
+/// Addresses in the machine's own memory keep their offset. All other memory (statics, and blocks
+/// allocated before the run) is numbered by lines of 64 bytes, in the order of first touch. Offsets
+/// in a line stay the same.
 pub(crate) struct AddressMap {
     base: usize,
-    /// Host lines to their numbers; only looked up.
     elsewhere: FxHashMap<usize, u64>,
 }
 
 impl AddressMap {
-    /// The map of a machine with a memory that begins at `base` in the host.
+    /// The map of a machine whose memory begins at `base` in the host.
     pub(crate) fn new(base: usize) -> Self {
         Self {
             base,
@@ -32,12 +31,11 @@ impl AddressMap {
         }
     }
 
-    /// The map of a front end that has simulated addresses already, from [`FIRST_ADDRESS`] on.
+    /// The map of a front end that uses simulated addresses, from [`FIRST_ADDRESS`] on.
     pub(crate) fn identity() -> Self {
         Self::new(FIRST_ADDRESS as usize)
     }
 
-    /// The simulated address of the byte at `host`.
     #[inline]
     pub(crate) fn simulated(&mut self, host: usize) -> u64 {
         let offset = host.wrapping_sub(self.base);
@@ -50,7 +48,7 @@ impl AddressMap {
 
     #[cold]
     fn elsewhere(&mut self, host: usize) -> u64 {
-        // From one: a machine has nothing at address zero.
+        // Numbers begin at one, because address zero stays unused.
         let next = self.elsewhere.len() as u64 + 1;
         let line = *self.elsewhere.entry(host / LINE).or_insert(next);
         let address = line * LINE as u64 + (host % LINE) as u64;

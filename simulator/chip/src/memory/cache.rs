@@ -1,18 +1,18 @@
-//! The tags of one set-associative cache: its lines and their states, in LRU order. Data stay in
+//! The tags of a set-associative cache: its lines and their states, in LRU order. The data are in
 //! host memory.
 
-/// A line's number in the simulated machine: its address over the line size.
+/// A line's number: its simulated address divided by the line size.
 pub(crate) type LineId = u32;
 
-/// The rights of a cache to a line that it holds. Absent lines are invalid.
+/// The state of a line in a cache. Absent lines are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum State {
-    /// Read; others may hold it too.
+    /// The cache may read the line. Other caches may hold it too.
     Shared,
-    /// Read, and write without asking: no other cache holds it.
+    /// The cache may read the line, and write to it without asking, since no other cache holds it.
     Exclusive,
-    /// As exclusive, and different from what lies below.
+    /// As exclusive, and the line differs from its copy in lower levels.
     Modified,
 }
 
@@ -22,25 +22,24 @@ struct Entry {
     state: State,
 }
 
-/// No line has this number (`LineTable` ends far below).
+/// No line has this number, since `LineTable` ends far below.
 const NONE: LineId = LineId::MAX;
 const EMPTY: Entry = Entry {
     line: NONE,
     state: State::Shared,
 };
 
-/// One cache's tags. Each set is kept most recently used first, so that the
-/// usual hit is the first compare and changes nothing.
+/// The tags of one cache. Each set begins with its most recently used line, so a usual hit takes
+/// one comparison and changes nothing.
 pub(crate) struct Tags {
     entries: Box<[Entry]>,
     ways: usize,
     sets: usize,
-    /// One less than the number of sets, if that is a power of two.
+    /// The number of sets minus one, if that number is a power of two.
     mask: Option<usize>,
 }
 
 impl Tags {
-    /// A cache of `size` bytes in lines of `line` bytes.
     pub(crate) fn new(size: u64, ways: u32, line: u32) -> Self {
         let ways = ways as usize;
         let sets = (size as usize / line as usize / ways).max(1);
@@ -52,7 +51,6 @@ impl Tags {
         }
     }
 
-    /// The beginning of the line's set.
     #[inline(always)]
     fn first(&self, line: LineId) -> usize {
         let set = match self.mask {
@@ -68,7 +66,7 @@ impl Tags {
         &mut self.entries[first..first + self.ways]
     }
 
-    /// The line's state, and makes it the most recently used.
+    /// Makes the line the most recently used of its set. Returns its state.
     #[inline(always)]
     pub(crate) fn touch(&mut self, line: LineId) -> Option<State> {
         let set = self.set(line);
@@ -78,7 +76,6 @@ impl Tags {
         touch_later(set, line)
     }
 
-    /// The line's state, without using it.
     pub(crate) fn state(&self, line: LineId) -> Option<State> {
         let first = self.first(line);
         let set = &self.entries[first..first + self.ways];
@@ -87,19 +84,19 @@ impl Tags {
             .map(|entry| entry.state)
     }
 
-    /// Changes the state of a line that is here; `false` if it is not.
+    /// Changes the state of a line. Returns `false` if the cache does not hold it.
     pub(crate) fn set_state(&mut self, line: LineId, state: State) -> bool {
         let entry = self.set(line).iter_mut().find(|entry| entry.line == line);
         entry.map(|entry| entry.state = state).is_some()
     }
 
-    /// The most recently used line of a hit becomes modified.
+    /// Marks the most recently used line of the set as modified.
     #[inline(always)]
     pub(crate) fn dirty_first(&mut self, line: LineId) {
         self.set(line)[0].state = State::Modified;
     }
 
-    /// Puts a line in, most recently used; returns what had to leave.
+    /// Inserts a line as the most recently used. Returns the evicted line.
     pub(crate) fn insert(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
         let set = self.set(line);
         let last = set.len() - 1;
@@ -121,8 +118,8 @@ impl Tags {
         (gone.line != line && gone.line != NONE).then_some((gone.line, gone.state))
     }
 
-    /// Takes a line out; returns its state, if it was here. Its place stays empty: a contended line
-    /// that comes back next moves nothing.
+    /// Removes a line. Returns its state. Its place stays empty, so a contended line that soon
+    /// comes back moves no other lines.
     pub(crate) fn remove(&mut self, line: LineId) -> Option<State> {
         let entry = self.set(line).iter_mut().find(|entry| entry.line == line)?;
         let state = entry.state;
@@ -130,7 +127,6 @@ impl Tags {
         Some(state)
     }
 
-    /// All lines held.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (LineId, State)> + '_ {
         self.entries
             .iter()
@@ -168,7 +164,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of lines in the order of use.
+        /// Compares a set with a list of lines in the order of use.
         #[test]
         fn a_set_is_a_list_in_order_of_use(steps in prop::collection::vec((0u32..12, 0..3), 1..200)) {
             let mut tags = Tags::new(4 * 64, 4, 64);

@@ -1,14 +1,14 @@
-//! The invariants of coherence, as assertions.
+//! Checks the invariants of coherence.
 
 use super::Memory;
 use super::cache::{LineId, State};
 use super::line::Line;
 
 impl Memory {
-    /// Checks one line. It has one writer or many readers, the directory names exactly the tiles that hold it, and an
-    /// inclusive cache holds what its tiles hold. This is cheap enough for every access of a debug run: it looks only at
-    /// the tiles that the directory names. `holders` counts the tiles that hold a line where their tags change, and this
-    /// function compares that count with the number of tiles that the directory names.
+    /// Checks one line: it has one writer or many readers, the directory names exactly the tiles
+    /// that hold it, and an inclusive cache holds the lines of its tiles. A debug run calls this
+    /// after each access, so the function only looks at the tiles that the directory names. It
+    /// compares their number with [`Line::copies`], which `holders` counts when tags change.
     pub(crate) fn check_line(&mut self, line: LineId) -> Result<(), String> {
         let Line {
             owner,
@@ -59,7 +59,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Checks every line, the counts of copies against the tags of all tiles, and that each L2 holds its L1.
+    /// Checks each line, compares the counts of copies with the tags of all tiles, and checks that
+    /// each L2 holds the lines of its L1.
     pub(crate) fn check(&mut self) -> Result<(), String> {
         let lines: Vec<_> = self
             .lines
@@ -94,7 +95,7 @@ mod tests {
     const READ: LineId = 4_096;
     const WRITTEN: LineId = 4_097;
 
-    /// Tiles 0 to 3 have read one line, tile 5 has written to another.
+    /// Tiles 0 to 3 have read one line, and tile 5 has written to another.
     fn memory(preset: &str) -> Memory {
         let mut memory = Memory::new(&Config::preset(preset).unwrap()).unwrap();
         let mut access = |core, line, operation| {
@@ -108,7 +109,7 @@ mod tests {
         memory
     }
 
-    /// With a last-level cache and without.
+    /// A memory with a last-level cache, and one without.
     fn memories() -> [Memory; 2] {
         ["graviton2-64", "atac-64"].map(memory)
     }

@@ -1,9 +1,8 @@
-//! A memory controller: a latency, and a bandwidth that requests queue for.
+//! Memory controllers. Each has a latency, and requests queue for its bandwidth.
 
 use crate::config;
 use crate::network::queue::{HistoryList, QueueModel};
 
-/// The machine's controllers.
 pub(crate) struct Controllers {
     latency: u64,
     queues: Queues,
@@ -11,11 +10,10 @@ pub(crate) struct Controllers {
 
 /// How requests wait for bandwidth.
 enum Queues {
-    /// One queue a controller, in order of asking: when each is free, and the
-    /// cycles that a line keeps it.
+    /// Each controller serves requests in the order of calls. Has the time at which each is free,
+    /// and the cycles of a line.
     Whole { free_at: Box<[u64]>, service: u64 },
-    /// Channels with the time at which each is free. A line keeps a channel for a number of parts
-    /// of a cycle.
+    /// Each controller has several channels. A line takes `service` parts of a cycle.
     Channels {
         each: Box<[HistoryList]>,
         of_controller: u32,
@@ -23,7 +21,7 @@ enum Queues {
     },
 }
 
-/// The resolution of a channel's occupation: parts of a cycle.
+/// The parts of a cycle in which a channel's time is measured.
 const PARTS: u64 = 64;
 
 impl Controllers {
@@ -50,8 +48,8 @@ impl Controllers {
         }
     }
 
-    /// `line` is read or written at controller `which` from `at`; returns when
-    /// its data are there. The latency contains the transfer of one line.
+    /// Reads or writes `line` at controller `which`, from `at` on. Returns the time when the data
+    /// arrive. The latency contains the transfer of one line.
     pub(crate) fn access(&mut self, which: u32, line: u32, at: u64) -> u64 {
         let start = match &mut self.queues {
             Queues::Whole { free_at, service } => {
@@ -65,7 +63,8 @@ impl Controllers {
                 of_controller,
                 service,
             } => {
-                // Streams side by side do not meet on the same channels in step.
+                // Spreads parallel streams over the channels, so that they do not always meet on
+                // the same channel.
                 let channel = (line ^ line >> 6 ^ line >> 12) % *of_controller;
                 let queue = &mut each[(which * *of_controller + channel) as usize];
                 at + queue.delay(at * PARTS, *service).div_ceil(PARTS)
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_later_does_not_keep_earlier_ones() {
+    fn a_later_request_does_not_delay_earlier_requests() {
         let mut controllers = two(5.0, Some(1));
         assert_eq!(controllers.access(0, 0, 900), 1000);
         assert_eq!(controllers.access(0, 1, 50), 150);

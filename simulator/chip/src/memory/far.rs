@@ -1,13 +1,13 @@
-//! Far atomics: operations that are done where their line is at home.
+//! Far atomics: operations that are done at the line's home.
 //!
-//! The request carries the operation to the home. The home fetches the data that a cache has
-//! written, has all copies dropped, executes, and keeps the line in the last-level cache. The line
-//! is free for the next request when the operation is executed: no core waits for data to travel,
-//! as with near atomics.
+//! The request carries the operation to the home. The home fetches a modified line, makes all
+//! caches drop their copies, executes the operation, and keeps the line in the last-level cache.
+//! Then the line is free for the next request. Unlike with near atomics, the next request does not
+//! wait for the line to travel.
 //!
-//! If a private cache may write to a line, the core uses the line there, as Arm's cores do. A core
-//! that asks twice in a row for a line without other copies gets it: the counter of one thread
-//! lives in that thread's cache.
+//! If a core's private cache may write to a line, the core executes the operation there, as Arm's
+//! cores do. A core that requests a line without other copies twice in a row gets the line. So a
+//! counter that only one thread uses stays in that thread's cache.
 
 use super::Memory;
 use super::cache::State;
@@ -17,7 +17,7 @@ use super::request::{CONTROL_BITS, Class, Data, Request, Served};
 use crate::config::{AtomicKind, SharedCache, Writes};
 
 impl Memory {
-    /// Whether this request is done at its line's home and not in the core.
+    /// Whether the request's operation is done at its line's home and not in the core.
     pub(super) fn is_far(&mut self, request: &Request) -> bool {
         if self.config.atomics.kind != AtomicKind::Far
             || self.config.coherence.writes == Writes::Through
@@ -35,7 +35,7 @@ impl Memory {
         !alone
     }
 
-    /// How long a core keeps the line after `operation`, which brought the line to it.
+    /// The cycles for which a core keeps the line after `operation`.
     pub(super) fn keeps(&self, operation: Operation) -> u64 {
         let near = self.config.atomics.kind == AtomicKind::Near;
         match operation {
@@ -45,7 +45,6 @@ impl Memory {
         }
     }
 
-    /// Does it, from `at` on.
     pub(super) fn serve_far(&mut self, request: &Request, at: u64) -> Served {
         let value = request.word.apply(request.operation);
         let tile = self.places.tile(request.core);
@@ -59,7 +58,8 @@ impl Memory {
         let readers_until = self.lines.line(request.line).readers_until;
         let executed = data.at.max(readers_until) + execution;
         let done = if posted {
-            // As if it had been sent so early that the core was done as the home is.
+            // The core continues as if it had sent the request earlier, by the time of the way to
+            // the home.
             let from = self.places.tile_place(tile);
             let way = self.network.latency(from, stage, CONTROL_BITS);
             let way = way + self.places.request_latency();
@@ -82,7 +82,7 @@ impl Memory {
         }
     }
 
-    /// Brings the line to the home alone: when it is there.
+    /// The source of the line, and the time when the home has it and all other copies are dropped.
     fn gather(&mut self, request: &Request, at: u64) -> Data {
         let tile = self.places.tile(request.core);
         let mine = self.places.group_of_tile(tile);
@@ -102,7 +102,7 @@ impl Memory {
             ..
         }) = self.config.llc
         else {
-            unreachable!("far atomics have a last-level cache to be done in");
+            unreachable!("far atomics need a last-level cache");
         };
         if let Some(owner) = owner {
             let dirty = self.tiles[owner as usize].is_modified(request.line);
@@ -151,7 +151,7 @@ impl Memory {
     }
 }
 
-/// Whether the core can go on without the old value.
+/// Whether the core may continue without the old value.
 fn is_posted(operation: Operation) -> bool {
     matches!(
         operation,

@@ -1,4 +1,4 @@
-//! Messages and data on their way: from an owner, from a clean copy, from memory.
+//! Fetches lines: from an owner, from a clean copy, or from memory.
 
 use super::Memory;
 use super::cache::LineId;
@@ -14,7 +14,8 @@ impl Memory {
         self.network.send(from, to, bits, at)
     }
 
-    /// `line` is read or written at controller `which` from `at`; when that is done.
+    /// Reads or writes `line` at controller `which` from `at` on. Returns the time when that is
+    /// done.
     pub(super) fn transfer(&mut self, which: u32, line: LineId, at: u64) -> u64 {
         let done = self.controllers.access(which, line, at);
         if let Some(census) = &mut self.census {
@@ -28,8 +29,8 @@ impl Memory {
         CONTROL_BITS + 8 * self.config.line
     }
 
-    /// Asks the caches of the tile that owns `line` for it: from the place of
-    /// the request's stage at `at` to the requester's tile.
+    /// Fetches `line` from the tile that owns it. The place of the request's stage asks at `at`,
+    /// and the data go to the requester's tile.
     pub(super) fn fetch_from_owner(
         &mut self,
         request: &Request,
@@ -56,7 +57,7 @@ impl Memory {
         let asked = self.travel(stage, ask, CONTROL_BITS, at);
         let answered = asked + answer;
         let back = if mine == its && self.config.llc.is_some() {
-            // Inside the group: from its cache or, on a mesh, from the tile.
+            // Inside the group, the data come from the group's cache or, on a mesh, from the tile.
             self.reply_through(request, ask, answered)
         } else if self.config.coherence.data_path == DataPath::ThroughHome {
             let bits = self.data_bits();
@@ -75,7 +76,6 @@ impl Memory {
         }
     }
 
-    /// Data travel from `place` to the requester's tile.
     pub(super) fn reply_from(&mut self, request: &Request, place: u32, at: u64) -> u64 {
         let tile = self.places.tile(request.core);
         let bits = self.data_bits();
@@ -90,14 +90,14 @@ impl Memory {
         self.travel(place, to, bits, at)
     }
 
-    /// Data travel from inside the requester's group to its tile.
+    /// Sends data from a place in the requester's group to its tile.
     pub(super) fn reply_through(&mut self, request: &Request, entry: u32, at: u64) -> u64 {
         let to = self.places.tile_place(self.places.tile(request.core));
         let bits = self.data_bits();
         self.travel(entry, to, bits, at)
     }
 
-    /// A clean line, from the nearest cache that has it or from memory.
+    /// Fetches a clean line from the nearest cache that holds it, or from memory.
     pub(super) fn fetch_clean(&mut self, request: &Request, at: u64) -> Data {
         let tile = self.places.tile(request.core);
         let mine = self.places.group_of_tile(tile);
@@ -167,10 +167,9 @@ impl Memory {
         }
     }
 
-    /// The group (without last-level caches: the place of the tile) that
-    /// supplies a clean line, and what asking it costs beside the way. The
-    /// home's own cache first, then, if caches supply clean lines at all, the
-    /// one nearest to the home.
+    /// The group that supplies a clean line (without last-level caches, the tile's place), and the
+    /// cycles to ask it without those of the network. The home's cache is the first choice. If
+    /// other caches may supply clean lines, the cache nearest to the home is the second.
     pub(super) fn clean_source(
         &mut self,
         line: LineId,
@@ -221,7 +220,6 @@ impl Memory {
         best.map(|(_, group, snoop)| (group, snoop))
     }
 
-    /// Leave to write travels from `place` to the requester's tile.
     pub(super) fn permission_from(&mut self, request: &Request, place: u32, at: u64) -> u64 {
         let tile = self.places.tile(request.core);
         let to = self.places.tile_place(tile);

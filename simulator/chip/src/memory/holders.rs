@@ -1,4 +1,4 @@
-//! Changes the holders of a line: tags and directory together, so they always agree.
+//! Changes the holders of a line: both tags and directory, so that they always agree.
 
 use super::Memory;
 use super::cache::{LineId, State};
@@ -6,7 +6,7 @@ use super::line::TileId;
 use crate::config::SharedCache;
 
 impl Memory {
-    /// `tile` gets the line; what must leave for it leaves.
+    /// Gives the line to `tile`, and evicts the line that must leave for it.
     pub(super) fn fill(&mut self, line: LineId, tile: TileId, state: State, at: u64) {
         let group = self.places.group_of_tile(tile);
         match &self.config.llc {
@@ -15,7 +15,8 @@ impl Memory {
             }) => {
                 self.fill_group(line, group, State::Shared, at);
             }
-            // An exclusive cache gives the line up to whoever writes to it.
+            // A last-level cache that is not inclusive drops a line that one of its tiles may write
+            // to.
             Some(_) if state != State::Shared => {
                 self.drop_from_group(line, group);
             }
@@ -26,7 +27,7 @@ impl Memory {
         }
     }
 
-    /// Puts a line into a tile's tags. Returns the line that leaves them for it. A debug run counts the copies.
+    /// Puts a line into a tile's tags. Returns the evicted line. A debug run counts the copies.
     pub(super) fn put(
         &mut self,
         line: LineId,
@@ -46,7 +47,7 @@ impl Memory {
         gone
     }
 
-    /// Removes a line from a tile's tags. Returns the state that it had there.
+    /// Removes a line from a tile's tags. Returns its state.
     pub(super) fn remove(&mut self, line: LineId, tile: TileId) -> Option<State> {
         let state = self.tiles[tile as usize].invalidate(line);
         if cfg!(debug_assertions) && state.is_some() {
@@ -55,7 +56,7 @@ impl Memory {
         state
     }
 
-    /// A tile evicts a line.
+    /// Handles a line that a tile has evicted.
     fn leave_tile(&mut self, line: LineId, tile: TileId, state: State, at: u64) {
         self.disturb(line, tile);
         let record = self.lines.line(line);
@@ -77,7 +78,7 @@ impl Memory {
         }
     }
 
-    /// A group's cache gets the line, or what its tiles wrote to it.
+    /// Gives the line, or its modified data, to a group's cache.
     pub(super) fn fill_group(&mut self, line: LineId, group: u32, state: State, at: u64) {
         let tags = &mut self.shared[group as usize];
         let state = tags.state(line).map_or(state, |before| before.max(state));
@@ -94,8 +95,8 @@ impl Memory {
         }
     }
 
-    /// Takes a line from all tiles of a group: its inclusive cache lost it.
-    /// The best state it was in.
+    /// Removes a line from all tiles of a group, since its inclusive cache evicts it. Returns the
+    /// highest state of the line in a tile.
     fn clear_group(&mut self, line: LineId, group: u32) -> State {
         let record = self.lines.line(line);
         let places = &self.places;
@@ -116,13 +117,13 @@ impl Memory {
         self.transfer(controller, line, at);
     }
 
-    /// The line leaves a group's cache, its tiles keep it.
+    /// Removes a line from a group's cache. Its tiles keep the line.
     fn drop_from_group(&mut self, line: LineId, group: u32) {
         self.shared[group as usize].remove(line);
         self.lines.line(line).groups.remove(group);
     }
 
-    /// The owner keeps the line for reading; whether it had written to it.
+    /// Lets the owner keep the line only for reading. Returns whether the owner had written to it.
     pub(super) fn downgrade(&mut self, line: LineId, owner: TileId, at: u64) -> bool {
         let dirty = self.tiles[owner as usize].downgrade(line);
         let record = self.lines.line(line);
@@ -138,7 +139,7 @@ impl Memory {
         dirty
     }
 
-    /// Takes a line from one tile.
+    /// Removes a line from one tile. Its spinners must load again.
     pub(super) fn take_from(&mut self, line: LineId, tile: TileId) -> Option<State> {
         self.disturb(line, tile);
         let record = self.lines.line(line);
@@ -149,13 +150,13 @@ impl Memory {
         self.remove(line, tile)
     }
 
-    /// Takes a line from all tiles but `writer`, which is about to write to it; returns how many
-    /// had it. An owner's writes go with it, so nothing is written back.
+    /// Removes a line from all tiles except `writer`, which is about to write to it. Returns how
+    /// many tiles held it. The modified data go to the writer, so nothing is written back.
     pub(super) fn take_from_all(&mut self, line: LineId, writer: TileId) -> u32 {
         let record = self.lines.line(line);
         let owner = record.owner.take();
         if record.sharers.is_empty() && record.groups.is_empty() {
-            // The usual hand-over from writer to writer.
+            // The usual case: the line moves from one writer to the next.
             let Some(owner) = owner.filter(|&owner| owner != writer) else {
                 return 0;
             };

@@ -1,4 +1,4 @@
-//! Invalidation: all holders of a line drop it, and answer.
+//! Invalidation: all holders of a line drop it and answer.
 
 use super::Memory;
 use super::cache::LineId;
@@ -6,8 +6,8 @@ use super::request::{CONTROL_BITS, Class, Request, Stage};
 use crate::config::{Coherence, DataPath, Directory, SharedCache};
 
 impl Memory {
-    /// Without knowledge of sharers, a line that some tile may read is probed
-    /// for everywhere.
+    /// Whether all groups are asked to drop the line: the directory does not know sharers, and some
+    /// tile may read the line.
     pub(super) fn probes_blindly(&mut self, line: LineId) -> bool {
         self.config.coherence.directory == Directory::Broadcast
             && !self.lines.line(line).sharers.is_empty()
@@ -61,9 +61,9 @@ impl Memory {
         (last, class)
     }
 
-    /// The same between tiles without last-level caches: one message a
-    /// sharer, or a broadcast that only sharers answer when the directory
-    /// could not name them all.
+    /// As [`invalidation`](Self::invalidation), without last-level caches: sends one message to
+    /// each sharer. If the directory cannot name them all, sends a broadcast, which only sharers
+    /// answer.
     pub(super) fn invalidate_tiles(
         &mut self,
         request: &Request,

@@ -1,5 +1,5 @@
-//! The machine's record of each line: its directory entry, and the waiting requests. There is one
-//! record a line for the whole chip: the directories of all homes and groups together.
+//! The record of each line: its directory entry and its waiting requests. A line has one record for
+//! the whole chip, which serves as the directory of its home and of all groups.
 
 use super::cache::LineId;
 use super::request::Request;
@@ -11,31 +11,30 @@ pub(crate) type TileId = u32;
 
 #[derive(Default)]
 pub(crate) struct Line {
-    /// The tile that may write to it (exclusive or modified).
+    /// The tile that may write to the line (exclusive or modified).
     pub(crate) owner: Option<TileId>,
-    /// Tiles that may read it, if no tile may write.
+    /// The tiles that may read the line, if no tile may write to it.
     pub(crate) sharers: CoreSet,
-    /// Groups with the line in their last-level cache.
+    /// The groups with the line in their last-level cache.
     pub(crate) groups: CoreSet,
-    /// The home serves no other request for it before.
+    /// The home serves no other request for the line before this time.
     pub(crate) busy_until: u64,
-    /// When the last reader that was served without keeping the line busy has
-    /// its data: no write is done before.
+    /// The time when the last reader that did not keep the line busy has its data. No write is done
+    /// before.
     pub(crate) readers_until: u64,
-    /// Requests that found it busy, in the order of their arrival.
+    /// Requests that arrived while the line was busy, in the order of arrival.
     pub(crate) waiting: VecDeque<Request>,
-    /// The tile that asked for an atomic operation at the home last.
+    /// The tile that last requested an atomic operation at the home.
     pub(crate) last_far: Option<TileId>,
-    /// Cores that spin on it, and need not look again until it is taken.
+    /// The cores that spin on the line. They load it again only after it was taken.
     pub(crate) watchers: Vec<u32>,
-    /// The number of tiles that hold the line. Debug runs count it where tags change, and `check` compares it with the
-    /// directory.
+    /// The number of tiles that hold the line, for `check`. Only debug runs count it.
     pub(crate) copies: u32,
 }
 
 const CHUNK: usize = 1 << 10;
 
-/// The lines that were touched, by number; a chunk is made at its first.
+/// The records by line number, in chunks. The first touch of a line makes its chunk.
 #[derive(Default)]
 pub(crate) struct LineTable {
     chunks: Vec<Option<Box<[Line]>>>,
@@ -54,7 +53,6 @@ impl LineTable {
         }
     }
 
-    /// All records.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Line> {
         self.chunks
             .iter_mut()
@@ -62,7 +60,7 @@ impl LineTable {
             .flat_map(|lines| lines.iter_mut())
     }
 
-    /// Whether the line's chunk was made.
+    /// Whether the line's chunk exists.
     pub(crate) fn is_known(&self, line: LineId) -> bool {
         let chunk = self.chunks.get(line as usize / CHUNK);
         chunk.is_some_and(Option::is_some)

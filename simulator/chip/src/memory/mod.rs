@@ -1,16 +1,14 @@
 //! Caches, the directories that keep them coherent, and memory.
 //!
-//! Values live in host memory; this module decides when an access is done and
-//! what it does to everybody's tags. Three steps:
+//! Values are in host memory. This module decides when an access is done and how it changes the
+//! tags of all caches. An access takes up to three steps:
 //!
-//! 1. [`private`]: the caches of the core's own tile. A hit ends here.
-//! 2. [`transaction`]: a miss travels to the group's last-level cache, and
-//!    from there to the line's home if the group cannot answer it. One record
-//!    a line ([`line`]) is the directory of both; [`serve`] changes it, with
-//!    [`fetch`] and [`invalidate`] for what that takes.
-//! 3. The home serves requests for one line in the order of their arrival, a
-//!    write or a change of owner only when the one before is done. Contention
-//!    on a word is nothing but this queue.
+//! 1. [`private`]: the caches of the core's own tile complete a hit.
+//! 2. [`transaction`]: a miss travels to the group's last-level cache, and if the group cannot
+//!    answer it, from there to the line's home. The line's record ([`line`]) is the directory of
+//!    both. [`serve`] changes it, and uses [`fetch`] and [`invalidate`].
+//! 3. The home serves requests for one line in the order of arrival. After a write or a change of
+//!    owner, the next request waits until it is done. This queue is what contention on a word is.
 
 mod address;
 mod cache;
@@ -47,7 +45,6 @@ use line::LineTable;
 use perturb::Perturbation;
 use places::Places;
 
-/// The memory system of one chip.
 pub(crate) struct Memory {
     pub(crate) config: Config,
     places: Places,
@@ -59,8 +56,8 @@ pub(crate) struct Memory {
     perturbation: Perturbation,
     /// The counters, if the run asked for them.
     pub(crate) census: Option<Box<MemoryCensus>>,
-    /// Cores that must learn that the line they spin on was taken, since the engine last asked: the
-    /// line and the core.
+    /// Lines that were taken from spinning cores, with the core, since the engine last emptied this
+    /// list.
     pub(crate) disturbed: Vec<(LineId, u32)>,
 }
 
@@ -100,12 +97,11 @@ impl Memory {
         self.network.tell(counters);
     }
 
-    /// The tile of a hardware thread.
     pub(crate) fn tile_of(&self, core: u32) -> TileId {
         self.places.tile(core)
     }
 
-    /// The place at which `line`, touched by `core`, is at home.
+    /// The place of the home of `line`. On a machine with first touch, `core` touches the line now.
     pub(crate) fn home(&mut self, core: u32, line: LineId) -> u32 {
         let group = self.places.group_of_tile(self.places.tile(core));
         let home = self.places.home(line, group);
@@ -113,7 +109,7 @@ impl Memory {
     }
 
     /// Whether `line` is in memory that the program has used. Only such lines are prefetched, so a
-    /// guess is never the first touch of a page.
+    /// prefetch is never the first touch of a page.
     pub(crate) fn is_known(&self, line: LineId) -> bool {
         self.places.is_touched(line) && self.lines.is_known(line)
     }
@@ -122,20 +118,19 @@ impl Memory {
         self.config.coherence.protocol == Protocol::Mesi
     }
 
-    /// No event at one core can change another tile's caches in less time. So a core may run this
-    /// far ahead of other tiles' cores on hits.
+    /// The least time in which an event at one core can change another tile's caches. While a core
+    /// only hits, it may run this far ahead of other tiles' cores.
     pub(crate) fn lookahead(&self) -> u64 {
         self.places.request_latency()
     }
 
-    /// Core `core` spins on `line` from now on; it is in its tile's cache.
+    /// `core` spins on `line` from now on. Its tile holds the line.
     pub(crate) fn watch(&mut self, line: LineId, core: u32) {
         let tile = self.places.tile(core);
         self.lines.line(line).watchers.push(core);
         self.tiles[tile as usize].watch(line);
     }
 
-    /// It does no more.
     pub(crate) fn unwatch(&mut self, line: LineId, core: u32) {
         let watchers = &mut self.lines.line(line).watchers;
         if let Some(at) = watchers.iter().position(|&one| one == core) {
@@ -147,13 +142,13 @@ impl Memory {
         }
     }
 
-    /// `line` was written by, or taken from, `tile`: whoever spins there must
-    /// look again.
+    /// A core of `tile` wrote `line`, or `tile` lost it. Cores of `tile` that spin on the line must
+    /// load it again.
     fn disturb(&mut self, line: LineId, tile: TileId) {
         self.disturb_all(line, |one| one == tile);
     }
 
-    /// The same for many tiles in one look at the spinning cores, tile by tile.
+    /// As [`disturb`](Self::disturb), for all tiles that satisfy `is_disturbed`.
     fn disturb_all(&mut self, line: LineId, is_disturbed: impl Fn(TileId) -> bool) {
         let places = &self.places;
         let watchers = &mut self.lines.line(line).watchers;

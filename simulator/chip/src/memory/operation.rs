@@ -3,20 +3,20 @@
 use crate::config;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// An operation on one word. Integers of all widths travel as `u64`.
+/// An operation on one word. Operands of all widths are `u64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Brings the line for reading; no word of it is meant.
+    /// Fetches the line for reading, without an access to a word.
     TouchRead,
-    /// Brings the line for writing; no word of it is meant.
+    /// Fetches the line for writing, without an access to a word.
     TouchWrite,
-    /// The same for all of a line: nothing of it needs to be read.
+    /// As [`Operation::TouchWrite`] for a whole line, so its data need not be read.
     TouchFill,
     /// Reads the word.
     Load,
     /// Writes the word.
     Store(u64),
-    /// Writes the word, and reads what it was.
+    /// Writes the word and reads its previous value.
     Swap(u64),
     /// Writes the word if it is `current`.
     CompareExchange {
@@ -27,22 +27,22 @@ pub enum Operation {
     },
     /// Adds to the word.
     Add(u64),
-    /// Keeps the bits that the operand has too.
+    /// And with the operand.
     And(u64),
-    /// Sets the operand's bits.
+    /// Or with the operand.
     Or(u64),
-    /// Turns the operand's bits over.
+    /// Exclusive or with the operand.
     Xor(u64),
-    /// The lesser of both as signed numbers.
+    /// The lesser of word and operand as signed numbers.
     Min(u64),
-    /// The greater of both as signed numbers.
+    /// The greater of word and operand as signed numbers.
     Max(u64),
-    /// The lesser of both.
+    /// The lesser of word and operand.
     MinUnsigned(u64),
-    /// The greater of both.
+    /// The greater of word and operand.
     MaxUnsigned(u64),
-    /// The store of an LL/SC pair: done only if the reservation held, which
-    /// the memory system finds out; carries the operation of the pair.
+    /// The store of an LL/SC pair, with the operation of the pair. It is done only if the tile
+    /// still has its reservation.
     Conditional(Rmw),
 }
 
@@ -67,7 +67,7 @@ pub enum Rmw {
 }
 
 impl Rmw {
-    /// The operation that does both in one.
+    /// The operation that does the pair as one access.
     ///
     /// ```
     /// use manycore_chip::guest::{Operation, Rmw};
@@ -87,13 +87,13 @@ impl Rmw {
 }
 
 impl Operation {
-    /// Whether a copy that others may hold too is enough.
+    /// Whether a shared copy of the line is enough.
     #[inline(always)]
     pub(crate) fn reads_only(self) -> bool {
         matches!(self, Self::Load | Self::TouchRead)
     }
 
-    /// Whether it reads and writes in one.
+    /// Whether the operation reads and writes the word.
     #[inline(always)]
     pub(crate) fn is_read_modify_write(self) -> bool {
         !matches!(
@@ -102,7 +102,7 @@ impl Operation {
         )
     }
 
-    /// Cycles beyond getting the line: E(A).
+    /// Cycles in addition to those for the line: E(A).
     #[inline]
     pub(crate) fn execution(self, costs: &config::Atomics) -> u64 {
         match self {
@@ -110,7 +110,7 @@ impl Operation {
             Self::TouchRead | Self::TouchWrite | Self::TouchFill => 0,
             Self::Swap(_) => costs.swap,
             Self::CompareExchange { .. } => costs.cas,
-            // On the machines at hand `or` to set a bit is what test-and-set is.
+            // On these machines, test-and-set is an `or` that sets a bit.
             Self::Or(_) | Self::And(_) | Self::Xor(_) => costs.tas,
             Self::Add(_) | Self::Min(_) | Self::Max(_) => costs.faa,
             Self::MinUnsigned(_) | Self::MaxUnsigned(_) => costs.faa,
@@ -126,7 +126,7 @@ pub(crate) struct Word {
     width: Width,
 }
 
-/// How many bytes a word has.
+/// The width of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 8 bits.
@@ -140,7 +140,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// The bytes.
+    /// The number of bytes.
     ///
     /// ```
     /// assert_eq!(manycore_chip::guest::Width::Four.bytes(), 4);
@@ -156,7 +156,7 @@ impl Width {
         }
     }
 
-    /// A word as a signed number.
+    /// Converts a word to a signed number.
     fn signed(self, value: u64) -> i64 {
         let above = 64 - 8 * self.bytes() as u32;
         (value << above) as i64 >> above
@@ -164,17 +164,16 @@ impl Width {
 }
 
 impl Word {
-    /// A word of `width` bytes at `address`.
+    /// The word of `width` bytes at `address`.
     ///
     /// # Safety
     ///
-    /// The address is aligned to the width. It belongs to an atomic that lives until the access is
+    /// The address is aligned to the width, and belongs to an atomic that lives until the access is
     /// done.
     pub(crate) unsafe fn new(address: *mut u8, width: Width) -> Self {
         Self { address, width }
     }
 
-    /// No word: for operations that touch a line only.
     pub(crate) fn none() -> Self {
         Self {
             address: std::ptr::null_mut(),
@@ -182,12 +181,12 @@ impl Word {
         }
     }
 
-    /// The value, outside of simulated time.
+    /// Reads the value outside of simulated time.
     pub(crate) fn peek(self) -> u64 {
         self.read()
     }
 
-    /// Does `operation` and returns the value before it.
+    /// Does `operation` and returns the previous value.
     pub(crate) fn apply(self, operation: Operation) -> u64 {
         if matches!(
             operation,
@@ -217,12 +216,12 @@ impl Word {
         old
     }
 
-    /// All simulated cores of a chip run on one host thread, so a load and a
-    /// store make an indivisible operation; they are atomic, and relaxed, for
-    /// the sake of memory that other host threads look at after the run.
+    /// Reads the word. All simulated cores of a chip run on one host thread, so a load and a store
+    /// together are indivisible. They are relaxed atomics because other host threads may read the
+    /// memory after the run.
     fn read(self) -> u64 {
-        // SAFETY: the caller of `new` vouches for alignment, type and lifetime: the accessing
-        // thread waits in the atomic's method.
+        // SAFETY: the caller of `new` promises the alignment, the type and the lifetime: the
+        // accessing thread waits in the atomic's method.
         unsafe {
             match self.width {
                 Width::One => AtomicU8::from_ptr(self.address).load(Relaxed).into(),

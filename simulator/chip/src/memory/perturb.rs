@@ -1,22 +1,20 @@
-//! A seeded delay of each miss, so that one machine gives many samples of a program's run
+//! A random delay of each miss, so that runs with several seeds are samples of a program's run
 //! (Alameldeen and Wood, "Variability in Architectural Simulations of Multi-threaded Workloads",
 //! HPCA 2003).
 //!
-//! A run is one of many possible interleavings of a program's threads, and one cycle can select
-//! another. So two single runs also differ by their interleavings.
+//! A run is one of many possible interleavings of a program's threads, and a difference of one
+//! cycle can select another interleaving. So two single runs also differ by their interleavings.
 
 use crate::config::Config;
 
-/// Draws the delay of each miss.
 #[derive(Clone, Debug)]
 pub(super) struct Perturbation {
-    /// One more than the most cycles; 1 if no miss is late.
+    /// The longest delay in cycles plus one. 1 if there is no delay.
     choices: u64,
     /// The state of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
     state: u64,
 }
 
-/// SplitMix64's step.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Perturbation {
@@ -27,7 +25,6 @@ impl Perturbation {
         }
     }
 
-    /// Draws the next miss's delay in cycles.
     #[inline(always)]
     pub(super) fn draw(&mut self) -> u64 {
         if self.choices == 1 {
@@ -37,7 +34,7 @@ impl Perturbation {
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         let mixed = mixed ^ mixed >> 31;
-        // The upper half of a product: uniform up to choices / 2^64.
+        // The upper half of the product is uniform, up to an error of choices / 2^64.
         ((u128::from(mixed) * u128::from(self.choices)) >> 64) as u64
     }
 }

@@ -1,29 +1,30 @@
-//! The places of things: hardware threads in tiles, tiles in groups, lines at homes.
+//! The places of hardware threads (in tiles), tiles (in groups) and lines (at homes).
 
 use super::cache::LineId;
 use super::line::TileId;
 use crate::config::{Config, Home, Network, Slices};
 
-/// The chip's arithmetic of places. A place in the network is a hardware thread's number. A group's
-/// place is its first thread's.
+/// Computes places in the network. A place is the number of a hardware thread. The place of a group
+/// is that of its first thread.
 pub(crate) struct Places {
     cores: u32,
     threads_per_core: u32,
     group_cores: u32,
     groups: u32,
-    /// Tables, since a division takes longer than a look.
+    /// A table, since a division takes longer.
     tile_of_core: Box<[TileId]>,
     group_of_tile: Box<[u32]>,
-    /// One less than the number of groups, if that is a power of two.
+    /// The number of groups minus one, if that number is a power of two.
     group_mask: Option<u32>,
-    /// A tile's request takes this long to leave it, and an answer to enter.
+    /// The cycles that a request takes to leave its tile. In `back`, the cycles that an answer
+    /// takes to enter.
     out: u64,
     back: u64,
     sliced: bool,
     mesh: bool,
     first_touch: bool,
     lines_per_page: u32,
-    /// By page: the group that touched it first.
+    /// For each page, the group that touched it first.
     pages: Vec<u16>,
     nodes_per_controller: u32,
 }
@@ -79,13 +80,12 @@ impl Places {
         self.group_of_tile[tile as usize]
     }
 
-    /// The place of a tile in the network.
     pub(crate) fn tile_place(&self, tile: TileId) -> u32 {
         tile * self.threads_per_core
     }
 
-    /// The place at which a group answers for `line`, as its home or for its own tiles: a slice of
-    /// its cache, or all of it.
+    /// The place at which a group answers requests for `line`: the slice of its cache that has the
+    /// line, or the group's place.
     pub(crate) fn group_place(&self, group: u32, line: LineId) -> u32 {
         let first = group * self.group_cores;
         if self.sliced {
@@ -96,15 +96,16 @@ impl Places {
         }
     }
 
-    /// The tile with the slice of the group's cache that answers for `line`, if that cache is in
+    /// The tile with the slice of the group's cache that has `line`. `None` if the cache has no
     /// slices.
     pub(crate) fn tile_of_slice(&self, group: u32, line: LineId) -> Option<TileId> {
         self.sliced
             .then(|| self.tile(self.group_place(group, line)))
     }
 
-    /// The place from which a tile's group cache asks it for `line`: beside a cache in slices it is
-    /// a mesh away, else the way is part of the snoop's cost.
+    /// The place to which a group's cache sends a request for `line` in `tile`. With slices, this
+    /// is the tile, over the mesh. Without slices, it is the group's place, since the snoop's
+    /// cycles include the way.
     pub(crate) fn asked_place(&self, tile: TileId, line: LineId) -> u32 {
         if self.sliced {
             self.tile_place(tile)
@@ -113,18 +114,18 @@ impl Places {
         }
     }
 
-    /// From a core's request to its leaving the tile (for the last-level
-    /// cache, if there is one).
+    /// Cycles from a core's request until it leaves the tile (for the last-level cache, if there is
+    /// one).
     pub(crate) fn request_latency(&self) -> u64 {
         self.out
     }
 
-    /// From there to the core's data.
+    /// Cycles from an answer's arrival at the tile until the core has the data.
     pub(crate) fn reply_latency(&self) -> u64 {
         self.back
     }
 
-    /// The group that is home to `line`, which `group` touches now.
+    /// The home group of `line`, which `group` touches now.
     pub(crate) fn home(&mut self, line: LineId, group: u32) -> u32 {
         if !self.first_touch {
             return match self.group_mask {
@@ -142,14 +143,14 @@ impl Places {
         self.pages[page].into()
     }
 
-    /// Whether the home of `line` is decided.
+    /// Whether `line` already has a home.
     pub(crate) fn is_touched(&self, line: LineId) -> bool {
         let page = self.pages.get((line / self.lines_per_page) as usize);
         !self.first_touch || page.is_some_and(|&home| home != UNTOUCHED)
     }
 
-    /// The controller for a line with the home `home`, and its place: the place of the home's node,
-    /// or of the middle node if several share it.
+    /// The controller of a line with the home `home`, and its place: that of the home's node, or of
+    /// the middle node if several nodes share the controller.
     pub(crate) fn controller(&self, home: u32, line: LineId) -> (u32, u32) {
         let place = self.group_place(home, line);
         let node = if self.mesh { place } else { home };

@@ -1,4 +1,4 @@
-//! A tile's own caches.
+//! The private caches of a tile.
 
 use super::cache::{LineId, State, Tags};
 use crate::config::{Config, Writes};
@@ -9,7 +9,7 @@ pub(crate) struct Private {
     l2: Option<Tags>,
     l1_latency: u64,
     l2_latency: u64,
-    /// Lines that a thread here spins on: writes to them must be noticed. Few.
+    /// The few lines that a thread of this tile spins on. Writes to them must be noticed.
     watched: Vec<LineId>,
     write_through: bool,
 }
@@ -17,10 +17,10 @@ pub(crate) struct Private {
 /// The answer of a tile's caches to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// Done, after this many cycles, in the L1 or the L2.
+    /// A hit in the L1, which takes this many cycles. `L2` is the same for the L2.
     L1(u64),
     L2(u64),
-    /// The home must be asked.
+    /// A miss: the request must leave the tile.
     Miss,
 }
 
@@ -37,7 +37,6 @@ impl Private {
         }
     }
 
-    /// Looks a line up, to read it or to write it.
     pub(crate) fn lookup(&mut self, line: LineId, write: bool) -> Lookup {
         if write && self.write_through {
             return Lookup::Miss;
@@ -64,12 +63,11 @@ impl Private {
         Lookup::L2(self.l2_latency)
     }
 
-    /// Puts a line that the L2 has into the L1. With an L2 nothing leaves the
-    /// tile by this.
+    /// Puts a line that the L2 holds into the L1. With an L2, no line leaves the tile.
     fn promote(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
         let victim = self.l1.insert(line, state)?;
         match &mut self.l2 {
-            // It is there, since the L2 holds all of the L1.
+            // The L2 holds all lines of the L1, so it holds the victim.
             Some(l2) => {
                 if victim.1 == State::Modified {
                     l2.set_state(victim.0, State::Modified);
@@ -80,24 +78,24 @@ impl Private {
         }
     }
 
-    /// A line arrives; returns what leaves the tile for it.
+    /// Inserts a line. Returns the line that leaves the tile.
     pub(super) fn fill(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
         let gone = self.l2.as_mut().and_then(|l2| l2.insert(line, state));
         let gone = gone.map(|(victim, below)| {
             let above = self.l1.remove(victim);
             (victim, above.map_or(below, |above| above.max(below)))
         });
-        // Only a tile without an L2 loses a line here.
+        // Only a tile without an L2 evicts a line here.
         self.promote(line, state).or(gone)
     }
 
-    /// The best state of the line here.
+    /// The highest state of the line in this tile.
     pub(crate) fn state(&self, line: LineId) -> Option<State> {
         let below = self.l2.as_ref().and_then(|l2| l2.state(line));
         self.l1.state(line).max(below)
     }
 
-    /// Whether the line was written to here. The L1 knows, if it has it.
+    /// Whether this tile has written to the line. If the L1 holds the line, its state decides.
     pub(crate) fn is_modified(&self, line: LineId) -> bool {
         let state = self
             .l1
@@ -106,13 +104,13 @@ impl Private {
         state == Some(State::Modified)
     }
 
-    /// Takes the line away; the state it was in.
+    /// Removes the line. Returns its state.
     pub(super) fn invalidate(&mut self, line: LineId) -> Option<State> {
         let below = self.l2.as_mut().and_then(|l2| l2.remove(line));
         self.l1.remove(line).max(below)
     }
 
-    /// Leaves the line for reading only; whether it had been written.
+    /// Makes the line read-only. Returns whether it was modified.
     pub(crate) fn downgrade(&mut self, line: LineId) -> bool {
         let dirty = self.is_modified(line);
         self.l1.set_state(line, State::Shared);

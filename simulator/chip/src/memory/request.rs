@@ -1,13 +1,12 @@
-//! A request on its way, and its answer.
+//! Requests and their answers.
 
 use super::cache::LineId;
 use super::operation::{Operation, Word};
 
-/// Bits of a message without and with a line of data: 64 bits of type,
-/// address and tiles, and the line itself (Graphite's count for 64 tiles).
+/// Bits of a message without data: type, address and tiles (as in Graphite for 64 tiles). A message
+/// with data also has the bits of the line.
 pub(super) const CONTROL_BITS: u32 = 64;
 
-/// One core's access on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) core: u32,
@@ -15,13 +14,12 @@ pub(crate) struct Request {
     pub(crate) stage: Stage,
     pub(crate) operation: Operation,
     pub(crate) word: Word,
-    /// When it reaches the stage, or has.
+    /// The time when the request reaches its stage.
     pub(crate) arrived: u64,
-    /// Whether its core waits for it.
+    /// Whether the core waits for the answer.
     pub(crate) awaited: bool,
 }
 
-/// The stage of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The last-level cache of the requester's group.
@@ -30,7 +28,7 @@ pub(crate) enum Stage {
     Home,
 }
 
-/// Which part of the machine answered a request.
+/// The part of the machine that answered a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// A cache of the requester's own group.
@@ -40,30 +38,30 @@ pub(crate) enum Class {
     Memory,
 }
 
-/// An access that took effect.
+/// The result of an access that has taken effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
-    /// When the requester has its answer and may go on.
+    /// The time when the requester has its answer and may continue.
     pub(crate) done: u64,
-    /// The part of that for executing an atomic operation.
+    /// The cycles of these that executed an atomic operation.
     pub(crate) execution: u64,
     pub(crate) class: Class,
-    /// The word before the operation.
+    /// The word's value before the operation.
     pub(crate) value: u64,
-    /// Whether the operation was done: a conditional store may not be.
+    /// Whether the operation was done. A conditional store can fail.
     pub(crate) stored: bool,
-    /// How many others had the line and have lost it, or may only read it now.
+    /// How many other caches have dropped the line, or may only read it now.
     pub(crate) taken: u32,
 }
 
-/// The result of an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrival {
     Served(Served),
-    /// It reaches the next stage at this time.
+    /// The request reaches the next stage at this time.
     Travels(u64, Stage),
-    /// It waits in the line's queue; `Some` if the caller must come back with
-    /// [`Memory::next_waiting`](super::Memory::next_waiting) at that time, `None` if it already will.
+    /// The request waits in the line's queue. If this is `Some`, the caller must call
+    /// [`Memory::next_waiting`](super::Memory::next_waiting) at that time. If it is `None`, the
+    /// caller has already planned that call.
     Queued(Option<u64>),
 }
 

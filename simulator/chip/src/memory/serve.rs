@@ -1,5 +1,5 @@
-//! A request takes effect: the word, the directory and all tags change in one
-//! step, and the time of the answer is known.
+//! Serves requests: changes the word, the directory and all tags in one step, and computes the time
+//! of the answer.
 
 use super::Memory;
 use super::cache::State;
@@ -8,7 +8,7 @@ use super::request::{Class, Data, Request, Served, Stage};
 use crate::config::{Coherence, Writes};
 
 impl Memory {
-    /// When the directory has been read for a request that is served from `now` on.
+    /// The time when the directory has been read for a request that is served from `now` on.
     fn looked_up(&self, request: &Request, now: u64) -> u64 {
         match request.stage {
             Stage::Group => now,
@@ -27,7 +27,7 @@ impl Memory {
         let line = self.lines.line(request.line);
         let owner = line.owner;
         if owner == Some(tile) || line.sharers.contains(tile) {
-            // A sibling that shares the tile's caches has fetched it meanwhile.
+            // A sibling that shares the tile's caches has fetched the line since the request left.
             return Served {
                 done: now + self.places.reply_latency(),
                 execution: 0,
@@ -89,7 +89,7 @@ impl Memory {
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
         let line = self.lines.line(request.line);
-        // Readers that are still being served have their data before a core writes.
+        // Readers get their data before a core writes.
         let readers_until = line.readers_until;
         let owner = line.owner.filter(|&owner| owner != tile);
         if self.config.coherence.writes == Writes::Through {
@@ -108,7 +108,7 @@ impl Memory {
                 let others = line.sharers.iter().any(|one| one != tile)
                     || line.groups.iter().any(|one| one != mine);
                 let data = if had_it || request.operation == Operation::TouchFill {
-                    // Permission alone, from where the request is.
+                    // Only permission travels, from the place of the request's stage.
                     let stage = self.stage_place(request);
                     let at = self.permission_from(request, stage, at);
                     Data {
@@ -129,7 +129,7 @@ impl Memory {
         };
         let done = (ready + self.places.reply_latency()).max(readers_until) + execution;
         let taken = self.take_from_all(request.line, tile);
-        // Threads that share the writer's caches see the write too.
+        // Threads that share the writer's caches must see the write too.
         self.disturb(request.line, tile);
         let hold = self.keeps(request.operation);
         let line = self.lines.line(request.line);
@@ -146,7 +146,7 @@ impl Memory {
         }
     }
 
-    /// A write done at its line's home; private caches keep clean copies only.
+    /// Does a write at the line's home. Private caches keep only clean copies.
     pub(super) fn write_through(
         &mut self,
         request: &Request,
@@ -161,7 +161,7 @@ impl Memory {
         let group = self.places.group_of_tile(tile);
         let at_home = self.places.tile_of_slice(group, request.line);
         let record = self.lines.line(request.line);
-        // The copy in the home's own tile goes without a message.
+        // The copy in the home's own tile is dropped without a message.
         let others = record
             .sharers
             .iter()

@@ -1,12 +1,10 @@
-//! A miss: its way to whoever can answer it, and what the answer does.
+//! Misses: the way of a request to the place that can answer it, and the effects of the answer.
 //!
-//! [`Memory::arrive`] is called when the request reaches its group's
-//! last-level cache, and again if it must travel on to the line's home. There
-//! it takes effect at once: the directory, all tags and the word itself
-//! change in that step, and the requester has its data at
-//! [`Served::done`]. While the line is busy no other request for it is served.
-//! So an access is one indivisible event at its line's home, and the order of
-//! those events is the order of memory: the machine is sequentially
+//! The engine calls [`Memory::arrive`] when a request reaches its group's last-level cache, and
+//! again at the line's home if the group cannot answer. The request takes effect in that step: the
+//! directory, all tags and the word change, and the requester has its data at [`Served::done`].
+//! While the line is busy, no other request for it is served. So each access is one indivisible
+//! event, and the order of these events is the order of memory: the machine is sequentially
 //! consistent.
 
 use super::Memory;
@@ -18,8 +16,8 @@ use super::request::{Arrival, CONTROL_BITS, Class, Request, Served, Stage};
 use crate::config::Directory;
 
 impl Memory {
-    /// An access to `line` in the core's own tile; returns the cycles that it takes there.
-    // Part of every access; two front ends call it, so the compiler would make it a call.
+    /// Looks `line` up in the core's own tile.
+    // Inlined because it is part of every access.
     #[inline(always)]
     pub(crate) fn lookup(&mut self, core: u32, line: LineId, write: bool) -> Lookup {
         let tile = self.places.tile(core);
@@ -30,8 +28,8 @@ impl Memory {
         lookup
     }
 
-    /// A request leaves its tile at `at`; when and where it arrives.
-    // The first part of a miss. There are two kinds.
+    /// Sends a request from its tile at `at`. Returns its first stage and the time of its arrival.
+    // Inlined into both kinds of misses.
     #[inline(always)]
     pub(crate) fn depart(&mut self, core: u32, line: LineId, at: u64) -> (u64, Stage) {
         let at = at + self.perturbation.draw() + self.places.request_latency();
@@ -48,8 +46,7 @@ impl Memory {
         }
     }
 
-    /// A request arrives at its stage.
-    // Part of the loop of each front end, as `Engine::step`.
+    // Inlined into each front end's loop, as `Engine::step`.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, request: Request, now: u64) -> Arrival {
         let line = self.lines.line(request.line);
@@ -66,13 +63,13 @@ impl Memory {
         self.serve(request, now)
     }
 
-    /// The line's home is free: its next request, if one waits. The caller
-    /// serves it with [`serve`](Self::serve).
+    /// Takes the next waiting request of a line with a free home. The caller serves it with
+    /// [`serve`](Self::serve).
     pub(crate) fn next_waiting(&mut self, line: LineId) -> Option<Request> {
         self.lines.line(line).waiting.pop_front()
     }
 
-    /// The time at which the line's next waiting request can be served; `None` without a waiting request.
+    /// The time at which the line's next waiting request can be served. `None` if no request waits.
     pub(crate) fn free_at(&mut self, line: LineId) -> Option<u64> {
         let line = self.lines.line(line);
         (!line.waiting.is_empty()).then_some(line.busy_until)
@@ -104,7 +101,7 @@ impl Memory {
         self.serve_at(request, now)
     }
 
-    /// Its group's cache is looked up, if it is there that it arrives.
+    /// Counts the look-up in the group's cache, if the request is at that stage.
     #[cold]
     fn count_look_up(&mut self, request: &Request) {
         if let Some(census) = &mut self.census
@@ -116,7 +113,7 @@ impl Memory {
         }
     }
 
-    /// Whether the requester's group can answer alone.
+    /// Whether the requester's group can answer without the home.
     pub(super) fn group_can_answer(&mut self, request: &Request) -> bool {
         let broadcast = self.config.coherence.directory == Directory::Broadcast;
         let inclusive = self.config.llc.as_ref().is_some_and(|llc| llc.inclusive);
@@ -132,7 +129,7 @@ impl Memory {
         if request.operation.reads_only() {
             return in_cache || (!inclusive && in_tiles());
         }
-        // A write needs to know that no other group reads.
+        // A write must know that no other group holds a copy.
         let only_here = line.groups.iter().all(|one| one == group) && line.sharers.iter().all(here);
         let known = !broadcast || line.sharers.is_empty();
         only_here && known && (in_cache || in_tiles())
@@ -144,7 +141,7 @@ impl Memory {
         } else if let Operation::Conditional(_) = request.operation {
             let tile = self.places.tile(request.core);
             let line = self.lines.line(request.line);
-            // The reservation is the copy itself: lost with it.
+            // The tile's copy of the line is the reservation.
             if line.sharers.contains(tile) || line.owner == Some(tile) {
                 self.serve_write(&request, now)
             } else {
@@ -156,7 +153,7 @@ impl Memory {
         Arrival::Served(served)
     }
 
-    /// The store of an LL/SC pair that has lost its reservation.
+    /// Answers the store of an LL/SC pair that has lost its reservation.
     pub(super) fn refuse(&mut self, request: &Request, now: u64) -> Served {
         let from = self.stage_place(request);
         let tile = self.places.tile(request.core);

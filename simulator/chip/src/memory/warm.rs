@@ -1,5 +1,5 @@
-//! Warming: accesses outside of simulated time. Tags and directories change as the accesses
-//! themselves would change them; networks, controllers and accounts do not.
+//! Warming: accesses outside of simulated time. The warmed memory's tags and directories are kept,
+//! but not its networks, controllers and accounts.
 
 use super::operation::{Operation, Word};
 use super::private::Lookup;
@@ -7,7 +7,7 @@ use super::request::{Arrival, Request, Stage};
 use super::{LineId, Memory};
 
 impl Memory {
-    /// An access to `line`, which begins at `now`; when it is done.
+    /// Does an access to `line` that begins at `now`. Returns the time of its end.
     pub(crate) fn warm(
         &mut self,
         core: u32,
@@ -43,7 +43,7 @@ impl Memory {
         }
     }
 
-    /// Takes over what a memory that was warmed holds. Nothing is under way.
+    /// Takes over the contents of a warmed memory. No request is on its way.
     pub(crate) fn take_over(&mut self, warm: Self) {
         self.tiles = warm.tiles;
         self.shared = warm.shared;

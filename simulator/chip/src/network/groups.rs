@@ -1,16 +1,15 @@
-//! Core groups at distances from each other.
+//! A network of core groups with given distances.
 
 use super::queue::{HistoryList, QueueModel};
 use super::{Broadcast, Cycles, Invalid};
 use crate::account::{Counters, GroupTraffic};
 use crate::config::Distance;
 
-/// Messages inside a group are free; between two groups they take the cycles
-/// of the pair's distance class, and each keeps the link from the one group to
-/// the other for a while.
+/// Messages inside a group take no time. Between two groups, they take the cycles of the pair's
+/// distance class, and each occupies the link from the first group to the second for `occupancy`
+/// cycles.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
-    /// The group of each core.
     group: Box<[u32]>,
     groups: usize,
     /// Cycles by ordered pair of groups.
@@ -65,7 +64,6 @@ impl Groups {
         })
     }
 
-    /// Counts from now on.
     pub(super) fn count(&mut self) {
         self.traffic = Some(Box::new(GroupTraffic::new(self.groups)));
     }
@@ -104,7 +102,7 @@ impl Groups {
         at + wait + self.pairs[pair]
     }
 
-    /// One message to each group, where every core gets it at once.
+    /// Sends one message to each group. All cores of a group get it at once.
     pub(super) fn broadcast(&mut self, from: u32, at: Cycles) -> Broadcast {
         let row = self.group[from as usize] as usize * self.groups;
         let at_group: Vec<_> = (0..self.groups)

@@ -5,11 +5,11 @@ use super::{Broadcast, Cycles, Flits, Invalid};
 use crate::account::{Counters, MeshTraffic};
 use crate::config::{Contention, Sockets};
 
-/// A mesh with XY routing, a core a tile.
+/// A mesh with XY routing and one core on each tile.
 ///
-/// It is floor(√n) tiles wide and as high as n needs. If the last row lacks cores, its routers
-/// still exist. A message pays a router and a link a hop and, once, at the receiver, a cycle a
-/// flit: the head runs ahead, the flits follow. A core's message to itself is free.
+/// For n cores, it is floor(√n) tiles wide and as high as needed. If the last row has too few
+/// cores, its routers still exist. A message takes the cycles of a router and a link for each hop,
+/// plus one cycle for each flit at the receiver. A core's message to itself takes no time.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
     places: Box<[Place]>,
@@ -17,19 +17,18 @@ pub(crate) struct Mesh {
     hop: Cycles,
     flits: Flits,
     broadcast_tree: bool,
-    /// By router and [`Port`]; empty if messages pass through each other.
+    /// By router and [`Port`]. Empty if messages do not delay each other.
     ports: Box<[HistoryList]>,
     links: Option<Links>,
     /// The traffic of the links, if it is counted.
     traffic: Option<Box<MeshTraffic>>,
-    /// A message takes its time alone: nothing competes, nothing is counted.
+    /// Messages do not delay each other, and traffic is not counted.
     is_plain: bool,
 }
 
-/// Between several meshes.
 #[derive(Clone, Debug)]
 struct Links {
-    /// Cores of one mesh, and meshes.
+    /// The cores of one mesh. `count` is the number of meshes.
     cores: u32,
     count: u32,
     cycles: Cycles,
@@ -39,7 +38,7 @@ struct Links {
 }
 
 impl Links {
-    /// The link between the meshes of two cores; `None` if they are on one.
+    /// The link between the meshes of two cores. `None` if both are on one mesh.
     #[inline]
     fn between(&self, from: u32, to: u32) -> Option<usize> {
         let (from, to) = (from / self.cores, to / self.cores);
@@ -105,7 +104,7 @@ impl Mesh {
         })
     }
 
-    /// The same tiles on a mesh a socket.
+    /// Divides the tiles into sockets with a mesh each.
     pub(super) fn in_sockets(mut self, sockets: Option<&Sockets>) -> Self {
         let Some(sockets) = sockets else {
             return self;
@@ -131,7 +130,6 @@ impl Mesh {
         self
     }
 
-    /// Counts from now on.
     pub(super) fn count(&mut self) {
         let cores = self.places.len() as u32;
         let sockets = self.links.as_ref().map_or(1, |links| links.count);
@@ -163,7 +161,8 @@ impl Mesh {
         self.latency_within(from, to, bits) + link
     }
 
-    /// Between two places of one mesh, or from a place to the corresponding place on another mesh.
+    /// The latency between two places of one mesh. If the places are on two meshes, as if both were
+    /// on one.
     #[inline(always)]
     fn latency_within(&self, from: u32, to: u32, bits: u32) -> Cycles {
         Cycles::from(self.hops(from, to)) * self.hop + self.flits.of(bits)
@@ -184,7 +183,6 @@ impl Mesh {
         }
     }
 
-    /// A message that competes or is counted.
     #[inline(never)]
     fn send_counted(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
         if self.competes() {
@@ -242,8 +240,8 @@ impl Mesh {
         self.pass(place, Port::Core, flits, head) + flits
     }
 
-    /// When the head that asks for the port at `head` is at the next router,
-    /// or in or out of the core.
+    /// The head of a message requests the port at `head`. Returns the time when it has passed the
+    /// port.
     fn pass(&mut self, at: Place, port: Port, flits: Cycles, head: Cycles) -> Cycles {
         let wait = match self.ports.is_empty() {
             true => 0,
@@ -277,9 +275,9 @@ impl Mesh {
         Broadcast { arrivals }
     }
 
-    /// Along the sender's row both ways, and from every tile of the row along
-    /// its column both ways: the routes that single messages would take, each
-    /// link used once.
+    /// Sends a broadcast along the sender's row in both directions, and from each tile of the row
+    /// along its column in both directions. These are the routes of single messages, but each link
+    /// is used once.
     fn flood(&mut self, from: u32, flits: Cycles, at: Cycles, arrivals: &mut [Cycles]) {
         let home = self.places[from as usize];
         let head = self.pass(home, Port::Inject, flits, at);

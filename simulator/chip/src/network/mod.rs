@@ -1,8 +1,8 @@
-//! Networks: when a message that leaves one core now is at another.
+//! Networks: compute when a message from one core arrives at another.
 //!
-//! Time comes in as an argument and goes out as a result; nothing here knows
-//! of the engine. Calls come mostly in time order; where messages compete, an
-//! interval queue ([`queue`]) allows for some that do not.
+//! Times are arguments and results, so this module does not depend on the engine. Most calls are in
+//! the order of time. If messages compete, a queue of intervals ([`queue`]) handles calls out of
+//! order.
 
 mod groups;
 mod mesh;
@@ -20,16 +20,15 @@ use mesh::Mesh;
 /// Time of the simulated machine's one clock.
 pub type Cycles = u64;
 
-/// How a mesh divides messages into flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flits {
     bits: u32,
-    /// Its logarithm, if whole: a division takes longer than all the rest.
+    /// The binary logarithm of `bits`, if `bits` is a power of two. It avoids a slow division.
     shift: Option<u32>,
 }
 
 impl Flits {
-    /// Flits of `bits`, at least one.
+    /// Flits of `bits` bits. `bits` is not 0.
     pub(crate) fn new(bits: u32) -> Self {
         Self {
             bits,
@@ -37,7 +36,6 @@ impl Flits {
         }
     }
 
-    /// The flits of a message.
     #[inline]
     pub(crate) fn of(self, message: u32) -> Cycles {
         match self.shift {
@@ -47,7 +45,7 @@ impl Flits {
     }
 }
 
-/// Why a network cannot be built.
+/// The reason why a network cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
     /// A size that must not be zero.
@@ -56,7 +54,7 @@ pub enum Invalid {
     /// The matrix of distances has another size than the machine.
     #[error("`network.distance` must have {groups} rows of {groups}, one for each core group")]
     Shape {
-        /// Core groups of the machine.
+        /// The number of the machine's core groups.
         groups: usize,
     },
     /// A pair of groups without a distance class.
@@ -70,7 +68,7 @@ pub enum Invalid {
         to: usize,
         /// The number in the configuration.
         found: u32,
-        /// Classes that there are.
+        /// The number of classes.
         classes: usize,
     },
 }
@@ -108,8 +106,8 @@ impl Electrical {
         }
     }
 
-    /// When a message of `bits` that `from` sends at `at` is whole at `to`,
-    /// after other messages where they compete.
+    /// Sends a message of `bits` from `from` at `at`. Returns the time when it has arrived at `to`
+    /// as a whole, after the messages that compete with it.
     #[inline]
     pub(crate) fn send(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
         match self {
@@ -118,7 +116,7 @@ impl Electrical {
         }
     }
 
-    /// Counts what the links carry, from now on.
+    /// Counts the traffic of links from now on.
     pub(crate) fn count(&mut self) {
         match self {
             Self::Mesh(mesh) => mesh.count(),
@@ -134,7 +132,7 @@ impl Electrical {
         }
     }
 
-    /// Cycles a message takes when it is alone.
+    /// Cycles that a message takes without competing messages.
     #[inline]
     pub(crate) fn latency(&self, from: u32, to: u32, bits: u32) -> Cycles {
         match self {
@@ -143,7 +141,6 @@ impl Electrical {
         }
     }
 
-    /// Sends to every node.
     pub(crate) fn broadcast(&mut self, from: u32, bits: u32, at: Cycles) -> Broadcast {
         match self {
             Self::Mesh(mesh) => mesh.broadcast(from, bits, at),
@@ -152,7 +149,7 @@ impl Electrical {
     }
 }
 
-/// When a broadcast is at each node.
+/// The times when a broadcast arrives at each node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Broadcast {
     arrivals: Box<[Cycles]>,

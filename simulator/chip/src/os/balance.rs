@@ -1,4 +1,4 @@
-//! Moving waiting threads to cores that have less to do.
+//! Load balancing: moves waiting threads to cores with less load.
 
 use super::place::Placement;
 use super::scheduler::Scheduler;
@@ -13,26 +13,24 @@ pub(crate) struct Pulled {
     pub(crate) to: Placement,
 }
 
-/// The domains of balancing, nearest first.
+/// The domains of balancing, the nearest first.
 #[derive(Clone, Copy)]
 enum Domain {
-    /// The cores of its group.
+    /// The cores of the core's group.
     Group,
     /// The groups of the machine.
     Machine,
 }
 
-/// Runnable threads and the cores they are on.
+/// A number of runnable threads, and of the cores that they are on.
 #[derive(Clone, Copy)]
 struct Load {
     threads: u32,
     cores: u32,
 }
 
-/// The load of one runnable thread on one core.
 const UNIT: u64 = 1024;
-/// Failed rounds after which a thread is moved though it is hot
-/// (`cache_nice_tries`).
+/// After this many failed rounds, even a hot thread is moved (`cache_nice_tries`).
 const PATIENCE: u32 = 1;
 
 impl Load {
@@ -41,8 +39,8 @@ impl Load {
     }
 }
 
-/// How much load to move for an even distribution, 0 if it is even enough. As
-/// `calculate_imbalance` in Linux 5.5 to 6.5, all threads being alike.
+/// The load to move for an even distribution, or 0 if it is even enough. As `calculate_imbalance`
+/// in Linux 5.5 to 6.5, with equal threads.
 fn imbalance(local: Load, busiest: Load, whole: Load) -> u64 {
     if busiest.threads <= busiest.cores {
         return 0;
@@ -51,7 +49,7 @@ fn imbalance(local: Load, busiest: Load, whole: Load) -> u64 {
     if here >= mean || there <= mean {
         return 0;
     }
-    // Two overloaded sides must differ by `imbalance_pct`.
+    // Two overloaded sides must differ by more than `imbalance_pct`.
     if local.threads > local.cores && 100 * there <= 117 * here {
         return 0;
     }
@@ -59,16 +57,17 @@ fn imbalance(local: Load, busiest: Load, whole: Load) -> u64 {
 }
 
 impl Scheduler {
-    /// The time after `now` at which the core next has to `balance`. The interval is `os.balance` for
-    /// each core of its group, times `os.balance_busy` while the core is not idle. The cores take
-    /// turns. While no core `is_crowded`, nothing needs balancing.
+    /// The time after `now` at which the core next has to `balance`. The interval is `os.balance`
+    /// for each core of its group, times `os.balance_busy` while the core is not idle. The cores
+    /// take turns. While no core is crowded ([`is_crowded`](Self::is_crowded)), balancing has no
+    /// effect.
     pub(crate) fn next_balance(&self, now: Cycles, core: u32) -> Cycles {
         let (interval, phase) = self.rounds(core);
         let since = (now + interval - phase) % interval;
         now + interval - since
     }
 
-    /// A core's interval between rounds, and the time of its first.
+    /// A core's interval between rounds, and the time of its first round.
     fn rounds(&self, core: u32) -> (Cycles, Cycles) {
         let group = self.span(self.group(core));
         let cores = u64::from(group.end - group.start);
@@ -81,23 +80,23 @@ impl Scheduler {
         (step * cores, step * u64::from(core - group.start))
     }
 
-    /// A round of periodic balancing: pulls one waiting thread to this core,
-    /// if one must go. The core's last round was at `since`.
+    /// Does a round of periodic balancing: pulls at most one waiting thread to this core. The
+    /// core's last round was at `since`.
     ///
-    /// Of as many rounds as there are groups, one goes over the machine. A core looks only at its clock
-    /// interrupt, so rounds of a small group go by between two looks. If the machine's round was among
-    /// them, this round makes up for it.
+    /// With n groups, every n-th round covers the machine. A core balances only at its clock
+    /// interrupt, so rounds of a small group may pass between two interrupts. If a machine's round
+    /// was among them, this round covers the machine instead.
     ///
-    /// An idle core takes what it may. A busy one takes from a queue with one
-    /// thread more than its own only after failures: what is to be moved for
-    /// evenness is a fraction of a thread (1/15 for 16 threads on 15 cores),
-    /// and `detach_tasks` moves a thread when its load, halved for each failed
-    /// round, is no more than that (Linux 5.12 to 6.5). So the odd thread wanders, more slowly the more
-    /// cores there are. It stays where it is when an idle core that it may not use brings the mean down
-    /// to one thread a core.
+    /// An idle core takes any thread that it may take. A busy core takes from a queue with one more
+    /// thread than its own only after failures. In that case the load to move is a fraction of a
+    /// thread (1/15 for 16 threads on 15 cores), and `detach_tasks` moves a thread only if its
+    /// load, halved for each failed round, is at most that fraction (Linux 5.12 to 6.5). So the
+    /// surplus thread moves from core to core, more slowly with more cores. If there is an idle
+    /// core that the thread may not use, the mean is one thread a core, so the thread does not
+    /// move.
     ///
-    /// Load is the number of runnable threads: no decaying averages. Running
-    /// threads are never moved (`active_load_balance_cpu_stop`).
+    /// Load is the number of runnable threads, without decaying averages. Unlike in Linux
+    /// (`active_load_balance_cpu_stop`), running threads are never moved.
     pub(crate) fn balance(&mut self, since: Cycles, now: Cycles, core: u32) -> Option<Pulled> {
         let group = self.group(core);
         let (interval, phase) = self.rounds(core);
@@ -112,8 +111,8 @@ impl Scheduler {
         })
     }
 
-    /// Whether the core balances for its group: the first idle core does, or the first core if none is
-    /// idle (`should_we_balance`).
+    /// Whether the core balances for its group. The first idle core does, or the first core if all
+    /// are busy (`should_we_balance`).
     fn speaks_for(&self, group: usize, core: u32) -> bool {
         let span = self.span(group);
         core == self.idle.iter_in(span.clone()).next().unwrap_or(span.start)
@@ -151,9 +150,9 @@ impl Scheduler {
         }
     }
 
-    /// A core that ran out of threads takes a thread that waits elsewhere, first within its group.
-    /// It does not take a thread that has just run, and none if such a core is usually idle for
-    /// less than the move costs (`newidle_balance`).
+    /// A core without threads takes a waiting thread of another core, first within its group. It
+    /// takes no thread that has just run. It takes no thread at all if its idle times are usually
+    /// shorter than the time of a move (`newidle_balance`).
     pub(super) fn pull_newly_idle(&mut self, now: Cycles, core: u32) {
         if self.core(core).mean_idle < self.os.hot {
             return;
@@ -169,7 +168,7 @@ impl Scheduler {
         }
     }
 
-    /// The cores of a domain, and the cores that this core stands for.
+    /// The cores of a domain, and the cores in it for which this core balances.
     fn domain(&self, core: u32, domain: Domain) -> (Range<u32>, Range<u32>) {
         let group = self.span(self.group(core));
         match domain {
@@ -189,8 +188,8 @@ impl Scheduler {
         Load { threads, cores }
     }
 
-    /// The busiest queue outside `local`, of the busiest group, that has a
-    /// thread for `core`; and of those the first in line.
+    /// The busiest queue outside `local`, in the busiest group, that has a thread for `core`.
+    /// Returns the first such thread of that queue.
     fn busiest(
         &self,
         span: Range<u32>,
@@ -221,11 +220,10 @@ impl Scheduler {
         best
     }
 
-    /// Whether a thread ran so lately that its data is still in its core's
-    /// caches (`task_hot`).
+    /// Whether a thread ran so recently that its data are still in its core's caches (`task_hot`).
     fn is_hot(&self, now: Cycles, thread: ThreadId) -> bool {
         let ran = self.threads[thread as usize].ran;
-        // A core may be a few cycles ahead of the asking core.
+        // The thread's core may be a few cycles ahead of the asking core.
         ran.is_some_and(|(_, until)| now.saturating_sub(until) < self.os.hot)
     }
 

@@ -1,4 +1,4 @@
-//! The threads that wait, by the word that they wait on.
+//! The threads that wait on futexes.
 
 use super::ThreadId;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,7 +14,7 @@ impl FutexTable {
         self.queues.entry(address).or_default().push_back(thread);
     }
 
-    /// Takes out up to `count` threads, the longest waiting first.
+    /// Removes up to `count` threads, those with the longest wait first.
     pub(crate) fn wake(&mut self, address: u64, count: u32) -> Vec<ThreadId> {
         let Some(queue) = self.queues.get_mut(&address) else {
             return Vec::new();
@@ -26,7 +26,7 @@ impl FutexTable {
         woken
     }
 
-    /// Takes out a thread with an expired time limit. Returns `false` if it was woken before.
+    /// Removes a thread. Returns `false` if it was woken before.
     pub(crate) fn remove(&mut self, address: u64, thread: ThreadId) -> bool {
         let Some(queue) = self.queues.get_mut(&address) else {
             return false;
@@ -41,7 +41,7 @@ impl FutexTable {
         true
     }
 
-    /// All that wait, by address, then in the order of their waits.
+    /// All waiting threads, by address, then in the order of their waits.
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, ThreadId)> {
         self.queues

@@ -1,7 +1,7 @@
-//! The operating system: the placement of threads on cores and in time, and waiting threads.
+//! The operating system: decides on which core and when threads run, and keeps waiting threads.
 //!
-//! Pure state machines. The engine owns time, asks them questions and does what
-//! they answer.
+//! The modules are pure state machines. The engine keeps the time, asks them for decisions, and
+//! carries these out.
 
 mod balance;
 mod futex;
@@ -17,5 +17,4 @@ pub(crate) use place::Placement;
 pub(crate) use scheduler::Scheduler;
 
 pub(crate) type Cycles = u64;
-/// A software thread.
 pub(crate) type ThreadId = u32;

@@ -10,26 +10,26 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
     pub(crate) core: u32,
-    /// The core was idle and must be woken, to `pick`.
+    /// The core was idle. The engine must wake it, and it must `pick`.
     pub(crate) idle: bool,
-    /// The core's running thread must make way: `requeue` and `pick`.
+    /// The core must preempt its running thread: `requeue` and `pick`.
     pub(crate) preempts: bool,
 }
 
-/// A thread moved by a change of its affinity.
+/// The move of a thread after a change of its affinity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
     pub(crate) from: u32,
-    /// It was running: `from` must stop it and `pick`.
+    /// The thread was running, so `from` must stop it and `pick`.
     pub(crate) was_running: bool,
     pub(crate) to: Placement,
 }
 
 impl Scheduler {
-    /// A new thread. It goes to the group with the most idle cores
-    /// (the parent's if that has as many), there to the next idle core after
-    /// its parent's, and without one to the least loaded core. It starts a
-    /// slice behind the others there.
+    /// Places a new thread. It goes to the group with the most idle cores, or to the parent's group
+    /// if that has equally many. In the group, it goes to the next idle core after its parent's. If
+    /// no core is idle, it goes to the least loaded core, and starts a slice behind the other
+    /// threads there.
     ///
     /// `affinity` must have a core of the machine.
     pub(crate) fn spawn(
@@ -51,7 +51,7 @@ impl Scheduler {
         self.enqueue(thread, core, vruntime)
     }
 
-    /// A thread is asleep, and was last on `core`.
+    /// Adds a sleeping thread that was last on `core`.
     pub(crate) fn asleep(&mut self, now: Cycles, thread: ThreadId, affinity: CoreSet, core: u32) {
         let index = thread as usize;
         if self.threads.len() <= index {
@@ -67,12 +67,11 @@ impl Scheduler {
         };
     }
 
-    /// A blocked thread becomes runnable. It goes to its last core if that is
-    /// idle, else to an idle core of the same group, the next after its last;
-    /// or of the waker's group if the waker's core is less loaded. Without one
-    /// it waits for that core. It is at most half a latency ahead of the
-    /// others there, however long it has slept. Where wake-ups are sticky, no
-    /// core counts as idle.
+    /// Makes a blocked thread runnable. It goes to its last core if that is idle, or else to the
+    /// next idle core of the same group. If the waker's core is less loaded than its last core, the
+    /// waker's core takes the role of the last core. If no core of the group is idle, the thread
+    /// waits for that core. It is at most half a latency ahead of the other threads there, however
+    /// long it has slept. If wake-ups are sticky, no core counts as idle.
     pub(crate) fn wake(&mut self, thread: ThreadId, waker_core: u32) -> Placement {
         let this = &self.threads[thread as usize];
         debug_assert_eq!(this.state, State::Blocked);
@@ -118,7 +117,7 @@ impl Scheduler {
         })
     }
 
-    /// As `select_idle_sibling`, with its target chosen as by `wake_affine`.
+    /// The core of a woken thread, as in `select_idle_sibling` with a target as in `wake_affine`.
     fn wake_core(&self, last: u32, waker: u32, allowed: &CoreSet) -> u32 {
         let allows = |core| allowed.contains(core);
         let sees_idle = self.os.sticky_wakes != Some(true);
@@ -135,12 +134,11 @@ impl Scheduler {
         }
     }
 
-    /// The cores that a thread may run on.
     pub(crate) fn affinity(&self, thread: ThreadId) -> &CoreSet {
         &self.threads[thread as usize].affinity
     }
 
-    /// As `find_idlest_cpu`.
+    /// The core of a new thread, as in `find_idlest_cpu`.
     fn idlest(&self, parent: u32, allowed: &CoreSet) -> u32 {
         let home = self.group(parent);
         let idle_cores = |&group: &usize| {
@@ -156,7 +154,7 @@ impl Scheduler {
             .expect("a thread may run on some core of the machine")
     }
 
-    /// The idle core at or next after `core` in a span, around its end.
+    /// The first idle core of a span from `core` on, and then from the span's start.
     fn idle_near(&self, core: u32, span: Range<u32>, allowed: &CoreSet) -> Option<u32> {
         let start = core.clamp(span.start, span.end);
         let mut after = self.idle.common_in(allowed, start..span.end);
@@ -165,8 +163,8 @@ impl Scheduler {
             .or_else(|| self.idle.common_in(allowed, span.start..start).next())
     }
 
-    /// A thread's vruntime seen from another core: as far from that core's
-    /// virtual time as it was from its own's.
+    /// A thread's vruntime on another core. Its distance from the core's virtual time stays the
+    /// same.
     pub(super) fn vruntime_on(&self, thread: ThreadId, core: u32) -> i64 {
         let this = &self.threads[thread as usize];
         let time = |core| self.core(core).queue.min_vruntime();

@@ -3,11 +3,10 @@
 use super::ThreadId;
 use std::collections::VecDeque;
 
-/// The threads that wait for a core, by (vruntime, thread). A sorted ring:
-/// queues are short, the first is taken and new ones go near the end.
+/// The threads that wait for a core, sorted by (vruntime, thread) in a ring. Queues are short,
+/// threads are taken from the front, and new threads are inserted near the end.
 ///
-/// Virtual time is signed, for a thread may be placed before the zero of its
-/// core.
+/// Virtual time is signed, because a thread may be placed before time zero of its core.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     threads: VecDeque<(i64, ThreadId)>,
@@ -31,8 +30,7 @@ impl Queue {
         self.threads.get(1).copied()
     }
 
-    /// The virtual time of the core: what a thread that comes to it starts
-    /// from. It never goes back.
+    /// The virtual time of the core, from which a new thread starts. It never decreases.
     pub(crate) fn min_vruntime(&self) -> i64 {
         self.min_vruntime
     }
@@ -44,20 +42,19 @@ impl Queue {
         self.threads.insert(at, (vruntime, thread));
     }
 
-    /// Takes out a thread that is here.
     pub(crate) fn remove(&mut self, vruntime: i64, thread: ThreadId) {
         let at = self.threads.binary_search(&(vruntime, thread));
         self.threads
             .remove(at.expect("a queued thread is in its queue"));
     }
 
-    /// In the order of running.
+    /// The threads in the order in which they will run.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> {
         self.threads.iter().map(|&(_, thread)| thread)
     }
 
-    /// Advances the core's virtual time to the least of its threads'. `running` is the thread that
-    /// is not in the queue.
+    /// Advances the core's virtual time to the least vruntime of its threads. `running` is the
+    /// vruntime of the running thread, which is not in the queue.
     pub(crate) fn advance(&mut self, running: i64) {
         let least = self
             .first()

@@ -1,8 +1,8 @@
 //! The scheduler of Linux before 6.6 (CFS) with threads of equal weight: the next thread on a core,
 //! and its time slice.
 //!
-//! It follows the rules of `kernel/sched/fair.c`, Linux 5.12 to 6.5. Function names in the comments
-//! of this module are names there.
+//! It follows the rules of `kernel/sched/fair.c`, Linux 5.12 to 6.5. Comments name functions of
+//! that file.
 
 use super::queue::Queue;
 use super::{Cycles, ThreadId};
@@ -10,11 +10,10 @@ use crate::config;
 use crate::core_set::CoreSet;
 use std::ops::Range;
 
-/// The choice of `pick`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Picked {
     pub(crate) thread: ThreadId,
-    /// It last ran on another core.
+    /// The thread last ran on another core.
     pub(crate) migrated: bool,
 }
 
@@ -35,9 +34,9 @@ pub(super) struct Thread {
     pub(super) affinity: CoreSet,
     /// The core that it runs or is queued on, or was on when it blocked.
     pub(super) core: u32,
-    /// How long it has had cores.
+    /// The cycles that the thread has run.
     pub(super) used: Cycles,
-    /// The core that it last ran on, and until when.
+    /// The core on which it last ran, and the end of that time.
     pub(super) ran: Option<(u32, Cycles)>,
 }
 
@@ -45,29 +44,29 @@ pub(super) struct Thread {
 pub(super) struct Core {
     pub(super) running: Option<ThreadId>,
     pub(super) queue: Queue,
-    /// How long the running thread has had the core.
+    /// The cycles that the running thread has run in its slice.
     used: Cycles,
-    /// The thread that yielded: not the next to run, if another is near.
+    /// The thread that yielded. It does not run next if another thread's vruntime is near.
     skip: Option<ThreadId>,
     idle_since: Option<Cycles>,
     /// Moving average of the core's idle times.
     pub(super) mean_idle: Cycles,
-    /// Rounds of balancing in a row, over the group and over the machine, that
-    /// saw an imbalance and moved nothing.
+    /// The number of consecutive rounds of balancing, of the group and of the machine, that saw an
+    /// imbalance and moved no thread.
     pub(super) failed: [u32; 2],
 }
 
 /// The run queues of all cores and the threads in them.
 ///
-/// A thread is running, queued or blocked. If a core has a queue and runs nothing, the engine owes
-/// it a `pick`: at once after its thread left, later after a wake.
+/// A thread is running, queued or blocked. If a core has a queue and no running thread, the engine
+/// must call `pick`: at once if its thread has left, or later if the core was woken.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     pub(super) os: config::Os,
     pub(super) group_cores: u32,
     pub(super) cores: Vec<Core>,
     pub(super) threads: Vec<Thread>,
-    /// Cores that found nothing at their last `pick`, and have had nothing since.
+    /// Cores that got no thread at their last `pick`, and have had no thread since.
     pub(super) idle: CoreSet,
     /// Cores with at least two runnable threads.
     pub(super) crowded: CoreSet,
@@ -76,7 +75,6 @@ pub(crate) struct Scheduler {
 }
 
 impl Scheduler {
-    /// A machine of idle cores.
     pub(crate) fn new(os: &config::Os, cores: u32, group_cores: u32) -> Scheduler {
         let core = |_| Core {
             running: None,
@@ -98,8 +96,9 @@ impl Scheduler {
         }
     }
 
-    /// The thread for a core that runs none: the thread with the least vruntime of its queue, or a
-    /// thread that waits elsewhere. Without any, the core is idle.
+    /// Picks a thread for a core without a running thread: the thread with the least vruntime of
+    /// its queue, or a waiting thread of another core. If there is no such thread, the core becomes
+    /// idle.
     pub(crate) fn pick(&mut self, now: Cycles, core: u32) -> Option<Picked> {
         debug_assert_eq!(self.running(core), None);
         if self.core(core).queue.is_empty() {
@@ -138,7 +137,6 @@ impl Scheduler {
         })
     }
 
-    /// Charges the running thread for time on the core.
     pub(crate) fn ran(&mut self, core: u32, cycles: Cycles) {
         let this = &mut self.cores[core as usize];
         let running = this.running.expect("only a running thread is charged");
@@ -149,8 +147,8 @@ impl Scheduler {
         this.queue.advance(thread.vruntime);
     }
 
-    /// The clock interrupt: whether the running thread has had its share and
-    /// must go back to the queue.
+    /// The clock interrupt. Returns whether the running thread has used its slice and must go back
+    /// to the queue.
     pub(crate) fn tick(&mut self, core: u32) -> bool {
         let slice = self.slice(core, 0);
         let this = &mut self.cores[core as usize];
@@ -159,7 +157,7 @@ impl Scheduler {
         };
         let vruntime = self.threads[running as usize].vruntime;
         if this.used >= slice {
-            // It would be picked again: a new slice.
+            // The thread would be picked again, so it gets a new slice.
             if (vruntime, running) < first {
                 this.used = 0;
                 return false;
@@ -169,32 +167,30 @@ impl Scheduler {
         this.used >= self.os.min_granularity && vruntime - first.0 > slice as i64
     }
 
-    /// How long a thread may run when `more` join the core's runnable ones.
+    /// The slice of a thread if `more` threads join the core's runnable threads.
     pub(super) fn slice(&self, core: u32, more: u32) -> Cycles {
         let runnable = u64::from(self.runnable(core) + more).max(1);
         (self.os.latency / runnable).max(self.os.min_granularity)
     }
 
-    /// The running thread goes back to the queue.
     pub(crate) fn requeue(&mut self, now: Cycles, core: u32) {
         let (id, vruntime) = self.stop(now, core, State::Queued);
         self.cores[core as usize].queue.insert(vruntime, id);
     }
 
-    /// The running thread goes back to the queue and lets another run first
-    /// (`sched_yield`), unless that one is far ahead.
+    /// Puts the running thread back into the queue. Another thread runs first unless its vruntime
+    /// is far ahead (`sched_yield`).
     pub(crate) fn yield_now(&mut self, now: Cycles, core: u32) {
         self.cores[core as usize].skip = self.running(core);
         self.requeue(now, core);
     }
 
-    /// The running thread leaves until it is woken.
     pub(crate) fn block(&mut self, now: Cycles, core: u32) {
         self.stop(now, core, State::Blocked);
         self.count_out(core);
     }
 
-    /// A thread leaves until it is woken, whether it runs or waits for its core; that core.
+    /// Blocks a thread that runs or waits for its core. Returns that core.
     pub(crate) fn rest(&mut self, now: Cycles, thread: ThreadId) -> u32 {
         let core = self.core_of(thread);
         if self.running(core) == Some(thread) {
@@ -206,24 +202,23 @@ impl Scheduler {
         core
     }
 
-    /// How long a thread has had cores, as far as it was charged.
+    /// The cycles that a thread has run, as far as they were charged.
     pub(crate) fn used(&self, thread: ThreadId) -> Cycles {
         self.threads[thread as usize].used
     }
 
-    /// The core of a thread: it runs there or waits for it, or was there when it went to sleep.
+    /// The core of a thread: the thread runs there, waits for it, or was there when it fell asleep.
     pub(crate) fn core_of(&self, thread: ThreadId) -> u32 {
         self.threads[thread as usize].core
     }
 
-    /// The running thread is over; its number may be used again.
+    /// Ends the running thread. Its number may be used again.
     pub(crate) fn exit(&mut self, now: Cycles, core: u32) {
         let (id, _) = self.stop(now, core, State::Absent);
         self.threads[id as usize] = Thread::default();
         self.count_out(core);
     }
 
-    /// Takes the running thread off its core.
     pub(super) fn stop(&mut self, now: Cycles, core: u32, state: State) -> (ThreadId, i64) {
         let running = self.cores[core as usize].running.take();
         let id = running.expect("only a running thread is stopped");
@@ -254,26 +249,26 @@ impl Scheduler {
         self.core(core).running
     }
 
-    /// How many threads run on the core or wait for it.
+    /// The number of threads that run on the core or wait for it.
     pub(crate) fn runnable(&self, core: u32) -> u32 {
         let this = self.core(core);
         this.queue.len() + u32::from(this.running.is_some())
     }
 
-    /// Whether the core has nothing to run, and a wake must find it.
+    /// Whether the core has no thread and must be woken to get one.
     pub(crate) fn is_idle(&self, core: u32) -> bool {
         self.idle.contains(core)
     }
 
-    /// Since when the core has run nothing: kept from the wake of an idle core
-    /// to its pick.
+    /// The time since which the core has been idle. It is kept from the wake of an idle core to its
+    /// pick.
     #[cfg(test)]
     pub(crate) fn idle_since(&self, core: u32) -> Option<Cycles> {
         self.core(core).idle_since
     }
 
-    /// Whether any core has a thread that waits: what clock interrupts and
-    /// periodic balancing are for.
+    /// Whether any core has a waiting thread. Only then are clock interrupts and periodic balancing
+    /// needed.
     pub(crate) fn is_crowded(&self) -> bool {
         !self.crowded.is_empty()
     }
@@ -286,7 +281,6 @@ impl Scheduler {
         (core / self.group_cores) as usize
     }
 
-    /// The cores of a group.
     pub(super) fn span(&self, group: usize) -> Range<u32> {
         let start = group as u32 * self.group_cores;
         start..(start + self.group_cores).min(self.machine().end)

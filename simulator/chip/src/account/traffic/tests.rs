@@ -1,10 +1,10 @@
-//! Links carry what walks over the mesh, step by step, say that they carry.
+//! The links' counts are equal to those of messages that walk step by step.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Step by step: what the intervals must come to.
+/// The links of messages that walk step by step.
 fn walked(width: u32, messages: &[(u32, u32)]) -> BTreeMap<(u32, u32), u64> {
     let mut links = BTreeMap::new();
     for &(from, to) in messages {
@@ -33,7 +33,7 @@ fn found(mesh: &MeshTraffic) -> BTreeMap<(u32, u32), u64> {
 
 proptest! {
     #[test]
-    fn intervals_are_walks(
+    fn intervals_equal_walks(
         cores in 1_u32..80, ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..30),
     ) {
         let ends: Vec<_> = ends.iter().map(|(a, b)| (a % cores, b % cores)).collect();
@@ -42,7 +42,7 @@ proptest! {
         prop_assert_eq!(found(&mesh), walked(mesh.width, &ends));
     }
 
-    /// Each socket's links are those of a machine of its own; crossings are counted apart.
+    /// Each socket's links have the counts of a separate machine. Crossings are counted separately.
     #[test]
     fn sockets_have_links_of_their_own(
         cores in 2_u32..40, ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..30),
@@ -75,8 +75,8 @@ proptest! {
         prop_assert_eq!(total, expected);
     }
 
-    /// A tree has each router's core below it once: as many links as other cores, or more
-    /// by the routers of a ragged row that only pass the message on.
+    /// A broadcast reaches each core over exactly one link. Routers of an incomplete row, which
+    /// have no core, may only forward it.
     #[test]
     fn a_flood_reaches_each_core_over_one_link(cores in 1_u32..80, from: u32) {
         let from = from % cores;

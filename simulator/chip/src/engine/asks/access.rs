@@ -1,4 +1,4 @@
-//! Accesses: a hit ends here, a miss sends its request.
+//! Accesses: completes hits and sends requests for misses.
 
 use super::Asked;
 use crate::account::Activity;
@@ -9,8 +9,8 @@ use crate::engine::{Engine, Reply};
 use crate::memory::{Lookup, Operation, Request, State, Word};
 
 impl Engine {
-    /// An access that the core's L1 serves before another core can interfere:
-    /// the path of nearly all. Reads the port and one set of the L1's tags.
+    /// Does an access if it hits the core's L1 before the horizon, as nearly all accesses do. Reads
+    /// the port and one set of the L1's tags.
     #[inline(always)]
     pub(crate) fn hit(
         &mut self,
@@ -44,9 +44,8 @@ impl Engine {
         Some(word.apply(operation))
     }
 
-    /// The same for the L2: for the plain accesses of a walk through memory. A
-    /// read-modify-write that is not in the L1 is most likely in no cache of
-    /// this tile, and should not look twice.
+    /// As [`hit`](Self::hit), for a plain access that hits the L2. A read-modify-write that misses
+    /// the L1 most likely misses the L2 too, so it skips this look-up.
     #[inline(never)]
     fn hit_l2(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Option<u64> {
         let port = &mut self.ports[core as usize];
@@ -65,8 +64,8 @@ impl Engine {
         Some(word.apply(operation))
     }
 
-    /// One access to `line`.
-    // Two front ends call it, each at one place: a call would cost as much as a hit.
+    /// Does an access to `line`, or sends its request.
+    // Inlined into both front ends, which have one call each: a call would take as long as a hit.
     #[inline(always)]
     pub(crate) fn access(
         &mut self,
@@ -109,7 +108,7 @@ impl Engine {
         Asked::Done(value)
     }
 
-    /// An access that the tile's caches do not have: its request leaves.
+    /// Sends the request of an access that missed the tile's caches.
     #[inline(never)]
     fn miss(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Asked {
         if self.overlap.is_some()
@@ -137,7 +136,7 @@ impl Engine {
         Asked::Suspend
     }
 
-    /// The answer that the thread on `core` suspended for.
+    /// The answer to the request for which the thread on `core` suspended.
     pub(crate) fn reply(&mut self, core: u32) -> (u64, bool) {
         let thread = self.ports[core as usize].thread;
         let reply =

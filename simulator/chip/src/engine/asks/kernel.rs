@@ -1,4 +1,4 @@
-//! Calls of the kernel: their time, futexes, the fence on all cores.
+//! Calls of the kernel: their time, futexes, and the fence on all cores.
 
 use crate::account::Activity;
 use crate::engine::agenda::Event;
@@ -7,7 +7,7 @@ use crate::engine::{Engine, Reply};
 use crate::os::ThreadId;
 
 impl Engine {
-    /// The kernel is entered for `cycles`.
+    /// Charges `cycles` of the kernel, at the core's frequency.
     pub(crate) fn kernel(&mut self, core: u32, activity: Activity, cycles: u64) {
         let port = &mut self.ports[core as usize];
         let cycles = match &mut self.pace {
@@ -20,7 +20,7 @@ impl Engine {
         self.record(core, activity, from, to);
     }
 
-    /// Takes a cycle or more, so that a loop of free system calls still advances time.
+    /// Takes at least a cycle, so that a loop of system calls always advances time.
     pub(crate) fn enter_kernel(&mut self, core: u32) {
         self.kernel(core, Activity::Futex, self.config.os.syscall.max(1));
     }
@@ -38,8 +38,8 @@ impl Engine {
         self.kernel(core, Activity::Futex, os.syscall + os.futex_wait);
     }
 
-    /// Sleeps on a futex; the caller has compared the word at this very time
-    /// and suspends. `timeout` in cycles.
+    /// Sleeps on a futex. The caller has compared the word at the present time, and suspends.
+    /// `timeout` is in cycles.
     pub(crate) fn futex_wait(&mut self, core: u32, host: usize, timeout: Option<u64>) {
         let address = self.addresses.simulated(host);
         let port = &self.ports[core as usize];
@@ -50,7 +50,7 @@ impl Engine {
         self.block(core, wait);
     }
 
-    /// A thread of `core` is among the sleepers at `address` from now on; its wait.
+    /// Adds a thread of `core` to the sleepers at `address`. Returns the number of its wait.
     pub(crate) fn sleeps(
         &mut self,
         (core, thread): (u32, ThreadId),
@@ -71,7 +71,7 @@ impl Engine {
         Wait::Futex { address }
     }
 
-    /// Wakes up to `count` sleepers; how many.
+    /// Wakes up to `count` sleepers. Returns how many it woke.
     pub(crate) fn futex_wake(&mut self, core: u32, host: usize, count: u32) -> usize {
         let address = self.addresses.simulated(host);
         let woken = self.futexes.wake(address, count);
@@ -84,8 +84,8 @@ impl Engine {
         woken.len()
     }
 
-    /// A fence on all cores: each that runs another thread is interrupted, one
-    /// after the other, and the last of them is waited for.
+    /// Executes a fence on all cores: interrupts each core that runs another thread, one after
+    /// another, and waits for the last.
     pub(crate) fn fence_all(&mut self, core: u32) {
         let os = &self.config.os;
         let from = self.ports[core as usize].clock + self.lookahead;

@@ -1,19 +1,18 @@
-//! The requests of a core to the machine. All calls are for the thread that runs on `core` now, at
-//! the core's clock. If an answer is not there at once, the thread must suspend; it is resumed,
-//! perhaps on another core, when the answer is there.
+//! The requests of a core to the machine. All requests are of the thread that runs on `core`, at
+//! the core's clock. If the answer is not there at once, the thread must suspend. The engine
+//! resumes it, perhaps on another core, when the answer is there.
 
 mod access;
 mod kernel;
 mod order;
 mod threads;
 
-/// The outcome of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// Done, and accounted for: the word before.
+    /// The access is done. The value is the word's previous value.
     Done(u64),
-    /// Suspend; the reply is the thread's when it is resumed.
+    /// The thread must suspend. When it is resumed, it has the reply.
     Suspend,
-    /// Suspend, and ask again: others come first.
+    /// The thread must suspend and repeat the access, since other cores are earlier.
     Again,
 }

@@ -1,12 +1,13 @@
-//! How far a core may go on, and the time of its computation.
+//! How far a core may continue, and the time of its computation.
 
 use crate::account::Activity;
 use crate::engine::port::{Mode, Port};
 use crate::engine::{Engine, LONGEST};
 
 impl Engine {
-    /// Whether others come before `core`, which may be `ahead` of other cores but of no event and
-    /// of no sibling in its tile. If so it is planned to go on at its clock, and must suspend.
+    /// Whether `core` must suspend because an event or another core is earlier. The core may be up
+    /// to `ahead` cycles ahead of other cores, but not of events and siblings in its tile. If it
+    /// must suspend, it is planned to continue at its clock.
     pub(super) fn others_first(&mut self, core: u32, ahead: u64) -> bool {
         let (time, other) = self.agenda.next_core(&self.ports);
         let event = self.agenda.next_event();
@@ -28,27 +29,27 @@ impl Engine {
         false
     }
 
-    /// Whether `core` must suspend before it does something that others
-    /// notice at once, and then ask again.
+    /// Whether `core` must suspend, and ask again, before it does something that other cores notice
+    /// at once.
     pub(crate) fn must_wait(&mut self, core: u32) -> bool {
         self.others_first(core, 0)
     }
 
-    /// Whether `core`, at the end of a computation, must suspend and ask again, so
-    /// that ticks and other threads find it in the middle of the computation.
+    /// Whether `core`, at the end of a computation, must suspend and ask again. The suspension lets
+    /// ticks and other threads interrupt the computation.
     pub(crate) fn others_interrupt(&mut self, core: u32) -> bool {
         self.others_first(core, self.lookahead)
     }
 
-    /// Whether the run may go on where `core` has got to. Code that only
-    /// computes or reads the clock must ask, since it makes no other request.
+    /// Whether the clock of `core` is within the run's limit. Code that only computes or reads the
+    /// clock must ask, since it makes no other request.
     #[inline]
     pub(crate) fn is_within_limit(&self, core: u32) -> bool {
         self.ports[core as usize].clock <= self.limit
     }
 
-    /// Private work of `instructions` instructions; whether the core may go on at once.
-    /// If not, others may interrupt the work before it ends: the thread must ask
+    /// Computes for `instructions` instructions. Returns whether the core may continue at once. If
+    /// not, an event may interrupt the computation before its end, so the thread must ask
     /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
     #[inline]
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {
@@ -65,8 +66,8 @@ impl Engine {
         port.clock <= port.horizon
     }
 
-    /// The same for a few instructions at a time: the part of a cycle that they leave over is
-    /// in `rest`, in 1024ths.
+    /// Computes for a few instructions. `rest` carries the fraction of a cycle to the next call, in
+    /// 1024ths.
     #[inline]
     pub(crate) fn execute(&mut self, core: u32, instructions: u32, rest: &mut u64) {
         let cycles = u64::from(instructions) * self.cpi(core, instructions.into()) + *rest;
@@ -74,7 +75,7 @@ impl Engine {
         self.ports[core as usize].compute(cycles / 1024);
     }
 
-    /// Cycles an instruction, in 1024ths, for a core that computes.
+    /// Cycles of an instruction of `core`, in 1024ths.
     #[inline]
     fn cpi(&mut self, core: u32, instructions: u64) -> u64 {
         match self.plain_cpi_1024 {
@@ -83,7 +84,6 @@ impl Engine {
         }
     }
 
-    /// How long the thread on `core` has had cores.
     pub(crate) fn own_time(&self, core: u32) -> u64 {
         let port = &self.ports[core as usize];
         let used = port.thread.map_or(0, |thread| self.scheduler.used(thread));

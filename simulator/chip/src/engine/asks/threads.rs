@@ -1,4 +1,4 @@
-//! Threads: their start and end, their cores, what the front end keeps of them.
+//! Threads: their start and end, their cores, and their data for the front end.
 
 use crate::core_set::CoreSet;
 use crate::engine::thread::{Before, Body, State, Thread, Wait};
@@ -17,11 +17,11 @@ impl Engine {
         self.dispatch(0);
     }
 
-    /// Makes a thread that may run on `affinity` (empty: anywhere).
+    /// Makes a thread that may run on `affinity`, or on all cores if `affinity` is empty.
     ///
     /// # Errors
     ///
-    /// A core that the machine does not have.
+    /// Fails if the machine does not have one of the cores.
     pub(crate) fn spawn(
         &mut self,
         core: u32,
@@ -45,12 +45,13 @@ impl Engine {
         Ok(thread)
     }
 
-    /// A thread that was on core `on` before time began, and may run on `cpus`. If it ran, it goes on there and takes
-    /// nothing for that. If it was woken, the scheduler places it now.
+    /// Adds a thread that was on core `on` before simulated time began, and may run on `cpus`. If
+    /// it ran, it continues there, which takes no time. If it was woken, the scheduler places it
+    /// now.
     ///
     /// # Errors
     ///
-    /// A core that the machine does not have.
+    /// Fails if the machine does not have one of the cores.
     pub(crate) fn go_on_with(
         &mut self,
         core: u32,
@@ -92,7 +93,7 @@ impl Engine {
         Ok(thread)
     }
 
-    /// A new thread runs on its `own` core from now on, later on those of `affinity`.
+    /// Starts a new thread on its `own` core. Later it may run on the cores of `affinity`.
     fn go_on_at_once(&mut self, thread: ThreadId, own: CoreSet, affinity: CoreSet, at: u64) {
         let core = own.iter().next().expect("it has a core of its own");
         let placement = self.scheduler.spawn(thread, own, core);
@@ -102,15 +103,14 @@ impl Engine {
             self.agenda
                 .plan(at + self.lookahead, placement.core, Event::Wake);
         } else {
-            // Another one has the core.
+            // Another thread already runs on the core.
             self.threads[thread as usize].ran_before = false;
             self.placed(placement, at);
         }
         self.confine(thread, affinity, at);
     }
 
-    /// Waits for a thread to end; `false` if it has. The caller suspends if
-    /// `true`.
+    /// Waits for a thread to end. Returns `false` if it has ended. Otherwise the caller suspends.
     pub(crate) fn join(&mut self, core: u32, thread: ThreadId) -> bool {
         if self.threads[thread as usize].state == State::Ended {
             return false;
@@ -122,11 +122,11 @@ impl Engine {
         true
     }
 
-    /// Sets the cores that a thread may run on from now on (empty: all).
+    /// Sets the cores that a thread may run on from now on. An empty set means all cores.
     ///
     /// # Errors
     ///
-    /// A core that the machine does not have.
+    /// Fails if the machine does not have one of the cores.
     pub(crate) fn set_affinity(
         &mut self,
         core: u32,
@@ -140,8 +140,8 @@ impl Engine {
         Ok(())
     }
 
-    /// If wake-ups are sticky: the cores that a thread may run on, and those of them that are not taken, if there
-    /// are any.
+    /// If wake-ups are sticky: the cores that a thread may run on, and the ones among them that are
+    /// not taken. `None` if all are taken.
     pub(crate) fn cores_elsewhere(
         &self,
         thread: u64,
@@ -165,7 +165,7 @@ impl Engine {
         (!free.is_empty()).then_some((all, free))
     }
 
-    /// The cores of a set, or all for an empty one.
+    /// The set of `cpus`, or all cores if `cpus` is empty.
     fn affinity(&self, cpus: &[usize]) -> Result<CoreSet, usize> {
         let cores = self.config.cores;
         match cpus.iter().find(|&&cpu| cpu >= cores as usize) {
@@ -188,7 +188,6 @@ impl Engine {
         }
     }
 
-    /// The code of the thread that `core` is to run now.
     pub(crate) fn take_body(&mut self, core: u32) -> Option<(ThreadId, Box<dyn Body>)> {
         let thread = self.ports[core as usize].thread?;
         let body = self.threads[thread as usize].body.take()?;

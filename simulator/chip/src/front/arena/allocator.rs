@@ -11,47 +11,46 @@ use super::{CONTEXT, range};
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// A global allocator that gives simulated code the same addresses in every run, and all other code
-/// those of [`System`].
+/// A global allocator. It gives simulated code the same addresses in every run, and all other code
+/// memory of [`System`].
 ///
 /// The crate installs it under its feature `allocator`, which is on by default. A program that
-/// needs its own allocator turns the feature off. Memory is then numbered by cache line in the
-/// order of first use by simulated code, and the host's allocator decides the places within a line.
+/// needs its own allocator turns the feature off. Then simulated code numbers cache lines in the
+/// order of their first use, and the host's allocator decides which objects share a line.
 ///
-/// To a thread that runs no simulation, it costs a look at a thread-local word
-/// for each allocation and a comparison of the address for each release.
+/// In a thread that runs no simulation, each allocation also reads a thread-local word, and each
+/// release compares the address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
 
-/// The arena of the simulated code that this thread runs, if it does.
+/// The arena of this thread's simulation, if the thread runs simulated code.
 #[inline]
 fn current() -> Option<NonNull<Header>> {
     NonNull::new(CONTEXT.with(|context| context.current.get()).cast_mut())
 }
 
-/// The arena that holds `start`, a live block, if one does.
+/// The arena that holds the live block at `start`. `None` if the block is the host's.
 #[inline]
 fn holder(start: *mut u8) -> Option<NonNull<Header>> {
     NonNull::new(range::slot_of(start as usize)? as *mut Header)
 }
 
-/// A block in the arena of the simulated code that runs.
 fn simulated(arena: NonNull<Header>, layout: Layout) -> Option<Block> {
-    // SAFETY: what a context points to is open, thus mapped; the reference ends
-    // with this function, and nothing in it allocates.
+    // SAFETY: the context points to an open arena, which is mapped. The reference ends with this
+    // function, which makes no other allocation.
     unsafe { Header::local(arena) }?.allocate(layout)
 }
 
 // SAFETY: a block is from `System`, which has this contract, or from an arena. An arena's block is
-// writable, and as large and aligned as its size class, which suits the layout. It is given out
-// once until it is freed, and its memory stays mapped until then. The block's address decides where
-// it is from: the host gives no address away twice, and `slot_of` knows the addresses of arenas.
-// Nothing here unwinds.
+// writable and has the size and the alignment of its class, which suit the layout. It has no second
+// owner before it is freed, and stays mapped until then. The block's address says where it is from:
+// the host hands out no address twice, and `slot_of` knows the addresses of arenas. Nothing here
+// unwinds.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match current() {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             None => unsafe { System.alloc(layout) },
             Some(arena) => simulated(arena, layout).map_or(ptr::null_mut(), |block| block.start),
         }
@@ -60,13 +59,13 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let Some(arena) = current() else {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             return unsafe { System.alloc_zeroed(layout) };
         };
         let Some(block) = simulated(arena, layout) else {
             return ptr::null_mut();
         };
-        // Fresh memory is the host's, zeroed, and better left untouched.
+        // The host has zeroed fresh memory. A write would make it resident.
         if !block.fresh {
             // SAFETY: the block has at least this size.
             unsafe { block.start.write_bytes(0, layout.size()) };
@@ -77,11 +76,11 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         match holder(start) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             None => unsafe { System.dealloc(start, layout) },
-            // SAFETY: by the caller's promise a live block. By its address it is this arena's. It
-            // was handed out for this layout or, after a reallocation in place, for a layout of the
-            // same class.
+            // SAFETY: the caller promises a live block, and its address says that it is this
+            // arena's. It was handed out for this layout or, after a reallocation in place, for a
+            // layout of the same class.
             Some(arena) => unsafe { Header::free(arena, start, layout) },
         }
     }
@@ -90,7 +89,7 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let held = holder(start).is_some();
         if !held && current().is_none() {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the same.
             return unsafe { System.realloc(start, layout, size) };
         }
         // SAFETY: the caller says that the size, rounded up to the alignment,
@@ -99,8 +98,8 @@ unsafe impl GlobalAlloc for Allocator {
         if held && Class::of(layout) == Class::of(new) {
             return start;
         }
-        // SAFETY: the caller may allocate this layout. A new block is not `start`, and both have
-        // the copied bytes. `start` is then freed as the caller allows.
+        // SAFETY: the caller may allocate this layout. The new block does not overlap `start`, and
+        // both blocks have at least the copied bytes. The caller lets this function free `start`.
         unsafe {
             let moved = self.alloc(new);
             if !moved.is_null() {

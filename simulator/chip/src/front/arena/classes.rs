@@ -1,27 +1,26 @@
 //! Size classes. There are few block sizes, so a freed block fits the next request of its class.
 //!
-//! Multiples of 16 bytes to 1 KiB, then four steps to each doubling, which
-//! wastes at most a fifth, and whole pages from one page on. A block is aligned
-//! to the largest power of two that divides its size. That honours every
-//! alignment once a request is rounded up to a multiple of it: if the size lies
-//! in (2^k, 2^(k+1)], its class is a multiple of 2^(k-2), and an alignment
-//! above that divides only sizes that are classes themselves.
+//! Up to 1 KiB, the classes are the multiples of 16 bytes. Above, each doubling has four classes,
+//! which wastes at most a fifth of a block. Classes above a page are whole pages. A block is
+//! aligned to the largest power of two that divides its size. This suits every alignment, because a
+//! request is first rounded up to a multiple of its alignment. If that size lies in (2^k, 2^(k+1)],
+//! its class is a multiple of 2^(k-2). Larger alignments divide only sizes that are classes
+//! themselves.
 
 use std::alloc::Layout;
 
 use crate::memory::CAPACITY;
 
-/// The same on every host, whatever its pages.
+/// The same on every host, whatever its page size.
 const PAGE: usize = 4096;
 const GRAIN: usize = 16;
-/// The largest size in steps of the grain.
+/// The classes up to this size are multiples of `GRAIN`.
 const FINE: usize = 1 << FINE_LOG2;
 const FINE_LOG2: usize = 10;
 const STEPS: usize = 4;
 
 pub(super) const CLASSES: usize = FINE / GRAIN + STEPS * (CAPACITY.ilog2() as usize - FINE_LOG2);
 
-/// A size class: its number and the bytes of its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     pub(super) index: usize,
@@ -29,7 +28,7 @@ pub(super) struct Class {
 }
 
 impl Class {
-    /// The class that serves `layout`; none if no arena can.
+    /// The class for `layout`. `None` if no arena is large enough.
     #[inline]
     pub(super) fn of(layout: Layout) -> Option<Self> {
         if layout.size() > CAPACITY || layout.align() > CAPACITY {
@@ -57,7 +56,6 @@ impl Class {
         (bytes <= CAPACITY).then_some(Self { index, bytes })
     }
 
-    /// The alignment of the class's blocks.
     pub(super) fn align(self) -> usize {
         1 << self.bytes.trailing_zeros()
     }

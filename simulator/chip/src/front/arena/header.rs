@@ -1,5 +1,4 @@
-//! An arena's own data, at the start of its memory, and the allocator over the
-//! rest of it.
+//! An arena's own data, at the start of its memory, and the allocator of the rest.
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -10,19 +9,17 @@ use super::classes::{CLASSES, Class};
 use super::{ArenaError, range, stack};
 use crate::memory::CAPACITY;
 
-/// The count of `Header::live` that an open arena holds: more than it can have
-/// blocks.
+/// The part of `Header::live` that an open arena holds. An arena has fewer blocks.
 const OPEN: u64 = 1 << 62;
 
-/// Lies at offset 0 of an arena. Its size is where simulated addresses begin: were
-/// it another, what shares a line with what would be too, and all results.
+/// Lies at offset 0 of an arena. Simulated addresses begin after it, so its size decides which
+/// objects share a cache line, and so all results.
 pub(super) struct Header {
-    /// The thread that may use `local`; 0 once the arena is closed. No thread's
-    /// number changes while it lives, so a thread that reads its own number
-    /// here reads the truth.
+    /// The number of the thread that may use `local`, or 0 once the arena is closed. Only that
+    /// thread changes the field, so a thread that reads its own number here owns the arena.
     owner: AtomicUsize,
-    /// While open: `OPEN` less the blocks freed by other threads. When closed:
-    /// the blocks that still live. At zero the memory goes back to the host.
+    /// In an open arena, `OPEN` minus the number of blocks that other threads have freed. In a
+    /// closed arena, the number of live blocks. At zero, the memory goes back to the host.
     live: AtomicU64,
     local: UnsafeCell<Local>,
 }
@@ -30,26 +27,25 @@ pub(super) struct Header {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Header>() == 1328);
 
-/// Data for the owning thread alone, while the arena is open.
+/// Data of an open arena that only its owning thread uses.
 pub(super) struct Local {
-    /// The first byte never handed out.
     top: usize,
-    /// Blocks handed out, less those freed by this thread.
+    /// The number of blocks handed out minus the number that this thread has freed.
     live: u64,
-    /// The block of each class that was freed last. A free block starts with
-    /// the address of the one freed before it, or null.
+    /// The most recently freed block of each class. A free block starts with the address of the
+    /// block freed before it, or null.
     free: [*mut u8; CLASSES],
     pub(super) stacks: stack::Pool,
 }
 
-/// A block, and whether its memory was never used.
+/// A block. It is fresh if its memory was never used.
 pub(super) struct Block {
     pub(super) start: *mut u8,
     pub(super) fresh: bool,
 }
 
 impl Header {
-    /// A new arena that belongs to the thread `owner`, which is the caller.
+    /// A new arena of the calling thread, which has the number `owner`.
     pub(super) fn open(owner: usize, stack: usize) -> Result<NonNull<Self>, ArenaError> {
         let slot = range::take()?;
         let start = slot.as_ptr() as usize;
@@ -65,80 +61,75 @@ impl Header {
             live: AtomicU64::new(OPEN),
             local: UnsafeCell::new(local),
         };
-        // SAFETY: a slot just taken is writable, larger than a header, aligned to its capacity, and
-        // has no other user.
+        // SAFETY: the slot was just taken, so it is writable, larger than a header, aligned to its
+        // capacity, and has no other user.
         unsafe { header.write(contents) };
         Ok(header)
     }
 
-    /// Ends the thread's use of the arena. Its memory stays for as long as a
-    /// block in it lives.
+    /// Closes the arena. Its memory stays mapped while a block in it lives.
     ///
     /// # Safety
     ///
-    /// The calling thread owns the arena, which is open. It uses the header afterwards only for
-    /// blocks that still live.
+    /// The calling thread owns the open arena. Afterwards, it uses the header only for live blocks.
     pub(super) unsafe fn close(this: NonNull<Self>) {
         // SAFETY: the header is mapped while its arena is open.
         let header = unsafe { this.as_ref() };
-        // SAFETY: this is the owner, the arena is open, and no other reference
-        // to `local` is alive: each lasts for one call of this module only.
+        // SAFETY: this thread is the owner, the arena is open, and no other reference to `local` is
+        // alive, because each lasts only for one call of this module.
         let live = unsafe { (*header.local.get()).live };
-        // From here the owner frees like anyone else.
+        // From here on, the owner frees blocks as other threads do.
         header.owner.store(0, Ordering::Relaxed);
-        // SAFETY: the owner's hold is given up once, here; `OPEN - live` of it
-        // go, and `live` stay for the blocks.
+        // SAFETY: the arena's hold of `OPEN` is given up only here. `OPEN - live` of it are
+        // released, and the live blocks hold the rest.
         unsafe { Self::release(this, OPEN - live) };
     }
 
-    /// Takes `count` from the count of what lives.
+    /// Subtracts `count` from `live`, and gives the slot back at zero.
     ///
     /// # Safety
     ///
-    /// The caller holds `count` of it, and does not use the header again
-    /// unless it holds more.
+    /// The caller holds `count` of `live`, and does not use the header again unless it holds more.
     unsafe fn release(this: NonNull<Self>, count: u64) {
-        // SAFETY: mapped while the count is not zero, and the caller holds some.
+        // SAFETY: the header is mapped while the count is not zero, and the caller holds a part of
+        // the count.
         let live = unsafe { &(*this.as_ptr()).live };
-        // AcqRel: the last to leave sees that all others have.
+        // AcqRel: all other releases happen before the release that reaches zero.
         if live.fetch_sub(count, Ordering::AcqRel) == count {
-            // SAFETY: nothing lives in the slot: the arena is closed and all
-            // its blocks are freed. Only one caller reaches zero.
+            // SAFETY: the arena is closed and all its blocks are freed, so nothing in the slot
+            // lives. Only one caller reaches zero.
             unsafe { range::give_back(this.cast()) };
         }
     }
 
-    /// The state of the arena's one thread, if this is the one.
+    /// The owning thread's data, if the calling thread is the owner.
     ///
     /// # Safety
     ///
-    /// The header is mapped. The reference is gone before the next call on the
-    /// same thread.
+    /// The header is mapped. The reference ends before the next call on the same thread.
     pub(super) unsafe fn local<'a>(this: NonNull<Self>) -> Option<&'a mut Local> {
-        // SAFETY: mapped, says the caller.
+        // SAFETY: the caller says that the header is mapped.
         let header = unsafe { this.as_ref() };
         let owned = header.owner.load(Ordering::Relaxed) == super::thread();
-        // SAFETY: `owner` is this thread's number, so the arena is open and this
-        // is its thread: the number is the address of a thread-local variable,
-        // which a later thread can inherit only after this one is dead. No other
-        // reference is alive on this thread, says the caller.
+        // SAFETY: `owner` is this thread's number, so the arena is open and this thread is its
+        // owner. The number is the address of a thread-local variable, so a later thread can have
+        // the same number only after this thread has ended. The caller says that no other reference
+        // is alive on this thread.
         owned.then(|| unsafe { &mut *header.local.get() })
     }
 
-    /// Frees a block from any thread. By another than the arena's own, the
-    /// block is not used again: when that happens is the host's accident.
+    /// Frees a block from any thread. If a thread other than the owner frees it, the block is not
+    /// reused, since the time of that call depends on the host.
     ///
     /// # Safety
     ///
     /// `start` is a live block of this arena, handed out for `layout`.
     pub(super) unsafe fn free(this: NonNull<Self>, start: *mut u8, layout: Layout) {
-        // SAFETY: the header is mapped while a block lives, and this one does.
-        // The reference ends with the match.
+        // SAFETY: this block lives, so the header is mapped. The reference ends with the match.
         match unsafe { Self::local(this) } {
             Some(local) => {
-                // SAFETY: a block was handed out for this layout, so it has a
-                // class. The caller gives up the block, of at least 16 bytes
-                // aligned to 16.
+                // SAFETY: the block was handed out for this layout, so the layout has a class. The
+                // caller gives up the block, which has at least 16 bytes and is aligned to 16.
                 unsafe {
                     let class = Class::of(layout).unwrap_unchecked();
                     push(&mut local.free[class.index], start);
@@ -150,12 +141,12 @@ impl Header {
         }
     }
 
-    /// Frees a stack, the block of `length` that ends at `base`, from any thread. By
-    /// another than the arena's own, it is not used again.
+    /// Frees a stack, which is the block of `length` bytes that ends at `base`, from any thread. If
+    /// a thread other than the owner frees it, it is not reused.
     ///
     /// # Safety
     ///
-    /// The stack is live and of this arena, and nothing refers to its memory.
+    /// The stack is a live stack of this arena, and nothing refers to its memory.
     pub(super) unsafe fn free_stack(this: NonNull<Self>, base: NonNull<u8>, length: usize) {
         // SAFETY: as in `free`.
         match unsafe { Self::local(this) } {
@@ -171,11 +162,11 @@ impl Header {
 }
 
 impl Local {
-    /// A block for `layout`; none if neither the arena nor the host has room.
+    /// Allocates a block for `layout`. Returns `None` if neither the arena nor the host has room.
     #[inline]
     pub(super) fn allocate(&mut self, layout: Layout) -> Option<Block> {
         let class = Class::of(layout)?;
-        // SAFETY: the list holds free blocks, which are ours.
+        // SAFETY: the list holds only free blocks of this arena.
         let block = match unsafe { pop(&mut self.free[class.index]) } {
             Some(start) => Block {
                 start,
@@ -190,23 +181,22 @@ impl Local {
         Some(block)
     }
 
-    /// Memory never handed out before.
+    /// Takes memory that was never handed out.
     pub(super) fn carve(&mut self, bytes: usize, align: usize) -> Result<*mut u8, ArenaError> {
-        // The arena lies at a multiple of its capacity, so the offset is aligned
-        // as the address is. The header keeps `top` above a multiple of it.
+        // The arena lies at a multiple of its capacity, so offsets are aligned as addresses are.
+        // Since `top` is above the header, the next multiple of the capacity is the end of the
+        // slot.
         let last = self.top.next_multiple_of(CAPACITY);
         let start = self.top.next_multiple_of(align);
         if start > last || bytes > last - start {
             return Err(ArenaError::Full);
         }
-        // SAFETY: the arena is open, so its slot is taken, and by it; `last` is
-        // the slot's end.
+        // SAFETY: the arena is open, so it owns its slot. `last` is the slot's end.
         unsafe { range::reach(start + bytes)? };
         self.top = start + bytes;
         Ok(start as *mut u8)
     }
 
-    /// A stack was handed out.
     pub(super) fn count_stack(&mut self) {
         self.live += 1;
     }
@@ -218,19 +208,19 @@ impl Local {
 ///
 /// `block` is writable, aligned to and as large as a pointer, and has no other user.
 pub(super) unsafe fn push(list: &mut *mut u8, block: *mut u8) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises the same.
     unsafe { block.cast::<*mut u8>().write(*list) };
     *list = block;
 }
 
-/// Takes the block put last.
+/// Takes the block that was put last.
 ///
 /// # Safety
 ///
-/// All on the list were put there by [`push`] and not touched since.
+/// [`push`] put all blocks on the list, and they have not been touched since.
 unsafe fn pop(list: &mut *mut u8) -> Option<*mut u8> {
     let block = NonNull::new(*list)?.as_ptr();
-    // SAFETY: `push` left the address of the next there.
+    // SAFETY: `push` wrote the address of the next block there.
     *list = unsafe { block.cast::<*mut u8>().read() };
     Some(block)
 }

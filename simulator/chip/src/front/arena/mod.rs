@@ -1,19 +1,19 @@
 //! The memory of a simulated machine.
 //!
 //! Simulated threads run real code, and that code's addresses decide which cache lines it contends
-//! for. So addresses must not depend on the host: an [`Arena`] is a region with a deterministic
-//! allocator, which hands out the same offsets for the same requests on any host. The offset is the
-//! machine's address.
+//! for. So addresses must not depend on the host. An [`Arena`] is a region with a deterministic
+//! allocator, which hands out the same offsets for the same requests on any host. A block's offset
+//! is its simulated address.
 //!
-//! The [`Allocator`] sends a request there while its host thread runs simulated code. Two guards
-//! mark this: [`enter`] around the resumption of a coroutine, [`outside`] around the simulator's
-//! own code in calls from simulated code. A coroutine should suspend with no [`outside`] guard
-//! alive: when it is resumed, under [`enter`], it counts as simulated code again. A violation moves
-//! some of the simulator's data into the arena and does no other harm.
+//! While a host thread runs simulated code, the [`Allocator`] takes blocks from the arena. Two
+//! guards mark simulated code: [`enter`] around the resumption of a coroutine, and [`outside`]
+//! around the simulator's own code that simulated code calls. A coroutine should suspend with no
+//! [`outside`] guard alive, because it counts as simulated code again when it is resumed under
+//! [`enter`]. A violation moves some of the simulator's data into the arena and does no other harm.
 //!
 //! Memory that simulated code leaves behind, such as its results, stays valid after the arena is
-//! closed and may be freed from any thread. A single such block keeps all memory of the arena, so
-//! small results are best copied out.
+//! closed and may be freed from any thread. A single such block keeps all memory of the arena
+//! mapped, so programs should copy small results out.
 
 mod allocator;
 mod classes;
@@ -32,7 +32,7 @@ pub use allocator::Allocator;
 use header::Header;
 pub use stack::Stack;
 
-/// Why there is no arena, or no stack in it.
+/// Why an arena or a stack cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ArenaError {
     #[error(
@@ -43,7 +43,7 @@ pub(crate) enum ArenaError {
         bytes: usize,
         reason: std::io::Error,
     },
-    #[error("the host does not guard a stack in simulated memory: {0}")]
+    #[error("the host cannot protect the guard of a simulated stack: {0}")]
     Protect(std::io::Error),
     #[error("{0} simulated memories are in use, and there is no address space for one more")]
     TooMany(usize),
@@ -72,12 +72,12 @@ impl Arena {
         self.header.as_ptr() as usize
     }
 
-    /// A stack for a simulated thread: the one freed last, or a new one.
+    /// A stack for a simulated thread: the most recently freed stack, or a new stack.
     pub(crate) fn stack(&self) -> Result<Stack, ArenaError> {
         Stack::of_thread(self.header)
     }
 
-    /// A stack of at least `bytes`, for a coroutine of the program's own.
+    /// A stack of at least `bytes`, for a coroutine that the simulated program makes.
     pub(crate) fn stack_of(&self, bytes: usize) -> Result<Stack, ArenaError> {
         Stack::of_size(self.header, bytes)
     }
@@ -87,7 +87,7 @@ impl Drop for Arena {
     fn drop(&mut self) {
         let header = self.header.as_ptr().cast_const();
         CONTEXT.with(|context| {
-            // A guard may have been leaked; none outlives the arena.
+            // A leaked guard has not reset the context.
             if context.home.get() == header {
                 context.home.set(ptr::null());
                 context.current.set(ptr::null());
@@ -104,19 +104,20 @@ impl Drop for Arena {
 struct Context {
     /// The arena of this thread's simulation, if there is one.
     home: Cell<*const Header>,
-    /// The same while it runs simulated code; null in the simulator's.
+    /// The same arena while the thread runs simulated code. Null while the thread runs the
+    /// simulator's code.
     current: Cell<*const Header>,
 }
 
 thread_local! {
-    // Invariant: both are null or point to an open arena of this thread. Only
-    // `Entered::new` stores another pointer, and `Arena::drop` takes it away.
-    // Without a destructor and constant, so that the allocator may use it.
+    // Invariant: each field is null or points to an open arena of this thread. `enter` sets the
+    // pointers, and `Arena::drop` resets them. The allocator may use this variable, because its
+    // initial value is constant and it has no destructor.
     static CONTEXT: Context =
         const { Context { home: Cell::new(ptr::null()), current: Cell::new(ptr::null()) } };
 }
 
-/// Whether `address` is in memory that an arena has from the host. Looks at atomics only.
+/// Whether `address` is in mapped memory of an arena. Reads only atomics.
 pub(crate) fn holds(address: usize) -> bool {
     range::slot_of(address).is_some()
 }
@@ -145,10 +146,9 @@ pub(crate) fn enter(arena: &Arena) -> Entered<'_> {
     }
 }
 
-/// The guard of [`enter`].
 #[must_use]
 pub(crate) struct Entered<'a> {
-    /// With a pointer: the guard must not leave its thread.
+    /// The pointer keeps the guard on its thread.
     _arena: PhantomData<(&'a Arena, *const ())>,
 }
 
@@ -161,8 +161,8 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Runs the simulator's own code until the guard is dropped; without effect
-/// where it runs already.
+/// Runs the simulator's own code until the guard is dropped. Has no effect inside another such
+/// guard.
 #[inline]
 pub(crate) fn outside() -> Outside {
     Outside {
@@ -171,7 +171,6 @@ pub(crate) fn outside() -> Outside {
     }
 }
 
-/// The guard of [`outside`].
 #[must_use]
 pub(crate) struct Outside {
     inside: bool,
@@ -182,14 +181,14 @@ impl Drop for Outside {
     #[inline]
     fn drop(&mut self) {
         if self.inside {
-            // Not a saved pointer: the arena may have been left since.
+            // Not a saved pointer, since the `Entered` guard may have been dropped.
             CONTEXT.with(|context| context.current.set(context.home.get()));
         }
     }
 }
 
-/// The standard library allocates some of its state at first use. Were that in
-/// simulated code, the first run in a process would differ from the second.
+/// Makes the standard library allocate the state that it allocates at first use. If simulated code
+/// were the first user, the first run in a process would differ from the second.
 fn touch_lazy_host_state() {
     let _ = (std::thread::current(), std::io::stdout());
 }

@@ -1,14 +1,12 @@
-//! The places of arenas: a window of the host's address space, cut into slots of [`CAPACITY`]. One
-//! comparison says whether an address may belong to an arena, a mask says to which, and a second
-//! comparison confirms it.
+//! The places of arenas: a window of the host's address space, divided into slots of [`CAPACITY`]
+//! bytes. To find the arena of an address takes a comparison with the window, a mask, and a
+//! comparison with the end of the slot's memory.
 //!
-//! Nothing is reserved. An arena's memory is mapped from the start of its slot
-//! on, as far as its program has needed it; so a limit on address space, as
-//! batch queues set, is used up by what simulations use. The rest of a slot is
-//! free, for the host too. Its own mappings go elsewhere (it is asked where,
-//! and the window is a part of the address space that it comes to last), but
-//! if one lies in the way an arena cannot grow, which is an error as any other
-//! lack of memory is.
+//! No address space is reserved. An arena maps the memory that its program has needed, from the
+//! start of its slot. So only used memory counts against a limit on address space, such as a batch
+//! queue's. The host may map memory in the rest of a slot, but rarely does: the window is the part
+//! of the address space that it uses last. If such a mapping is in the way, the arena cannot grow,
+//! which is an error as any other lack of memory.
 
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
@@ -21,31 +19,31 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use super::ArenaError;
 use crate::memory::CAPACITY;
 
-/// Slots, if the host's address space has room for them.
+/// The most slots of the window.
 const SLOTS: usize = 1024;
 
-/// Taken for the host's choice where that leaves no room for a slot below.
+/// Used instead of the address that the host chose, if that has no room for a slot below it.
 const ABOVE: usize = 1 << 42;
 
-/// The initial size of an arena, and its least growth: room for one thread.
+/// The initial size of an arena, which has room for one thread.
 const FIRST: usize = 1 << 20;
-/// An arena doubles until it grows by this much at a time.
+/// An arena doubles when it grows, but grows by at most this much at a time, unless more is needed.
 const LARGEST_STEP: usize = 64 << 20;
-/// Left to the host when an arena grows: so the arena, which can say so, is the
-/// first to be refused memory, and not the simulator's next small allocation.
+/// Memory that an arena leaves to the host when it grows. So the host refuses memory first to an
+/// arena, which reports the error, and not to a small allocation of the simulator.
 const SPARE: usize = 1 << 20;
-/// A multiple of any host's pages.
+/// A multiple of the page size of any host.
 const GRAIN: usize = 64 << 10;
 
 static START: AtomicUsize = AtomicUsize::new(0);
-/// Bytes from `START`; zero until the window is chosen.
+/// The window's bytes from `START`. Zero until the window is chosen.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 static TAKEN: [AtomicU64; SLOTS / 64] = [const { AtomicU64::new(0) }; SLOTS / 64];
 /// The end of each slot's mapped memory, or zero.
 static END: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
 
-/// The start of the slot with the arena that holds `address`, which is in a live block, if an arena
-/// holds it.
+/// The start of the slot that holds `address`, which is in a live block. `None` if the block is no
+/// arena's.
 #[inline]
 pub(super) fn slot_of(address: usize) -> Option<usize> {
     let length = LENGTH.load(Ordering::Acquire);
@@ -53,16 +51,16 @@ pub(super) fn slot_of(address: usize) -> Option<usize> {
     if offset >= length {
         return None;
     }
-    // Relaxed. For a block of an arena: the end was raised before the block was handed out, on its
-    // way to the caller, and falls only when no block lives. For a block of the host in the window:
-    // its mapping is newer than the unmapping of any arena there, and the end fell before that; the
-    // host does both under its lock on the address space.
+    // Relaxed. If the block is an arena's, the end was raised before the block was handed out and
+    // reached this thread, and the end falls only when no block lives. If the block is the host's,
+    // its mapping is newer than the unmapping of any arena at this address, and the end was set to
+    // zero before that unmapping. The host maps and unmaps under one lock.
     let end = END[offset / CAPACITY].load(Ordering::Relaxed);
     (address < end).then_some(address & !(CAPACITY - 1))
 }
 
-/// Takes a free slot: zeroed memory that may be read and written, from its start
-/// to where it was made to [`reach`].
+/// Takes a free slot. From its start to its end (see [`reach`]), its memory is zeroed, readable and
+/// writable.
 pub(super) fn take() -> Result<NonNull<c_void>, ArenaError> {
     static CHOSEN: OnceLock<Result<(), Errno>> = OnceLock::new();
     let chosen = CHOSEN.get_or_init(choose);
@@ -72,7 +70,7 @@ pub(super) fn take() -> Result<NonNull<c_void>, ArenaError> {
         let start = START.load(Ordering::Relaxed) + slot * CAPACITY;
         match map(start, FIRST) {
             Ok(()) => {
-                // Relaxed: `slot_of` says why.
+                // Relaxed: see `slot_of`.
                 END[slot].store(start + FIRST, Ordering::Relaxed);
                 let start = NonNull::new(start as *mut c_void);
                 return Ok(start.expect("no mapping starts at address zero"));
@@ -87,16 +85,15 @@ pub(super) fn take() -> Result<NonNull<c_void>, ArenaError> {
     Err(ArenaError::TooMany(slots))
 }
 
-/// Sees to it that the memory of a slot reaches to `end`, which is in the slot
-/// or its end.
+/// Maps the memory of a slot up to `end`, which is in the slot or at its end.
 ///
 /// # Safety
 ///
-/// The slot is taken, by the caller.
+/// The caller has taken the slot.
 #[inline]
 pub(super) unsafe fn reach(end: usize) -> Result<(), ArenaError> {
     let slot = (end - 1 - START.load(Ordering::Relaxed)) / CAPACITY;
-    // Relaxed: only the taker of the slot changes it.
+    // Relaxed: only the owner of the slot, this caller, changes the end.
     let mapped = END[slot].load(Ordering::Relaxed);
     match end <= mapped {
         true => Ok(()),
@@ -110,31 +107,29 @@ fn extend(slot: usize, mapped: usize, end: usize) -> Result<(), ArenaError> {
     let needed = (end - mapped).next_multiple_of(GRAIN);
     let room = start + CAPACITY - mapped;
     let step = (mapped - start).min(LARGEST_STEP).max(needed).min(room);
-    // A host without so much memory may have enough.
+    // If the host refuses the step, it may still have the needed memory.
     let size = match map(mapped, step) {
         Ok(()) => step,
         Err(_) if step > needed && map(mapped, needed).is_ok() => needed,
         Err(errno) => return Err(refused(needed, errno)),
     };
-    // Relaxed: `slot_of` says why.
+    // Relaxed: see `slot_of`.
     END[slot].store(mapped + size, Ordering::Relaxed);
     Ok(())
 }
 
-/// Gives a slot back, and its memory to the host.
+/// Unmaps a slot's memory and frees the slot.
 ///
 /// # Safety
 ///
-/// `start` is from [`take`] and not given back since; nothing refers to the
-/// slot's memory.
+/// `start` is from [`take`] and has not been given back. Nothing refers to the slot's memory.
 pub(super) unsafe fn give_back(start: NonNull<c_void>) {
     let slot = (start.as_ptr() as usize - START.load(Ordering::Relaxed)) / CAPACITY;
-    // Before the unmapping: `slot_of` says why.
+    // Before the unmapping: see `slot_of`.
     let end = END[slot].swap(0, Ordering::Relaxed);
-    // SAFETY: the slot's memory is ours, and the caller says that nothing
-    // refers to it.
+    // SAFETY: the caller owns the slot and says that nothing refers to its memory.
     let gone = unsafe { munmap(start.as_ptr(), end - start.as_ptr() as usize) };
-    // Otherwise the slot must not pass for zeroed: it is lost.
+    // If the unmapping failed, the slot is not zeroed, so it stays taken for ever.
     if gone.is_ok() {
         unclaim(slot);
     }
@@ -142,7 +137,7 @@ pub(super) unsafe fn give_back(start: NonNull<c_void>) {
 
 fn claim(slot: usize) -> bool {
     let bit = 1 << (slot % 64);
-    // Acquire: what was done to the slot before it was given back is over.
+    // Acquire: the previous owner's accesses to the slot happen before this claim.
     TAKEN[slot / 64].fetch_or(bit, Ordering::Acquire) & bit == 0
 }
 
@@ -150,11 +145,11 @@ fn unclaim(slot: usize) {
     TAKEN[slot / 64].fetch_and(!(1 << (slot % 64)), Ordering::Release);
 }
 
-/// Chooses the window: the second quarter of the addresses below where the host
-/// puts a mapping if it may choose. It goes on from there downwards, or upwards
-/// in its legacy layout; programs and their heaps are above or far below.
+/// Chooses the window: the second quarter of the addresses below a mapping that the host places
+/// freely. The host places later mappings below that one, or above it in its legacy layout.
+/// Programs and their heaps are above the window or far below it.
 fn choose() -> Result<(), Errno> {
-    // SAFETY: a new mapping at an address of the host's choice, unmapped at once.
+    // SAFETY: the host chooses the address of the new mapping, which is unmapped at once.
     let chosen = unsafe {
         let page = mmap_anonymous(
             ptr::null_mut(),
@@ -165,18 +160,18 @@ fn choose() -> Result<(), Errno> {
         munmap(page, GRAIN)?;
         page as usize
     };
-    // A host that begins so far below, as valgrind's does, leaves what is above free.
+    // If the host places mappings at such low addresses, as under valgrind, it leaves higher
+    // addresses free.
     let chosen = if chosen < 4 * CAPACITY { ABOVE } else { chosen };
     let start = (chosen / 4).next_multiple_of(CAPACITY);
     let slots = ((chosen / 2).saturating_sub(start) / CAPACITY).min(SLOTS);
     START.store(start, Ordering::Relaxed);
-    // Release: whoever sees the length sees the start.
+    // Release: a thread that sees the length also sees the start.
     LENGTH.store(slots * CAPACITY, Ordering::Release);
     Ok(())
 }
 
-/// Maps zeroed memory exactly at `start`, where the caller's is to be; fails
-/// with `EXIST` where anything is mapped.
+/// Maps zeroed memory exactly at `start`. Fails with `EXIST` if a mapping is in the way.
 fn map(start: usize, length: usize) -> Result<(), Errno> {
     #[cfg(target_os = "linux")]
     const HERE: MapFlags = MapFlags::FIXED_NOREPLACE;
@@ -185,8 +180,9 @@ fn map(start: usize, length: usize) -> Result<(), Errno> {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | HERE;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     let wanted = start as *mut c_void;
-    // SAFETY: new mappings, which replace none. The spare mapping, and a mapping elsewhere on a
-    // host that treats the address as a wish, are unmapped before any other code knows of them.
+    // SAFETY: the mappings are new and replace no other mapping. The spare mapping is unmapped
+    // before any other code knows of it. If the host treats the address as a hint and maps
+    // elsewhere, so is that mapping.
     unsafe {
         let spare = mmap_anonymous(ptr::null_mut(), SPARE, access, MapFlags::PRIVATE)?;
         let got = mmap_anonymous(wanted, length, access, flags);

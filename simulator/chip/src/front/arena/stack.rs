@@ -10,12 +10,11 @@ use rustix::mm::{MprotectFlags, mprotect};
 use super::ArenaError;
 use super::header::{Header, Local, push};
 
-/// Inaccessible bytes below each stack, and the alignment of stacks: whole pages on any host, and
-/// the same on all.
+/// The inaccessible bytes below each stack, and the alignment of stacks. This is a whole number of
+/// pages on any host.
 const GUARD: usize = 64 * 1024;
 
-/// A coroutine's stack in the memory of the simulated machine. Dropped, it serves the
-/// next coroutine.
+/// A coroutine's stack in the memory of the simulated machine. Once dropped, it is reused.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -23,7 +22,7 @@ const GUARD: usize = 64 * 1024;
 ///
 /// let run = Simulation::new(&Config::preset("atac-64")?).run(|| {
 ///     let first = Simulated::stack(64 << 10).unwrap().base();
-///     // Given back, and so handed out again.
+///     // A dropped stack is handed out again.
 ///     Simulated::stack(64 << 10).unwrap().base() == first
 /// })?;
 /// assert!(run.value);
@@ -32,23 +31,21 @@ const GUARD: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct Stack {
     arena: NonNull<Header>,
-    /// Its end: stacks grow downwards.
+    /// The stack's end, since stacks grow downwards.
     base: NonNull<u8>,
     /// Bytes, the guard included.
     length: usize,
 }
 
-// SAFETY: `base` and `length` describe the stack's memory, which has no other user. The header is
-// touched only when the stack is dropped, by a function for any thread.
+// SAFETY: `base` and `length` describe the stack's memory, which has no other user. Only `drop`
+// touches the header, by a function that any thread may call.
 unsafe impl Send for Stack {}
 
 impl Stack {
-    /// A stack of the size that the arena's simulated threads have.
     pub(super) fn of_thread(arena: NonNull<Header>) -> Result<Self, ArenaError> {
         Self::new(arena, |stacks| stacks.thread)
     }
 
-    /// A stack of at least `bytes`.
     pub(super) fn of_size(arena: NonNull<Header>, bytes: usize) -> Result<Self, ArenaError> {
         Self::new(arena, |_| length_for(bytes))
     }
@@ -57,8 +54,8 @@ impl Stack {
         arena: NonNull<Header>,
         length: impl FnOnce(&Pool) -> usize,
     ) -> Result<Self, ArenaError> {
-        // SAFETY: called with the header of an open arena, which is mapped; the
-        // reference ends with this function.
+        // SAFETY: callers pass the header of an open arena, which is mapped. The reference ends
+        // with this function.
         let local = unsafe { Header::local(arena) }.expect("an arena stays on its thread");
         let length = length(&local.stacks);
         let base = match local.stacks.take(length) {
@@ -74,23 +71,22 @@ impl Stack {
     }
 }
 
-/// A new stack of the arena.
 fn guarded(local: &mut Local, length: usize) -> Result<NonNull<u8>, ArenaError> {
     let limit = local.carve(length, GUARD)?;
-    // SAFETY: whole pages that were just carved, without any reference to them. They stay
-    // inaccessible until the arena's memory goes back to the host: the stack's memory is never used
-    // for anything else.
+    // SAFETY: these whole pages were just carved, and nothing refers to them. They stay
+    // inaccessible until the arena's memory goes back to the host, since a stack's memory is never
+    // used for anything else.
     unsafe { mprotect(limit.cast::<c_void>(), GUARD, MprotectFlags::empty()) }
         .map_err(|errno| ArenaError::Protect(errno.into()))?;
-    // SAFETY: the end of what was carved, inside the arena's memory or one past it.
+    // SAFETY: this is the end of the carved memory, which is inside the arena's memory or one past
+    // it.
     let base = unsafe { limit.add(length) };
     Ok(NonNull::new(base).expect("no arena lies at address zero"))
 }
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: the stack is live until here and of this arena. Its owner, a
-        // coroutine, has left it.
+        // SAFETY: this is a live stack of this arena, and the coroutine that owned it has left it.
         unsafe { Header::free_stack(self.arena, self.base, self.length) };
     }
 }
@@ -108,7 +104,8 @@ unsafe impl corosensei::stack::Stack for Stack {
     }
 }
 
-/// The memory of a stack for `bytes`. A size beyond an arena's ends in [`ArenaError::Full`].
+/// The length of a stack with `bytes` usable bytes. If it is larger than an arena, [`Local::carve`]
+/// fails with [`ArenaError::Full`].
 fn length_for(bytes: usize) -> usize {
     let usable = bytes
         .clamp(MIN_STACK_SIZE, crate::memory::CAPACITY)
@@ -116,13 +113,13 @@ fn length_for(bytes: usize) -> usize {
     usable + GUARD
 }
 
-/// The stacks of an arena that are free, of all sizes: a program has few.
+/// The free stacks of an arena, in one list for all sizes, since a program has few.
 pub(super) struct Pool {
     /// Bytes of a simulated thread's stack, the guard included.
     thread: usize,
-    /// The word at the end of the stack freed last, which has the address of the one freed
-    /// before it; the word below has the stack's length. There, not at its start,
-    /// since it is the end that the host has in memory.
+    /// The last word of the stack that was freed last. This word holds the address of the last word
+    /// of the stack freed before it, and the word below holds the stack's length. Both are at the
+    /// stack's end, because the host has those pages in memory.
     free: *mut u8,
 }
 
@@ -134,11 +131,11 @@ impl Pool {
         }
     }
 
-    /// The stack of `length` that was freed last.
+    /// Takes the most recently freed stack of `length` bytes.
     fn take(&mut self, length: usize) -> Option<NonNull<u8>> {
         let mut link: *mut *mut u8 = &raw mut self.free;
-        // SAFETY: `put` left the two words at the end of each stack on the list, which are
-        // ours, as the list's head is.
+        // SAFETY: `put` wrote the two words at the end of each stack on the list. The free stacks
+        // and the list's head have no other user.
         unsafe {
             loop {
                 let word = NonNull::new(*link)?;
@@ -151,11 +148,11 @@ impl Pool {
         }
     }
 
-    /// Puts a stack back.
+    /// Puts a free stack on the list.
     ///
     /// # Safety
     ///
-    /// `base` is the end of an unused stack of this arena, of `length` bytes.
+    /// `base` is the end of an unused stack of this arena with `length` bytes.
     pub(super) unsafe fn put(&mut self, base: NonNull<u8>, length: usize) {
         // SAFETY: the last words of a stack are writable and aligned, since the
         // stack's end is.

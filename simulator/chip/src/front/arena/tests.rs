@@ -14,7 +14,7 @@ fn arena() -> Arena {
 }
 
 fn allocate(arena: &Arena, layout: Layout) -> *mut u8 {
-    // SAFETY: the arena is open and the reference gone with the statement.
+    // SAFETY: the arena is open, and the reference ends with the statement.
     unsafe { Header::local(arena.header) }
         .unwrap()
         .allocate(layout)
@@ -31,7 +31,7 @@ mod global {
         (ptr::from_ref(of).cast::<u8>() as usize).wrapping_sub(arena.base())
     }
 
-    /// A program's containers, as seen from inside.
+    /// The addresses that a program sees.
     fn program(arena: &Arena) -> Vec<usize> {
         let mut seen = Vec::new();
         let mut kept = BTreeMap::new();
@@ -71,7 +71,7 @@ mod global {
     }
 
     #[test]
-    fn blocks_change_worlds() {
+    fn blocks_move_between_the_arena_and_the_host() {
         let arena = arena();
         let mut from_host: Vec<u32> = (0..10).collect();
         let inside = enter(&arena);
@@ -93,8 +93,8 @@ mod global {
         assert!(vec![0_u8; 300].iter().all(|byte| *byte == 0));
     }
 
-    /// More arenas than there are slots, each closed before its last block is
-    /// freed, every second on another thread: all must have been given back.
+    /// Opens more arenas than there are slots, so all must be given back. Closes each before its
+    /// last block is freed. Every second block is freed on another thread.
     #[test]
     fn an_arena_outlives_its_close_while_a_block_lives() {
         for round in 0..1100_u64 {
@@ -115,7 +115,7 @@ mod global {
     }
 
     #[test]
-    fn guards_in_any_order_leave_no_dangling_arena() {
+    fn guards_dropped_in_any_order_leave_no_dangling_arena() {
         let arena = arena();
         let inside = enter(&arena);
         let own = outside();
@@ -204,7 +204,7 @@ fn a_stack_outlives_its_arena() {
     ));
 }
 
-/// Bytes mapped at the start of the arena, in whatever pieces.
+/// The bytes that are mapped without a gap from the start of the arena.
 #[cfg(target_os = "linux")]
 fn mapped(arena: &Arena) -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -239,8 +239,8 @@ fn the_host_is_asked_for_what_is_needed_and_no_more() {
     assert_eq!(range::slot_of(arena.base() + mapped(&arena)), None);
 }
 
-/// Memory that the host maps in the window is the host's: an arena does not grow into it, and an
-/// address there belongs to no arena.
+/// An arena does not grow into memory that the host maps in the window, and addresses there belong
+/// to no arena.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_arena_stops_where_the_hosts_memory_begins() {
@@ -248,10 +248,10 @@ fn an_arena_stops_where_the_hosts_memory_begins() {
     let arena = arena();
     let in_the_way = arena.base() + (2 << 20);
     let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
-    // SAFETY: replaces nothing; unmapped below, untouched.
+    // SAFETY: the mapping replaces no other, and is unmapped below without a use.
     let host =
         unsafe { mmap_anonymous(in_the_way as *mut _, 4096, ProtFlags::empty(), flags).unwrap() };
-    // SAFETY: the arena is open and the reference gone before the next.
+    // SAFETY: the arena is open, and the reference ends before the next one.
     let local = unsafe { Header::local(arena.header) }.unwrap();
     let mut blocks = 0;
     while local.allocate(Layout::new::<[u8; 64 << 10]>()).is_some() {
@@ -268,7 +268,7 @@ fn an_arena_stops_where_the_hosts_memory_begins() {
         error.contains("refuses") && error.contains("ulimit -v"),
         "{error}"
     );
-    // SAFETY: mapped above, without another user.
+    // SAFETY: this is the mapping made above, without another user.
     unsafe { munmap(host, 4096).unwrap() };
     assert!(arena.stack().is_ok());
 }
@@ -278,7 +278,7 @@ fn no_room_is_an_error() {
     let arena = Arena::new(usize::MAX).unwrap();
     assert!(matches!(arena.stack(), Err(ArenaError::Full)));
     let half = Layout::from_size_align(CAPACITY / 2, 1).unwrap();
-    // SAFETY: the arena is open and the reference gone before the next.
+    // SAFETY: the arena is open, and the reference ends before the next one.
     let local = unsafe { Header::local(arena.header) }.unwrap();
     assert!(local.allocate(half).is_some());
     assert!(local.allocate(half).is_none());
@@ -311,17 +311,17 @@ proptest! {
                 {
                     prop_assert_eq!(start, block, "the block freed last is the first reused");
                 }
-                // SAFETY: the block is ours.
+                // SAFETY: this test owns the block.
                 unsafe { start.write_bytes(0xa5, size) };
                 live.push((start, layout));
             } else {
                 let (start, layout) = live.swap_remove(size % live.len());
-                // SAFETY: a live block of this arena and its layout.
+                // SAFETY: this is a live block of this arena, with its layout.
                 unsafe { Header::free(arena.header, start, layout) };
                 freed = Some((start, layout));
             }
         }
-        // A live block keeps its arena, and there are few arenas.
+        // A live block keeps its arena's slot, and slots are few.
         for (start, layout) in live {
             // SAFETY: as above.
             unsafe { Header::free(arena.header, start, layout) };

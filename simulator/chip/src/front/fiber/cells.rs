@@ -1,4 +1,4 @@
-//! The atomics of the simulated world: words of host memory with accesses that the machine times.
+//! The atomics of the platform: words of host memory. Their accesses take simulated time.
 
 use super::context::{in_order, suspend, with, with_inside};
 use crate::config::AtomicKind;
@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// Does `operation` on the word at `host`, at its time; the value before.
+/// Does `operation` on the word at `host`, in the order of simulated time. Returns the previous
+/// value.
 #[inline]
 pub(super) fn access(host: usize, operation: Operation, word: Word) -> u64 {
     let hit = with_inside(|engine, core| engine.hit(core, host, operation, word));
@@ -19,7 +20,8 @@ pub(super) fn access(host: usize, operation: Operation, word: Word) -> u64 {
     }
 }
 
-/// The same by way of the engine; also whether a conditional store was done.
+/// Does what [`access`] does if the access is no simple cache hit. Also returns whether a
+/// conditional store was done.
 #[inline(never)]
 fn access_slowly(host: usize, operation: Operation, word: Word) -> (u64, bool) {
     loop {
@@ -38,16 +40,15 @@ fn access_slowly(host: usize, operation: Operation, word: Word) -> (u64, bool) {
     }
 }
 
-/// Stores of LL/SC pairs that may fail in a row before the pair is done in one: more than there
-/// are where many cores add to one word.
+/// After more failures in a row than this, an LL/SC pair is done as one read-modify-write. Cores
+/// that contend to add to one word fail fewer times in a row.
 const FAILURES: u32 = 64;
 
-/// An LL/SC pair, until its store is done.
+/// Repeats an LL/SC pair until its store is done or its comparison fails.
 ///
-/// Threads that write to the line at a steady pace may be in time each time to take the
-/// reservation away, and then are for ever: here nothing but the program disturbs the pace. Real
-/// machines see to it that a pair which fails on and on succeeds in the end: the core keeps the
-/// line from the others until its store is done. So does this one.
+/// In a deterministic machine, threads that write to the line at a steady pace could take the
+/// reservation away every time, for ever. A real machine guarantees that such a pair succeeds in
+/// the end: its core keeps the line until the store is done. So does this machine.
 fn load_linked(host: usize, rmw: Rmw, word: Word) -> u64 {
     for _ in 0..=FAILURES {
         let value = access(host, Operation::Load, word);
@@ -64,7 +65,7 @@ fn load_linked(host: usize, rmw: Rmw, word: Word) -> u64 {
     access(host, rmw.operation(), word)
 }
 
-/// A read-modify-write, as the machine does them.
+/// A read-modify-write: an LL/SC pair or one access, as the machine's configuration says.
 #[inline]
 fn modify(host: usize, rmw: Rmw, word: Word) -> u64 {
     let pairs = with_inside(|engine, _| engine.config.atomics.kind == AtomicKind::Llsc);
@@ -75,10 +76,10 @@ fn modify(host: usize, rmw: Rmw, word: Word) -> u64 {
     }
 }
 
-/// An atomic value of the simulated world, of the size of `T`.
+/// An atomic of the platform `Simulated`, of the size of `T`.
 ///
-/// It is a word of host memory, and its address decides its line, and so false sharing. Orderings
-/// are ignored: the machine is sequentially consistent.
+/// It is a word of host memory. Its address decides its cache line, so false sharing is simulated.
+/// Orderings are ignored, because the machine is sequentially consistent.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -99,8 +100,8 @@ pub struct Cell<T, W> {
     value: PhantomData<T>,
 }
 
-// SAFETY: the word is an atomic; `T` is only what its bits mean, and all `T`
-// used here are as free to move between threads as `std`'s atomics of them.
+// SAFETY: the word is an atomic, and `T` only says what its bits mean. `std`'s atomics of all `T`
+// used here are `Send` and `Sync` too.
 unsafe impl<T, W: Sync> Sync for Cell<T, W> {}
 // SAFETY: as above.
 unsafe impl<T, W: Send> Send for Cell<T, W> {}
@@ -121,7 +122,7 @@ const _: () = assert!(
     "the simulator needs a host of 64 bits"
 );
 
-/// Between a value and the bits of its word.
+/// Converts between a value and the bits of its word.
 trait Bits: Copy {
     const WIDTH: Width;
     fn bits(self) -> u64;
@@ -203,11 +204,10 @@ impl<T, W> Cell<T, W> {
     }
 }
 
-/// The word of a cell.
 #[inline(always)]
 fn word_of<T: Bits, W>(cell: &Cell<T, W>) -> Word {
-    // SAFETY: an atomic of this width, which the caller of the operation
-    // borrows until the operation is done.
+    // SAFETY: the word is an atomic of this width, and the caller borrows the cell until the
+    // operation is done.
     unsafe { Word::new((&raw const cell.word).cast_mut().cast(), T::WIDTH) }
 }
 
@@ -251,9 +251,8 @@ impl Futex for Cell32 {
         }
         in_order();
         let sleeps = with(|engine, core| {
-            // Other cores' wakes up to this time are done, and none comes
-            // before the thread is in the queue: comparing and falling asleep
-            // are one step.
+            // Other cores' wakes up to this time are done, and no wake happens before the thread is
+            // in the queue. So comparing and falling asleep are one step.
             if word_of(self).peek() != u64::from(expected) {
                 return false;
             }
@@ -274,8 +273,8 @@ impl Futex for Cell32 {
     }
 }
 
-/// Spins while the word holds `value`, at most until the clock passes `until`;
-/// what it read last.
+/// Spins while the word holds `value`, at most until the clock passes `until`. Returns the value
+/// that it read last.
 pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
     loop {
         let seen = word.load(Ordering::Acquire);
@@ -283,8 +282,8 @@ pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
             if seen != value || engine.ports[core as usize].clock >= until {
                 return None;
             }
-            // A thread that shares this core's caches may have written while
-            // the answer was on its way or this thread was put aside.
+            // Another thread that shares this core's caches may have written the word since the
+            // load, for example while this thread was preempted.
             if word_of(word).peek() != u64::from(value) {
                 return Some(false);
             }
@@ -294,7 +293,7 @@ pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
         match parked {
             None => return seen,
             Some(true) => suspend(),
-            Some(false) => {} // The line or the value is gone already: look again.
+            Some(false) => {} // The line or the value has changed already: load again.
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The engine and the core that the host thread is simulating now.
+//! How simulated code finds the engine and its core: through a thread-local variable of the host
+//! thread.
 
 use super::super::arena;
 use crate::engine::{Engine, Port};
@@ -6,8 +7,7 @@ use corosensei::Yielder;
 use std::cell::Cell;
 use std::ptr;
 
-/// The data that simulated code finds through its host thread. All fields are null outside of a
-/// simulation.
+/// The pointers that simulated code needs. All are null outside of a simulation.
 struct Context {
     engine: Cell<*mut Engine>,
     port: Cell<*mut Port>,
@@ -28,14 +28,15 @@ thread_local! {
 pub(super) struct Entered;
 
 impl Entered {
-    /// `engine` runs the thread of core `core` until the guard is dropped.
+    /// Until the guard is dropped, calls of the platform are requests to `engine` by the thread on
+    /// `core`.
     ///
     /// # Safety
     ///
     /// The engine does not move, and no other reference to it exists, while the guard lives.
     pub(super) unsafe fn new(engine: *mut Engine, core: u32) -> Self {
-        // SAFETY: the caller's; the reference ends with the statement. Ports
-        // are in a box that the engine never replaces.
+        // SAFETY: the caller says that no other reference exists, and this one ends with the
+        // statement. Ports are in a box that the engine never replaces.
         let port = unsafe { &raw mut (&mut (*engine).ports)[core as usize] };
         CONTEXT.with(|context| {
             context.engine.set(engine);
@@ -55,7 +56,7 @@ impl Drop for Entered {
     }
 }
 
-/// The coroutine that runs from here on; it calls this first, and after each
+/// Sets the running coroutine. A coroutine calls this function when it starts and after each
 /// suspension.
 pub(super) fn running(yielder: *const Yielder<(), ()>) {
     CONTEXT.with(|context| context.yielder.set(yielder));
@@ -70,15 +71,15 @@ fn not_simulated() -> ! {
     )
 }
 
-/// The engine and the running core's number, for the duration of `ask`, which must not suspend or
-/// run simulated code. It allocates from the host.
+/// Calls `ask` with the engine and the running core's number. `ask` must not suspend or run
+/// simulated code. Its allocations come from the host's memory, not from the arena.
 #[inline]
 pub(super) fn with<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
     let _outside = arena::outside();
     with_inside(ask)
 }
 
-/// The same for what allocates nothing.
+/// Like [`with`], if `ask` allocates nothing.
 #[inline(always)]
 pub(super) fn with_inside<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
     CONTEXT.with(|context| {
@@ -86,24 +87,25 @@ pub(super) fn with_inside<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
         if engine.is_null() {
             not_simulated();
         }
-        // SAFETY: not null, so an `Entered` lives, and its maker left the engine to this coroutine.
-        // No other reference exists during `ask`: it neither suspends nor calls simulated code, and
-        // only simulated code calls `with`.
+        // SAFETY: the pointer is not null, so an `Entered` lives, and its maker has lent the engine
+        // to this coroutine. No other reference exists during `ask`: it neither suspends nor calls
+        // simulated code, and only simulated code calls `with`.
         unsafe { ask(&mut *engine, (*port).core) }
     })
 }
 
-/// The number and name of the thread that runs, and its core: for a signal's handler.
+/// Returns the number, the name and the core of the running thread. A signal handler calls this
+/// function.
 pub(super) fn running_thread() -> Option<(u32, &'static str, u32)> {
     CONTEXT.with(|context| {
         let (engine, port) = (context.engine.get(), context.port.get());
         if engine.is_null() {
             return None;
         }
-        // SAFETY: not null, so an `Entered` lives, and with it the engine and the port. The thread
-        // may have been interrupted in the engine's own code. That never leaves the list of
-        // threads or a thread's name without its memory, and the handler ends the process, so
-        // nothing that it borrows is used after it.
+        // SAFETY: the pointer is not null, so an `Entered` lives, and with it the engine and the
+        // port. The signal may have interrupted the engine's own code. That code never leaves the
+        // list of threads or a thread's name without its memory. The handler ends the process, so
+        // its references are not used after it.
         unsafe {
             let thread = (*port).thread?;
             let threads = &(*engine).threads;
@@ -113,18 +115,17 @@ pub(super) fn running_thread() -> Option<(u32, &'static str, u32)> {
     })
 }
 
-/// Gives the host to whoever is first in simulated time; returns when this
-/// thread goes on, perhaps on another core.
+/// Suspends the running coroutine. Returns when the engine resumes it, perhaps on another core.
 pub(super) fn suspend() {
     let yielder = CONTEXT.with(|context| context.yielder.get());
-    // SAFETY: the running coroutine's own yielder, which lives as long as the coroutine (`running`
-    // set it at its start or resumption).
+    // SAFETY: `running` set the running coroutine's own yielder, which lives as long as the
+    // coroutine.
     unsafe { (*yielder).suspend(()) };
     running(yielder);
 }
 
-/// Suspends until this core is first in the order of time, for an effect that others notice at
-/// once.
+/// Suspends until this core is first in the order of simulated time. Required before an effect that
+/// other cores notice at once.
 pub(super) fn in_order() {
     while with(Engine::must_wait) {
         suspend();

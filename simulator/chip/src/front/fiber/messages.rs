@@ -1,4 +1,4 @@
-//! The optical broadcast network, from simulated code.
+//! The optical broadcast network, as simulated code uses it.
 
 use super::context::{in_order, suspend, with};
 use super::platform::Simulated;
@@ -7,7 +7,7 @@ use crate::network::Channel;
 use std::num::NonZeroU32;
 
 impl Simulated {
-    /// Messages of `channel` in this core's message buffer.
+    /// The number of messages of `channel` in this core's message buffer.
     pub fn pending(channel: Channel) -> usize {
         in_order();
         with(|engine, core| engine.pending(core, channel))

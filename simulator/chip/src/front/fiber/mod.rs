@@ -1,5 +1,5 @@
-//! Real code on simulated cores: each simulated thread is a stackful coroutine
-//! that runs Rust over the platform [`Simulated`].
+//! Native code on simulated cores. Each simulated thread is a stackful coroutine that runs Rust
+//! code over the platform [`Simulated`].
 
 mod body;
 mod cells;

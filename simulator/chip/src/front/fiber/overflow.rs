@@ -1,10 +1,10 @@
-//! Recognises a simulated thread that overflows its stack, and reports it.
+//! Reports a simulated thread that overflows its stack.
 //!
 //! Below each stack are inaccessible pages (`arena::stack`). A thread that recurses too deep
 //! touches them, and the system sends a signal. The handler names the thread and ends the process,
-//! as the standard library does for a thread of its own. The run cannot be ended alone: the thread
-//! may have been anywhere, for example in the host's allocator with its lock. A check at
-//! suspensions would not help: it comes after the fault, or never.
+//! as the standard library does for its own threads. The handler cannot end only the run, because
+//! the thread may hold a lock of the host, such as its allocator's. A check at suspensions would
+//! come too late, or never.
 
 use super::super::arena;
 use super::context;
@@ -14,26 +14,25 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Once, OnceLock};
 
-/// The signals of a guard page: the first on Linux, the second elsewhere.
+/// The signals of a guard page: `SIGSEGV` on Linux, `SIGBUS` on other systems.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// The handlers that the signals had before.
 static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 
-/// Watches for overflows in this process from now on.
+/// Installs the handlers for this process.
 pub(super) fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
             let mut old = MaybeUninit::uninit();
-            // SAFETY: all zero is a valid `sigaction` (an empty mask, the default action). A
-            // handler with the signature that `SA_SIGINFO` demands is added. The handler calls only
-            // functions that a signal's handler may call, as its comment argues.
+            // SAFETY: all zero is a valid `sigaction` (an empty mask, the default action). The new
+            // handler has the signature that `SA_SIGINFO` demands, and it calls only functions that
+            // a signal handler may call, as the comments in `handle` argue.
             let done = unsafe {
                 let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 action.sa_sigaction = handle as *const () as usize;
-                // On the signals' own stack, which the standard library gives each of its
-                // threads: the thread's is full.
+                // The thread's stack is full, so the handler uses the signal stack that the
+                // standard library gives each of its threads.
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
                 libc::sigaction(signal, &raw const action, old.as_mut_ptr())
             };
@@ -47,14 +46,14 @@ pub(super) fn watch() {
 
 /// Reports an overflow and ends the process. Leaves any other fault to the previous handler.
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, machine: *mut c_void) {
-    // SAFETY: the system gives a handler with `SA_SIGINFO` valid information, with an address for
-    // these two signals.
+    // SAFETY: the system passes valid information to a handler with `SA_SIGINFO`. For these two
+    // signals, it contains an address.
     let address = unsafe { (*info).si_addr() }.addr();
-    // An arena's mapped memory may be read and written, except the guards of its stacks. This reads
-    // atomics only.
+    // All mapped memory of an arena is readable and writable except its stacks' guards, so the
+    // fault is at a guard. `holds` reads only atomics.
     if arena::holds(address) {
         tell();
-        // SAFETY: may be called in a handler.
+        // SAFETY: a signal handler may call `abort`.
         unsafe { libc::abort() };
     }
     let at = SIGNALS.iter().position(|one| *one == signal);
@@ -72,9 +71,9 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, machine: *mut c_
                 old(signal);
             }
         }
-        // The instruction faults again, and the system does what it does by default.
-        // SAFETY: the default action, all zero otherwise, for a signal that exists; may be
-        // called in a handler.
+        // With the default action, the instruction faults again and the system ends the process.
+        // SAFETY: the action is the default action and otherwise zero, and the signal exists. A
+        // signal handler may call `sigaction`.
         _ => unsafe {
             let action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             libc::sigaction(signal, &raw const action, ptr::null_mut());
@@ -88,7 +87,7 @@ fn tell() {
         text: [0; 400],
         length: 0,
     };
-    // Text that does not fit is left out.
+    // `Line` drops text that does not fit.
     let _ = match context::running_thread() {
         Some((thread, name, core)) => writeln!(
             line,
@@ -100,11 +99,11 @@ fn tell() {
             "manycore-chip: a stack of a simulated thread has overflowed"
         ),
     };
-    // SAFETY: the line's own bytes; `write` may be called in a handler.
+    // SAFETY: the pointer and the length are those of the line's text. A signal handler may call
+    // `write`.
     unsafe { libc::write(libc::STDERR_FILENO, line.text.as_ptr().cast(), line.length) };
 }
 
-/// Text of a bounded length.
 struct Line {
     text: [u8; 400],
     length: usize,

@@ -12,10 +12,10 @@ use crate::os::ThreadId;
 use manycore_platform::{Ordering, Platform, ThreadSpec};
 use std::io;
 
-/// The simulated world: code over this platform runs on the cores of the
-/// machine that [`Simulation`](crate::Simulation) was given.
+/// The platform of simulated code: its threads run on the cores of the machine of a
+/// [`Simulation`](crate::Simulation).
 ///
-/// Ticks are cycles. Operations outside of a simulation panic.
+/// A tick is a cycle. Operations outside of a simulation panic.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -34,13 +34,14 @@ use std::io;
 pub struct Simulated;
 
 impl Simulated {
-    /// The core at the home of `data`'s line, or the first core of the home's group. On a machine
-    /// that places pages at their first use, an unused page becomes this thread's. Takes no time.
+    /// The core at the home of `data`'s cache line, or the first core of the home's group. On a
+    /// machine that places pages at their first use, the call counts as a use by this core. Takes
+    /// no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
     ///
-    /// let machine = Config::preset("atac-64")?; // lines take turns over the tiles
+    /// let machine = Config::preset("atac-64")?; // consecutive lines have consecutive tiles as homes
     /// let run = Simulation::new(&machine).run(|| {
     ///     let lines = vec![[0u64; 8]; 2];
     ///     (Simulated::home_of(&lines[0]), Simulated::home_of(&lines[1]))
@@ -57,17 +58,19 @@ impl Simulated {
     }
 }
 
-/// A thread of the simulated machine, to be joined.
+/// A handle to a simulated thread, for [`join`](Platform::join) and
+/// [`set_affinity`](Simulated::set_affinity).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedThread(ThreadId);
 
-// SAFETY: by the number of the promise. One host thread runs all simulated threads and changes
-// between them only at an operation of the engine. So (1, 3, 4) each operation is indivisible and
-// all have one order; fences only take time. 2: the engine compares and puts to sleep as one event.
-// 5: a simulated thread is a fiber, made with its body or not at all. 6: the engine keeps a slot
-// for each thread. 7: `arena::Stack` argues it. 8: a simulation belongs to one thread of the host
-// and makes no pool of the host's. 9: an operation that panics, outside of a simulation or after it
-// was called off, ends the simulation: none of its threads is resumed.
+// SAFETY: the numbers refer to the trait's promises. One host thread runs all simulated threads and
+// switches between them only in an operation of the engine. 1, 3 and 4: so each operation is
+// indivisible, and all operations have one order. Fences only take time. 2: the engine compares and
+// puts a thread to sleep as one event. 5: a simulated thread is a fiber, which either starts with
+// its body or is not made. 6: the engine keeps a slot for each thread. 7: see the safety comment of
+// `arena::Stack`. 8: a simulation belongs to one host thread and makes no thread pool on the host.
+// 9: an operation that panics, outside of a simulation or after it was called off, ends the
+// simulation, so none of its threads is resumed.
 unsafe impl Platform for Simulated {
     type AtomicU32 = Cell32;
     type AtomicU64 = Cell64;
@@ -79,7 +82,7 @@ unsafe impl Platform for Simulated {
     type Stack = Stack;
 
     fn fence(order: Ordering) {
-        // Weaker fences cost nothing on a machine that keeps its order.
+        // Weaker fences cost nothing on a sequentially consistent machine.
         if order == Ordering::SeqCst {
             with_inside(|engine, core| {
                 let cycles = engine.config.atomics.fence;
@@ -88,10 +91,10 @@ unsafe impl Platform for Simulated {
         }
     }
 
-    /// Costs nothing: a read-modify-write of the machine is a full barrier.
+    /// Takes no time: a read-modify-write of the machine is a full barrier.
     fn fence_after_rmw() {}
 
-    /// Costs nothing: the machine keeps its order, and the caller of a heavy fence pays for it.
+    /// Takes no time: the caller of a heavy fence pays for both fences.
     fn light_fence() {}
 
     fn has_light_fences() -> bool {
@@ -108,7 +111,7 @@ unsafe impl Platform for Simulated {
 
     fn relax() {
         let goes_on = with_inside(|engine, core| {
-            // With the look that follows it, one period.
+            // This pause and the load that follows it take one spin period together.
             let cycles = engine
                 .config
                 .core
@@ -126,10 +129,10 @@ unsafe impl Platform for Simulated {
         cells::spin_while(word, value, until)
     }
 
-    /// Nothing: the machine's cores are in order and wait for their misses.
+    /// Does nothing: the machine's cores execute in order and wait for their misses.
     fn prefetch(_: *const ()) {}
 
-    /// Nothing, as [`prefetch`](Self::prefetch).
+    /// Does nothing, as [`prefetch`](Self::prefetch).
     fn prefetch_write(_: *const ()) {}
 
     fn yield_now() {
@@ -174,7 +177,7 @@ unsafe impl Platform for Simulated {
         with_inside(|_, core| core as usize)
     }
 
-    /// One more than the thread's index, since 0 is no thread. It takes no time.
+    /// One more than the thread's index, since 0 means no thread. Takes no time.
     fn thread_number() -> u64 {
         with_inside(|engine, core| {
             engine.ports[core as usize]
@@ -183,8 +186,9 @@ unsafe impl Platform for Simulated {
         })
     }
 
-    /// Wakes it, if wake-ups find idle cores by themselves: as Linux does it where they are sticky, it takes two
-    /// system calls.
+    /// If the simulated scheduler looks for idle cores on each wake-up, only calls `wake`. If not
+    /// (sticky wake-ups), also changes the thread's affinity before and after, with two system
+    /// calls, as on Linux.
     fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut()) {
         let cores =
             with_inside(|engine, _| engine.cores_elsewhere(thread.checked_sub(1)?, is_taken));
@@ -199,14 +203,14 @@ unsafe impl Platform for Simulated {
         }
     }
 
-    /// A system call.
+    /// Takes the time of a system call.
     fn preemptions() -> u64 {
         with(Engine::enter_kernel);
         in_order();
         with(|engine, core| engine.preemptions(core))
     }
 
-    /// Nothing: where threads run is the simulated scheduler's decision.
+    /// Does nothing: the simulated scheduler decides where threads run.
     fn leave_core(_: usize) {}
 
     fn slot() -> *const () {
@@ -217,8 +221,8 @@ unsafe impl Platform for Simulated {
         with_inside(|engine, core| engine.set_slot(core, value));
     }
 
-    /// Takes a system call and the time of touching the new memory. A returned stack is handed out
-    /// again; its choice and its address are the same in every run.
+    /// Takes the time of a system call and of touching the new memory. Dropped stacks are reused.
+    /// The stacks' addresses are the same in every run.
     fn stack(bytes: usize) -> io::Result<Stack> {
         with(Engine::enter_kernel);
         in_order();
@@ -253,8 +257,8 @@ unsafe impl Platform for Simulated {
 }
 
 impl Simulated {
-    /// The statistics so far of the cache lines with named objects, by address. Takes no simulated
-    /// time.
+    /// The statistics so far of the cache lines that hold named objects, sorted by address. Takes
+    /// no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -276,8 +280,8 @@ impl Simulated {
         with(|engine, _| engine.lines.named())
     }
 
-    /// Cycles that the machine's cores together have not been idle so far: a
-    /// process's CPU clock. Takes no simulated time.
+    /// The cycles so far in which cores were not idle, summed over all cores: a process's CPU
+    /// clock. Takes no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -295,7 +299,8 @@ impl Simulated {
         with_inside(|engine, core| engine.cpu_time(core))
     }
 
-    /// The activities of each core so far, which add up to the clock. Takes no simulated time.
+    /// The cycles of each core so far, by activity. They add up to the clock. Takes no simulated
+    /// time.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
@@ -321,16 +326,16 @@ impl Simulated {
     }
 
     /// The counters of the machine's parts so far, if
-    /// [`Simulation::counters`](crate::Simulation::counters) asked for them. Takes no simulated
-    /// time. [`Counters`] has an example.
+    /// [`Simulation::counters`](crate::Simulation::counters) was called. Takes no simulated time.
+    /// [`Counters`] has an example.
     pub fn counters() -> Option<Counters> {
         with(|engine, core| engine.counters(engine.ports[core as usize].clock))
     }
 
-    /// Runs `body` in a region that the timeline shows under `name`, in the row of the
-    /// thread. Takes no simulated time. [`Trace`](crate::Trace) has an example.
+    /// Runs `body` as a region: the timeline shows it under `name` in the thread's row. Takes no
+    /// simulated time. [`Trace`](crate::Trace) has an example.
     pub fn region<R>(name: &'static str, body: impl FnOnce() -> R) -> R {
-        /// Ends the region also where `body` panics.
+        /// Ends the region even if `body` panics.
         struct Ends;
         impl Drop for Ends {
             fn drop(&mut self) {
@@ -342,11 +347,11 @@ impl Simulated {
         body()
     }
 
-    /// The thread that asks. Takes no simulated time.
+    /// The calling thread. Takes no simulated time.
     ///
     /// # Panics
     ///
-    /// Outside of a simulation.
+    /// Panics outside of a simulation.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -359,16 +364,15 @@ impl Simulated {
     /// ```
     pub fn this_thread() -> SimulatedThread {
         let thread = with(|engine, core| engine.ports[core as usize].thread);
-        SimulatedThread(thread.expect("a thread asks, so one runs"))
+        SimulatedThread(thread.expect("the calling thread runs on this core"))
     }
 
-    /// Sets where `thread` may run, by any thread, as `sched_setaffinity` does;
-    /// an empty set means anywhere. A thread that runs on a core that it may
-    /// not is moved as soon as it can be interrupted.
+    /// Sets the cores that `thread` may run on, as `sched_setaffinity` does. An empty set means all
+    /// cores. If the thread runs on another core, it moves as soon as it can be interrupted.
     ///
     /// # Errors
     ///
-    /// A core that the machine does not have.
+    /// Fails if the machine does not have one of the cores.
     pub fn set_affinity(thread: SimulatedThread, cpus: &[usize]) -> io::Result<()> {
         with(Engine::enter_kernel_to_yield);
         in_order();
@@ -384,7 +388,8 @@ fn no_such_core(core: usize, cores: u32) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// One access a line. Stores to whole lines are marked for machines that distinguish them.
+/// Accesses each line of `data` once. Marks a store that covers a whole line, for machines that
+/// treat such stores differently.
 fn touch<T>(data: &[T], operation: Operation) {
     let (line, fills) = with_inside(|engine, _| {
         let overlap = engine.config.core.overlap.as_ref();

@@ -1,4 +1,4 @@
-//! Running Rust programs: the main closure is the first of the machine's coroutines.
+//! Runs Rust programs: the main closure is the machine's first coroutine.
 
 use super::super::arena::{self, Arena, ArenaError};
 use super::body::Fiber;
@@ -13,15 +13,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 impl Simulation {
-    /// Runs `program` as the main thread, on core 0, until it returns. Other
-    /// threads that still run then are gone, as when a process exits; their
-    /// destructors do not run.
+    /// Runs `program` as the main thread, on core 0, until it returns. Other threads end at that
+    /// time, as when a process exits. Their destructors do not run.
     ///
     /// # Errors
     ///
-    /// Deadlock, the limit on cycles, or a panic of `program` (a panic of
-    /// another thread ends that thread only). Destructors of what the
-    /// program's threads hold do not run.
+    /// Fails after a deadlock, at the limit on cycles, or after a panic of `program`. A panic of
+    /// another thread ends only that thread. After an error, no destructors of the threads' values
+    /// run.
     pub fn run<T>(&self, program: impl FnOnce() -> T) -> Result<Run<T>, SimulationError> {
         overflow::watch();
         let host = |error: ArenaError| SimulationError::Host(error.to_string());
@@ -31,18 +30,19 @@ impl Simulation {
         let slot = &raw mut result;
         let main = move || {
             let value = catch_unwind(AssertUnwindSafe(program));
-            // SAFETY: `result` outlives the run, and no code reads it before.
+            // SAFETY: `result` outlives the run, and other code reads it only after the run.
             unsafe { slot.write(Some(value)) };
         };
         let main: Box<dyn FnOnce() + '_> = Box::new(main);
-        // SAFETY: only the lifetime changes. The closure is run or abandoned
-        // before this function returns: all threads are gone by then.
+        // SAFETY: only the lifetime changes. Before this function returns, all threads have ended
+        // or are abandoned, and the closure with them.
         let main: Box<dyn FnOnce()> = unsafe { std::mem::transmute(main) };
         engine.start(
             Box::new(Fiber::new(arena.stack().map_err(host)?, main)),
             false,
         );
-        // SAFETY: the arena lives until this function returns, and null is set before.
+        // SAFETY: the arena lives until this function returns, and the pointer is reset to null
+        // before that.
         unsafe { stacks::take_from(&raw const arena) };
         let ended = drive_fibers(&mut engine, &arena);
         for thread in &mut engine.threads {
@@ -50,7 +50,7 @@ impl Simulation {
                 body.abandon();
             }
         }
-        // SAFETY: there is no arena.
+        // SAFETY: null is no arena.
         unsafe { stacks::take_from(ptr::null()) };
         let end = ended?;
         let run = Run::finished(engine, end)?;
@@ -71,15 +71,15 @@ impl Simulation {
     }
 }
 
-/// Takes step after step until the main thread ends; when it did.
-// Not generic, as `run` is: what it calls once a step becomes part of it.
+/// Runs the engine until the main thread ends. Returns the cycle of its end.
+// Unlike `run`, not generic: so the compiler inlines the functions that each step calls.
 fn drive_fibers(engine: &mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
     let mut watch = Watch::new(engine);
     drive(engine, |engine, core, thread, body| {
         watch.resumes(thread, &engine.threads);
         let engine = ptr::from_mut(engine);
-        // SAFETY: `drive` lends the engine, which stays in place, and leaves it to
-        // the coroutine until this closure returns; the guard is dropped by then.
+        // SAFETY: `drive` lends the engine, which does not move, until this closure returns. The
+        // guard is dropped before that.
         let _context = unsafe { Entered::new(engine, core) };
         let _memory = arena::enter(arena);
         body.resume(engine, core)

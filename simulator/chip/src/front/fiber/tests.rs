@@ -1,4 +1,4 @@
-//! Whole programs on simulated machines.
+//! Runs whole programs on simulated machines.
 
 use super::*;
 use crate::Simulation;
@@ -95,9 +95,10 @@ fn on_a_mesh_a_group_asks_its_tiles_where_they_are() {
         });
         run.unwrap().value
     };
-    // From the home to the writer and from there to the reader, 2 cycles a
-    // hop: at (1, 0) itself, or at (7, 0), 6 hops from it and 7 from (0, 0);
-    // a message to another tile has a flit.
+    // The messages go from the home to the writer and from there to the reader, at 2 cycles a hop.
+    // The home and the reader are at (1, 0) and (0, 0). The near writer is at the home itself. The
+    // far writer is at (7, 0), 6 hops from the home and 7 from the reader. A message to another
+    // tile takes 1 more cycle, for its flit.
     let near = load_after_a_write_by(1);
     assert_eq!(load_after_a_write_by(7), near + (2 * 6 + 1) + 2 * (7 - 1));
 }
@@ -199,6 +200,7 @@ fn more_threads_than_cores_take_turns() {
         team.into_iter().for_each(Simulated::join);
     });
     let cycles = run.unwrap().statistics.cycles;
-    // 5 s of work at 1 GHz on 4 cores: between the ideal and two in a row on one.
+    // 5 s of work at 1 GHz on 4 cores takes at least 1.25 s, and at most 2 s, if one core runs two
+    // threads in a row.
     assert!((1_250_000_000..2_010_000_000).contains(&cycles), "{cycles}");
 }

@@ -1,11 +1,11 @@
-//! A simulated thread that does not come back is named.
+//! Reports a simulated thread that does not return to the simulator.
 //!
-//! A thread that waits by an atomic or a lock of `std` waits for ever: simulated time stands still
-//! while it runs, and no other thread gets the host. The machine cannot see that wait, but it can
-//! see that nothing else happens: when a program asks the machine for anything, a core's clock
-//! moves. So a thread of the host checks once a second whether the words of the machine's cores
-//! have changed. It reads them as a debugger would, through the system (`/proc/self/mem`), so that
-//! the simulation pays nothing and needs no atomic word for it. A host without that file has no
+//! A simulated thread that waits by an atomic or a lock of `std` waits for ever: simulated time
+//! stands still while the thread runs, and no other simulated thread runs on the host. The
+//! simulator cannot see that wait, but it can see that no core's clock moves: every request of a
+//! program moves a clock. So a host thread, the watchdog, checks once a second whether the words of
+//! the simulated cores have changed. It reads the words as a debugger does, through
+//! `/proc/self/mem`, so the simulation needs no atomic words. A host without that file has no
 //! watchdog.
 
 use crate::engine::{Engine, Thread};
@@ -16,25 +16,24 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread;
 use std::time::Duration;
 
-/// Looks without a change before a report, and between two reports.
+/// The watchdog reports a simulation after this many looks that find no change.
 const PATIENCE: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The simulations that are watched.
 static WATCHED: Mutex<Vec<Weak<Watched>>> = Mutex::new(Vec::new());
 
-/// A simulation that is watched until this is dropped.
+/// The simulation is watched until this value is dropped.
 pub(super) struct Watch {
     watched: Arc<Watched>,
-    /// Threads with known names.
+    /// The length of `watched.names`.
     known: usize,
 }
 
 struct Watched {
-    /// The addresses and lengths of the words that change.
+    /// The addresses and lengths of the words that the watchdog reads.
     words: [(usize, usize); 2],
-    /// The thread that was resumed last. Relaxed: a number that is shown, and nothing else is
-    /// read by its help.
+    /// The thread that was resumed last. Relaxed: the number is only shown, and no other read
+    /// depends on it.
     thread: AtomicU32,
     names: Mutex<Vec<String>>,
 }
@@ -52,10 +51,11 @@ impl Watch {
             names: Mutex::default(),
         });
         let mut all = lock(&WATCHED);
-        // The first of the process starts the thread that looks, which stays.
+        // The first simulation of the process starts the watchdog, which runs until the process
+        // ends.
         if all.is_empty() && File::open("/proc/self/mem").is_ok() {
             let builder = thread::Builder::new().name("watchdog".into());
-            // A host that refuses a thread has no watchdog.
+            // If the host refuses the thread, there is no watchdog.
             let _ = builder.stack_size(128 << 10).spawn(look);
         }
         all.retain(|one| one.strong_count() > 0);
@@ -63,7 +63,7 @@ impl Watch {
         Self { watched, known: 0 }
     }
 
-    /// `thread` of `threads` is resumed.
+    /// Records that `thread` of `threads` is resumed.
     #[inline]
     pub(super) fn resumes(&mut self, thread: u32, threads: &[Thread]) {
         self.watched.thread.store(thread, Relaxed);
@@ -79,7 +79,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// The last look at a simulation.
+/// What the watchdog saw in its last look at a simulation.
 struct Seen {
     watched: Weak<Watched>,
     words: Vec<u8>,
@@ -119,7 +119,8 @@ impl Seen {
         for (address, length) in watched.words {
             let from = words.len();
             words.resize(from + length, 0);
-            // The machine may be gone: then this is an error, and the next look finds it so.
+            // If the engine has been dropped, the read may fail. Then the next look removes the
+            // simulation.
             if memory
                 .read_exact_at(&mut words[from..], address as u64)
                 .is_err()

@@ -6,7 +6,7 @@ use crate::network::Channel;
 use std::num::NonZeroU32;
 
 impl Core<'_> {
-    /// A channel of the optical network; `None` if the machine has none.
+    /// Creates a channel of the optical network. Returns `None` if the machine has no such network.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -22,7 +22,8 @@ impl Core<'_> {
         self.engine.create_channel()
     }
 
-    /// Subscribes this core to a channel, or to the count of its messages.
+    /// Subscribes this core to a channel. With `every`, the core counts the messages and receives
+    /// only every `every`-th.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -95,7 +96,7 @@ impl Core<'_> {
         self.engine.send(self.core, channel, message);
     }
 
-    /// The next message of a channel in this core's buffer.
+    /// Takes the next message of a channel from this core's buffer.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -103,7 +104,7 @@ impl Core<'_> {
     /// let main = |core: &mut Core<'_>| {
     ///     let channel = core.create_channel().expect("the machine has the network");
     ///     core.open_port(channel, None);
-    ///     // Nobody has sent anything.
+    ///     // No message was sent.
     ///     assert!(core.receive(channel).is_none());
     ///     State::Exited
     /// };
@@ -114,7 +115,8 @@ impl Core<'_> {
         self.engine.receive(self.core, channel)
     }
 
-    /// Waits until a message may be there: the guest suspends, and looks again.
+    /// Waits until a message may be in the buffer. The guest must suspend, and call
+    /// [`receive`](Self::receive) again when it is resumed.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

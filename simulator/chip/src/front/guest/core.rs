@@ -5,16 +5,16 @@ use crate::config::Config;
 use crate::engine::{Asked, Engine};
 use crate::memory::{Operation, Width, Word};
 
-/// The core that a guest runs on, while it runs.
+/// The core that a running guest uses.
 ///
 /// If a method says that the guest must suspend, the guest returns
 /// [`State::Suspended`](super::State::Suspended) from [`Guest::resume`](super::Guest::resume) at
-/// once. It is resumed when it may continue, perhaps on another core.
+/// once. The machine resumes the guest when it may continue, perhaps on another core.
 ///
 /// ```
 /// # use manycore_chip::{Simulation, config::Config, guest::*};
 /// # let machine = Config::preset("atac-64")?;
-/// // A guest that executes 10 instructions each time it is resumed, and looks at the clock.
+/// // A guest that executes 10 instructions each time that it is resumed.
 /// let mut times = 0;
 /// let main = move |core: &mut Core<'_>| {
 ///     core.execute(10, &mut 0);
@@ -60,11 +60,12 @@ pub struct Core<'a> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Done, with the old value of the word.
+    /// The access is done. The value is the word's previous value.
     Done(u64),
-    /// The guest suspends; when it is resumed, [`Core::reply`] has the answer.
+    /// The guest must suspend. When it is resumed, [`Core::reply`] has the answer.
     Wait,
-    /// The guest suspends, and asks again when it is resumed: others come first.
+    /// The guest must suspend, and repeat the access when it is resumed. Other cores are earlier in
+    /// simulated time.
     Again,
 }
 
@@ -75,7 +76,7 @@ impl<'a> Core<'a> {
 }
 
 impl Core<'_> {
-    /// One access to the word at `address`, which is at `word` in the host.
+    /// Accesses the word at `address`, which is at `word` in the host.
     ///
     /// # Safety
     ///
@@ -90,7 +91,7 @@ impl Core<'_> {
     /// let mut waits = false;
     /// let main = move |core: &mut Core<'_>| {
     ///     if waits {
-    ///         // The line has come: the word was 40, and is 42 now.
+    ///         // The line has arrived: the word was 40, and is 42 now.
     ///         assert_eq!(core.reply().0, 40);
     ///         // SAFETY: the local variable above, which this host thread alone uses.
     ///         let hit = unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) };
@@ -126,7 +127,7 @@ impl Core<'_> {
         }
     }
 
-    // By reference: a copy would be made of fields that were just written, on the way of hits too.
+    // By reference: a copy would slow down hits too, since it reads fields that were just written.
     #[inline(never)]
     fn access_slowly(&mut self, address: u64, operation: &Operation, word: Word) -> Answer {
         let line = self.engine.line_of(address as usize);
@@ -137,8 +138,8 @@ impl Core<'_> {
         }
     }
 
-    /// The answer that the guest waited for: the word before, and whether a conditional store
-    /// was done.
+    /// The answer that the guest waited for: the word's previous value, and whether a conditional
+    /// store was done.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -165,7 +166,8 @@ impl Core<'_> {
         self.engine.reply(self.core)
     }
 
-    /// Executes instructions without any access. A fraction of a cycle stays in `rest`.
+    /// Executes instructions without memory accesses. `rest` keeps a fraction of a cycle for the
+    /// next call.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -184,8 +186,8 @@ impl Core<'_> {
         self.engine.execute(self.core, instructions, rest);
     }
 
-    /// Whether the guest has got as far as others allow: it must suspend, and may go on when it
-    /// is resumed. To be asked after [`execute`](Self::execute), now and then.
+    /// Whether the guest must suspend because other cores are behind in simulated time. Call it
+    /// from time to time, after [`execute`](Self::execute).
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -211,14 +213,14 @@ impl Core<'_> {
         port.clock > port.horizon && self.engine.others_interrupt(self.core)
     }
 
-    /// Whether the guest must suspend, and ask again, before it does something that others
+    /// Whether the guest must suspend, and ask again, before it does something that other cores
     /// notice at once.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
-    ///     // Others would notice the message at once: it is sent in the order of simulated time.
+    ///     // Other cores notice the message at once, so the guest sends it in the order of simulated time.
     ///     if core.must_wait() {
     ///         return State::Suspended;
     ///     }
@@ -233,7 +235,8 @@ impl Core<'_> {
         self.engine.must_wait(self.core)
     }
 
-    /// A spin loop's hint: one period goes by, with the look that follows.
+    /// A spin loop's hint: passes time, so that the hint and the load that follows take one spin
+    /// period.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -253,9 +256,9 @@ impl Core<'_> {
         self.engine.ports[self.core as usize].pass(Activity::Spin, cycles.max(1));
     }
 
-    /// Spins on the word at `address`, which is as the guest has read it, until its line is
-    /// taken or `cycles` have gone by: the guest must suspend. `false` if the core does not hold
-    /// the line.
+    /// Spins on the word at `address`, unchanged since the guest read it, until another core takes
+    /// its line or `cycles` have passed. The guest must suspend. Returns `false`, without a wait,
+    /// if this core does not hold the line.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -268,7 +271,7 @@ impl Core<'_> {
     ///     match step {
     ///         // SAFETY: the local variable above, which this host thread alone uses.
     ///         1 => drop(unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) }),
-    ///         // The core has the line now, and nobody takes it.
+    ///         // The core has the line now, and no other core takes it.
     ///         2 => assert!(core.watch(FIRST_ADDRESS, Some(500))),
     ///         _ => return State::Exited,
     ///     }
@@ -322,7 +325,7 @@ impl Core<'_> {
         self.engine.ports[self.core as usize].clock
     }
 
-    /// Cycles that all cores together have not been idle.
+    /// The cycles in which cores were not idle, summed over all cores.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -341,7 +344,7 @@ impl Core<'_> {
         self.engine.cpu_time(self.core)
     }
 
-    /// Cycles for which the running thread has had cores.
+    /// The cycles that the running thread has run.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -370,7 +373,7 @@ impl Core<'_> {
     ///     core.execute(100, &mut 0);
     ///     let region = core.spent().since(&before);
     ///     assert_eq!(region[manycore_chip::Activity::Compute], 100);
-    ///     // 63 cores did nothing meanwhile.
+    ///     // 63 cores were idle in that time.
     ///     assert_eq!(region[manycore_chip::Activity::Idle], 63 * 100);
     ///     State::Exited
     /// };
@@ -382,7 +385,8 @@ impl Core<'_> {
         self.engine.spent(self.clock())
     }
 
-    /// The counters of each core until now, if the run counts.
+    /// The counters of each core so far, if [`Simulation::counters`](crate::Simulation::counters)
+    /// was called.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -401,7 +405,7 @@ impl Core<'_> {
         self.engine.counted_by_core(self.clock())
     }
 
-    /// The machine.
+    /// The description of the machine.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

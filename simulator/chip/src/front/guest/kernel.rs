@@ -5,7 +5,7 @@ use super::run::{Guest, GuestBody};
 use crate::engine::{Before, DISTURBED, LATE};
 use crate::os::ThreadId;
 
-/// A guest's thread, as others name it: [`Core::spawn`] makes one.
+/// A handle to a guest's thread, which [`Core::spawn`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuestThread(ThreadId);
 
@@ -65,8 +65,8 @@ impl Core<'_> {
         self.engine.enter_kernel_to_spawn(self.core);
     }
 
-    /// Sleeps on the futex at `address` for at most `cycles`. The guest has compared the word in
-    /// order ([`must_wait`](Self::must_wait)) and suspends.
+    /// Sleeps on the futex at `address` for at most `cycles`. Before, the guest compares the word
+    /// in order ([`must_wait`](Self::must_wait)). Afterwards, it must suspend.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -74,7 +74,7 @@ impl Core<'_> {
     /// let mut sleeps = false;
     /// let main = move |core: &mut Core<'_>| {
     ///     if sleeps {
-    ///         // Nobody woke it: its time was over.
+    ///         // No thread woke it: its time was over.
     ///         assert!(core.timed_out());
     ///         return State::Exited;
     ///     }
@@ -91,7 +91,7 @@ impl Core<'_> {
         self.engine.futex_wait(self.core, address as usize, cycles);
     }
 
-    /// Whether the latest sleep on a futex ended by its time.
+    /// Whether the latest sleep on a futex ended by its timeout.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -121,7 +121,7 @@ impl Core<'_> {
     /// let main = move |core: &mut Core<'_>| {
     ///     step += 1;
     ///     if step == 2 {
-    ///         // Nobody woke it, and it has no time.
+    ///         // No thread woke it, and it had no timeout.
     ///         assert!(core.disturbed() && !core.timed_out());
     ///         return State::Exited;
     ///     }
@@ -145,13 +145,13 @@ impl Core<'_> {
         self.reply().0 == DISTURBED
     }
 
-    /// Wakes up to `count` threads that sleep at `address`; how many.
+    /// Wakes up to `count` threads that sleep at `address`. Returns how many it woke.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
     /// # let machine = Config::preset("atac-64")?;
     /// let main = |core: &mut Core<'_>| {
-    ///     // Nobody sleeps there.
+    ///     // No thread sleeps there.
     ///     assert_eq!(core.futex_wake(FIRST_ADDRESS, 1), 0);
     ///     State::Exited
     /// };
@@ -162,11 +162,11 @@ impl Core<'_> {
         self.engine.futex_wake(self.core, address as usize, count)
     }
 
-    /// Makes a thread that may run on `cpus` (none: on all).
+    /// Makes a thread that may run on `cpus`, or on all cores if `cpus` is empty.
     ///
     /// # Errors
     ///
-    /// A core that the machine does not have.
+    /// Fails if the machine does not have one of the cores.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -202,13 +202,14 @@ impl Core<'_> {
             .map(GuestThread)
     }
 
-    /// A thread that was on core `on` before the machine's time began, and may run on `cpus` (none: on all). If it
-    /// ran, it goes on there at once: nothing is made, woken or switched. A sleeper goes on to sleep, and the
-    /// scheduler places a woken thread.
+    /// Adds a thread that existed on core `on` before simulated time began. It may run on `cpus`,
+    /// or on all cores if `cpus` is empty. A thread that ran continues on its core at once, without
+    /// a spawn, a wake-up or a switch. A sleeper continues to sleep. The scheduler places a thread
+    /// that was woken.
     ///
     /// # Errors
     ///
-    /// A core that the machine does not have.
+    /// Fails if the machine does not have one of the cores.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -272,7 +273,7 @@ impl Core<'_> {
     ///
     /// # Panics
     ///
-    /// Never: a guest that asks runs on a core.
+    /// Never, since a guest that calls this runs on a core.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -287,10 +288,11 @@ impl Core<'_> {
     #[must_use]
     pub fn this_thread(&self) -> GuestThread {
         let thread = self.engine.ports[self.core as usize].thread;
-        GuestThread(thread.expect("a thread asks, so one runs"))
+        GuestThread(thread.expect("the calling thread runs on this core"))
     }
 
-    /// Waits for a thread to end: the guest suspends if `true`; the thread has ended if `false`.
+    /// Waits for a thread to end. Returns `false` if it has ended. Otherwise the guest must
+    /// suspend.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -314,11 +316,11 @@ impl Core<'_> {
         self.engine.join(self.core, thread.0)
     }
 
-    /// Sets the cores that a thread may run on from now on (none: all cores).
+    /// Sets the cores that a thread may run on from now on. An empty set means all cores.
     ///
     /// # Errors
     ///
-    /// A core that the machine does not have.
+    /// Fails if the machine does not have one of the cores.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -330,7 +332,7 @@ impl Core<'_> {
     ///         assert_eq!(core.set_affinity(me, &[64]), Err(64));
     ///         core.set_affinity(me, &[3]).expect("the machine has core 3");
     ///     }
-    ///     // It moves when it next suspends.
+    ///     // The thread moves when it next suspends.
     ///     while core.number() != 3 {
     ///         core.relax();
     ///         if core.must_wait() {
@@ -346,9 +348,8 @@ impl Core<'_> {
         self.engine.set_affinity(self.core, thread.0, cpus)
     }
 
-    /// Ends the wait of a thread that waits for a line ([`watch`](Self::watch)), or begins to, and
-    /// the sleep of a thread on a futex, so that the thread learns of another event, such as a
-    /// signal.
+    /// Ends a thread's wait for a line ([`watch`](Self::watch)), also if it is about to begin, or
+    /// its sleep on a futex. So the thread learns of another event, such as a signal.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -370,7 +371,7 @@ impl Core<'_> {
     ///             // SAFETY: the local variable above, which this host thread alone uses.
     ///             drop(unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) });
     ///         }
-    ///         // Nobody takes the line.
+    ///         // No core takes the line.
     ///         2 => assert!(core.watch(FIRST_ADDRESS, None)),
     ///         _ => {
     ///             assert!(core.clock() > 50_000);
@@ -386,7 +387,7 @@ impl Core<'_> {
         self.engine.disturb(self.core, thread.0);
     }
 
-    /// Lets other threads of the core run: the guest suspends.
+    /// Lets other threads of the core run. The guest must suspend.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

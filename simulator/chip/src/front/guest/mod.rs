@@ -1,9 +1,8 @@
-//! The seam for programs of other processors: a [`Guest`] is a thread that interprets its own
-//! instructions, and asks its [`Core`] for what leaves them.
+//! The interface for programs of other processors. A [`Guest`] is a thread that interprets its own
+//! instructions and asks its [`Core`] for memory accesses, threads and messages.
 //!
-//! A guest numbers its memory itself: the addresses that caches see are its own, from
-//! [`FIRST_ADDRESS`] on, and are best dense, since the machine keeps a record for each line that
-//! was touched.
+//! A guest chooses its own addresses, from [`FIRST_ADDRESS`] on, and the caches use them. They
+//! should be dense, since the machine keeps a record for each touched line.
 
 mod channels;
 mod core;
@@ -31,7 +30,7 @@ use crate::memory::Word;
 /// ```
 pub const FIRST_ADDRESS: u64 = crate::memory::FIRST_ADDRESS;
 
-/// Does `operation` on a word outside of simulated time, as a core does; the word before.
+/// Does `operation` on a word outside of simulated time. Returns the previous value.
 ///
 /// # Safety
 ///
@@ -48,6 +47,6 @@ pub const FIRST_ADDRESS: u64 = crate::memory::FIRST_ADDRESS;
 /// ```
 #[inline]
 pub unsafe fn apply(word: *mut u8, width: Width, operation: Operation) -> u64 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises the same.
     unsafe { Word::new(word, width) }.apply(operation)
 }

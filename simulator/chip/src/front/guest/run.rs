@@ -1,4 +1,4 @@
-//! Guests, and running them.
+//! Runs guests.
 
 use super::core::Core;
 use super::warm::Warmth;
@@ -6,7 +6,7 @@ use crate::engine::{Body, Engine, Progress, SimulationError};
 use crate::front::simulation::{Run, Simulation, drive};
 use crate::memory::AddressMap;
 
-/// The state of a guest after it was resumed.
+/// The state of a guest when [`Guest::resume`] returns.
 ///
 /// ```
 /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -23,7 +23,7 @@ use crate::memory::AddressMap;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It must wait: what it asked for said so.
+    /// A method of [`Core`] said that the guest must suspend.
     Suspended,
     /// It ended.
     Ended,
@@ -31,12 +31,12 @@ pub enum State {
     Exited,
 }
 
-/// A thread of a guest program. A closure is one, too: its state is what it captures.
+/// A thread of a guest program. A closure is a guest too, and its captures are its state.
 ///
-/// [`Simulation::run_guest`] has an example of a type that is a guest, [`Core`]'s methods have
+/// [`Simulation::run_guest`] has an example of a guest type. The examples of [`Core`]'s methods are
 /// closures.
 pub trait Guest {
-    /// Runs on `core` until it must wait, or has ended.
+    /// Runs the guest on `core` until it must suspend or ends.
     fn resume(&mut self, core: &mut Core<'_>) -> State;
 }
 
@@ -46,12 +46,12 @@ impl<F: FnMut(&mut Core<'_>) -> State> Guest for F {
     }
 }
 
-/// A guest as the engine's body.
 pub(super) struct GuestBody(pub(super) Box<dyn Guest>);
 
 impl Body for GuestBody {
     fn resume(&mut self, engine: *mut Engine, core: u32) -> Progress {
-        // SAFETY: the engine is this body's until it returns, as `Body` says.
+        // SAFETY: `Body` says that no other reference to the engine exists until this function
+        // returns.
         let engine = unsafe { &mut *engine };
         match self.0.resume(&mut Core::new(engine, core)) {
             State::Suspended => Progress::Suspended,
@@ -64,12 +64,12 @@ impl Body for GuestBody {
 }
 
 impl Simulation {
-    /// Runs `main` as the main thread, on core 0, until it ends or a thread exits. The size of
-    /// stacks is of no concern to guests.
+    /// Runs `main` as the main thread, on core 0, until it ends or a thread exits.
+    /// [`Simulation::stack_size`] has no effect on guests.
     ///
     /// # Errors
     ///
-    /// Deadlock, or the limit on cycles.
+    /// Fails after a deadlock or at the limit on cycles.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, Guest, State};
@@ -98,19 +98,19 @@ impl Simulation {
         }
     }
 
-    /// The same. If the limit on cycles or a deadlock stops the run, returns its results up to
-    /// there, with the reason.
+    /// Like [`run_guest`](Self::run_guest). If a deadlock or the limit on cycles stops the run,
+    /// returns the results up to that time, with the reason.
     ///
     /// # Errors
     ///
-    /// A defect of the simulator or its host.
+    /// Fails after a defect of the simulator or its host.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, State};
     /// use manycore_chip::{Simulation, config::Config};
     ///
     /// let machine = Config::preset("atac-64")?;
-    /// // It gives its core away for ever.
+    /// // It yields its core for ever.
     /// let main = |core: &mut Core<'_>| {
     ///     core.enter_kernel();
     ///     core.yield_now();
@@ -129,11 +129,12 @@ impl Simulation {
         self.run_warm_guest_until_stopped(main, None)
     }
 
-    /// The same, with caches that are warm at cycle 0: [`Warmth`] has an example.
+    /// Like [`run_guest_until_stopped`](Self::run_guest_until_stopped), with caches that are warm
+    /// at cycle 0. [`Warmth`] has an example.
     ///
     /// # Errors
     ///
-    /// As above.
+    /// As [`run_guest_until_stopped`](Self::run_guest_until_stopped).
     pub fn run_warm_guest_until_stopped(
         &self,
         main: Box<dyn Guest>,

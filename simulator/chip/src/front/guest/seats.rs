@@ -1,17 +1,17 @@
-//! The cores of threads outside of simulated time.
+//! Tracks the cores of threads outside of simulated time.
 
 use crate::config::Config;
 use crate::core_set::CoreSet;
 use crate::os::{Placement, Scheduler, ThreadId};
 
-/// Threads on cores, as the machine's scheduler places them.
+/// The machine's scheduler with the threads that it has placed on cores.
 ///
-/// A core may have several threads; one of them runs in the scheduler's eyes, and the others wait. Outside of time
-/// all of them go on.
+/// A core may have several threads. The scheduler counts one of them as running and the others as
+/// waiting, but outside of time all of them run.
 pub(super) struct Seats {
     scheduler: Scheduler,
     cores: u32,
-    /// In cycles; it never goes back.
+    /// In cycles. Never decreases.
     now: u64,
 }
 
@@ -24,7 +24,6 @@ impl Seats {
         }
     }
 
-    /// Time goes on to `now`.
     pub(super) fn pass_until(&mut self, now: u64) {
         self.now = self.now.max(now);
     }
@@ -33,7 +32,7 @@ impl Seats {
         self.scheduler.core_of(thread)
     }
 
-    /// A new thread of a maker on `core`.
+    /// Places a new thread, which a thread on `core` made.
     pub(super) fn spawn(&mut self, thread: ThreadId, cpus: &[usize], core: u32) {
         let affinity = self.affinity(cpus);
         let placement = self.scheduler.spawn(thread, affinity, core);
@@ -45,7 +44,6 @@ impl Seats {
         self.fill(core);
     }
 
-    /// A thread on `waker` wakes a sleeper.
     pub(super) fn wake(&mut self, thread: ThreadId, waker: u32) {
         let placement = self.scheduler.wake(thread, waker);
         self.placed(placement);
@@ -65,14 +63,14 @@ impl Seats {
         }
     }
 
-    /// A core that runs nothing takes a thread that waits.
+    /// If the core is idle, gives it a waiting thread.
     fn fill(&mut self, core: u32) {
         if self.scheduler.running(core).is_none() {
             let _ = self.scheduler.pick(self.now, core);
         }
     }
 
-    /// The machine's cores of a set; all if it has none of them.
+    /// The cores of `cpus` that the machine has. If it has none of them, all cores.
     fn affinity(&self, cpus: &[usize]) -> CoreSet {
         let there = cpus.iter().filter(|&&cpu| cpu < self.cores as usize);
         let set: CoreSet = there.map(|&cpu| cpu as u32).collect();
@@ -100,13 +98,13 @@ mod tests {
         assert_eq!((cores[0], cores[1] / 8), (0, 1));
         cores.sort_unstable();
         assert_eq!(cores, (0..16).collect::<Vec<_>>());
-        // A seventeenth waits for a core, and gets the first that is left.
+        // Thread 16 waits for a core, and gets the first core that becomes idle.
         seats.spawn(16, &[], 0);
         let left = seats.core_of(5);
         seats.pass_until(10 * machine.os.hot);
         seats.rest(5);
         assert_eq!(seats.core_of(16), left);
-        // If the sleeper's core is taken and none is idle, it shares a core.
+        // If no core is idle, a woken sleeper shares a core.
         seats.wake(5, 0);
         assert!(seats.core_of(5) < 16);
         seats.confine(5, &[3]);

@@ -1,4 +1,4 @@
-//! Caches that are warm when a machine's time begins.
+//! Caches that are warm when simulated time begins.
 
 use super::seats::Seats;
 use crate::config::Config;
@@ -6,8 +6,8 @@ use crate::engine::SimulationError;
 use crate::memory::{Memory, Operation, Width, Word};
 use crate::network;
 
-/// The caches and directories of a machine, as accesses outside of time leave them; and the cores of its threads,
-/// as its scheduler places them.
+/// The caches, the directories and the threads' cores of a machine when simulated time begins.
+/// Accesses, wake-ups and new threads before that determine them.
 ///
 /// ```
 /// use manycore_chip::guest::{Answer, Core, FIRST_ADDRESS, Operation, State, Warmth, Width};
@@ -31,7 +31,7 @@ use crate::network;
 pub struct Warmth {
     memory: Memory,
     line_shift: u32,
-    /// Each access begins when the one before is done: none waits.
+    /// Each access begins when the previous access is done, so no access waits.
     clock: u64,
     seats: Seats,
 }
@@ -41,7 +41,7 @@ impl Warmth {
     ///
     /// # Errors
     ///
-    /// A network that does not fit the machine.
+    /// Fails if the network does not suit the machine.
     ///
     /// ```
     /// use manycore_chip::{config::Config, guest::Warmth};
@@ -59,7 +59,8 @@ impl Warmth {
         })
     }
 
-    /// `core` accesses the word at `address`, which is at `word` in the host. Its value stays.
+    /// `core` accesses the word at `address`, which is at `word` in the host. The access does not
+    /// change the value.
     ///
     /// # Safety
     ///
@@ -83,7 +84,7 @@ impl Warmth {
         width: Width,
         write: bool,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises the same.
         let word = unsafe { Word::new(word, width) };
         let operation = match write {
             true => Operation::TouchWrite,
@@ -93,7 +94,8 @@ impl Warmth {
         self.clock = self.memory.warm(core, line, operation, word, self.clock);
     }
 
-    /// Thread number `thread` begins, made by a thread on core `maker`. It may run on `cpus` (none: on all).
+    /// Thread number `thread` begins. A thread on core `maker` made it. It may run on `cpus`, or on
+    /// all cores if `cpus` is empty.
     ///
     /// ```
     /// # use manycore_chip::{config::Config, guest::Warmth};
@@ -101,7 +103,7 @@ impl Warmth {
     /// warmth.spawn(0, &[], 0);
     /// warmth.spawn(1, &[5], 0);
     /// assert_eq!((warmth.core_of(0), warmth.core_of(1)), (0, 5));
-    /// // It sleeps and is woken, where it was.
+    /// // It sleeps, and wakes up on the same core.
     /// warmth.rest(1, 1_000);
     /// warmth.wake(1, 0);
     /// assert_eq!(warmth.core_of(1), 5);
@@ -113,7 +115,7 @@ impl Warmth {
         self.seats.spawn(thread, cpus, maker);
     }
 
-    /// A thread sleeps from `now` on, in cycles, or ends.
+    /// A thread falls asleep or ends at cycle `now`.
     ///
     /// ```
     /// # use manycore_chip::{config::Config, guest::Warmth};
@@ -142,7 +144,7 @@ impl Warmth {
         self.seats.wake(thread, waker);
     }
 
-    /// A thread may run on `cpus` from now on (none: on all).
+    /// From now on, a thread may run on `cpus`, or on all cores if `cpus` is empty.
     ///
     /// ```
     /// # use manycore_chip::{config::Config, guest::Warmth};

@@ -34,7 +34,7 @@ fn sockets_are_meshes_with_a_link_between_them() {
         }),
     };
     let mut net = Electrical::new(&config, 32, 16).unwrap();
-    // 4 x 4 each: core 15 and core 31 are at the same place.
+    // Each mesh has 4 x 4 tiles. Cores 15 and 31 are at the same place of their meshes.
     assert_eq!((hops(&net, 0, 15), hops(&net, 0, 31)), (6, 6));
     assert_eq!(net.latency(0, 15, 64), 13);
     assert_eq!(net.latency(0, 31, 64), 63);
@@ -61,7 +61,7 @@ fn hops_and_flits() {
     let mut net = mesh(64, COUNT, false);
     assert_eq!(hops(&net, 0, 63), 14);
     assert_eq!(hops(&net, 7, 8), 8);
-    // Graphite's messages at 64 tiles: 1 flit of control, 9 with a line.
+    // Graphite's messages with 64 tiles have 1 flit without data, or 9 with a line.
     assert_eq!(net.latency(0, 63, 64), 29);
     assert_eq!(net.latency(63, 0, 576), 37);
     assert_eq!(net.send(63, 0, 576, 100), 137);
@@ -75,7 +75,7 @@ fn hops_and_flits() {
 
 #[test]
 fn a_ragged_mesh() {
-    // 1000 tiles: 31 wide, 33 high, the last row 8 tiles.
+    // 1000 tiles make a mesh of width 31 and height 33. The last row has 8 tiles.
     let mut net = mesh(1000, PORTS, true);
     assert_eq!(hops(&net, 999, 30), 23 + 32);
     assert_eq!(net.send(999, 30, 64, 0), 2 * (23 + 32) + 1);
@@ -87,14 +87,14 @@ fn a_ragged_mesh() {
 #[test]
 fn messages_wait_for_ports() {
     let mut net = mesh(16, PORTS, false);
-    // 0 1 2 3: both need the link from 1 to 2, and then that to 3.
+    // Both messages need the link from 1 to 2, and then the link from 2 to 3.
     assert_eq!(net.send(0, 3, 576, 0), 6 + 9); // on 1 -> 2 from 2 to 11
     assert_eq!(net.send(1, 3, 576, 2), 11 + 4 + 9);
-    // From the other side only the port of the receiving core is shared.
+    // A message from the other side shares only the port of the receiving core.
     assert_eq!(net.send(7, 3, 64, 6), 24 + 1); // it is taken from 6 to 24
-    // The two messages from core 1 leave it one after the other.
+    // The two messages from core 1 leave the core one after the other.
     assert_eq!(net.send(1, 0, 64, 2), 11 + 2 + 1);
-    // A late call takes what was free then.
+    // A late call gets the time that was free at its arrival.
     assert_eq!(net.send(1, 3, 64, 0), 4 + 1);
 }
 

@@ -3,24 +3,23 @@ use std::rc::Rc;
 use super::bitset::BitSet;
 use super::message::{Channel, Flight};
 
-/// A receiver's lambda queues, one first-in first-out queue a wavelength.
+/// A receiver's lambda queues: a first-in first-out queue for each wavelength.
 ///
-/// They share one pool of links, since nearly all are empty nearly always.
+/// They share one pool of links, since most queues are empty most of the time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LambdaQueues {
     links: Vec<Link>,
-    /// Unused links, by index.
     unused: Vec<u32>,
-    /// By wavelength; of no meaning where the queue is empty.
+    /// The ends of each wavelength's queue. Undefined for an empty queue.
     ends: Vec<Ends>,
-    /// Wavelengths with a message.
+    /// The wavelengths with a waiting message.
     occupied: BitSet,
 }
 
 #[derive(Clone, Debug)]
 struct Link {
     flight: Option<Rc<Flight>>,
-    /// The queue's next link, if this is not its last.
+    /// The queue's next link, unless this is the last.
     next: u32,
 }
 
@@ -31,7 +30,6 @@ struct Ends {
 }
 
 impl LambdaQueues {
-    /// Messages in all queues.
     pub(super) fn len(&self) -> usize {
         self.links.len() - self.unused.len()
     }
@@ -65,8 +63,7 @@ impl LambdaQueues {
         ends.last = at;
     }
 
-    /// Takes the first message of the first occupied queue from wavelength
-    /// `from` on, round robin.
+    /// Takes the first message of the first occupied queue in cyclic order from wavelength `from`.
     pub(super) fn pop(&mut self, from: u32) -> Option<Rc<Flight>> {
         let sender = self.occupied.next_cyclic(from)?;
         let ends = &mut self.ends[sender as usize];
@@ -80,7 +77,6 @@ impl LambdaQueues {
         link.flight.take()
     }
 
-    /// Drops the messages of a channel.
     pub(super) fn purge(&mut self, channel: Channel) {
         let all: Vec<_> = std::iter::from_fn(|| self.pop(0)).collect();
         for flight in all {

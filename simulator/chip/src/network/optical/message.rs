@@ -2,26 +2,26 @@ use crate::broadcast::Message;
 
 use crate::network::Cycles;
 
-/// A virtual channel: a number that the hardware puts on messages (Park 2013,
-/// section 3.1.3). It belongs to the network that made it.
+/// A virtual channel: a number that the hardware puts on messages (Park 2013, section 3.1.3). It is
+/// valid only for the network that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channel(pub(super) u32);
 
-/// A message on its way, one for all its receivers.
+/// A message on its way. All its receivers share it.
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) arrival: Cycles,
-    /// Messages sent before it.
+    /// The number of messages that were sent before it.
     pub(super) number: u64,
     pub(super) sender: u32,
     pub(super) channel: Channel,
     pub(super) message: Message,
-    /// It has been through the receiver's filter and completed a count there.
+    /// The message has passed the receiver's filter and completed a count there.
     pub(super) counted: bool,
 }
 
 impl Flight {
-    /// The same, having completed a count, `delay` later.
+    /// The same message after it has completed a count. It arrives `delay` later.
     pub(super) fn after(&self, delay: Cycles) -> Self {
         Self {
             arrival: self.arrival + delay,

@@ -1,14 +1,12 @@
 //! The optical broadcast network (Park, MIT 2013, chapters 3 and 4; ATAC).
 //!
-//! Every core sends on a wavelength of its own, so that senders never compete.
-//! At each receiver a message passes the core's filter into the lambda queue
-//! of its wavelength, and from there a controller moves one message at a time
-//! to the message buffer, where the core finds it by channel. The thesis
-//! estimates the wait for the controller with a queue model; here it is exact.
+//! Each core sends on its own wavelength, so senders never compete. At a receiver, a message passes
+//! the core's filter into the lambda queue of its wavelength. A controller moves one message at a
+//! time from the queues to the message buffer, where the core finds it by channel. The thesis
+//! estimates the wait for the controller with a queue model. Here it is exact.
 //!
-//! A send costs no event later on: a receiver does what has happened to it
-//! when it is asked. Calls come in order of time; calls of one cycle take
-//! effect in call order.
+//! A message causes no later events: a receiver catches up with the time when it is called. Calls
+//! come in the order of time. Calls in the same cycle take effect in the order of calls.
 
 mod bitset;
 mod lambda;
@@ -31,19 +29,19 @@ use super::{Cycles, Invalid};
 use crate::account::OpticalCounters;
 use crate::config;
 
-/// Bytes of a word, as energy is accounted for.
+/// The bytes of a word, the unit of energy.
 const WORD: usize = 8;
 
-/// The network and every core's end of it.
+/// The network, with each core's interface to it.
 #[derive(Debug)]
 pub(crate) struct Optical {
     transport: Cycles,
     bytes_per_cycle: usize,
-    /// Messages sent so far.
+    /// The number of messages sent so far.
     sent: u64,
-    /// Words that they had, and that arrived at ports.
+    /// The words of these messages, and the words that arrived at ports.
     words: OpticalCounters,
-    /// When each core's wavelength has carried all that it was given.
+    /// The time when each core's wavelength becomes free.
     wavelengths: Box<[Cycles]>,
     receivers: Box<[Receiver]>,
     channels: Vec<Subscription>,
@@ -51,21 +49,21 @@ pub(crate) struct Optical {
 
 #[derive(Debug, Default)]
 struct Subscription {
-    /// Cores with a port, in order.
+    /// The cores with a port, in ascending order.
     cores: Vec<u32>,
-    /// Messages that had not arrived at the last send, for ports opened while
-    /// they fly.
+    /// Messages that had not arrived at the last send. A port that is opened before they arrive
+    /// gets them too.
     flying: VecDeque<Rc<Flight>>,
 }
 
-/// The statistics of a core's end of the network.
+/// The statistics of a core's interface to the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// Messages that arrived at the filter, on channels of the core.
     pub(crate) arrived: u64,
     /// Messages that the controller moved to the message buffer.
     pub(crate) moved: u64,
-    /// Cycles that they took from arrival to the message buffer, in all.
+    /// Cycles that they took from arrival to the message buffer, summed.
     pub(crate) delay: Cycles,
 }
 
@@ -87,16 +85,14 @@ impl Optical {
         })
     }
 
-    /// A new channel.
     pub(crate) fn create_channel(&mut self) -> Channel {
         self.channels.push(Subscription::default());
         Channel(self.channels.len() as u32 - 1)
     }
 
-    /// Subscribes the core to what arrives from `at` on, or to the count of
-    /// it: then only every `every`-th message is passed on, once the adder tree is
-    /// through. A core has one port of a channel; to open it again changes
-    /// nothing but the counting.
+    /// Subscribes the core to messages that arrive from `at` on. With `every`, only every
+    /// `every`-th message is passed on, after the cycles of the adder tree. A core has one port of
+    /// a channel. To open it again only changes the counting.
     pub(crate) fn open_port(
         &mut self,
         at: Cycles,
@@ -119,8 +115,7 @@ impl Optical {
         }
     }
 
-    /// Unsubscribes the core; messages of the channel that it has not taken
-    /// are gone.
+    /// Unsubscribes the core. Messages of the channel that it has not taken are lost.
     pub(crate) fn close_port(&mut self, at: Cycles, core: u32, channel: Channel) {
         if self.receivers[core as usize].close(at, channel) {
             self.channels[channel.0 as usize]
@@ -129,14 +124,15 @@ impl Optical {
         }
     }
 
-    /// Sets the core's filter for what arrives from `at` on.
+    /// Sets the core's filter for messages that arrive from `at` on.
     pub(crate) fn set_filter(&mut self, at: Cycles, core: u32, filter: Filter) {
         self.receivers[core as usize].set_filter(at, filter);
     }
 
-    /// Broadcasts a message; the sender needs no port. Returns when it is at the lambda queues of all others that have one: after the
-    /// transport and, for long data, the cycles it keeps the sender's
-    /// wavelength, behind what that still has to carry.
+    /// Broadcasts a message. The sender needs no port. Returns the time when the message arrives at
+    /// the lambda queues of all other cores with a port. The message waits until the sender's
+    /// wavelength is free, occupies it for the cycles of its long data, and takes the transport's
+    /// cycles.
     pub(crate) fn send(
         &mut self,
         at: Cycles,
@@ -177,8 +173,7 @@ impl Optical {
         arrival
     }
 
-    /// Takes the message of the channel that has been longest in the core's
-    /// message buffer, if there is one at `at`.
+    /// Takes the channel's oldest message from the core's message buffer, if there is one at `at`.
     pub(crate) fn receive(&mut self, at: Cycles, core: u32, channel: Channel) -> Option<Delivery> {
         let flight = self.receivers[core as usize].receive(at, channel)?;
         Some(Delivery {
@@ -187,31 +182,27 @@ impl Optical {
         })
     }
 
-    /// When the channel's next message is in the core's message buffer, if
-    /// nothing is sent nor set from now on. A later send can put the time off
-    /// (its message is picked first) or bring it forward, but only if it
-    /// arrives at least `controller` cycles before that time.
+    /// The time when the channel's next message is in the core's message buffer, if there are no
+    /// further sends or changes. A later message can delay that time (if the controller picks it
+    /// first) or advance it, but only if it arrives at least `controller` cycles before that time.
     pub(crate) fn next_ready(&mut self, at: Cycles, core: u32, channel: Channel) -> Option<Cycles> {
         self.receivers[core as usize].next_ready(at, channel)
     }
 
-    /// Messages of the channel in the core's message buffer.
     pub(crate) fn pending(&mut self, at: Cycles, core: u32, channel: Channel) -> usize {
         self.receivers[core as usize].pending(at, channel)
     }
 
-    /// Whether the core has a port of the channel.
     pub(crate) fn reaches(&self, core: u32, channel: Channel) -> bool {
         let cores = &self.channels[channel.0 as usize].cores;
         cores.binary_search(&core).is_ok()
     }
 
-    /// Words that were sent and received.
     pub(crate) fn words(&self) -> OpticalCounters {
         self.words
     }
 
-    /// The statistics of the core's end before `at`.
+    /// The statistics of the core's interface before `at`.
     pub(crate) fn counters(&mut self, at: Cycles, core: u32) -> Counters {
         self.receivers[core as usize].counters(at)
     }

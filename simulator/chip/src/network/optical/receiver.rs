@@ -8,49 +8,47 @@ use super::message::{Channel, Flight};
 use crate::broadcast::Filter;
 use crate::network::Cycles;
 
-/// A core's end of the network: filters, lambda queues, controller and message buffer. A method that
-/// reads its state first brings it up to date.
+/// A core's interface to the network: filter, ports, lambda queues, controller and message buffer.
+/// A method that reads this state first brings it up to date.
 ///
 /// In one cycle, first ports and filters change, then messages arrive and are filtered, then a free
 /// controller picks a message. So a controller that is free or becomes free in a cycle can pick a
 /// message that arrives in that cycle. The controller serves the first occupied queue after the
-/// wavelength served last, and moves one message in `controller` cycles. At their end the message is
-/// in the message buffer, and the controller is free.
+/// wavelength that it served last. It moves one message in `controller` cycles. At the end of these
+/// cycles, the message is in the message buffer, and the controller is free.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     /// Cycles to move one message.
     controller: Cycles,
-    /// Cycles to count what arrived.
+    /// Cycles to count the messages that arrived.
     adder: Cycles,
     filter: Filter,
-    /// Sent and not yet filtered, by arrival and order of sending.
+    /// Messages that were sent and not yet filtered, by arrival and order of sending.
     flying: VecDeque<Rc<Flight>>,
     lambda: LambdaQueues,
     /// The time at which the controller can pick next. Messages in the lambda queues had arrived by
     /// then.
     free_at: Cycles,
-    /// The wavelength after the one served last.
+    /// The wavelength after the last served wavelength.
     position: u32,
-    /// By channel.
+    /// The ports, sorted by channel.
     ports: Vec<Port>,
     counters: Counters,
 }
 
-/// A subscription and its part of the message buffer.
 #[derive(Clone, Debug)]
 struct Port {
     channel: Channel,
-    /// Its messages in `flying`.
+    /// The number of its messages in `flying`.
     flying: usize,
-    /// Its messages in the lambda queues.
+    /// The number of its messages in the lambda queues.
     waiting: usize,
-    /// Messages are counted instead of kept.
+    /// If this is `Some`, the port counts its messages.
     counter: Option<Counter>,
-    /// When each message is in the buffer, and the message.
+    /// The messages, with the times when they are in the buffer.
     buffer: VecDeque<(Cycles, Rc<Flight>)>,
 }
 
-/// Counts what passes the filter.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     every: NonZeroU32,
@@ -79,7 +77,7 @@ impl Receiver {
     }
 
     fn port(&mut self, channel: Channel) -> Option<&mut Port> {
-        // Most receivers have one port: one comparison finds it.
+        // Most receivers have one port, which one comparison finds.
         let at = match self.ports.first() {
             Some(port) if port.channel == channel => 0,
             _ => self
@@ -140,11 +138,11 @@ impl Receiver {
         self.filter = filter;
     }
 
-    /// Expects a message sent at `at` on a channel of this core.
+    /// Adds a message that was sent at `at` on a channel of this core.
     pub(super) fn expect(&mut self, at: Cycles, flight: Rc<Flight>) {
         if self.flying.len() == self.flying.capacity() {
-            // Before the queue grows, drop the messages that the filter stops: a core that
-            // never looks must not keep them.
+            // Before the queue grows, filter the messages that have arrived. Otherwise a core that
+            // never receives would keep the messages that its filter stops.
             self.advance(at);
         }
         if let Some(port) = self.port(flight.channel) {
@@ -153,7 +151,6 @@ impl Receiver {
         self.insert(flight);
     }
 
-    /// Adds it to the messages in flight.
     fn insert(&mut self, flight: Rc<Flight>) {
         let order = |flight: &Flight| (flight.arrival, flight.number);
         let flying = self.flying.iter().rev();
@@ -164,14 +161,13 @@ impl Receiver {
         }
     }
 
-    /// Does all that happens before the cycle `now`. It is final: what is sent
-    /// or set later takes effect in `now` or after it.
+    /// Does everything that happens before the cycle `now`. Later sends and changes take effect in
+    /// `now` or after it, so this is final.
     fn advance(&mut self, now: Cycles) {
         while self.move_one(now).is_some() {}
         self.arrive(now);
     }
 
-    /// Filters what arrives before `now`.
     fn arrive(&mut self, now: Cycles) {
         while let Some(flight) = self.flying.pop_front_if(|flight| flight.arrival < now) {
             self.counters.arrived += u64::from(!flight.counted);
@@ -186,7 +182,7 @@ impl Receiver {
                 && !flight.counted
             {
                 if counter.completes() {
-                    // Of the messages of this count, this one alone goes on, through the adder tree.
+                    // Only this message of its count continues, through the adder tree.
                     self.insert(Rc::new(flight.after(adder)));
                 } else {
                     port.flying -= 1;
@@ -227,7 +223,7 @@ impl Receiver {
         Some((channel, ready))
     }
 
-    /// Brings the message buffer up to what a look at `at` finds.
+    /// Brings the message buffer up to date for a look at `at`.
     fn look(&mut self, at: Cycles) {
         // A controller that takes no time moves a message in the cycle in which it picks it.
         self.advance(if self.controller == 0 { at + 1 } else { at });
@@ -246,7 +242,7 @@ impl Receiver {
         let Some(port) = self.port(channel) else {
             return 0;
         };
-        // Only the message picked last can still be moving.
+        // Only the last picked message can still be moving.
         let moving = port.buffer.back().is_some_and(|(ready, _)| *ready > at);
         port.buffer.len() - usize::from(moving)
     }
@@ -262,8 +258,8 @@ impl Receiver {
             return None;
         }
         if let Some(counter) = port.counter {
-            // The engine asks at each send while a thread listens. Most sends complete no count: spare them
-            // the search below.
+            // While a thread listens, the engine calls this at each send. Most sends complete no
+            // count, so they skip the search below.
             let count = counter.count as usize + flying;
             let mut counted = self.flying.iter().filter(|flight| flight.counted);
             if waiting == 0
@@ -273,7 +269,7 @@ impl Receiver {
                 return None;
             }
         } else if flying == self.flying.len() && waiting == self.lambda.len() {
-            // Whatever is picked next is the channel's.
+            // The next picked message is of this channel.
             let pick = match waiting {
                 0 => {
                     let mut passing = self.flying.iter();

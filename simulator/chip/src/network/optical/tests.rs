@@ -140,7 +140,7 @@ fn a_controller_without_delay() {
 }
 
 #[test]
-fn what_a_filter_stops_is_let_go() {
+fn messages_that_a_filter_stops_are_dropped() {
     let mut net = network(2, 5, 10);
     let channel = net.create_channel();
     net.open_port(0, 0, channel, None);
@@ -160,7 +160,7 @@ fn what_a_filter_stops_is_let_go() {
     );
 }
 
-/// The network as the documentation describes it, one cycle after the other.
+/// A simple model of the network as documented. It advances cycle by cycle.
 #[derive(Clone)]
 struct Naive {
     now: Cycles,

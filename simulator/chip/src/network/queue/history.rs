@@ -3,21 +3,20 @@ use std::collections::{BTreeMap, VecDeque};
 use super::load::Load;
 use super::{Cycles, QueueModel};
 
-/// Free intervals remembered, the one without an end included.
+/// The most free intervals that are kept, including the interval without an end.
 const INTERVALS: usize = 100;
 
-/// A queue that remembers when it is free, in a sorted list.
+/// A queue that keeps its free intervals in a sorted list.
 ///
-/// A message takes the first free interval that can hold its service. Pieces
-/// shorter than the shortest service are dropped, and beyond 100 intervals the
-/// earliest is forgotten. A message that lies before what is remembered waits
-/// as long as the mean message of an M/G/1 queue under the recent load. Quick
-/// when messages come nearly in order.
+/// A message takes the first free interval that is long enough for its service. Intervals shorter
+/// than the shortest service are dropped. Beyond 100 intervals, the earliest is dropped. A message
+/// before the kept intervals waits for the mean time of an M/G/1 queue under the recent load. The
+/// list is fast if messages come nearly in order.
 #[derive(Clone, Debug)]
 pub struct HistoryList(pub(super) History<VecDeque<Gap>>);
 
-/// The same as [`HistoryList`], in a balanced tree: logarithmic in the
-/// intervals for any order, and one more step for each that is too short.
+/// As [`HistoryList`], with a balanced tree. A search takes logarithmic time in any order of
+/// messages, plus a step for each interval that is too short.
 #[derive(Clone, Debug)]
 pub struct HistoryTree(pub(super) History<BTreeMap<Cycles, Cycles>>);
 
@@ -47,7 +46,7 @@ impl QueueModel for HistoryTree {
     }
 }
 
-/// Free time with an end.
+/// A free interval with an end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     start: Cycles,
@@ -63,7 +62,7 @@ impl Gap {
         self.start.max(arrival) + service <= self.end
     }
 
-    /// The free time before and after a service that fits.
+    /// The gaps that remain before and after a service in this gap.
     fn split(self, arrival: Cycles, service: Cycles) -> (Gap, Gap) {
         let start = self.start.max(arrival);
         (
@@ -76,11 +75,9 @@ impl Gap {
     }
 }
 
-/// A collection of gaps, disjoint and in order.
 pub(super) trait Gaps: Default {
-    /// Serves in the first gap that can hold the service at or after
-    /// `arrival`, keeps what is left of it if not shorter than `shortest`, and
-    /// returns the start of the service.
+    /// Serves a message in the first gap with room for the service at or after `arrival`. Keeps the
+    /// rests of the gap that are not shorter than `shortest`. Returns the start of the service.
     fn serve(&mut self, arrival: Cycles, service: Cycles, shortest: Cycles) -> Option<Cycles>;
     fn push_last(&mut self, gap: Gap);
     fn pop_first(&mut self) -> Option<Gap>;
@@ -89,7 +86,7 @@ pub(super) trait Gaps: Default {
 
 impl Gaps for VecDeque<Gap> {
     fn serve(&mut self, arrival: Cycles, service: Cycles, shortest: Cycles) -> Option<Cycles> {
-        // From the back: messages come nearly in order.
+        // From the back, since messages come nearly in order.
         let late = self
             .iter()
             .rev()
@@ -162,9 +159,9 @@ impl Gaps for BTreeMap<Cycles, Cycles> {
 pub(super) struct History<G> {
     shortest: Cycles,
     gaps: G,
-    /// Free from here to the end of time.
+    /// The queue is free from this time on.
     tail: Cycles,
-    /// Nothing is known of the time before.
+    /// The free intervals before this time are not known.
     pub(super) known_from: Cycles,
     load: Load,
 }

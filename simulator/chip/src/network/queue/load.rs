@@ -1,10 +1,9 @@
 use super::Cycles;
 
-/// Messages of a period.
 const PERIOD: u32 = 64;
 
-/// The recent load of a queue: the last 64 to 128 messages. Older ones are
-/// let go, since a mean since time zero describes no phase of a program.
+/// The recent load of a queue: the last 64 to 128 messages. Older messages are dropped, since a
+/// mean over the whole run would not describe the program's current phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Load {
     previous: Period,
@@ -36,9 +35,9 @@ impl Load {
         period.service_squared += service * service;
     }
 
-    /// Mean wait in an M/G/1 queue under this load, by Pollaczek and
-    /// Khinchine: λE\[S²\] / 2(1 - ρ), with ρ at most 0.999. With sums over a
-    /// span T it is ΣS² / 2(T - ΣS): whole numbers, the same on every host.
+    /// The mean wait in an M/G/1 queue with this load, by Pollaczek and Khinchine:
+    /// λE\[S²\] / 2(1 - ρ), with ρ at most 0.999. Over a span T, this is ΣS² / 2(T - ΣS). These are
+    /// whole numbers, so the result is the same on every host.
     pub(super) fn mean_wait(&self) -> Cycles {
         let (old, new) = (&self.previous, &self.current);
         let service = old.service + new.service;

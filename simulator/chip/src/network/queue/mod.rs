@@ -1,10 +1,10 @@
-//! Queue models: how long a message waits for a port that others use too.
+//! Queue models: compute how long a message waits for a shared port.
 //!
-//! A simulator that meets messages slightly out of time order cannot keep a
-//! real queue: the message it sees first may arrive second. These models,
-//! first used in Graphite (Miller et al., HPCA 2010), answer at once and for
-//! good. [`HistoryList`] and [`HistoryTree`] remember when the port is free
-//! and so let a late-seen early message use time that it would have had.
+//! The simulator handles messages slightly out of the order of time, so it cannot use a real queue:
+//! the message that it handles first may arrive second. These models, first used in Graphite
+//! (Miller et al., HPCA 2010), answer at once, and the answers are final. [`HistoryList`] and
+//! [`HistoryTree`] keep the times when the port is free. So an early message that is handled late
+//! gets the time that was free at its arrival.
 
 mod history;
 mod load;
@@ -26,8 +26,7 @@ use super::Cycles;
 /// assert_eq!(port.delay(20, 10), 0); // seen late, but the port was free
 /// ```
 pub trait QueueModel {
-    /// Cycles that a message arriving at `arrival` waits before its service of
-    /// `service` cycles begins. The service is granted: no later call gets the
-    /// same cycles.
+    /// Cycles that a message arriving at `arrival` waits before its service of `service` cycles
+    /// begins. The service is reserved: no later call gets the same cycles.
     fn delay(&mut self, arrival: Cycles, service: Cycles) -> Cycles;
 }

@@ -49,9 +49,9 @@ fn before_the_memory_the_mean_wait_of_an_m_g_1_queue() {
     for message in 0..192 {
         assert_eq!(queue.delay(20 * message, 10), 0);
     }
-    // The last 128: span 127 * 20, service 1280, squares 12800.
+    // The last 128 messages have a span of 127 * 20, a service of 1280, and squares of 12800.
     assert_eq!(queue.delay(5, 5), 12_800 / (2 * (2_540 - 1_280)));
-    // Gaps 10..20, 30..40, ...: the 92 earliest are forgotten.
+    // The 92 earliest of the gaps 10..20, 30..40, ... are dropped.
     assert_eq!(queue.0.known_from, 20 * 92);
     assert_eq!(queue.delay(20 * 92, 10), 10);
 }

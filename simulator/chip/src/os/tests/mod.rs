@@ -1,5 +1,5 @@
-//! The scheduler's rules one by one, on random operations, and as a whole
-//! against what is known of Linux.
+//! Tests the scheduler's rules one by one, with random operations, and as a whole against known
+//! results of Linux.
 
 mod random;
 mod rules;
@@ -8,7 +8,7 @@ mod whole;
 use crate::config;
 use crate::core_set::CoreSet;
 
-/// Linux on eight cores and more, HZ=250, in microseconds.
+/// Linux on eight or more cores with HZ=250. Times are in microseconds.
 fn linux() -> config::Os {
     config::Os {
         sticky_wakes: None,

@@ -1,4 +1,4 @@
-//! Random operations.
+//! Tests random operations.
 
 use super::super::scheduler::State;
 use super::super::*;
@@ -103,7 +103,7 @@ proptest! {
                             check(&os);
                             os.pick(now, moved.from);
                         }
-                        // The pick may have pulled the moved thread on.
+                        // The pick may have pulled the moved thread to yet another core.
                         owed = Some(moved.to).filter(|to| to.idle);
                     }
                 }
@@ -117,7 +117,7 @@ proptest! {
                 }
             }
             check(&os);
-            // The engine may let a woken idle core wait before it picks.
+            // The engine may delay the pick of a woken idle core.
             if let Some(to) = owed {
                 if to.preempts && os.running(to.core).is_some() {
                     os.requeue(now, to.core);

@@ -1,11 +1,11 @@
-//! Each rule by hand.
+//! Tests each rule alone.
 
 use super::super::scheduler::Picked;
 use super::super::*;
 use super::{linux, only};
 use crate::core_set::CoreSet;
 
-/// `threads` spawned from core 0 and running or queued.
+/// A scheduler with `threads` threads, spawned from core 0 and running or queued.
 fn busy(cores: u32, group_cores: u32, threads: u32) -> Scheduler {
     let mut os = Scheduler::new(&linux(), cores, group_cores);
     for thread in 0..threads {
@@ -26,7 +26,8 @@ fn busy(cores: u32, group_cores: u32, threads: u32) -> Scheduler {
 #[test]
 fn spawn_takes_the_group_with_most_idle_cores() {
     let os = busy(8, 4, 5);
-    // Core 0; then group 1 has more; then turns, home first when equal.
+    // The first thread goes to core 0. Then group 1 has more idle cores. After that, the groups
+    // take turns, with the parent's group first when both have equally many.
     let running: Vec<_> = (0..8).map(|core| os.running(core)).collect();
     let expected = [
         Some(0),
@@ -64,7 +65,7 @@ fn wake_prefers_its_core_then_its_group_and_never_another_group() {
         os.block(10, core);
         assert_eq!(os.pick(10, core), None);
     }
-    // Cores 1 and 2 are idle in group 0, core 6 in group 1.
+    // Cores 1 and 2 of group 0 and core 6 of group 1 are idle.
     let threads = |os: &Scheduler, core: usize| {
         (0..8)
             .find(|&t| os.threads[t as usize].core == core as u32)
@@ -90,7 +91,7 @@ fn wake_prefers_its_core_then_its_group_and_never_another_group() {
     let zero = threads(&os, 0);
     os.wake(zero, 3);
     os.pick(30, 0);
-    // Core 1 is between threads, not idle: all of group 0 is taken.
+    // Core 1 is about to pick a thread, so it is not idle, and no core of group 0 is idle.
     let placed = os.wake(one, 3);
     assert_eq!((placed.core, placed.idle), (1, false));
     assert_eq!(os.wake(six, 0).core, 6);
@@ -107,7 +108,7 @@ fn wake_follows_a_less_loaded_waker_to_its_group() {
     let waker = 2;
     os.block(0, 3);
     os.pick(0, 3);
-    // Its own core has two threads, the waker's one, and 3 is idle.
+    // The sleeper's core has two threads, the waker's core has one, and core 3 is idle.
     assert_eq!(
         os.wake(sleeper, waker),
         Placement {
@@ -132,7 +133,7 @@ fn a_sleeper_preempts_but_gains_no_more_than_half_a_latency() {
     assert_eq!(behind, 12_000);
     os.requeue(1_000_000, 0);
     assert_eq!(os.pick(1_000_000, 0).unwrap().thread, 0);
-    // A thread that slept for a moment has its own vruntime: no reason to preempt.
+    // A thread that slept only briefly keeps its vruntime, so it does not preempt.
     os.ran(0, 12_000);
     os.block(1_012_000, 0);
     os.pick(1_012_000, 0);
@@ -147,12 +148,12 @@ fn a_slice_is_latency_over_runnable_but_not_too_short() {
         assert!(!os.tick(0), "after {used}");
         os.ran(0, 4_000);
     }
-    // The second started a slice (of two) later: this one is not ahead.
+    // The second thread started a slice later, so this thread is not ahead of it.
     assert!(!os.tick(0));
     os.ran(0, 12_000);
     assert!(os.tick(0));
     let mut os = busy(1, 1, 20);
-    // The last came a slice of 3 ms behind.
+    // The last thread started a slice of 3 ms behind.
     os.ran(0, 2_999);
     assert!(!os.tick(0));
     os.ran(0, 2);
@@ -169,13 +170,13 @@ fn yield_lets_the_next_run_unless_it_is_far_ahead() {
     os.ran(0, 1);
     os.yield_now(0, 0);
     assert_eq!(os.pick(0, 0).unwrap().thread, 1);
-    // Thread 0 kept its vruntime and was skipped only once.
+    // Thread 0 kept its vruntime and is skipped only once.
     os.requeue(0, 0);
     assert_eq!(os.pick(0, 0).unwrap().thread, 0);
 }
 
 #[test]
-fn an_idle_core_pulls_at_once_its_group_first() {
+fn an_idle_core_pulls_at_once_and_first_from_its_group() {
     let mut os = busy(4, 2, 4);
     os.spawn(4, only(2), 0);
     os.spawn(5, CoreSet::below(4), 3);
@@ -191,7 +192,7 @@ fn an_idle_core_pulls_at_once_its_group_first() {
         })
     );
     assert_eq!(os.runnable(0), 1);
-    // Nothing waits in the group any more; 4 may not leave core 2.
+    // No thread of the group waits any more, and thread 4 may not leave core 2.
     os.exit(50_000, 1);
     assert_eq!(os.pick(50_000, 1).map(|picked| picked.thread), Some(5));
     os.exit(50_000, 1);
@@ -206,7 +207,7 @@ fn hot_threads_and_restless_cores_do_not_pull() {
     os.requeue(1_000, 0);
     os.pick(1_000, 0);
     os.block(1_400, 1);
-    // On core 0 one ran until 400 us ago.
+    // A thread of core 0 ran until 400 us ago.
     assert_eq!(os.pick(1_400, 1), None);
     let due = os.next_balance(1_400, 1);
     assert_eq!(due, 3_000);
@@ -229,7 +230,7 @@ fn hot_threads_and_restless_cores_do_not_pull() {
 }
 
 #[test]
-fn a_difference_of_two_is_evened_at_once_of_one_after_failures() {
+fn a_difference_of_two_threads_is_evened_at_once_and_of_one_after_failures() {
     let mut os = Scheduler::new(&linux(), 2, 2);
     for thread in 0..4 {
         os.spawn(thread, only(u32::from(thread == 3)), 0);
@@ -245,7 +246,7 @@ fn a_difference_of_two_is_evened_at_once_of_one_after_failures() {
     assert_eq!((pulled.from, pulled.to.core, pulled.to.idle), (0, 1, false));
     assert_eq!(os.balance(32_000, 64_000, 1), None);
 
-    // 2 and 1: half a thread is in excess, so one failure is enough.
+    // The queues have 2 threads and 1 thread. Half a thread is in excess, so one failure is enough.
     os.exit(64_000, 1);
     os.pick(64_000, 1);
     assert_eq!((os.runnable(0), os.runnable(1)), (2, 1));
@@ -255,7 +256,7 @@ fn a_difference_of_two_is_evened_at_once_of_one_after_failures() {
 }
 
 #[test]
-fn affinity_moves_what_runs_or_waits_elsewhere() {
+fn affinity_moves_running_and_waiting_threads() {
     let mut os = busy(4, 4, 4);
     os.spawn(4, only(0), 0);
     os.block(10, 2);
@@ -265,7 +266,7 @@ fn affinity_moves_what_runs_or_waits_elsewhere() {
     let moved = os
         .set_affinity(20, running, CoreSet::from_iter([2, 3]))
         .unwrap();
-    // Core 2 pulled nothing (4 is pinned), so it is idle.
+    // Core 2 pulled no thread, since thread 4 is pinned, so it is idle.
     assert_eq!((moved.from, moved.was_running), (0, true));
     assert_eq!(
         moved.to,

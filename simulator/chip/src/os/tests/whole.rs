@@ -1,4 +1,4 @@
-//! Whole machines, in discrete steps.
+//! Tests whole machines in discrete steps.
 
 use super::super::*;
 use super::{linux, only};
@@ -12,9 +12,8 @@ struct Machine {
     os: Scheduler,
     now: Cycles,
     cores: u32,
-    /// Time each thread has had.
     had: Vec<Cycles>,
-    /// When each core last balanced.
+    /// The time of each core's last balancing.
     balanced: Vec<Cycles>,
     migrations: u32,
 }
@@ -52,7 +51,8 @@ impl Machine {
         }
     }
 
-    /// One step on all cores; threads that have `leaves` block after it.
+    /// Does one step on all cores. Afterwards, blocks the threads for which `leaves` returns
+    /// `true`.
     fn step(&mut self, leaves: impl Fn(&[Cycles], ThreadId) -> bool) {
         self.now += STEP;
         for core in 0..self.cores {
@@ -88,8 +88,8 @@ impl Machine {
         }
     }
 
-    /// Whether this is the core's clock interrupt, at which it checks its threads and the other
-    /// queues. The interrupts of the cores are spread over the tick.
+    /// Whether this step is the core's clock interrupt, at which it checks its threads and the
+    /// other queues. The cores' interrupts are spread over the tick.
     fn ticks(&self, core: u32) -> bool {
         let tick = linux().tick;
         let phase = tick * u64::from(core) / u64::from(self.cores) / STEP * STEP;
@@ -102,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// An interval of `work` a thread up to a barrier, where they block.
+    /// Each thread does `work` and blocks at a barrier. Returns the time.
     fn interval(&mut self, work: Cycles) -> Cycles {
         let begin = self.now;
         let goal: Vec<_> = self.had.iter().map(|had| had + work).collect();
@@ -112,7 +112,7 @@ impl Machine {
         self.now - begin
     }
 
-    /// The same, where they spin until the last is there.
+    /// Each thread does `work` and spins at a barrier until the last arrives. Returns the time.
     fn spinning_interval(&mut self, work: Cycles) -> Cycles {
         let begin = self.now;
         let goal: Vec<_> = self.had.iter().map(|had| had + work).collect();
@@ -145,7 +145,7 @@ fn two_threads_share_a_core() {
 }
 
 #[test]
-fn the_odd_thread_wanders_and_all_get_a_share() {
+fn the_surplus_thread_moves_and_all_threads_get_a_share() {
     let mut machine = Machine::new(15, 15, &vec![CoreSet::below(15); 16]);
     let time = 60 * SECOND;
     machine.run(time);
@@ -157,8 +157,8 @@ fn the_odd_thread_wanders_and_all_get_a_share() {
     assert!(machine.migrations > 100);
 }
 
-/// With a sixteenth core that the threads may not use, as under `taskset`,
-/// the mean is one thread a core and nothing is moved.
+/// With a sixteenth core that the threads may not use, as under `taskset`, the mean is one thread a
+/// core, so no thread is moved.
 #[test]
 fn under_taskset_two_threads_stay_at_half() {
     let mut machine = Machine::new(16, 16, &vec![CoreSet::below(15); 16]);
@@ -177,10 +177,10 @@ fn pinned_threads_do_not_move() {
     assert!(machine.had[0].abs_diff(machine.had[15]) <= 24_000);
 }
 
-/// As many threads as cores, let loose from some of the cores, have one each
-/// in the end, whatever the groups are, and however often a core looks.
+/// As many threads as cores start on some of the cores. In the end, each core has one thread, for
+/// all sizes of groups.
 #[test]
-fn groups_are_evened_too() {
+fn load_is_balanced_for_all_group_sizes() {
     for (cores, group_cores) in (2..=16).flat_map(|cores| (1..=cores).map(move |n| (cores, n))) {
         for crowded in 1..cores {
             let threads = vec![CoreSet::below(crowded); cores as usize];
@@ -200,9 +200,9 @@ fn groups_are_evened_too() {
     }
 }
 
-/// Fair shares and idle pull without rotation: of T = kC + r threads the
-/// r(k+1) on crowded cores have 1/(k+1) of their work done when the others
-/// leave, and go on alone.
+/// The ratio with fair shares and idle pull, but without rotation. Of T = kC + r threads, r(k+1)
+/// are on crowded cores. When the others leave, these have done k/(k+1) of their work, and continue
+/// alone.
 fn fair_pull(threads: f64, cores: f64) -> f64 {
     let (k, r) = ((threads / cores).floor(), threads % cores);
     if threads <= cores {
@@ -214,8 +214,8 @@ fn fair_pull(threads: f64, cores: f64) -> f64 {
     }
 }
 
-/// Barriers with blocking threads. The work is far above the slice and below the time that the odd
-/// thread wanders.
+/// Barriers with blocking threads. The work is far longer than the slice, but shorter than the time
+/// in which the surplus thread moves on.
 #[test]
 fn blocking_barrier_with_long_work_follows_the_fair_share_formula() {
     for cores in [9, 10, 12, 13, 14, 15] {
@@ -230,7 +230,7 @@ fn blocking_barrier_with_long_work_follows_the_fair_share_formula() {
     }
 }
 
-/// Work below the slice: one thread runs after the other.
+/// With less work than a slice, one thread runs after the other.
 #[test]
 fn blocking_barrier_with_short_work_takes_twice_as_long() {
     let mut machine = Machine::new(15, 15, &vec![CoreSet::below(15); 16]);
@@ -243,8 +243,7 @@ fn blocking_barrier_with_short_work_takes_twice_as_long() {
     assert!((1.9..=2.1).contains(&ratio), "{ratio}");
 }
 
-/// A spinning barrier: each interval waits for a whole slice of a thread
-/// that only spins.
+/// At a spinning barrier, each interval waits for a whole slice of a thread that only spins.
 #[test]
 fn spinning_barrier_burns_slices() {
     let mut machine = Machine::new(15, 15, &vec![CoreSet::below(15); 16]);
