@@ -72,7 +72,7 @@ export! {
     }
 
     pub(super) fn omp_test_lock(lock: *mut WordLock) -> c_int {
-        c_int::from(word(lock).try_lock())
+        c_int::from(word(lock).try_lock(&context().carried))
     }
 
     pub(super) fn omp_init_nest_lock(lock: *mut *mut NestLock) {
@@ -107,12 +107,12 @@ export! {
     }
 
     pub(super) fn omp_test_nest_lock(lock: *mut *mut NestLock) -> c_int {
-        let lock = nest(lock);
-        let task = context().seat.task.get();
+        let (context, lock) = (context(), nest(lock));
+        let task = context.seat.task.get();
         if let Some(count) = lock.again(task) {
             return count;
         }
-        if lock.lock.try_lock() { lock.own(task) } else { 0 }
+        if lock.lock.try_lock(&context.carried) { lock.own(task) } else { 0 }
     }
 
     // Fortran's locks are C's.

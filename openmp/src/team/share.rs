@@ -204,10 +204,10 @@ impl Share {
                 return false;
             }
             if state == base + FREE {
-                // Relaxed on failure: it is loaded again, below.
+                // Acquire on failure as well: if another member has made the plan meanwhile, this member sees it.
                 match self
                     .state
-                    .compare_exchange(state, base + MAKING, Acquire, Relaxed)
+                    .compare_exchange(state, base + MAKING, Acquire, Acquire)
                 {
                     Ok(_) => break,
                     Err(now) => state = now,

@@ -72,13 +72,17 @@ impl WordLock {
     }
 
     #[inline]
-    pub(crate) fn try_lock(&self) -> bool {
-        self.0.try_lock()
+    pub(crate) fn try_lock(&self, carried: &Carried) -> bool {
+        let is_taken = self.0.try_lock();
+        if is_taken {
+            carried.takes_lock();
+        }
+        is_taken
     }
 
     #[inline]
     pub(crate) fn lock(&self, carried: &Carried) {
-        if !self.try_lock() {
+        if !self.0.try_lock() {
             self.lock_slowly(carried);
         }
         carried.takes_lock();
@@ -88,7 +92,7 @@ impl WordLock {
     fn lock_slowly(&self, carried: &Carried) {
         let free = || self.0.is_free();
         if let Some(rank) = carried.waits() {
-            while !self.try_lock() {
+            while !self.0.try_lock() {
                 rank.wait_until(&free);
             }
             return;
@@ -97,7 +101,7 @@ impl WordLock {
             return;
         }
         while spin(&free) {
-            if self.try_lock() {
+            if self.0.try_lock() {
                 return;
             }
         }
@@ -109,7 +113,7 @@ impl WordLock {
     fn lock_with_backoff(&self) -> bool {
         (0..BACKOFFS).any(|round| {
             (0..1 << round).for_each(|_| Native::relax());
-            self.0.is_free() && self.try_lock()
+            self.0.is_free() && self.0.try_lock()
         })
     }
 

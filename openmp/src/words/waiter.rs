@@ -69,3 +69,28 @@ impl Carried {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lock::WordLock;
+    use super::*;
+
+    #[test]
+    fn each_way_to_take_a_lock_is_counted_once() {
+        let held = Box::leak(Box::new(Cell::new(0)));
+        let carried = Carried {
+            rank: Cell::new(None),
+            held: Cell::new(Some(held)),
+        };
+        let [one, other] = [WordLock::new(), WordLock::new()];
+        one.lock(&carried);
+        assert!(other.try_lock(&carried));
+        assert_eq!(held.get(), 2);
+        assert!(!other.try_lock(&carried));
+        assert_eq!(held.get(), 2);
+        other.unlock(&carried);
+        assert_eq!(held.get(), 1);
+        one.unlock(&carried);
+        assert_eq!(held.get(), 0);
+    }
+}
