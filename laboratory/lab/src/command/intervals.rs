@@ -118,8 +118,9 @@ fn interval(samples: &[f64]) -> [String; 3] {
     let Some(half) = half else {
         return [mean.to_string(), String::new(), String::new()];
     };
-    if half == 0.0 {
-        return [mean, mean, mean].map(|number| number.to_string());
+    // The mean of equal fractions may differ from them in its last digits.
+    if samples.iter().all(|&sample| sample == samples[0]) {
+        return [(); 3].map(|()| samples[0].to_string());
     }
     let digits = (2.0 - half.log10().floor()).clamp(0.0, 15.0) as usize;
     [mean, mean - half, mean + half].map(|number| format!("{number:.digits$}"))
@@ -153,13 +154,14 @@ mod tests {
         let runs = [
             run("5", &[["a", "10", "x"], ["b", "1", "x"]]),
             run("5", &[["a", "12", "y"], ["b", "1", "x"]]),
-            run("7", &[["a", "3", "x"], ["b", "2", "x"]]),
-            run("7", &[["a", "3", "x"], ["b", "2", "x"]]),
+            run("7", &[["a", "3", "x"], ["b", "0.1", "x"]]),
+            run("7", &[["a", "3", "x"], ["b", "0.1", "x"]]),
+            run("7", &[["a", "3", "x"], ["b", "0.1", "x"]]),
         ];
         let text = of(&runs).unwrap();
         // 11 +- 12.706 * sqrt(2) / sqrt(2).
         let expected = "sweep.episodes,seeds,name,time,time.low,time.high\n\
-                        5,2,a,11.0,-1.7,23.7\n5,2,b,1,1,1\n7,2,a,3,3,3\n7,2,b,2,2,2\n";
+                        5,2,a,11.0,-1.7,23.7\n5,2,b,1,1,1\n7,3,a,3,3,3\n7,3,b,0.1,0.1,0.1\n";
         assert_eq!(text, expected);
     }
 

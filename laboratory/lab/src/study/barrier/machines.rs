@@ -1,8 +1,7 @@
-//! The machines that the thesis's is compared with.
+//! The machines with which the thesis's machine is compared.
 //!
-//! The thesis had one: 64 tiles with MSI, where every clean line comes from
-//! memory. Here the same network is also added to machines that exist, and to
-//! the same tiles with a protocol as it is built today.
+//! The thesis has one machine: 64 tiles with MSI, where every clean line comes from memory. Here two machines that
+//! exist get the same network, and so do the same tiles with a protocol as it is built today.
 
 use crate::failure::bad_input;
 use crate::study::chip::Chip;
@@ -57,7 +56,11 @@ pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Resul
         machines.0.push(Chip(good));
     }
     for name in presets {
-        machines.0.push(Chip(with_network(&name, &optical)?));
+        let mut machine = with_network(&name, &optical)?;
+        // All machines of a comparison run under one order of events.
+        machine.perturb = chip.perturb;
+        machine.perturb_seed = chip.perturb_seed;
+        machines.0.push(Chip(machine));
     }
     Ok(())
 }
@@ -89,6 +92,21 @@ mod tests {
             assert_eq!(Config::from_toml(&chip.0.to_toml(), "echo")?, chip.0);
         }
         Ok(machines.0.into_iter().map(|chip| chip.0.name).collect())
+    }
+
+    #[test]
+    fn the_other_machines_are_perturbed_as_well() {
+        let mut chip = Config::preset("atac-64").unwrap();
+        chip.set("perturb=4").unwrap();
+        chip.set("perturb-seed=7").unwrap();
+        let mut machines = Machines(vec![Chip(chip)]);
+        let settings = Settings::parse(&[], super::super::KEYS).unwrap();
+        add(&mut machines, &settings).unwrap();
+        let seeds = machines
+            .0
+            .iter()
+            .map(|chip| (chip.0.perturb, chip.0.perturb_seed));
+        assert!(seeds.eq([(Some(4), Some(7)); 4]));
     }
 
     #[test]
