@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `abi` | the functions that compiled programs call |
 //! | `region` | a parallel region from beginning to end, and the threads for it |
-//! | `carry` | ranks: members of a team of more members than cores |
+//! | `carry` | ranks: the members of a team that has more members than cores |
 //! | `tasking` | making tasks, running them, waiting for them, and waiting at a barrier |
 //! | `team` | a team, its barrier and work shares, and the state of each member |
 //! | `task` | tasks as data: dependences, queues, memory |

@@ -20,12 +20,12 @@
 //!
 //! Let A be the time of all runs if the caller runs them alone, and S the time if all are shared.
 //!
-//! *Against A.* If a phase fails with a loss of L, runs alone follow that take RETURN L, once the factor has
-//! grown. The account forgets savings but no losses, so a phase never loses more than the account says. All failed
-//! phases together therefore cost A / RETURN, and the trials cost A / TRIALS. Three terms do not grow with A: what
-//! the first phase may lose ([`FIRST_NS`]), the phases (at most five) until the factor has grown, and the loss of
-//! the last phase. That loss is at most three times the longest time that a helper was put aside: the account may
-//! hold two such times, and the last run may lose a third.
+//! *Against A.* Once the factor has grown, a phase that fails with a loss of L is followed by runs alone that take
+//! `RETURN` times L. The account forgets savings but no losses, so a phase never loses more than the account says.
+//! All failed phases together therefore cost A / RETURN, and the trials cost A / TRIALS. Three terms do not grow
+//! with A: what the first phase may lose ([`FIRST_NS`]), the phases (at most five) until the factor has grown, and
+//! the loss of the last phase. That loss is at most three times the longest time that a helper was put aside: the
+//! account may hold two such times, and the last run may lose one more.
 //!
 //! *Against S.* In a shared phase, only trials run alone. Assume that the operating system puts a helper aside for
 //! M at a time. If the runs between two such events save M on average, the account never runs empty after the

@@ -49,7 +49,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         }
     }
 
-    /// Pairs the items of both that have the same number. Ends with the shorter one.
+    /// Pairs the items of `self` and `other` that have the same number. Ends with the shorter of the two.
     fn zip<Z: IntoParallelIterator<Iter: IndexedParallelIterator>>(
         mut self,
         other: Z,
@@ -127,7 +127,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         numbered.find_map_first(|(index, item)| holds(item).then_some(index))
     }
 
-    /// Compares both by the first pair of items that differ. If no pair differs, the shorter one is less.
+    /// Compares `self` and `other` by the first pair of items that differ. If no pair differs, the shorter is less.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -148,7 +148,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         differ.unwrap_or(lengths)
     }
 
-    /// Whether both have the same number of items, and all are equal.
+    /// Whether `self` and `other` have the same number of items, and all items are equal.
     ///
     /// ```
     /// use manycore::prelude::*;

@@ -141,8 +141,8 @@ impl BlockRate {
         ((target.min(self.max_ticks) / self.ticks) as usize).max(1)
     }
 
-    /// A victim finishes fewer iterations than this before a thief could steal them. A steal moves two cache
-    /// lines, and to move a line takes longer than a claim.
+    /// The number of iterations below which stealing does not pay: the victim runs them before a thief can steal
+    /// them. A steal moves two cache lines, and to move a line takes longer than a claim.
     fn too_few_to_steal(&self) -> usize {
         if self.ticks == 0.0 {
             0

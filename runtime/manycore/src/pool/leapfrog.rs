@@ -5,16 +5,16 @@
 //! waits for (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then a descendant of
 //! the frame below, and **no stack gets deeper than the program's own recursion**.
 //!
-//! The thief notes the height of its own stack, the `base`, when it steals. It pushes its jobs from `base`
-//! on from within the stolen job. If these jobs were stolen in turn, the thief waits for one of them, or
-//! soon will. The waiter then looks at the thief of that job.
+//! The thief notes the height of its own stack, the `base`, when it steals. The jobs that the stolen job pushes
+//! are at `base` or above. If these jobs were stolen in turn, the thief waits for one of them, or soon will.
+//! The waiter then looks at the thief of that job.
 //!
 //! # Why a taken job is a descendant
 //!
 //! The waiter reads which worker has the job (`Thief`) and claims a job from that worker's stack at `base`
 //! or above. Then it checks that the same thief still has the awaited job and that the job is not done. A
 //! claimed descendant keeps the awaited job from ending. Any other job at `base` or above was pushed after
-//! the awaited job had ended. So if that job is not done after the claim, the claimed job is a descendant.
+//! the awaited job had ended. So if the awaited job is not done after the claim, the claimed job is a descendant.
 //! For a chain of thieves this holds link by link. If the check fails, which is rare, the waiter gives the
 //! claimed job back, to its owner or to a worker that may take any job.
 

@@ -53,7 +53,7 @@ pub(crate) struct Registry<P: Platform> {
     adopted: bool,
     /// Whether a thread of the pool's own has the caller slot, for good.
     keeps_caller_slot: bool,
-    /// Whether a worker at a scope's end runs jobs of the scopes around it.
+    /// Whether a worker that waits at a scope's end also runs its own jobs of the outer scopes.
     scopes_help_outer: bool,
     me: Weak<Self>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Plan<P: Platform> {
     pub(super) panic_handler: Option<PanicHandler>,
     pub(super) threads: ThreadPlan,
     pub(super) cpus: Vec<Vec<usize>>,
-    /// The CPUs on which unbound threads begin, if that matters.
+    /// The CPUs on which unbound threads begin. If this is empty, the system chooses.
     pub(super) near: Vec<Vec<usize>>,
     pub(super) thread_set: ThreadSet<P>,
     pub(super) adopted: bool,
@@ -245,7 +245,7 @@ impl<P: Platform> Registry<P> {
         self.keeps_caller_slot
     }
 
-    /// Whether a worker at a scope's end runs what it has spawned into scopes around that.
+    /// Whether a worker that waits at a scope's end also runs its own jobs of the outer scopes.
     pub(super) fn scopes_help_outer(&self) -> bool {
         self.scopes_help_outer
     }
@@ -260,7 +260,7 @@ impl<P: Platform> Registry<P> {
         self.me.upgrade().expect("a registry in use is alive")
     }
 
-    /// Names what threads wait on and contend for, once it has its final address.
+    /// Names the words that threads wait on and contend for. Called once the registry has its final address.
     pub(super) fn name(&self) {
         self.shared.name();
         self.sleep.name();
@@ -322,12 +322,12 @@ impl<P: Platform> Registry<P> {
             self.sleep.notify(permit);
         }
         self.end_if_over();
-        // After the release above: a nudged worker that stands aside sees the end.
+        // After `terminate`, which releases: a nudged worker that the allotment has parked sees the end.
         self.shared.nudge();
         self.monitor.call();
     }
 
-    /// Makes the workers end, if no detached task is left. The pool ends.
+    /// Called while the pool ends. Makes the workers end if no detached task is left.
     pub(super) fn end_if_over(&self) {
         // Acquire: the detached tasks are over before the pool is.
         if self.detached.load(Ordering::Acquire) != 0 {

@@ -262,7 +262,7 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Makes workers that stand aside check again whether they must do something.
+    /// Makes workers that the allotment has parked check again whether they must do something.
     pub(super) fn nudge(&self) {
         if let Some(allotment) = &self.allotment {
             allotment.nudge();

@@ -13,20 +13,20 @@
 //!
 //! # From absent to present
 //!
-//! A thread that posts work for other threads starts the threads, under `starting`:
+//! A thread that posts work for other threads starts the threads, under the lock `starting`:
 //!
 //! * For a detached task, or mail, the threads start before the push. If the system refuses a thread, the
 //!   poster panics.
-//! * For a half of a join, a job in a scope, or a loop, they start after the push, as for a vacant caller
-//!   slot: while threads are *lacking*, the sleep policy reports a vacant permit, and the thread that gets
-//!   this report fills it (`Registry::fill_caller_slot`). If the system refuses, the poster does the work
-//!   itself.
+//! * For a half of a join, a job in a scope, or a loop, they start after the push. While threads are *lacking*,
+//!   the sleep policy reports a vacant permit to posters, as if the caller slot were vacant. The poster that
+//!   gets this report starts the threads (`Registry::fill_caller_slot`). If the system refuses a thread, the
+//!   poster does the work itself.
 //!
 //! # From present to leaving
 //!
 //! [`Registry::end_threads`] waits for a moment at which the pool is quiet. The lock of `Permits` guards the
-//! counts of detached tasks and registrations, and the leaving of callers that are not alone. Under this lock
-//! three conditions must hold:
+//! counts of detached tasks and registrations, and the exits of callers that leave slowly (`permits/word.rs`).
+//! Under this lock three conditions must hold:
 //!
 //! 1. There is no detached task: no spawned job, and no call from the queue.
 //! 2. There is no registration: no thread that is not a worker is in a scope, and no thread is being started

@@ -134,7 +134,7 @@ impl<P: Platform> Worker<P> {
         unsafe { &*self.identity.sleep }
     }
 
-    /// For a simulator's accounts.
+    /// Names this state for a simulator's report.
     pub(super) fn name(&self) {
         self.stack.name();
         self.spawned.name("worker: spawned jobs");
@@ -221,7 +221,7 @@ impl<P: Platform> Worker<P> {
         self.state.seen.get()
     }
 
-    /// It has waited until the event count was `seen`.
+    /// Records the event count `seen`. A post after it keeps the worker from sleeping.
     pub(super) fn note_seen(&self, seen: Seen) {
         self.state.seen.set(seen);
     }
@@ -289,8 +289,8 @@ impl<P: Platform> Worker<P> {
 
     /// Gives its permit away, if it has one.
     pub(super) fn leave_permit(&self) {
-        // Even if the allotment forbids the worker to run: the next holder reads the mail, and notices growth. A
-        // pool that is over needs no holder.
+        // The worker gives the permit away even if the allotment forbids the permit to run, since the next holder
+        // reads the permit's mail and notices when the allotment grows. A pool that is over needs no holder.
         let registry = self.registry();
         let over = registry.shared().is_terminating() && !registry.has_detached();
         if self.has_permit() && !over {

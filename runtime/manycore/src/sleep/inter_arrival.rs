@@ -275,7 +275,7 @@ mod tests {
             window.from <= now + 10_000 && now + 10_000 <= window.to,
             "{window:?}"
         );
-        // The loop came before this period's next one was due, so it counts as another caller's.
+        // The loop came before this period predicted one, so it counts as another caller's.
         let early = View { now: end, ..view };
         let window = gaps.expected(&early, |_, _| 2_000).expect("regular");
         assert!(window.from <= end + 10_000, "{window:?}");

@@ -16,8 +16,8 @@ pub(super) struct Seat<P: Platform> {
     pub(super) step: Cell<Step>,
 }
 
-/// A rank of a [`Team`](super::Team), as its program sees it: its number, and calls to meet the
-/// others. The program of a [`Stackful`](super::Stackful) receives one.
+/// A rank of a [`Team`](super::Team), as its program sees it: the rank's number, and methods to
+/// meet the other ranks. The program of a [`Stackful`](super::Stackful) receives one.
 ///
 /// At a barrier and at [`pause`](Self::pause) the rank may be suspended and continue on another
 /// thread: see [`Stackful::new`](super::Stackful::new).

@@ -22,7 +22,7 @@ pub(crate) struct Lines {
     shift: u32,
     /// The order of the map does not matter, since reports are sorted.
     lines: FxHashMap<u64, Line>,
-    /// A bit for the last bits of the number of each line that has had a name. So a write hit to
+    /// Each line that has had a name sets the bit at its number modulo 1,024. So a write hit to
     /// most other lines needs no look-up.
     filter: [u64; 16],
     names: Names,

@@ -10,7 +10,7 @@
 //! * An event of the machine (such as a request at a line's home, or a wake-up) may change any
 //!   cache. So no core passes the next event.
 //! * Another core that continues at time t may miss then. Its request needs at least the
-//!   *lookahead*, the time to leave its tile, to reach a home. So no core's caches change before t
+//!   *lookahead* to reach a home: the time to leave its tile. So no core's caches change before t
 //!   plus the lookahead. Hardware threads of one tile hit the same caches, so no core passes the
 //!   clock of such a sibling.
 //!

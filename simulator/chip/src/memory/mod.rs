@@ -5,8 +5,8 @@
 //!
 //! 1. [`private`]: the caches of the core's own tile complete a hit.
 //! 2. [`transaction`]: a miss travels to the group's last-level cache, and if the group cannot
-//!    answer it, from there to the line's home. The line's record ([`line`]) is the directory of
-//!    both. [`serve`] changes it, and uses [`fetch`] and [`invalidate`].
+//!    answer it, from there to the line's home. One record of the line ([`line`]) is the directory
+//!    of its home and of all groups. [`serve`] changes it, and uses [`fetch`] and [`invalidate`].
 //! 3. The home serves requests for one line in the order of arrival. After a write or a change of
 //!    owner, the next request waits until it is done. This queue is what contention on a word is.
 
@@ -56,8 +56,8 @@ pub(crate) struct Memory {
     perturbation: Perturbation,
     /// The counters, if the run asked for them.
     pub(crate) census: Option<Box<MemoryCensus>>,
-    /// Lines that were taken from spinning cores, with the core, since the engine last emptied this
-    /// list.
+    /// The lines that spinning cores have lost since the engine last emptied this list, each with
+    /// its core.
     pub(crate) disturbed: Vec<(LineId, u32)>,
 }
 

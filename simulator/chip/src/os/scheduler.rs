@@ -260,8 +260,8 @@ impl Scheduler {
         self.idle.contains(core)
     }
 
-    /// The time since which the core has been idle. It is kept from the wake of an idle core to its
-    /// pick.
+    /// The time since which the core has been idle. While an idle core is woken, the time
+    /// stays set until `pick` gives the core a thread.
     #[cfg(test)]
     pub(crate) fn idle_since(&self, core: u32) -> Option<Cycles> {
         self.core(core).idle_since

@@ -1,5 +1,5 @@
-//! Compares the integer arithmetic with the host's, the shortcut with the integer arithmetic, and the rounding modes
-//! with each other.
+//! Compares the integer arithmetic (`soft`) with the host's, the shortcut by host instructions (`host`) with the
+//! integer arithmetic, and the rounding modes with each other.
 
 use super::host::{self, Host};
 use super::{DOUBLE, Format, Rounding, SINGLE, convert, flag, soft};

@@ -22,7 +22,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Whether `next` continues this content: both belong at the same addresses.
+    /// Whether `next` continues this content: both come from one source that begins at the same address.
     fn goes_on(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Zero, Self::Zero) => true,
@@ -79,7 +79,7 @@ impl Region {
             && self.content.goes_on(&upper.content)
     }
 
-    /// Fills the page at `address`. The page is zeroed.
+    /// Fills the page at `address`, which holds zeros.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (bytes, at) = match &self.content {
             Content::Zero | Content::Shared(_) => return,

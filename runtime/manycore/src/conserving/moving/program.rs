@@ -34,8 +34,8 @@ pub(super) enum Step {
     Scope(usize, Steps),
     /// A detached job.
     Spawn(Steps),
-    /// A detached job. The body keeps its permit, and waits in its own way until the job begins. Only the
-    /// first such step of a program does this, because several could take all permits.
+    /// A detached job. The body waits, without the pool's help, until the job begins, and keeps its permit.
+    /// Only the first such step of a program does this, because several could take all permits.
     Meet,
     /// A call with each permit, and the caller waits for all of them.
     Broadcast(Steps),

@@ -253,7 +253,7 @@ impl<P: Platform> Worker<P> {
         Some(stays && self.await_permit())
     }
 
-    /// The pool has ended, and this thread goes home: its permit is free, for an adopted
+    /// The pool has ended, and so does this thread: its permit is free, for an adopted
     /// thread on the ready list.
     pub(in crate::pool) fn go_home(&self) {
         let (registry, permit) = (self.registry(), self.permit());

@@ -1,4 +1,4 @@
-//! The caller slot under loom: a caller that comes and goes against a job that is posted. Permit 0
+//! The caller slot under loom: a caller comes and goes while another thread posts a job. Permit 0
 //! is one thread's at a time, and a thread comes for the job.
 
 use super::state::{Left, Permits, State};

@@ -6,8 +6,9 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// The value, while the lock is held. It is a pointer, not a reference: `State::end` frees the lock before it
-/// returns, and a reference that is passed to a function must stay the only one until the return.
+/// The value, while the lock is held. It is a pointer and not a `&mut`: a `&mut` that a function receives must stay
+/// the only reference until the function returns. But `State::end`, which receives this value, frees the lock
+/// before it returns.
 pub(super) struct Held<'a, T>(NonNull<T>, PhantomData<&'a mut T>);
 
 impl<'a, T> Held<'a, T> {

@@ -19,11 +19,12 @@
 //! be listed is to be posted, and to look at the list is part of each search and of each
 //! last look before sleep.
 //!
-//! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread
-//! at the head of the ready list, and looks at the list before it takes another job. So each end of a wait
-//! frees a permit for that wait, even if unrelated jobs, each blocked on a lock that the ready thread
-//! holds, take all other permits. This does not help if a job holds a lock around a call into *another*
-//! pool: if threads that want the lock take all permits here, the job finds none when its call returns.
+//! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread at
+//! the head of the ready list, and looks at the list before it takes another job. So the thread whose wait has
+//! ended gets a permit, at the latest from the thread that ended the wait, even if unrelated jobs hold all
+//! other permits and are blocked on a lock that the ready thread holds. This does not help if a job holds a
+//! lock around a call into *another* pool: if threads that want the lock take all permits here, the job finds
+//! none when its call returns.
 //!
 //! # Why no threads wait in a circle
 //!
@@ -184,7 +185,7 @@ impl<P: Platform> Registry<P> {
         started
     }
 
-    /// The pool ends: workers on the idle list go home, and no other one joins it.
+    /// Called when the pool ends: dismisses the workers on the idle list. No other worker joins the list.
     pub(super) fn close_idle_list(&self) {
         for worker in self.change_permits(|permits| permits.close()) {
             self.worker(worker).wake_alone(DISMISSED);
@@ -217,7 +218,7 @@ impl<P: Platform> Registry<P> {
     pub(super) fn call_for_permit(&self) {
         // `call_for` makes the fence.
         self.call_for(0, true);
-        // A worker that stands aside makes way as well (`revoked.rs`).
+        // A worker that the allotment has parked hands over its permit, too (`revoked.rs`).
         self.shared().nudge();
     }
 

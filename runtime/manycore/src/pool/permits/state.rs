@@ -55,7 +55,7 @@ pub(in crate::pool) enum Left {
     Permit(usize, Successor),
 }
 
-/// Which threads of its own a pool has.
+/// Whether a pool has started its own threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pool) enum ThreadState {
     /// None, or not all.
@@ -79,9 +79,9 @@ struct Lists {
     /// The pool ends: no worker joins the idle list any more.
     closed: bool,
     thread_state: ThreadState,
-    /// Whether an absent thread could take what is posted.
+    /// Whether a thread that is not yet started could take what is posted.
     lacking: bool,
-    /// Reasons to keep the threads: threads in scopes that are not workers, and threads that are
+    /// Reasons to keep the threads: threads that are in scopes without being workers, and threads that are
     /// being started.
     registrations: usize,
     /// Whether the vacancy has changed in this section.
@@ -124,8 +124,8 @@ impl<P: Platform> Permits<P> {
         P::name(&self.ready, "pool: threads that return");
     }
 
-    /// Takes the lock for transitions of these permits and of `slot`, which is theirs. The caller
-    /// [ends](State::end) it, and does not unwind before that.
+    /// Takes the lock for transitions of these permits and of `slot`, the caller slot of the same pool. The caller
+    /// [ends](State::end) the returned state, and does not unwind before that.
     #[inline(never)]
     pub(in crate::pool) fn begin<'a>(&'a self, slot: &'a CallerSlot<P>) -> State<'a, P> {
         State {
@@ -145,7 +145,7 @@ impl<P: Platform> Permits<P> {
 /// The hints for a thread that posts a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pool) struct Vacancy {
-    /// Whether an absent thread could take the job.
+    /// Whether a thread that is not yet started could take the job.
     pub(in crate::pool) lacking: bool,
     /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or threads
     /// are lacking.
@@ -237,7 +237,7 @@ impl<P: Platform> State<'_, P> {
             .then(|| self.successor())
     }
 
-    /// Takes permit 0 for a thread that is to be started; `false`: it is taken.
+    /// Takes permit 0 for a thread that is to be started; `false`: the permit is not free.
     pub(in crate::pool) fn occupy(&mut self) -> bool {
         self.change_to_held(Word::occupied)
     }
@@ -379,7 +379,7 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// The holder of `permit` goes home at the pool's end. Returns the worker that gets the
+    /// The holder of `permit` ends with the pool. Returns the worker that gets the
     /// permit, if there is one on the ready list.
     pub(in crate::pool) fn go_home(&mut self, permit: usize) -> Option<usize> {
         let next = self.next_ready();
@@ -413,7 +413,7 @@ impl<P: Platform> State<'_, P> {
         self.lists.lacking = lacking;
     }
 
-    /// A worker without a thread, for another attempt.
+    /// Takes a worker that has no thread, for the next thread to be started.
     pub(in crate::pool) fn take_spare(&mut self) -> Option<usize> {
         self.lists.spare.pop()
     }
@@ -450,7 +450,7 @@ impl<P: Platform> State<'_, P> {
     }
 
     /// The pool ends: no worker joins the idle list any more. Returns the workers on the idle list,
-    /// which go home.
+    /// which must end.
     pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
         self.lists.closed = true;
         std::mem::take(&mut self.lists.idle)

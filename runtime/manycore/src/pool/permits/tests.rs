@@ -42,7 +42,7 @@ struct Walk {
     jobs: usize,
     /// Whether a permit was lost: then a job may be unattended.
     lost: bool,
-    /// Whether the slot may be vacant for a worker that has returned since.
+    /// Whether the slot may be vacant for a ready worker that has got another permit since.
     listed: bool,
     announced: bool,
     random: Rng,
@@ -169,7 +169,7 @@ impl Walk {
                     self.workers[id] = At::Ready;
                 } else if let Listed::Placed(permit) = self.change(|permits| permits.list(id)) {
                     if (permit, id) == (0, 0) {
-                        // The caller has the slot: its own permit is never given at once.
+                        // The caller has the slot, so `list` cannot give it permit 0 at once.
                         panic!("an empty slot beside its caller");
                     }
                     self.workers[id] = At::Permit(permit);

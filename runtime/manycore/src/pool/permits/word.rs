@@ -11,10 +11,10 @@
 //! NEEDED comes with CALLER: that caller leaves by `Registry::leave_slowly`, which finds a thread for
 //! permit 0 if jobs or ready workers need one.
 //!
-//! Two transitions take no lock, and one locked instruction each: a caller enters (none to CALLER)
-//! and leaves (CALLER to none). Every other transition is a function of [`Word`] below, and
-//! [`CallerSlot::change`] makes it, under the lock of [`Permits`](super::state::Permits). So while
-//! a thread holds the lock, other threads change the word only between none and CALLER, as callers come and go.
+//! Two transitions need no lock, only one locked instruction each: a caller enters (none to CALLER) and leaves
+//! (CALLER to none). Every other transition is a function of [`Word`] below, and [`CallerSlot::change`] makes
+//! it, under the lock of [`Permits`](super::state::Permits). So while a thread holds the lock, other threads
+//! change the word only between none and CALLER, as callers come and go.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 

@@ -90,7 +90,7 @@ fn thief(rank: usize) -> Thief {
 enum Way {
     Steal,
     Raise,
-    /// The thief requests, and steals a job if the owner has already given some. Otherwise it raises.
+    /// The thief requests jobs, and steals one if the owner has already answered. Otherwise it raises the limit.
     AskThenRaise,
 }
 

@@ -182,7 +182,7 @@ fn map(start: usize, length: usize) -> Result<(), Errno> {
     let wanted = start as *mut c_void;
     // SAFETY: the mappings are new and replace no other mapping. The spare mapping is unmapped
     // before any other code knows of it. If the host treats the address as a hint and maps
-    // elsewhere, so is that mapping.
+    // elsewhere, that mapping, too, is unmapped before any other code knows of it.
     unsafe {
         let spare = mmap_anonymous(ptr::null_mut(), SPARE, access, MapFlags::PRIVATE)?;
         let got = mmap_anonymous(wanted, length, access, flags);

@@ -1,4 +1,4 @@
-//! Tracks the cores of threads outside of simulated time.
+//! Tracks, outside of simulated time, which core each thread is on.
 
 use crate::config::Config;
 use crate::core_set::CoreSet;

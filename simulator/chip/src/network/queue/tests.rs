@@ -44,7 +44,7 @@ fn short_pieces_are_dropped() {
 }
 
 #[test]
-fn before_the_memory_the_mean_wait_of_an_m_g_1_queue() {
+fn before_its_history_a_queue_answers_with_the_mean_wait_of_m_g_1() {
     let mut queue = HistoryTree::new(1);
     for message in 0..192 {
         assert_eq!(queue.delay(20 * message, 10), 0);
@@ -57,7 +57,7 @@ fn before_the_memory_the_mean_wait_of_an_m_g_1_queue() {
 }
 
 #[test]
-fn a_full_queue_waits_as_at_999_thousandths() {
+fn a_full_queue_waits_as_at_a_load_of_999_thousandths() {
     let mut queue = HistoryList::new(1);
     for message in 0..100 {
         queue.delay(12 * message, 10);
