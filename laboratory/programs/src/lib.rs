@@ -16,9 +16,8 @@
 //! | [`Irregular::heavy_tailed`] | a few iterations hold much of the work |
 //! | [`Tiny`] | about 5 ns each |
 //!
-//! A [`fork::Kernel`] is a program that divides its work by `join`, on whichever
-//! [`fork::Fork`] it is given. [`fork::Algorithm`] lists them by name, with their
-//! sizes.
+//! A [`fork::Kernel`] is a program that divides its work by `join`. It runs on any scheduler that
+//! implements [`fork::Fork`]. [`fork::Algorithm`] lists the kernels by name, with their sizes.
 //!
 //! | program | what it asks of a scheduler |
 //! |---|---|
@@ -35,8 +34,7 @@
 //! | [`fork::MapCollect`] | results that have to be put together |
 //! | [`fork::StringSplit`] | work that cannot be cut everywhere |
 //!
-//! In [`graph`] a team of ranks searches a graph, with tasks that they steal from each
-//! other.
+//! In [`graph`] a team of ranks searches a graph. The ranks steal tasks from each other.
 //!
 //! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
 //!
@@ -57,7 +55,7 @@
 //! load.sequential::<Native>();
 //! // A loop that claims to be parallel: here it is `for`.
 //! audit::<Native, _>(&load, |n, body| (0..n).for_each(body)).unwrap();
-//! // One that forgets the last iteration is caught.
+//! This loop forgets the last iteration. The audit reports that.
 //! assert!(audit::<Native, _>(&load, |n, body| (0..n - 1).for_each(body)).is_err());
 //! ```
 //!
@@ -102,12 +100,12 @@ pub use names::UnknownName;
 pub use tiny::Tiny;
 pub use unit_task::{Folding, InvalidSize, TaskSize, UnitTask};
 
-/// The examples of the repository's README, compiled with this crate's.
+/// The examples of the repository's README. They are compiled with this crate's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// The README of this crate, compiled as well.
+/// The examples of this crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct OwnReadme;

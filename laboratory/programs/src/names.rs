@@ -1,6 +1,6 @@
-//! Values with names: one way to read them, and one error.
+//! Types and values that have names: how to find them by name, and the error for an unknown name.
 
-/// No such name: says what was given, and all that there is.
+/// The error for an unknown name. Its text has the given name and all known names.
 ///
 /// ```
 /// use manycore_programs::UnknownName;
@@ -126,7 +126,7 @@ macro_rules! by_name {
         }
 
         impl $named {
-            /// All of them.
+            /// All variants.
             $vis const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// The name in commands and reports.
