@@ -55,7 +55,7 @@
 //! load.sequential::<Native>();
 //! // A loop that claims to be parallel: here it is `for`.
 //! audit::<Native, _>(&load, |n, body| (0..n).for_each(body)).unwrap();
-//! This loop forgets the last iteration. The audit reports that.
+//! // This loop forgets the last iteration.
 //! assert!(audit::<Native, _>(&load, |n, body| (0..n - 1).for_each(body)).is_err());
 //! ```
 //!

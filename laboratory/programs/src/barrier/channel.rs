@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// member has arrived. After k episodes a member has taken exactly k messages of each other member, or one
 /// message of a member that has left episode k.
 ///
-/// On hardware an isolated episode costs transport + controller * (N - 1) + check cycles: linear in the
+/// On hardware an isolated episode costs `transport + controller * (N - 1) + check` cycles, linear in the
 /// members.
 pub struct ChannelBarrier<P: Broadcast> {
     channel: Channel<P>,

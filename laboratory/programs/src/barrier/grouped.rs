@@ -10,9 +10,9 @@ use manycore_team::seam;
 ///
 /// On a broadcast network the members of a group send to their leader, the only listener on the group's
 /// channel, so it receives g - 1 messages. Then the leaders broadcast on a channel with all members as
-/// listeners, N/g messages for each. An isolated episode costs about twice transport + controller * sqrt(N)
-/// + check cycles. A single level would cost controller * N. If the placement has one group, or one for
-/// each member, consecutive ranks make groups of about sqrt(N).
+/// listeners, N/g messages for each. An isolated episode costs about twice `transport + controller *
+/// sqrt(N) + check` cycles, where one level costs `controller * N`. If the placement has one group, or one
+/// for each member, consecutive ranks make groups of about sqrt(N).
 ///
 /// Without such hardware this is `manycore-team`'s [`GroupedBarrier`](manycore_team::seam::GroupedBarrier).
 ///
@@ -118,8 +118,8 @@ impl Groups {
 /// channel without listening to it. A port cannot do that, so this uses the hardware directly.
 ///
 /// On both channels, a message of the next episode may come before a slow message of this episode, and
-/// counts in its place. Its sender has left this episode, so every member has arrived. After k episodes a member has taken k messages of each other leader, or one message of a leader that has
-/// left episode k.
+/// counts in its place. Its sender has left this episode, so every member has arrived. After k episodes a
+/// member has taken k messages of each other leader, or one message of a leader that has left episode k.
 struct GroupedWire<P: Broadcast> {
     all: P::Channel,
     groups: Box<[Group<P>]>,

@@ -13,14 +13,14 @@
 //! ```
 //!
 //! * **W.** The k-th thread arrives k launches late, so k threads lose `launch k (k - 1) / 2` together. A
-//! loop shorter than all launches ends before the last thread arrives. Hence the least over k.
+//!   loop shorter than all launches ends before the last thread arrives. Hence the least over k.
 //! * **e.** When the counter runs out, each thread is somewhere in its last block. Of T uniform positions
-//! in a block, the mean is 1/2 and the last is T / (T + 1). The mean thread waits for the difference. If
-//! blocks differ, the longest of T takes `sqrt(2 ln T)` deviations more than the mean block.
+//!   in a block, the mean is 1/2 and the last is T / (T + 1). The mean thread waits for the difference. If
+//!   blocks differ, the longest of T takes `sqrt(2 ln T)` deviations more than the mean block.
 //! * **B t.** One thread always runs a whole block.
 //! * **c.** Threads execute their own instructions in parallel. But the counter's line is in one place at a
-//! time, and every thread waits for its transfers. One claim in T finds the line in its own cache. For the
-//! others it is with a thread of the same core group or of another.
+//!   time, and every thread waits for its transfers. One claim in T finds the line in its own cache. For
+//!   the others it is with a thread of the same core group or of another.
 //!
 //! The law rounds neither the last block up, nor the blocks to whole rounds of all threads. Threads that
 //! start at different times keep no rounds. The tables of Shuai's paper show none, except where a block is

@@ -18,9 +18,9 @@
 //! Two models:
 //!
 //! * [`latency`] and [`best_block`] derive the latency from the steps of a loop. `fixed-block` without a
-//! size uses them.
-//! * [`published`]: the formula with trained weights that *Influence of atomic FAA on ParallelFor*
-//!   (R. Shuai, 2021) prints.
+//!   size uses them.
+//! * [`published`]: the formula with trained weights that *Influence of atomic FAA on ParallelFor* (R.
+//!   Shuai, 2021) prints.
 //!
 //! `laboratory/lab/src/model/README.md` compares both with measurements by others.
 
