@@ -4,8 +4,8 @@
 /// previous addition.
 ///
 /// The addition is opaque to the compiler, which can neither fold the loop into one addition nor do several
-/// at once. The processor runs the loop's own instructions in parallel with the additions. So on a
-/// processor that adds in one cycle, `count` additions take `count` cycles.
+/// at once. The loop's own instructions run in parallel. On a processor that adds in one cycle, `count`
+/// additions take `count` cycles.
 ///
 /// ```
 /// assert_eq!(manycore_programs::opaque_additions(250, 10), 4);

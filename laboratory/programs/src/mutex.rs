@@ -29,7 +29,6 @@ impl<P: Platform, T> Mutex<P, T> {
         }
     }
 
-    /// Runs `section` with the value.
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
         // Acquire pairs with the release below: the previous section is over. Relaxed on failure: the swap
         // below acquires.
@@ -42,8 +41,7 @@ impl<P: Platform, T> Mutex<P, T> {
                 self.state.wait(AWAITED, None);
             }
         }
-        // SAFETY: this thread changed the state from FREE, so no other thread has the value until the swap
-        // below.
+        // SAFETY: this thread took the state from FREE, and alone has the value until the swap below.
         let result = section(unsafe { &mut *self.value.get() });
         // Release publishes what the section did to the next one.
         if self.state.swap(FREE, Ordering::Release) == AWAITED {

@@ -1,6 +1,6 @@
-//! Types and values that have names: how to find them by name, and the error for an unknown name.
+//! Finds types and values by name, or returns an error with the known names.
 
-/// The error for an unknown name. Its text has the given name and all known names.
+/// No such name. The text has the given name and all known names.
 ///
 /// ```
 /// use manycore_programs::UnknownName;

@@ -22,7 +22,7 @@ impl Tiny {
     /// Dependent additions in an iteration. With the loop around them they take 5 ns at 3 GHz.
     pub const ADDITIONS: u64 = 14;
 
-    /// A loop of `iterations`. The seed decides the initial values of the sums.
+    /// A loop of `iterations`. The seed decides where their sums begin.
     ///
     /// ```
     /// use manycore_programs::{Load, Tiny};

@@ -1,12 +1,12 @@
 //! The unit task of Shuai's paper (2021), "the document": read some bytes, compute, write some bytes.
 //!
 //! The task adds one to every byte it reads, `unit_comp / unit_read` times, in a loop. No code uses the
-//! sums in between, so an optimising compiler may replace the loop by one addition of `unit_comp /
-//! unit_read`. That explains the paper's tables with 2^60 "computations" per iteration in a few hundred
-//! nanoseconds: they were never executed. GCC folds the paper's loop. LLVM 22 folds it in a function of its
-//! own. Inside the loop over the bytes LLVM does 32 additions at a time instead, and an iteration with 2^60
-//! of them would take months. So the source folds the folded task, and the measurement does not depend on
-//! the compiler's version.
+//! sums in between, so an optimising compiler may replace the loop by one addition of
+//! `unit_comp / unit_read`. That explains the paper's tables with 2^60 "computations" per iteration in a
+//! few hundred nanoseconds: they were never executed. GCC folds the paper's loop. LLVM 22 folds it in a
+//! function of its own. Inside the loop over the bytes LLVM does 32 additions at a time instead, and an
+//! iteration with 2^60 of them would take months. So the source folds the folded task, and the measurement
+//! does not depend on the compiler's version.
 
 use crate::buffer::{Buffer, with_write_buffer};
 use crate::{Load, opaque_additions};

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const THREADS: usize = 6;
 const TASKS: u64 = 20_000;
 
-/// The tasks below `roots` are on the first `owners` deques in turn. Task t puts the two tasks from `roots`
-/// + 2t on.
+/// The tasks below `roots` are on the first `owners` deques in turn. Task t puts tasks `roots + 2t` and the
+/// next.
 struct Forest {
     owners: usize,
     roots: u64,

@@ -4,12 +4,13 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::Node;
 use manycore_team::seam::Waiting;
 
-/// The number of members that meet at a node, as a power of two. Mellor-Crummey and Scott recommend four.
+/// Members that meet at a node, as a power of two. Mellor-Crummey and Scott recommend four.
 const LOG_DEGREE: usize = 2;
 
 /// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991, algorithm 8). Four
 /// members meet at a node, and the last to arrive continues at the next node. The last to arrive at the
-/// root releases the others at the root, and then down the tree. Each released member does so at its nodes.
+/// root releases the others there. Each released member does the same at the nodes below at which it was
+/// the last.
 ///
 /// Each node has two lines, see [`SenseBarrier`](manycore_team::seam::SenseBarrier). At most four members
 /// write or read a line.
@@ -42,7 +43,6 @@ pub struct CombiningMember {
 }
 
 impl<P: Platform> CombiningBarrier<P> {
-    /// The node of a rank at a level.
     #[inline]
     fn node(&self, level: usize, rank: usize) -> &Node<P> {
         &self.levels[level][rank >> (LOG_DEGREE * (level + 1))]

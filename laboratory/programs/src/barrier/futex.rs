@@ -8,7 +8,7 @@ const LIMIT: u32 = u32::MAX / 2;
 /// The barrier of POSIX threads by the protocol of glibc since 2.25. A member that arrives takes a number.
 /// The last member of a round publishes the highest number that may leave, and wakes the sleepers. The
 /// others sleep until then; no member spins. Departures are counted too, so that the counts can begin again
-/// before they overflow: when `limit` members have left, the last member resets the counts, and admits the
+/// before they overflow: after `limit` departures, the last member resets the counts, and admits the
 /// members that arrived meanwhile.
 ///
 /// All counts are on one line, as in glibc. Each member does two read-modify-writes and a system call.
@@ -46,12 +46,12 @@ struct EpisodeCounts<P: Platform> {
     left: P::AtomicU32,
 }
 
-/// A member of a [`FutexBarrier`]. It has no state.
+/// A member of a [`FutexBarrier`], without state.
 #[derive(Debug)]
 pub struct FutexMember(());
 
 impl<P: Platform> FutexBarrier<P> {
-    /// A barrier whose counts begin again after at most `limit` arrivals.
+    /// The counts begin again after at most `limit` arrivals.
     pub(super) fn with_limit(members: usize, limit: u32) -> Self {
         let members = u32::try_from(members).expect("more members than threads can be");
         let counts = EpisodeCounts {
@@ -66,7 +66,7 @@ impl<P: Platform> FutexBarrier<P> {
         }
     }
 
-    /// Takes a number. Numbers begin with 1.
+    /// Takes a number, from 1 on.
     fn arrive(&self) -> u32 {
         let arrived = &self.counts.arrived;
         loop {
@@ -79,7 +79,7 @@ impl<P: Platform> FutexBarrier<P> {
             }
             // The numbers are used up, and this number is void. The last member to leave resets the word
             // and then wakes the sleepers. The futex compares and sleeps in one step, so the reset is not
-            // missed. Another void number only makes this member look again.
+            // missed. If another member takes a void number, this one only looks again.
             loop {
                 // Relaxed: taking the next number acquires.
                 let now = arrived.load(Ordering::Relaxed);
@@ -97,8 +97,7 @@ impl<P: Platform> FutexBarrier<P> {
             complete,
             left,
         } = &*self.counts;
-        // Release: this member has finished with `complete`. Acquire: the last member knows that all
-        // members have.
+        // Release: this member has finished with `complete`. Acquire: the last member knows that all have.
         if left.fetch_add(1, Ordering::AcqRel) + 1 == self.limit {
             left.store(0, Ordering::Relaxed);
             complete.store(0, Ordering::Relaxed);
@@ -128,8 +127,8 @@ impl<P: Platform> Barrier<P> for FutexBarrier<P> {
         let number = self.arrive();
         let complete = &self.counts.complete;
         if number.is_multiple_of(self.members) {
-            // No member of the next round can be here, because all members of this round wait for this
-            // store. Release: passes on the work of all.
+            // No member of the next round can be here: all of this round wait for this store. Release:
+            // passes on the work of all.
             complete.store(number, Ordering::Release);
             complete.wake(u32::MAX);
         } else {
@@ -139,8 +138,7 @@ impl<P: Platform> Barrier<P> for FutexBarrier<P> {
                 if seen >= number {
                     break;
                 }
-                // The futex compares and sleeps in one step. So the wake-up, which follows the store, is
-                // not lost.
+                // The futex compares and sleeps in one step, so the wake-up is not lost.
                 complete.wait(seen, None);
             }
         }

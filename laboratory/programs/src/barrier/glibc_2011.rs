@@ -42,14 +42,13 @@ struct LockedWords<P: Platform> {
     /// An arriving member holds it. From the last arrival of an episode to its last departure, all members
     /// hold it together.
     lock: P::Futex,
-    /// The number of the episode.
     episode: P::Futex,
     /// The number of members yet to come; after the last arrival, the number of members that have
     /// left.
     missing: P::AtomicU32,
 }
 
-/// A member of a [`Glibc2011Barrier`]. It has no state.
+/// A member of a [`Glibc2011Barrier`], without state.
 #[derive(Debug)]
 pub struct Glibc2011Member(());
 
@@ -111,11 +110,10 @@ impl<P: Platform> Barrier<P> for Glibc2011Barrier<P> {
         } else {
             let this = episode.load(Ordering::Relaxed);
             self.words.unlock();
-            // Acquire pairs with the addition above. The word is at most one number further, because the
-            // next episode needs this member's arrival.
+            // Acquire pairs with the addition above. The word is at most one number further: the next
+            // episode needs this member's arrival.
             while episode.load(Ordering::Acquire) == this {
-                // The futex compares and sleeps in one step. So the wake-up, which follows the addition, is
-                // not lost.
+                // The futex compares and sleeps in one step, so the wake-up is not lost.
                 episode.wait(this, None);
             }
         }

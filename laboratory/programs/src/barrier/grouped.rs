@@ -10,9 +10,9 @@ use manycore_team::seam;
 ///
 /// On a broadcast network the members of a group send to their leader, the only listener on the group's
 /// channel, so it receives g - 1 messages. Then the leaders broadcast on a channel with all members as
-/// listeners, N/g messages for each. An isolated episode costs about twice `transport + controller *
-/// sqrt(N) + check` cycles, where one level costs `controller * N`. If the placement has one group, or one
-/// for each member, consecutive ranks make groups of about sqrt(N).
+/// listeners, N/g messages for each. An isolated episode costs about twice
+/// `transport + controller * sqrt(N) + check` cycles, where one level costs `controller * N`. If the
+/// placement has one group, or one for each member, consecutive ranks make groups of about sqrt(N).
 ///
 /// Without such hardware this is `manycore-team`'s [`GroupedBarrier`](manycore_team::seam::GroupedBarrier).
 ///
@@ -133,7 +133,6 @@ struct Group<P: Broadcast> {
     size: usize,
 }
 
-/// The state of a member.
 struct WireMember {
     group: usize,
     leads: bool,
@@ -165,7 +164,7 @@ impl<P: Broadcast> GroupedWire<P> {
         let group = groups.group[rank];
         let leads = groups.leader[group] == rank;
         let core = P::core();
-        // Relaxed: the thread that was this member before happened before this thread.
+        // Relaxed: the former member's work happened before.
         match self.cores[rank].swap(core + 1, Ordering::Relaxed) {
             0 => {
                 P::open_port(self.all);

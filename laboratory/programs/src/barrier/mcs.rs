@@ -3,11 +3,9 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// The number of children that a member waits for. Their words fit in a line, and in one word of the
-/// published version.
+/// Children that a member waits for. Their words fit in a line, and in one word of the published version.
 const ARRIVING: usize = 4;
-/// The number of children that a member releases. It is small because the member releases them one after
-/// the other.
+/// Children that a member releases. They are few because the member releases them one after the other.
 const WAKING: usize = 2;
 
 /// The tree of Mellor-Crummey and Scott (1991, algorithm 11). Each member waits for its four
@@ -68,13 +66,12 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
     fn member(&self, rank: usize) -> McsMember {
         let members = self.places.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word that only this member writes: the word of its parent, or for the root the word of its
-        // first child.
+        // A word that only this member writes: its parent's, or for the root its first child's.
         let word = match rank.checked_sub(1) {
             Some(rank) => Some(&self.places[rank / ARRIVING].arrived[rank % ARRIVING]),
             None => self.places.get(1).map(|child| &*child.awake),
         };
-        // Relaxed: the thread that was this member before happened before the caller.
+        // Relaxed: the former member's work happened before.
         let episode = word.map_or(0, |word| word.load(Ordering::Relaxed));
         McsMember { rank, episode }
     }
@@ -85,8 +82,7 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
         *episode = before.wrapping_add(1);
         let (rank, episode) = (*rank, *episode);
         let mine = &self.places[rank];
-        // No word gets further than this episode before this member has left it, because the next episode
-        // needs its arrival.
+        // No word gets further before this member leaves this episode: the next needs its arrival.
         let first = ARRIVING * rank + 1;
         let children = self.places.len().saturating_sub(first).min(ARRIVING);
         for child in &mine.arrived[..children] {

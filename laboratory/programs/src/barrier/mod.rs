@@ -17,8 +17,8 @@
 //! | `spin-sleep` | as PARSEC: a lock, spinning, and sleep | 192,306, 4,631,995 |
 //! | `default` | chosen by the placement | as `counted` |
 //!
-//! The cycles are those of an isolated episode at which all members arrive in the same cycle: `cargo run
-//! --release -p manycore-chip --example barriers`.
+//! An isolated episode at which all members arrive in the same cycle:
+//! `cargo run --release -p manycore-chip --example barriers`.
 //!
 
 mod channel;
@@ -58,10 +58,10 @@ pub use tournament::{TournamentBarrier, TournamentMember};
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 
-/// A barrier for a fixed number of members. It can be used repeatedly.
+/// A reusable barrier for a fixed number of members.
 ///
-/// One round, from the first arrival to the last departure, is an episode. The work of each member before
-/// its arrival is visible to all members after they have left.
+/// One round, from the first arrival to the last departure, is an episode. Each member's work before its
+/// arrival is visible to all members once they have left.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -91,13 +91,13 @@ pub trait Barrier<P: Platform>: Send + Sync + Sized + 'static {
     /// A barrier for the ranks of `placement`.
     fn new(placement: &Placement) -> Self;
 
-    /// Makes the member of a rank. The thread that will wait calls this. If the barrier uses a broadcast
-    /// network, it calls this on its core. There is one member of each rank at a time.
+    /// Makes the member of a rank. The thread that will wait calls this, on its core if the barrier uses a
+    /// broadcast network. There is one member of each rank at a time.
     ///
-    /// A member that was dropped can be made again, and continues in the state of the former member. Until
-    /// then the others wait for it at their next episode, as for any late member. The work of the former
-    /// member must happen before, as by joining its thread. On a broadcast network it must be made again on
-    /// the same core.
+    /// A dropped member can be made again, and continues in the state of the former member. Until then the
+    /// others wait for it at their next episode, as for any late member. The work of the former member must
+    /// happen before, as by joining its thread. On a broadcast network it must be made again on the same
+    /// core.
     ///
     /// # Panics
     ///

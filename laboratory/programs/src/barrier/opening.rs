@@ -3,12 +3,11 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 /// Counts the members that have opened their ports. A message reaches only ports that are open when it is
 /// sent, so no member sends before all ports are open.
 pub(super) struct Opening<P: Platform> {
-    /// The number of members without an open port.
+    /// Members without an open port.
     missing: P::Futex,
 }
 
 impl<P: Platform> Opening<P> {
-    /// For `members` members.
     pub(super) fn new(members: usize) -> Self {
         // Saturates: there are fewer threads than `u32::MAX`.
         let members = u32::try_from(members).unwrap_or(u32::MAX);
@@ -25,17 +24,15 @@ impl<P: Platform> Opening<P> {
         }
     }
 
-    /// Waits until all members have opened their ports.
+    /// Waits until all have opened their ports.
     pub(super) fn wait(&self) {
         loop {
-            // Acquire pairs with `opened`. The subtractions are read-modify-writes, so they are one release
-            // sequence.
+            // Acquire pairs with `opened`. The subtractions are one release sequence of read-modify-writes.
             let missing = self.missing.load(Ordering::Acquire);
             if missing == 0 {
                 return;
             }
-            // The futex compares and sleeps in one step. So the wake-up, which follows the last change of
-            // the word, is not lost.
+            // The futex compares and sleeps in one step, so the wake-up is not lost.
             self.missing.wait(missing, None);
         }
     }

@@ -10,8 +10,7 @@ use manycore_team::seam::SenseBarrier;
 
 // A new barrier needs only an entry here.
 types_by_name! { P: Barrier, "no barrier";
-    /// An operation on a barrier whose name is known only at run time: a closure that is generic over the
-    /// barrier's type.
+    /// A closure, generic over the barrier's type, for a barrier whose name is known only at run time.
     ///
     /// ```
     /// use manycore::Native;

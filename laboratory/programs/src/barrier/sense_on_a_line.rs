@@ -29,7 +29,7 @@ pub struct SenseOnALineBarrier<P: Platform> {
 }
 
 struct Neighbours<P: Platform> {
-    /// The number of members yet to arrive.
+    /// Members yet to arrive.
     missing: P::AtomicU32,
     /// The last released episode.
     released: P::Futex,
@@ -59,8 +59,8 @@ impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
     fn member(&self, rank: usize) -> SenseOnALineMember {
         let members = self.members;
         assert!(rank < members as usize, "rank {rank} of {members}");
-        // Relaxed: the thread that was this member before happened before the caller, and the next episode
-        // is not released without this member.
+        // Relaxed: the former member's work happened before, and the next episode is not released without
+        // this member.
         SenseOnALineMember(self.words.released.load(Ordering::Relaxed))
     }
 
@@ -76,8 +76,7 @@ impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
             missing.store(self.members, Ordering::Relaxed);
             self.waiting.release(released, *episode);
         } else {
-            // The word is at most at this episode, because the release of the next episode needs this
-            // member's arrival.
+            // The word is at most at this episode: the release of the next needs this member's arrival.
             self.waiting.wait_while(released, before);
         }
     }

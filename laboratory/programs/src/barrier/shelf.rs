@@ -1,18 +1,17 @@
-//! Keeps the ports of members that were dropped.
+//! Ports of dropped members.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// Keeps the ports of members that were dropped until they are made again, so that they receive the
-/// messages sent meanwhile. Each other member sends at most one message meanwhile, because its next episode
-/// needs this member.
+/// Keeps the ports of dropped members until they are made again, so that they receive the messages sent
+/// meanwhile. Each other member sends at most one message meanwhile, because its next episode needs this
+/// member.
 pub(super) struct Shelf<P: Platform, T: Send> {
     ports: Lock<P, Vec<(usize, T)>>,
 }
 
 impl<P: Platform, T: Send> Shelf<P, T> {
-    /// An empty shelf.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             ports: Lock::new(vec![]),

@@ -3,8 +3,7 @@ use crate::mutex::Mutex;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::Placement;
 
-/// How often a member looks before it sleeps, at the default patience. At another patience it looks
-/// proportionally often.
+/// Looks before a member sleeps, at the default patience. Another patience changes them proportionally.
 const SPINS: f64 = 35_000.0;
 
 /// The phase in which members arrive.
@@ -50,12 +49,12 @@ struct State {
     sleepers: u32,
 }
 
-/// A member of a [`SpinSleepBarrier`]. It has no state.
+/// A member of a [`SpinSleepBarrier`], without state.
 #[derive(Debug)]
 pub struct SpinSleepMember(());
 
 impl<P: Platform> SpinSleepBarrier<P> {
-    /// Begins the next phase. The caller holds the lock.
+    /// Begins the next phase, under the lock.
     fn begin(&self, phase: u32, state: &mut State) {
         // Release: passes on the work of all to members that look without the lock.
         self.phase.store(phase, Ordering::Release);

@@ -69,7 +69,7 @@ impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
             0 => self.players.get(1).map(|loser| &*loser.awake),
             _ => Some(&*self.players[rank].lost),
         };
-        // Relaxed: the thread that was this member before happened before the caller.
+        // Relaxed: the former member's work happened before.
         let episode = word.map_or(0, |word| word.load(Ordering::Relaxed));
         TournamentMember { rank, episode }
     }
@@ -79,8 +79,7 @@ impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
         let before = *episode;
         *episode = before.wrapping_add(1);
         let (rank, episode) = (*rank, *episode);
-        // No word gets further than this episode before this member has left it, because the next episode
-        // needs its arrival.
+        // No word gets further before this member leaves this episode: the next needs its arrival.
         let mut distance = 1;
         while distance < self.players.len() && rank & distance == 0 {
             if let Some(loser) = self.players.get(rank + distance) {

@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that a message can be in transit after the last sender has left. It is many times the time
-/// to cross a chip plus an interface's time for a message.
+/// How long a message may be in transit after the last sender has left: many times the time to cross a chip
+/// plus an interface's time for a message.
 const ON_ITS_WAY: Duration = Duration::from_micros(2);
 
 /// A handle of a channel over the network.
@@ -77,7 +77,7 @@ impl<P: Broadcast> Drop for Wire<P> {
 impl<P: Broadcast> WireShared<P> {
     /// Notes an opened port that delivers one message in `every`.
     fn count_together(&self, every: NonZeroU32) {
-        // Relaxed: the reader has seen this port in the count of senders, and all others leave.
+        // Relaxed: the reader has seen this port counted in, and all others leave.
         let (mut most, every) = (self.together.load(Ordering::Relaxed), every.get());
         while let Err(now) = (self.together).compare_exchange(
             most,
@@ -112,7 +112,6 @@ fn is_notice(delivery: &Delivery) -> bool {
 }
 
 impl<P: Broadcast> WirePort<P> {
-    /// The port's core.
     pub(crate) fn core(&self) -> usize {
         self.core
     }

@@ -18,8 +18,8 @@ by_name! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub enum Algorithm: "no algorithm is called", "there are" {
-        /// [`MergeSort`](super::MergeSort) of 488,281 numbers. One thread sorts at most 32 Ki numbers and
-        /// merges at most 64 Ki.
+        /// [`MergeSort`](super::MergeSort) of 488,281 numbers. One thread sorts at most 32 Ki and merges at
+        /// most 64 Ki.
         MergeSort = "merge-sort",
         /// [`QuickSort`](super::QuickSort) of 488,281 numbers. One thread sorts at most 5,120 of them.
         QuickSort = "quick-sort",

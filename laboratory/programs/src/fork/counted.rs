@@ -8,7 +8,7 @@ thread_local! {
     static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// [`Native`], with a count of the declared costs for each thread.
+/// [`Native`], with each thread's declared costs.
 pub(crate) struct Counted;
 
 impl Counted {

@@ -1,5 +1,4 @@
-//! Conway's game of life. The cells of a generation are computed in parallel, the generations one after the
-//! other.
+//! Conway's game of life: the cells of a generation in parallel, the generations one after the other.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
@@ -7,7 +6,7 @@ use manycore_platform::Platform;
 /// Instructions per cell.
 const CELL: u64 = 126;
 
-/// The offsets of the neighbours: rows down, and columns to the right.
+/// Offsets of the neighbours: rows down, columns to the right.
 const NEIGHBOURS: [(isize, isize); 8] = [
     (-1, -1),
     (-1, 0),
@@ -19,7 +18,7 @@ const NEIGHBOURS: [(isize, isize); 8] = [
     (1, 1),
 ];
 
-/// A square board of cells. All cells outside the board are dead.
+/// A square board of cells. All cells outside are dead.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, Life, Serial};
@@ -99,7 +98,7 @@ impl Kernel for Life {
 }
 
 impl Board {
-    /// Fills a part of the next generation with this generation's successors.
+    /// Fills a part of the next generation.
     fn live<P: Platform>(&self, part: SlicePart<bool>) {
         let end = part.first + part.items.len();
         // The part reads its own rows, the row before and the row behind.

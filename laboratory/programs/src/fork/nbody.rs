@@ -1,4 +1,4 @@
-//! Bodies that attract each other. Every tick adds up the forces of all pairs.
+//! Bodies that attract each other: all pairs, every tick.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
@@ -14,9 +14,9 @@ const TICK: f64 = 0.01;
 /// Added to the square of each distance, so that bodies that pass close to each other are not flung away.
 const SOFTENING: f64 = 0.01;
 
-/// The largest allowed difference of a coordinate from the sequential program's, which adds the forces in
-/// another order. The estimate: a rounding error of 1e-16 per force, times the bodies, times the growth in
-/// ten ticks when bodies are close. The tolerance is much larger.
+/// The allowed difference of a coordinate from the sequential program's, which adds the forces in another
+/// order. It is much more than a rounding error of 1e-16 per force, times the bodies, times the growth in
+/// ten ticks when bodies are close.
 const TOLERANCE: f64 = 1e-9;
 
 /// How the pairs are divided among the threads.

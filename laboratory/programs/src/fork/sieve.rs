@@ -8,7 +8,7 @@ const STRIKE: u64 = 6;
 const PRIME: u64 = 25;
 const FLAG: u64 = 1;
 
-/// Odd numbers sieved at a time. They are those below 100,000, and their flags fit in a second-level cache.
+/// Odd numbers sieved at a time, of 100,000 numbers. Their flags fit in a second-level cache.
 const BLOCK: usize = 50_000;
 
 /// All primes below a limit.
@@ -32,7 +32,7 @@ pub struct Sieve {
 }
 
 impl Sieve {
-    /// Finds the primes below `limit`. There is no seed.
+    /// Primes below `limit`. There is no seed.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Sieve, Wrong};

@@ -7,7 +7,6 @@ use manycore_platform::Platform;
 const INSERT: u64 = 8;
 const MOVE: u64 = 7;
 
-/// Seeded numbers.
 pub(super) fn numbers(length: usize, seed: u64) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(seed);
     (0..length).map(|_| random.u32(..)).collect()
@@ -33,7 +32,6 @@ pub(super) fn verify(data: &[u32], input: &[u32]) -> Result<(), Wrong> {
     Wrong::unless_equal(what, fingerprint(data), fingerprint(input))
 }
 
-/// Sorts a short slice.
 pub(super) fn insertion_sort<P: Platform>(data: &mut [u32]) {
     let mut moved = 0;
     for end in 1..data.len() {

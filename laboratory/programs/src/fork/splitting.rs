@@ -83,8 +83,7 @@ impl<T: Send> Splittable for SlicePart<'_, T> {
 
 /// Halves `work` until `splits` is used up. Each division halves `splits` too.
 ///
-/// A migrated piece begins again with the number of threads. Its migration shows that a thread was idle,
-/// and a thread may be idle again.
+/// A migrated piece begins again with the number of threads. Its migration shows that a thread was idle.
 pub(super) fn halve<F, S, R>(
     fork: &F,
     splits: usize,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// No parent.
 const NONE: u32 = u32::MAX;
 
-/// A search from a root. For each vertex that it reaches, it finds a parent nearer to the root.
+/// A search from a root, which finds a parent nearer to the root for each vertex that it reaches.
 ///
 /// ```
 /// use manycore_programs::graph::{BreadthFirst, Graph, Task, Work};
@@ -55,7 +55,7 @@ pub enum InvalidTree {
     /// Parents lead in a circle (rule 1).
     #[error("the parents of vertex {vertex} do not lead to the root")]
     Circle {
-        /// The vertex with the fault.
+        /// The vertex.
         vertex: u32,
     },
     /// An edge joins vertices more than a level apart (rules 2 and 3).
@@ -69,13 +69,13 @@ pub enum InvalidTree {
     /// A neighbour of the tree is not in it (rule 4).
     #[error("vertex {vertex} is next to the tree, but not in it")]
     Unreached {
-        /// The vertex with the fault.
+        /// The vertex.
         vertex: u32,
     },
-    /// A parent is not a neighbour in the graph (rule 5).
+    /// A parent is no neighbour (rule 5).
     #[error("vertex {vertex} is not next to its parent {parent}")]
     NoEdge {
-        /// The vertex with the fault.
+        /// The vertex.
         vertex: u32,
         /// Its parent.
         parent: u32,
@@ -110,9 +110,8 @@ impl<P: Platform> BreadthFirst<P> {
         self.frontiers
             .run(&self.graph, first, work, |_, vertex, neighbour, next| {
                 let parent = &self.parents[neighbour as usize];
-                // Relaxed: meetings order the frontiers. Within a frontier, the first vertex to exchange
-                // the word becomes the parent, and any of them is right. The load comes first because most
-                // neighbours already have a parent.
+                // Relaxed: meetings order the frontiers. Within a frontier any vertex is a right parent,
+                // and the first becomes it. The load comes first because most neighbours have a parent.
                 let relaxed = Ordering::Relaxed;
                 if parent.load(relaxed) == NONE
                     && (parent.compare_exchange(NONE, vertex, relaxed, relaxed)).is_ok()
@@ -168,7 +167,7 @@ fn levels(root: u32, parents: &[u32]) -> Result<Vec<Option<u32>>, InvalidTree> {
         if parents[vertex as usize] == NONE {
             continue;
         }
-        // Follows the parents up to a vertex with a known level, and then comes down again.
+        // Up to a vertex with a known level, and down again.
         let mut at = vertex;
         while levels[at as usize].is_none() {
             let parent = parents[at as usize];

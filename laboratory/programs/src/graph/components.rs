@@ -110,7 +110,7 @@ impl<P: Platform> Components<P> {
         );
     }
 
-    /// Compares the labels with a sequential union of sets. Returns the number of components with an edge.
+    /// Compares with a sequential union of sets. Returns the number of components with an edge.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// A vertex and a stretch of its edges, as an integer for the stealing disciplines.
 pub type Task = NonZeroU64;
 
-/// The most edges of a task. A hub has many tasks.
+/// Edges of a task. A hub has many tasks.
 const EDGES: usize = 64;
 
 /// Instructions to look at one edge, without the memory accesses.
@@ -46,7 +46,7 @@ pub trait Work {
     fn meet(&mut self);
 }
 
-/// Whether a frontier is empty. All ranks of the team reach the same answer.
+/// Whether a frontier is empty. All ranks get the same answer.
 ///
 /// A rank that finds a vertex for a frontier sets the frontier's flag. The ranks read the flag once all
 /// have met. Meanwhile they clear the next frontier's flag. With three flags, no rank clears a flag that
@@ -87,8 +87,8 @@ impl<P: Platform> Frontiers<P> {
                 }
             }
             let [this, after] = [0, 1].map(|ahead| &self.inhabited[(number as usize + ahead) % 3]);
-            // Relaxed throughout: meetings order the accesses. A load precedes the store, so that each
-            // flag's line is written once a frontier.
+            // Relaxed throughout: meetings order the accesses. The load before the store keeps the line
+            // from being written more than once a frontier.
             if !next.is_empty() && !this.load(Ordering::Relaxed) {
                 this.store(true, Ordering::Relaxed);
             }

@@ -35,14 +35,14 @@ pub struct Shares<P: Platform, D: Discipline<P>, B: Barrier<P>> {
     placement: Placement,
     seed: u64,
     barrier: B,
-    /// The instance for this frontier. Rank 0 replaces it by the next when it goes to the meeting: by then
-    /// every rank has a pile of this frontier's. The lock is held for a clone.
+    /// This frontier's instance. Rank 0 replaces it on its way to the meeting: by then every rank has its
+    /// pile. The lock is held for a clone.
     current: Mutex<Arc<D>>,
     platform: PhantomData<P>,
 }
 
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
-    /// Shares for a team on `placement`. Random choices follow from `seed`.
+    /// For a team on `placement`. Random choices follow from `seed`.
     pub fn new(placement: Placement, seed: u64) -> Self {
         Self {
             barrier: B::new(&placement),
@@ -85,7 +85,7 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
     shares: &'s Shares<P, D, B>,
     rank: usize,
     member: B::Member,
-    /// The pile of this frontier. A core has only one at a time, because piles may set its filter.
+    /// This frontier's pile. A core has one at a time, because piles may set its filter.
     pile: Option<D::Deque>,
     /// The counts of the finished frontiers.
     before: Counts,
@@ -93,7 +93,7 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
 }
 
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Share<'_, P, D, B> {
-    /// How often the rank has taken each kind of step to get work.
+    /// The rank's steps to get work so far.
     pub fn counts(&self) -> Counts {
         let now = self.pile.as_ref().map(TaskDeque::counts);
         self.before + now.unwrap_or_default()

@@ -52,7 +52,6 @@ impl Bag {
     }
 }
 
-/// Runs `body` as a team.
 fn team(ranks: usize, body: impl Fn(usize, &mut Hand<'_>) + Sync) {
     let bag = Bag::new(ranks);
     let (bag, body) = (&bag, &body);

@@ -55,7 +55,7 @@ pub struct Triangles<P: Platform> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are {found} triangles; expected {expected}")]
 pub struct WrongCount {
-    /// The number before the first batch, plus triangles made, minus triangles broken.
+    /// The first graph's number, plus triangles made, minus triangles broken.
     pub found: i64,
     /// The number in the last graph.
     pub expected: i64,
@@ -94,7 +94,7 @@ impl<P: Platform> Triangles<P> {
                     Some(change) => made += counted_by::<P>(after, come, change),
                 }
             }
-            // Relaxed: these are sums, and the caller reads them after joining all ranks.
+            // Relaxed: the caller reads these sums after joining all ranks.
             self.broken.fetch_add(broken, Ordering::Relaxed);
             self.made.fetch_add(made, Ordering::Relaxed);
             work.meet();
@@ -105,7 +105,7 @@ impl<P: Platform> Triangles<P> {
     ///
     /// # Errors
     ///
-    /// If this number differs from the first graph's, plus the triangles made, minus those broken.
+    /// If it differs from the first graph's number, plus the triangles made, minus those broken.
     pub fn verify(&self) -> Result<usize, WrongCount> {
         let [first, .., last] = self.evolving.graphs() else {
             return Ok(triangles(&self.evolving.graphs()[0]));
@@ -147,7 +147,6 @@ fn common<'a>(row: &'a [u32], other: &'a [u32]) -> impl Iterator<Item = u32> + '
     })
 }
 
-/// The number of triangles in a graph.
 fn triangles(graph: &Graph) -> usize {
     let above = |vertex: u32| {
         let row = graph.neighbours(vertex);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// How a loop's iterations are divided among threads, and when.
+/// How iterations are divided among threads, and when.
 ///
 /// By name: `static`, `fixed-block` or `fixed-block=16`, `guided`,
 /// `factoring`, `sharded` or `sharded=16`, `split`, `adaptive`.
@@ -21,14 +21,14 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Partitioner {
-    /// Each thread has one share of n/T iterations, fixed beforehand. This is cheapest for equal iterations
-    /// on equal cores, and does not balance.
+    /// Each thread has one share of n/T iterations, fixed beforehand. Cheapest for equal iterations on
+    /// equal cores; no balance.
     Static,
-    /// Threads claim blocks of one size from a shared counter, by fetch-and-add. This is the `ParallelFor`
-    /// of Shuai's paper (2021).
+    /// Blocks of one size, claimed from a shared counter by fetch-and-add: the `ParallelFor` of Shuai's
+    /// paper (2021).
     FixedBlock(Block),
-    /// Each claim takes 1/2T of the remaining iterations, by compare-and-swap. Shuai's paper (2021)
-    /// ascribes this rule to Taskflow.
+    /// Each claim takes 1/2T of the remaining iterations, by compare-and-swap. Shuai's paper ascribes this
+    /// rule to Taskflow.
     Guided,
     /// Rounds of T equal blocks, claimed by fetch-and-add. Each round has half of the remaining iterations
     /// (Hummel, Schonberg, Flynn 1992).
@@ -36,16 +36,16 @@ pub enum Partitioner {
     /// Each thread claims blocks from a range of its own. When it is empty, the thread takes half of
     /// another thread's range.
     Sharded(Block),
-    /// The loop is halved by `join` on demand: at first into a part for each thread, and further where a
-    /// part is stolen.
+    /// Halved by `join` on demand: at first into a part for each thread, and further where a part is
+    /// stolen.
     Split,
     /// As `Sharded`, with blocks sized by the time that they take. A loop too short to gain from a second
-    /// thread runs inline. There is no parameter.
+    /// thread runs inline. No parameter.
     #[default]
     Adaptive,
 }
 
-/// The number of iterations that a thread claims at once.
+/// Iterations claimed at once.
 ///
 /// ```
 /// assert_eq!(manycore_programs::partition::Block::size(64).to_string(), "64");

@@ -5,7 +5,6 @@ use manycore::{FnContext, Pool};
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// Runs all iterations, halved on demand.
 pub(super) fn run<P: Platform>(divided: &Divided<'_, P>, pool: &Pool<P>) {
     let budget = Budget::new(divided.allowed());
     halve(divided, pool, false, budget, 0..divided.iterations());

@@ -11,7 +11,7 @@ use manycore_team::barrier::Placement;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A forest of tasks. The first `roots` tasks are on the deques of the first `owners` workers in turn. The
-/// worker that has done task t puts the two tasks from `roots` + 2t on, if they are less than `tasks`.
+/// worker that has done task t puts tasks `roots + 2t` and the next, if they are less than `tasks`.
 #[derive(Clone, Copy)]
 struct Forest {
     workers: usize,

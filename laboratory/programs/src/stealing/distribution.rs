@@ -26,7 +26,7 @@ by_name! {
 }
 
 impl Distribution {
-    /// The number of tasks of each core, of `tasks` in all. Random choices follow from `seed`.
+    /// Each core's share of `tasks`. Random choices follow from `seed`.
     #[must_use]
     pub fn shares(self, tasks: usize, cores: usize, seed: u64) -> Vec<usize> {
         let mut random = fastrand::Rng::with_seed(seed);
@@ -60,7 +60,7 @@ impl Distribution {
 /// Thousandths of a normal variable with mean 1 and deviation 1/2, cut at 0. The thesis names neither
 /// number. It is a sum of uniform integers, so it is the same on every host.
 fn normal(random: &mut fastrand::Rng) -> u64 {
-    // The sum of twelve variables of variance 1/12 has a deviation of 1, and half of it 1/2.
+    // Twelve variables of variance 1/12 have a sum of deviation 1, and half of it has 1/2.
     let sum: i64 = (0..12).map(|_| random.i64(0..1_000)).sum();
     (1_000 + (sum - 6_000) / 2).max(0).unsigned_abs()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// 6.2.1), a `LinkedBlockingQueue`.
 ///
 /// First in, first out. A worker that finds the queue empty sleeps. A worker that puts a task wakes a
-/// sleeper. The run is over when all workers wait, which is counted under the mutex.
+/// sleeper. The run is over when all wait, which is counted under the mutex.
 ///
 /// ```
 /// use manycore::Native;
@@ -37,7 +37,6 @@ pub struct GlobalQueue<P: Platform>(Arc<SharedQueue<P>>);
 /// A worker's end of a [`GlobalQueue`].
 pub struct GlobalDeque<P: Platform> {
     shared: Arc<SharedQueue<P>>,
-    /// Whether the worker waits.
     waits: bool,
 }
 
@@ -56,11 +55,10 @@ struct QueueState<P> {
     waiting: usize,
 }
 
-/// The result of a worker's look.
 enum Found {
     Task(Task),
     Over,
-    /// This worker was the last to find nothing.
+    /// The last worker found nothing.
     Ends,
     /// The queue was empty when `hints` had this value.
     Nothing(u32),
@@ -107,7 +105,7 @@ impl<P: Platform> GlobalDeque<P> {
             }
             state.waiting += usize::from(!std::mem::replace(waits, true));
             if state.waiting == shared.workers {
-                // No task is queued, and no worker has a task, so no worker can put one.
+                // No task is queued, and no worker has one.
                 shared.end();
                 return Found::Ends;
             }
@@ -118,7 +116,7 @@ impl<P: Platform> GlobalDeque<P> {
 }
 
 impl<P: Platform> SharedQueue<P> {
-    /// Ends the run. The caller holds the lock, and wakes the sleepers afterwards.
+    /// Ends the run, under the lock. The caller then wakes the sleepers.
     fn end(&self) {
         // Release: a worker that sees the flag also sees the earlier work.
         self.over.store(true, Ordering::Release);
@@ -148,8 +146,8 @@ impl<P: Platform> TaskDeque<P> for GlobalDeque<P> {
                 Found::Task(task) => return Some(task),
                 Found::Over => break,
                 Found::Ends => self.shared.hints.wake(u32::MAX),
-                // A worker that puts a task or ends the run after the look changes the word before it
-                // wakes. So a sleeper that compares later does not sleep.
+                // A worker that puts or ends after the look changes the word before it wakes. A sleeper
+                // that compares later does not sleep.
                 Found::Nothing(hints) => {
                     self.shared.hints.wait(hints, None);
                     0

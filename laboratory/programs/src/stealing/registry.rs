@@ -5,8 +5,8 @@ use crate::names::types_by_name;
 
 // A new discipline needs only an entry here.
 types_by_name! { P: Discipline, "no discipline";
-    /// An operation on a discipline whose name is known only at run time: a closure that is generic over
-    /// the discipline's type.
+    /// A closure, generic over the discipline's type, for a discipline whose name is known only at run
+    /// time.
     ///
     /// ```
     /// use manycore::Native;

@@ -52,7 +52,7 @@ fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> S
     why
 }
 
-/// Asserts that the faults of sleeping are caught. All barriers that sleep through `Waiting` have the same.
+/// Asserts that the faults of sleeping are caught. Barriers that sleep through `Waiting` share them.
 macro_rules! sleeps {
     ($barrier:ident) => {
         assert!(fails::<NoFence, $barrier<_>>(2, 1).contains("deadlock"));
@@ -62,14 +62,13 @@ macro_rules! sleeps {
     };
 }
 
-/// This barrier runs through memory. The channel has loom tests of its own, with faults, so few preemptions
-/// suffice here.
+/// Through memory. The channel has loom tests of its own, with faults, so few preemptions suffice.
 #[test]
 fn channel() {
     check::<ChannelBarrier<_>>(2, 3, Some(2));
 }
 
-/// A separate test, because both take long and can run in parallel.
+/// Separate, because both tests take long and can run in parallel.
 #[test]
 fn channel_of_three() {
     check::<ChannelBarrier<_>>(3, 3, Some(1));

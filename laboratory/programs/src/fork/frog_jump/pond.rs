@@ -44,7 +44,6 @@ impl Pond {
         Self { stones }
     }
 
-    /// The frog's destination.
     pub(super) fn end(&self) -> u32 {
         self.stones[self.stones.len() - 1]
     }

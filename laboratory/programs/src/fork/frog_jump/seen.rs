@@ -64,7 +64,6 @@ pub(super) struct Seen<P: Platform> {
 }
 
 impl<P: Platform> Seen<P> {
-    /// A set with room for `places` places.
     pub(super) fn new(places: usize) -> Self {
         let slots = (0..slots(places)).map(|_| P::AtomicU64::new(0));
         Self {

@@ -25,7 +25,6 @@ impl DenseMatrix {
         self.block << self.levels
     }
 
-    /// The index of an element.
     fn index(&self, mut row: usize, mut column: usize) -> usize {
         let mut half = self.side();
         let mut start = 0;

@@ -15,15 +15,15 @@ const TAKEN: u32 = 3;
 
 /// One worker's bed. Its word replaces the published mutex, flag and condition variable.
 ///
-/// * The worker lies down *before* it is counted. So a waker that sees the count finds the worker in bed,
-///   where the published waker waited for the mutex.
+/// * The worker lies down *before* it is counted. So a waker that sees the count finds the worker in bed.
+///   The published waker waited for the mutex.
 /// * A waker takes a sleeper off the count *before* it lets it continue. So a worker that is up is never
 ///   counted: `sleeping <= inactive <= workers`. A worker that is roused while LYING takes itself off.
 /// * Either a waker succeeds, or a worker that gets up by itself, never both.
 pub(super) struct Bed<P: Platform> {
     word: P::Futex,
-    // The standard library's atomics: statistics are no step of a model and cost no simulated time. They
-    // are on the bed's line, which a thread that counts has just written.
+    // The standard library's atomics: statistics are no step of a model and cost no simulated time. A
+    // thread that counts has just written the line.
     pub(super) sleeps: AtomicU64,
     pub(super) wakeups: AtomicU64,
     pub(super) recovered: AtomicU64,
@@ -39,11 +39,10 @@ impl<P: Platform> Bed<P> {
         }
     }
 
-    /// The worker goes to bed.
     pub(super) fn lie_down(&self) {
         self.word.store(LYING, Ordering::Relaxed);
-        // A release fence, not a releasing store: a thread that reads the worker's next write (the count, a
-        // latch) finds the worker in bed.
+        // A fence, not a releasing store: a thread that reads the worker's next write (the count, a latch)
+        // finds it in bed.
         P::fence(Ordering::Release);
     }
 
@@ -53,7 +52,7 @@ impl<P: Platform> Bed<P> {
         self.word.swap(AWAKE, Ordering::Acquire);
     }
 
-    /// The counted worker falls asleep. Returns `false` if it was roused. Then it must take itself off the
+    /// The counted worker falls asleep. Returns `false` if it was roused and must take itself off the
     /// count.
     pub(super) fn fall_asleep(&self) -> bool {
         // Release: a thread that takes the worker off the count does so after it was counted. Acquire: as
@@ -111,7 +110,7 @@ impl<P: Platform> Bed<P> {
         }
         if state == ASLEEP {
             uncount();
-            // Release: as above. The worker also sees that it is off the count.
+            // Release: as above, and the worker is off the count.
             self.word.store(AWAKE, Ordering::Release);
             self.word.wake(1);
         }

@@ -1,5 +1,5 @@
-//! A policy's mode decides the fences, the last look before sleep, a subtraction and a watchdog. It does
-//! not decide which words are touched.
+//! A mode decides a policy's fences, last look before sleep, a subtraction and a watchdog, but not its
+//! words.
 
 use crate::sleep::Mode;
 use manycore::seam::Scan;
@@ -51,8 +51,8 @@ pub struct AsPublished;
 impl Discipline for AsPublished {
     const MODE: Mode = Mode::AsPublished;
 
-    // Much longer than a job waits for a worker that is awake or being woken, so a job that still waits was
-    // forgotten. Much shorter than a run, so that a study continues.
+    // Much longer than a job waits for an awake or woken worker, so a job that still waits was forgotten.
+    // Much shorter than a run, so that a study continues.
     const WATCHDOG: Option<Duration> = Some(Duration::from_millis(10));
 
     /// No fence: the authors assumed that a deque's owner returns to it.
@@ -96,7 +96,7 @@ impl Discipline for Sound {
 
     #[inline(always)]
     fn after_push<P: Platform>() {
-        // The cheap half of a fence pair: every `join` runs this.
+        // Every `join` runs this: the cheap half.
         P::light_fence();
     }
 
@@ -109,7 +109,7 @@ impl Discipline for Sound {
         scan.anything()
     }
 
-    /// If the counters do not fit, rather counts too few. Then a post wakes a thread in vain.
+    /// If the counters do not fit, counts too few, and a post wakes a thread in vain.
     fn awake(inactive: u32, sleeping: u32) -> u32 {
         inactive.saturating_sub(sleeping)
     }

@@ -35,7 +35,6 @@ pub struct Published<P: Platform, V: Variant, M: Discipline = Sound> {
     mode: PhantomData<M>,
 }
 
-/// A worker that looks for work.
 struct Looking {
     /// Searches in vain so far.
     rounds: u32,

@@ -25,7 +25,6 @@ pub(super) struct Mailbox<P: Broadcast> {
     pub(super) received: u64,
 }
 
-/// A received message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StealMessage {
     /// This rank requests work.

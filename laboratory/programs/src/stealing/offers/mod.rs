@@ -213,7 +213,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         offers.swap_remove(at)
     }
 
-    /// Takes an offered task, if one of the offers still holds.
+    /// Takes an offered task, if one is left.
     fn take_offered(&mut self) -> Option<Task> {
         while !self.offers.is_empty() {
             let offer = self.choose();

@@ -11,12 +11,12 @@ const RESERVED: usize = 1;
 /// thief takes a task from the longest deque, under the victim's mutex.
 pub struct MutexQueue<P> {
     rank: usize,
-    /// The number of offers that may still be made now: one for each spare task.
+    /// Offers that may still be made: one for each spare task.
     spare: usize,
     platform: PhantomData<fn() -> P>,
 }
 
-/// An offer with the length of the deque and the owner's rank.
+/// The deque's length and the owner's rank.
 fn offer(rank: usize, length: usize) -> u64 {
     let length = u32::try_from(length).unwrap_or(u32::MAX);
     u64::from(length) << 32 | rank as u64

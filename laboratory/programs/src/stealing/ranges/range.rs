@@ -31,7 +31,6 @@ impl Range {
         (self.0 >> HIGH_SHIFT) as u32
     }
 
-    /// The number of tasks in the range.
     pub(super) fn count(self) -> u32 {
         self.high().wrapping_sub(self.low()) & PLACES as u32
     }
@@ -45,7 +44,6 @@ impl Range {
         self.high()
     }
 
-    /// The range with one more place at the end.
     pub(super) fn longer(self) -> Self {
         Self::new(self.ring(), self.low(), self.high() + 1)
     }

@@ -3,7 +3,7 @@
 use super::super::Task;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// The number of places in a ring. It is small in tests, so that the ring is sometimes full.
+/// Places in a ring. Few in tests, so that the ring is sometimes full.
 const CAPACITY: u32 = if cfg!(test) { 4 } else { 8_192 };
 
 /// Tasks by place. An empty place holds 0.

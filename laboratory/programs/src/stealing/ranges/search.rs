@@ -7,7 +7,7 @@ use crate::stealing::Task;
 use manycore_chip::Broadcast;
 use manycore_platform::{Atomic, Ordering};
 
-/// The number of deques that a worker looks at before it leaves the termination count.
+/// Deques that a worker looks at before it leaves the termination count.
 const FIRST_LOOKS: usize = 2;
 /// Rounds over all deques before a worker without a network port sleeps.
 const ROUNDS: usize = if cfg!(test) { 1 } else { 64 };
@@ -34,7 +34,7 @@ impl<P: Broadcast> RangeDeque<P> {
         found
     }
 
-    /// Looks at the deques to which it is invited, and at all deques in turn from a random one on.
+    /// Looks at deques with an invitation, and at all in turn from a random one on.
     fn search(&mut self, workers: usize) -> Option<Task> {
         let start = self.rng.below(workers);
         let (mut looks, mut pause, mut is_in) = (0, SHORTEST, true);
@@ -85,7 +85,7 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// Sleeps until there may be tasks, or until the end. The caller has left the termination count.
+    /// Sleeps until there may be tasks, or the end. The caller has left the count.
     fn sleep(&mut self) {
         let shared = &*self.shared;
         let host = shared.parking.sleep(|| {
@@ -118,8 +118,8 @@ impl<P: Broadcast> RangeDeque<P> {
 
     fn has_something(&self, victim: usize) -> bool {
         let hands = &self.shared.stores[victim].hands;
-        // Relaxed: a hint. A worker that tries to take a task acquires what it needs then. Before a worker
-        // sleeps because of this value, it has passed a fence.
+        // Relaxed: a hint. A worker that tries to take a task acquires what it needs. A worker that sleeps
+        // on this value has passed a fence.
         [&hands.own, &hands.loot]
             .iter()
             .any(|word| !Range(word.load(Ordering::Relaxed)).is_empty())
@@ -150,8 +150,7 @@ impl<P: Broadcast> RangeDeque<P> {
         Some(self.take(first))
     }
 
-    /// Invites a hungry worker to a deque with tasks. Returns `false` if this worker knows of no hungry
-    /// worker.
+    /// Invites a hungry worker to a deque with tasks. Returns `false` if it knows of none.
     fn invite(&mut self, host: usize) -> bool {
         let Some(hints) = &self.hints else {
             return false;

@@ -1,14 +1,14 @@
-//! Termination detection: counts the workers at work, and finds when there are none.
+//! Termination detection: finds when no worker is at work.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// The number of members, or of nodes, that share a node's word.
+/// Members, or nodes, that share a node's word.
 const FAN: usize = if cfg!(test) { 2 } else { 8 };
 
 /// The node is counted in the node above.
 const COUNTED: u32 = 1 << 31;
 
-/// A tree of counters. It detects when the last member has left.
+/// A tree of counters that detects when the last member leaves.
 ///
 /// A member that leaves counts itself out of its node. The last member of a node counts the node out of the
 /// node above. Joining works the same way. So if all of 64 members leave at once, a word changes 8 times,
@@ -17,16 +17,16 @@ const COUNTED: u32 = 1 << 31;
 /// # Why the top is 0 only when no member is in
 ///
 /// A node is counted above once each time it goes from 0 to 1, and counted out once each time it goes from
-/// 1 to 0. The first member to join counts the node above and then sets COUNTED. Other joining members wait
-/// for that. So a member whose `join` has returned is in a node that is counted above. Only a member that
-/// leaves the node empty counts it out, and while this member is in, the node is not empty. The same holds
-/// at each level up to the top.
+/// 1 to 0. The first member to join counts the node in above, and then sets COUNTED. Other joining members
+/// wait for that. So a member whose `join` has returned is in a node that is counted above. Only a member
+/// that leaves the node empty counts it out, and while this member is in, the node is not empty. The same
+/// holds at each level up to the top.
 pub(super) struct TerminationTree<P: Platform> {
     nodes: Box<[Node<P>]>,
 }
 
 struct Node<P: Platform> {
-    /// The number of members in the node, and COUNTED.
+    /// Members in, and COUNTED.
     word: CachePadded<P::AtomicU32>,
     above: Option<usize>,
 }
@@ -94,7 +94,7 @@ impl<P: Platform> TerminationTree<P> {
         if before != COUNTED + 1 {
             return false;
         }
-        // The node is empty and COUNTED. A member that joins after this exchange counts it again.
+        // The node is empty and COUNTED. A member that joins now must count it anew.
         match word.compare_exchange(COUNTED, 0, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => above.is_none_or(|above| self.depart(above)),
             Err(_) => false,

@@ -142,5 +142,4 @@ impl<P: Platform, V: Variant, D: Discipline> Scan for Pool<P, V, D> {
     }
 }
 
-/// Shorter names for models.
 type WithFault<F> = Faulty<manycore_check::Loom, F>;

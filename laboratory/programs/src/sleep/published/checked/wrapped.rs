@@ -27,7 +27,6 @@ pub(super) trait Altered<P: Platform>: Send + Sync + 'static {
     }
 }
 
-/// Altered counters as counters.
 pub(super) struct As<P: Platform, A: Altered<P>>(A::Original);
 
 impl<P: Platform, A: Altered<P>> Counters<P> for As<P, A> {

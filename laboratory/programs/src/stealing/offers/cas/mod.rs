@@ -136,8 +136,7 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
     }
 
     unsafe fn take(_: &[Slots<P>], offer: u64) -> Option<Task> {
-        // SAFETY: by this function's contract a queue made the offer, and the slice keeps that queue's
-        // slots.
+        // SAFETY: by contract a queue made the offer, and the slice keeps that queue's slots.
         let word = unsafe { slots::at::<P>(offer) };
         // Relaxed: only the exchange counts.
         let task = NonZeroU64::new(word.load(Ordering::Relaxed))?;

@@ -3,12 +3,12 @@ use manycore_platform::{Atomic, Platform};
 use std::ptr;
 use std::sync::Arc;
 
-/// The number of words in the first segment. Each further segment has twice as many as the previous.
+/// Words of the first segment. Each further segment has twice as many.
 const FIRST: usize = 64;
 
 /// The words of one queue, in segments that do not move until this is dropped.
 pub struct Slots<P: Platform> {
-    /// Only keeps the segments. The owner has references to them too.
+    /// Keeps the segments alive. The owner has them too.
     segments: Mutex<P, Vec<Arc<[P::AtomicU64]>>>,
 }
 
@@ -19,7 +19,6 @@ impl<P: Platform> Slots<P> {
         }
     }
 
-    /// Adds a segment of zeros.
     pub(super) fn grow(&self) -> Arc<[P::AtomicU64]> {
         self.segments.with(|segments| {
             let words = FIRST << segments.len();
@@ -43,6 +42,6 @@ pub(super) fn address<W>(word: &W) -> u64 {
 /// The address is from [`address`], for a word of [`Slots`] that outlive `'a`.
 pub(super) unsafe fn at<'a, P: Platform>(address: u64) -> &'a P::AtomicU64 {
     let word = ptr::with_exposed_provenance(address as usize);
-    // SAFETY: by this function's contract the word lives. It is atomic, so it may be shared.
+    // SAFETY: by contract the word lives. Atomics may be shared.
     unsafe { &*word }
 }
