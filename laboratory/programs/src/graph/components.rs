@@ -69,7 +69,7 @@ impl<P: Platform> Components<P> {
     ///
     /// If `ranks` is zero.
     pub fn new(graph: Arc<Graph>, ranks: usize) -> Self {
-        assert!(ranks > 0, "a team has a rank");
+        assert!(ranks > 0, "a team needs at least one rank");
         let vertices = graph.vertices();
         Self {
             graph,

@@ -3,7 +3,7 @@
 use super::{Graph, Rmat};
 use std::collections::BTreeMap;
 
-/// The number of parts of the edges. A batch replaces one part.
+/// The edges are in this many parts. A batch replaces one part.
 const PARTS: usize = 16;
 
 /// An R-MAT graph. Each batch replaces a sixteenth of its edges: a window slides over the sequence of drawn

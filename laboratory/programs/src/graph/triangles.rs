@@ -68,7 +68,7 @@ impl<P: Platform> Triangles<P> {
     ///
     /// If `ranks` is zero.
     pub fn new(evolving: Arc<Evolving>, ranks: usize) -> Self {
-        assert!(ranks > 0, "a team has a rank");
+        assert!(ranks > 0, "a team needs at least one rank");
         Self {
             evolving,
             ranks,

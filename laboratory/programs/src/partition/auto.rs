@@ -11,7 +11,7 @@ const SAMPLE_NS: f32 = 1_000.0;
 
 /// The block size is reviewed after this many blocks per thread.
 const ROUND: usize = 64;
-/// The next review is after this factor as many blocks.
+/// The next review comes after this many times as many blocks.
 const GROWTH: usize = 16;
 
 /// Runs the loop with the block that [`best_block`] picks for this pool and the time of an iteration. That

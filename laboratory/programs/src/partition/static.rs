@@ -1,7 +1,7 @@
 //! `static`: each thread gets one share of n/T iterations.
 //!
-//! If the threads start together, no claim transfers a line. There is no balance. A sleeping thread must
-//! not hold up the loop, so threads claim shares: each thread its own share first, and a thread that
+//! If the threads start together, no claim transfers a line. There is no load balancing. A sleeping thread
+//! must not hold up the loop, so threads claim shares: each thread its own share first, and a thread that
 //! finishes early the shares of absent threads.
 
 use manycore::seam::{Claims, Partition};

@@ -58,7 +58,7 @@ struct QueueState<P> {
 enum Found {
     Task(Task),
     Over,
-    /// The last worker found nothing.
+    /// Nothing, and all other workers wait.
     Ends,
     /// The queue was empty when `hints` had this value.
     Nothing(u32),

@@ -8,9 +8,9 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 ///
 /// When the count is 0 no task is left. Only its owner adds to a deque, while it has a task or before its
 /// first look, and it does not rest then. So the deque of a resting worker stays empty. A thief counts
-/// itself in before it steals. In the count, this is *before* the resting of the owner that found the task
-/// gone. That is an order between two threads: a theft is a release, and the look that finds the task gone
-/// is an acquire.
+/// itself in before it steals. In the order of the count's changes, this is *before* the owner that found
+/// the task gone rests. That is an order between two threads: a theft is a release, and the look that finds
+/// the task gone is an acquire.
 ///
 /// And the count reaches 0: when no task is left no worker sees a task to try, so all workers come to rest,
 /// and none rouses. The last worker to rest publishes the end.

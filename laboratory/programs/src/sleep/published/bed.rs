@@ -16,7 +16,7 @@ const TAKEN: u32 = 3;
 /// One worker's bed. Its word replaces the published mutex, flag and condition variable.
 ///
 /// * The worker lies down *before* it is counted. So a waker that sees the count finds the worker in bed.
-///   The published waker waited for the mutex.
+///   In the published protocol the waker waits for the mutex.
 /// * A waker takes a sleeper off the count *before* it lets it continue. So a worker that is up is never
 ///   counted: `sleeping <= inactive <= workers`. A worker that is roused while LYING takes itself off.
 /// * Either a waker succeeds, or a worker that gets up by itself, never both.

@@ -109,7 +109,7 @@ impl Discipline for Sound {
         scan.anything()
     }
 
-    /// If the counters do not fit, counts too few, and a post wakes a thread in vain.
+    /// If the counters do not fit, this counts too few, and a post wakes a thread in vain.
     fn awake(inactive: u32, sleeping: u32) -> u32 {
         inactive.saturating_sub(sleeping)
     }

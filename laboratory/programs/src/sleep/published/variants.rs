@@ -47,7 +47,7 @@ macro_rules! split {
 }
 
 variant!(
-    /// rayon's policy: the three counters in one word. Its line has only read-only data besides.
+    /// rayon's policy: the three counters in one word. The rest of its line is read-only data.
     Packed = "packed", OneWord<SharedLine>
 );
 variant!(

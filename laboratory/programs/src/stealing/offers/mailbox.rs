@@ -11,9 +11,9 @@ const FINISH: u32 = 0;
 /// A worker's port, and its core's filter.
 ///
 /// All messages are broadcast on one channel, and distinguished by signature: requests by one bit, an offer
-/// by a bit for its thief's rank modulo 31. Stopping other workers' offers is as useful as stopping
-/// requests: with 64 cores an offer to all would cost 63 controllers their 10 cycles. A channel for each
-/// thief would need a port for every pair of thief and victim.
+/// by a bit for its thief's rank modulo 31. Stopping offers to other workers is as useful as stopping
+/// requests: with 64 cores an unfiltered offer would cost 63 controllers their 10 cycles. A channel for
+/// each thief would need a port for every pair of thief and victim.
 ///
 /// The filter declines messages with any unwanted bit. So the end and other channels' messages with the
 /// signature 0 pass every filter.

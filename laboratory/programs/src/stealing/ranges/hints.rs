@@ -68,7 +68,7 @@ pub(super) enum Item {
 ///
 /// Messages that the filter stops cost nothing, so a worker receives only useful messages. While it works
 /// and has tasks, these are the requests to its class, an eighth of all requests. While it has no tasks,
-/// they are those of its group of 64.
+/// these are the messages of its group of 64.
 pub(super) struct Hints<P: Broadcast> {
     wire: P::Channel,
     rank: usize,

@@ -1,6 +1,6 @@
 //! A set of ranks.
 
-/// A set of ranks as bits.
+/// A bit for each rank.
 pub(super) struct RankSet {
     words: Box<[u64]>,
 }

@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 /// Thread 0 pushes a job. Thread 1 is idle and takes another job, which ends only when thread 0's is done.
 /// Thread 2 looks for thread 0's job, and may sleep.
 ///
-/// In a program such a job is a `join` whose caller waits without looking for work, or whose closure
+/// In a program, thread 1's job is a `join` whose caller waits without looking for work, or whose closure
 /// blocks.
 fn one_is_awake_and_busy_elsewhere<V: Variant>() {
     loom_model(Some(3), || {

@@ -42,6 +42,6 @@ pub(super) fn address<W>(word: &W) -> u64 {
 /// The address is from [`address`], for a word of [`Slots`] that outlive `'a`.
 pub(super) unsafe fn at<'a, P: Platform>(address: u64) -> &'a P::AtomicU64 {
     let word = ptr::with_exposed_provenance(address as usize);
-    // SAFETY: by contract the word lives. Atomics may be shared.
+    // SAFETY: by contract this is the address of a live word. Atomics may be shared.
     unsafe { &*word }
 }
