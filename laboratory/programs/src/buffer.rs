@@ -25,8 +25,8 @@ impl Buffer {
         buffer
     }
 
-    /// `len` bytes to write, from the middle of a page. Modulo a page, byte `i` to write is at least half a
-    /// page from byte `i` to read.
+    /// `len` bytes to write, from the middle of a page. Byte `i` to write and byte `i` to read are half a
+    /// page apart, modulo a page.
     fn for_writing(len: usize) -> Self {
         Self::at(PAGE / 2, len)
     }

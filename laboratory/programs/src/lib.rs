@@ -10,7 +10,7 @@
 //!
 //! | kernel | iterations |
 //! |---|---|
-//! | [`UnitTask`] | the unit task of the block-size document: read, compute, write |
+//! | [`UnitTask`] | the unit task of Shuai's paper (2021): read, compute, write |
 //! | [`Irregular::triangular`] | cost grows with the index |
 //! | [`Irregular::reverse_triangular`] | cost falls with the index |
 //! | [`Irregular::heavy_tailed`] | a few iterations hold much of the work |
@@ -22,17 +22,17 @@
 //! | program | what it asks of a scheduler |
 //! |---|---|
 //! | [`fork::MergeSort`], [`fork::QuickSort`] | recursion over halves, even and uneven; much memory |
-//! | [`fork::FrogJump`] | a search in rounds, with a set that all mark |
+//! | [`fork::FrogJump`] | a search in rounds, with a set that all frogs mark |
 //! | [`fork::Life`] | a hundred short loops one after the other |
 //! | [`fork::NBody`] | ten long loops; in its reduce form, loops within them |
 //! | [`fork::Tsp`] | a search whose branches share a bound |
 //! | [`fork::Sieve`] | a loop over a few large blocks |
 //! | [`fork::MatMul`] | recursion by four, or by seven with memory of their own |
-//! | [`fork::Fibonacci`], [`fork::JoinRecursively`] | joins around nothing |
-//! | [`fork::IncrementAll`] | a loop that is hardly worth it |
-//! | [`fork::TreeSum`] | joins around a memory access each |
-//! | [`fork::MapCollect`] | results that have to be put together |
-//! | [`fork::StringSplit`] | work that cannot be cut everywhere |
+//! | [`fork::Fibonacci`], [`fork::JoinRecursively`] | joins without work |
+//! | [`fork::IncrementAll`] | a loop hardly worth parallel threads |
+//! | [`fork::TreeSum`] | joins with one memory access each |
+//! | [`fork::MapCollect`] | results that must be combined |
+//! | [`fork::StringSplit`] | work that can be divided only at some places |
 //!
 //! In [`graph`] a team of ranks searches a graph. The ranks steal tasks from each other.
 //!

@@ -110,8 +110,8 @@ fn check_tiling(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
     assert_eq!(next, range.end, "{what}: the end is missing");
 }
 
-/// Lengths around powers of two where a counter or a packed word could break. All partitioners make few
-/// blocks of them. Also runs in the body of another loop, where every worker is busy.
+/// Lengths around powers of two where a counter or a packed word could break. Only partitioners that make
+/// few blocks of them. Also runs in the body of another loop, where every worker is busy.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn loops_longer_than_32_bits() {

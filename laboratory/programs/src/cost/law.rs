@@ -80,8 +80,8 @@ impl Law {
         .clamp(1.0, self.iterations.max(1.0))
     }
 
-    /// The time beyond the shared work, for a block size. The shared work itself would hide the differences
-    /// in rounding.
+    /// The time beyond the shared work, for a block size. Added to the shared work, small differences would
+    /// be rounded away.
     fn excess(&self, block: usize) -> f64 {
         let block = block as f64;
         let waits = self.end_wait * block;
