@@ -2,7 +2,7 @@
 //! receives (Park 2013, section 3.2 and table 4.2).
 //!
 //! On a machine with a broadcast network ([`Broadcast`]) a channel is a number in the hardware's messages.
-//! Elsewhere it is `manycore-team`'s channel, which goes through memory. `manycore-team`'s README argues
+//! Elsewhere it is `manycore-team`'s channel, which goes through memory. This folder's `README.md` argues
 //! that no message is lost.
 
 mod port;
