@@ -1,12 +1,11 @@
-//! Additions that really happen.
+//! A chain of additions that the compiler cannot shorten.
 
-/// Adds one to `value` as often as `count` says, each time with an instruction
-/// of its own that waits for the one before.
+/// Adds one to `value`, `count` times. Each addition is an instruction of its own and waits for the
+/// previous addition.
 ///
-/// The compiler does not see through the addition, so it can neither fold the
-/// loop into one addition nor do several at once; the loop's own bookkeeping
-/// runs beside it. On a processor that adds in one cycle, `count` additions
-/// take `count` cycles.
+/// The addition is opaque to the compiler, which can neither fold the loop into one addition nor do several
+/// at once. The loop's own instructions run in parallel. On a processor that adds in one cycle, `count`
+/// additions take `count` cycles.
 ///
 /// ```
 /// assert_eq!(manycore_programs::opaque_additions(250, 10), 4);
@@ -43,7 +42,7 @@ fn opaque_increment(mut sum: u32) -> u32 {
     sum
 }
 
-/// Elsewhere the sum may pass through memory: slower, still never folded.
+/// On other targets and under Miri the sum may pass through memory: slower, but still never folded.
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[inline(always)]
 fn opaque_increment(sum: u32) -> u32 {

@@ -1,10 +1,10 @@
-//! Did the loop run every iteration exactly once, and did each do its work?
+//! Checks that a loop runs every iteration exactly once and that each iteration does its work.
 
 use crate::Load;
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// The fault of a broken loop at an iteration; the first by index.
+/// The fault of a loop: the first by index.
 ///
 /// ```
 /// use manycore_programs::{Fault, Tiny, audit};
@@ -52,12 +52,10 @@ pub enum Fault {
 /// Marks the count of an iteration with a wrong result.
 const WRONG: u32 = 1 << 31;
 
-/// Runs `load` once by `run_loop`, which gets the number of iterations and the
-/// body to call for each, and checks that every index was called exactly once
-/// and did its work.
+/// Runs `load` once. `run_loop` receives the number of iterations and the body to call for each. `audit`
+/// checks that the body was called once for each index and did its work.
 ///
-/// The counters cost more than a short iteration, so an audited run is not one
-/// to time.
+/// The counters cost more than a short iteration, so do not time an audited run.
 ///
 /// # Errors
 ///
@@ -94,8 +92,8 @@ pub fn audit<P: Platform, L: Load>(
             }
         }
     });
-    // Relaxed suffices: if the loop returned before its bodies were done, the
-    // counters miss those bodies, which is the fault to find.
+    // Relaxed suffices. If the loop returned before its bodies were done, the counters miss those bodies,
+    // and the audit reports that fault.
     for (index, count) in counts.iter().enumerate() {
         let count = count.load(Ordering::Relaxed);
         match count & !WRONG {

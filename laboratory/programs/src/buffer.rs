@@ -1,5 +1,4 @@
-//! Memory that iterations read and write, placed so that its addresses do not
-//! decide the timing.
+//! Memory that iterations read and write. Its placement keeps addresses from influencing the timing.
 
 use std::cell::RefCell;
 
@@ -7,7 +6,7 @@ use std::cell::RefCell;
 /// load for an earlier store, since they compare only the low 12 bits of addresses ("4K aliasing").
 const PAGE: usize = 4096;
 
-/// A cache line; two, for processors that fetch lines in pairs.
+/// Two cache lines, because some processors fetch lines in pairs.
 const LINE_PAIR: usize = 128;
 
 /// Bytes at a chosen distance from a page's start, on cache lines of their own.
@@ -19,15 +18,15 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// `len` bytes to read, from a page's start.
+    /// `len` bytes to read, from the start of a page.
     pub(crate) fn for_reading(len: usize, byte: impl FnMut() -> u8) -> Self {
         let mut buffer = Self::at(0, len);
         buffer.bytes_mut().fill_with(byte);
         buffer
     }
 
-    /// `len` bytes to write, from a page's middle: byte `i` written is never
-    /// within half a page, modulo a page, of a byte `i` read.
+    /// `len` bytes to write, from the middle of a page. Byte `i` to write and byte `i` to read are half a
+    /// page apart, modulo a page.
     fn for_writing(len: usize) -> Self {
         Self::at(PAGE / 2, len)
     }
@@ -58,9 +57,9 @@ std::thread_local! {
 
 /// Calls `body` with `len` bytes that no other thread writes.
 ///
-/// An iteration takes a buffer out of its thread's list and puts it back, so
-/// that the list is not borrowed while the iteration runs: a simulator may
-/// switch to another simulated thread, on the same host thread, in its midst.
+/// An iteration takes a buffer out of its thread's list and puts it back. So the list is not borrowed while
+/// the iteration runs: during an iteration, a simulator may switch to another simulated thread on the same
+/// host thread.
 pub(crate) fn with_write_buffer<R>(len: usize, body: impl FnOnce(&mut [u8]) -> R) -> R {
     let mut buffer = match FREE.with_borrow_mut(Vec::pop) {
         Some(buffer) if buffer.len >= len => buffer,

@@ -10,33 +10,31 @@
 //!
 //! | kernel | iterations |
 //! |---|---|
-//! | [`UnitTask`] | the unit task of the block-size document: read, compute, write |
+//! | [`UnitTask`] | the unit task of Shuai's paper (2021): read, compute, write |
 //! | [`Irregular::triangular`] | cost grows with the index |
 //! | [`Irregular::reverse_triangular`] | cost falls with the index |
 //! | [`Irregular::heavy_tailed`] | a few iterations hold much of the work |
 //! | [`Tiny`] | about 5 ns each |
 //!
-//! A [`fork::Kernel`] is a program that divides its work by `join`, on whichever
-//! [`fork::Fork`] it is given. [`fork::Algorithm`] lists them by name, with their
-//! sizes.
+//! A [`fork::Kernel`] is a program that divides its work by `join`. It runs on any scheduler that
+//! implements [`fork::Fork`]. [`fork::Algorithm`] lists the kernels by name, with their sizes.
 //!
 //! | program | what it asks of a scheduler |
 //! |---|---|
 //! | [`fork::MergeSort`], [`fork::QuickSort`] | recursion over halves, even and uneven; much memory |
-//! | [`fork::FrogJump`] | a search in rounds, with a set that all mark |
+//! | [`fork::FrogJump`] | a search in rounds, with a set that all frogs mark |
 //! | [`fork::Life`] | a hundred short loops one after the other |
 //! | [`fork::NBody`] | ten long loops; in its reduce form, loops within them |
 //! | [`fork::Tsp`] | a search whose branches share a bound |
 //! | [`fork::Sieve`] | a loop over a few large blocks |
 //! | [`fork::MatMul`] | recursion by four, or by seven with memory of their own |
-//! | [`fork::Fibonacci`], [`fork::JoinRecursively`] | joins around nothing |
-//! | [`fork::IncrementAll`] | a loop that is hardly worth it |
-//! | [`fork::TreeSum`] | joins around a memory access each |
-//! | [`fork::MapCollect`] | results that have to be put together |
-//! | [`fork::StringSplit`] | work that cannot be cut everywhere |
+//! | [`fork::Fibonacci`], [`fork::JoinRecursively`] | joins without work |
+//! | [`fork::IncrementAll`] | a loop hardly worth parallel threads |
+//! | [`fork::TreeSum`] | joins with one memory access each |
+//! | [`fork::MapCollect`] | results that must be combined |
+//! | [`fork::StringSplit`] | work that can be divided only at some places |
 //!
-//! In [`graph`] a team of ranks searches a graph, with tasks that they steal from each
-//! other.
+//! In [`graph`] a team of ranks searches a graph. The ranks steal tasks from each other.
 //!
 //! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
 //!
@@ -57,7 +55,7 @@
 //! load.sequential::<Native>();
 //! // A loop that claims to be parallel: here it is `for`.
 //! audit::<Native, _>(&load, |n, body| (0..n).for_each(body)).unwrap();
-//! // One that forgets the last iteration is caught.
+//! // This loop forgets the last iteration.
 //! assert!(audit::<Native, _>(&load, |n, body| (0..n - 1).for_each(body)).is_err());
 //! ```
 //!
@@ -102,12 +100,12 @@ pub use names::UnknownName;
 pub use tiny::Tiny;
 pub use unit_task::{Folding, InvalidSize, TaskSize, UnitTask};
 
-/// The examples of the repository's README, compiled with this crate's.
+/// The examples of the repository's README. They are compiled with this crate's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// The README of this crate, compiled as well.
+/// The examples of this crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct OwnReadme;

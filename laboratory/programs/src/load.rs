@@ -17,15 +17,15 @@ pub trait Load: Sync {
     /// How many iterations the loop has.
     fn iterations(&self) -> usize;
 
-    /// Runs one iteration and charges the platform with what it costs.
+    /// Runs one iteration and declares its cost to the platform.
     ///
-    /// Nothing is recorded: this is the body to time.
+    /// This is the body to time: it records nothing.
     fn run<P: Platform>(&self, index: usize);
 
-    /// Runs one iteration and says whether it did what it should have done.
+    /// Runs one iteration. Returns whether its result is right.
     fn run_and_check<P: Platform>(&self, index: usize) -> bool;
 
-    /// The loop on the calling thread alone, in order.
+    /// Runs the loop on the calling thread alone, in order.
     fn sequential<P: Platform>(&self) {
         for index in 0..self.iterations() {
             self.run::<P>(index);

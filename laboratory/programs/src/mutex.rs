@@ -8,9 +8,9 @@ const HELD: u32 = 1;
 /// Held, and a thread may sleep.
 const AWAITED: u32 = 2;
 
-/// A mutex such as the C library gives to programs: one word with three states, and a thread that
-/// finds it held sleeps at once. The pool's own lock looks for a while first, and is freed by a
-/// store; the baselines that were published have this one. Sections must not unwind.
+/// A mutex like the C library's: one word with three states. A thread that finds it held sleeps at once.
+/// The published baselines use it. The pool's own lock differs: it spins before it sleeps, and a store
+/// releases it. Sections must not unwind.
 pub(crate) struct Mutex<P: Platform, T> {
     state: P::Futex,
     value: UnsafeCell<T>,
@@ -29,10 +29,9 @@ impl<P: Platform, T> Mutex<P, T> {
         }
     }
 
-    /// Runs `section` with the value.
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Acquire pairs with the release below: the last section is over. Relaxed if
-        // it is held: the swap decides.
+        // Acquire pairs with the release below: the previous section is over. Relaxed on failure: the swap
+        // below acquires.
         let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
             // From here on the state is AWAITED: the thread that releases it wakes one sleeper, and
@@ -42,7 +41,7 @@ impl<P: Platform, T> Mutex<P, T> {
                 self.state.wait(AWAITED, None);
             }
         }
-        // SAFETY: the state went from FREE to ours, and goes back below.
+        // SAFETY: this thread took the state from FREE, and alone has the value until the swap below.
         let result = section(unsafe { &mut *self.value.get() });
         // Release publishes what the section did to the next one.
         if self.state.swap(FREE, Ordering::Release) == AWAITED {

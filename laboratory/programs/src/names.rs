@@ -1,6 +1,6 @@
-//! Values with names: one way to read them, and one error.
+//! Finds types and values by name, or returns an error with the known names.
 
-/// No such name: says what was given, and all that there is.
+/// No such name. The text has the given name and all known names.
 ///
 /// ```
 /// use manycore_programs::UnknownName;
@@ -126,7 +126,7 @@ macro_rules! by_name {
         }
 
         impl $named {
-            /// All of them.
+            /// All variants.
             $vis const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// The name in commands and reports.

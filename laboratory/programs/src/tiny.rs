@@ -1,5 +1,4 @@
-//! Iterations of about 5 ns, where a claim per iteration costs more than the
-//! iteration.
+//! Iterations of about 5 ns. A claim per iteration would cost more than the iteration.
 
 use crate::{Load, opaque_additions};
 use manycore_platform::Platform;
@@ -20,11 +19,10 @@ pub struct Tiny {
 }
 
 impl Tiny {
-    /// Dependent additions an iteration: 5 ns at 3 GHz with the loop around
-    /// them.
+    /// Dependent additions in an iteration. With the loop around them they take 5 ns at 3 GHz.
     pub const ADDITIONS: u64 = 14;
 
-    /// A loop of `iterations`; the seed is what their additions start from.
+    /// A loop of `iterations`. The seed decides where their sums begin.
     ///
     /// ```
     /// use manycore_programs::{Load, Tiny};
@@ -50,8 +48,8 @@ impl Load for Tiny {
 
     #[inline]
     fn run<P: Platform>(&self, index: usize) {
-        // black_box, so that the constant trip count is not unrolled into the
-        // caller's loop in one policy and not in another.
+        // black_box hides the constant number of additions. Otherwise the compiler might unroll them into
+        // the caller's loop for some partitioners and not for others.
         let _ = opaque_additions(self.start(index), black_box(Self::ADDITIONS));
         P::compute(Self::ADDITIONS);
     }

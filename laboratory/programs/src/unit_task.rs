@@ -1,16 +1,12 @@
-//! The unit task of the block-size document: read some bytes, compute, write
-//! some bytes.
+//! The unit task of Shuai's paper (2021), "the document": read some bytes, compute, write some bytes.
 //!
-//! The document's task adds one to every byte it reads, `unit_comp / unit_read`
-//! times, in a loop. Nothing looks at the sum in between, so an optimising
-//! compiler may put one addition of `unit_comp / unit_read` in the loop's
-//! place. That is how the document's tables can hold 2^60 "computations" an
-//! iteration at a few hundred nanoseconds: they were never executed. GCC folds
-//! the loop as it stands in the document. LLVM folds it in a function of its
-//! own, but where it stands inside the loop over the bytes LLVM 22 turns it
-//! into 32 additions at a time instead, and one iteration with 2^60 of them
-//! would still take months. So the folded task is folded here in the source, and what is
-//! measured does not hang on the compiler's version.
+//! The task adds one to every byte it reads, `unit_comp / unit_read` times, in a loop. No code uses the
+//! sums in between, so an optimising compiler may replace the loop by one addition of
+//! `unit_comp / unit_read`. That explains the paper's tables with 2^60 "computations" per iteration in a
+//! few hundred nanoseconds: they were never executed. GCC folds the paper's loop. LLVM 22 folds it in a
+//! function of its own. Inside the loop over the bytes LLVM does 32 additions at a time instead, and an
+//! iteration with 2^60 of them would take months. So the source folds the folded task, and the measurement
+//! does not depend on the compiler's version.
 
 use crate::buffer::{Buffer, with_write_buffer};
 use crate::{Load, opaque_additions};
@@ -47,8 +43,8 @@ pub struct TaskSize {
     pub read: usize,
     /// Bytes written (`unit_write`).
     pub write: usize,
-    /// Additions (`unit_comp`), shared evenly by the bytes read; what is left
-    /// over is dropped, as in the document.
+    /// Additions (`unit_comp`), shared evenly among the bytes read. The remainder is dropped, as in the
+    /// document.
     pub comp: u64,
 }
 
@@ -77,18 +73,18 @@ impl TaskSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidSize {
-    /// The additions are shared by the bytes read, so there must be one.
+    /// The additions are shared among the bytes read, so there must be at least one byte.
     #[error("unit_read must be at least 1")]
     ReadsNothing,
-    /// More opaque additions than a study has the time for.
+    /// Too many opaque additions to run in reasonable time.
     #[error("unit_comp must be at most 2^20 for an opaque task, whose additions really happen")]
     TooManyAdditions,
 }
 
-/// The document's unit task, a number of times.
+/// A loop of the document's unit tasks.
 ///
-/// All iterations read the same bytes, and each thread writes to bytes of its
-/// own, so they share nothing but the loop they run in.
+/// All iterations read the same bytes, and each thread writes to bytes of its own. So the iterations share
+/// no written memory.
 ///
 /// ```
 /// use manycore_programs::{Folding, TaskSize, UnitTask, audit};
@@ -107,15 +103,14 @@ pub struct UnitTask {
 }
 
 impl UnitTask {
-    /// The most additions an opaque iteration may have: a third of a
-    /// millisecond's work.
+    /// The most additions that an opaque iteration may have. They take a third of a millisecond.
     pub const MOST_OPAQUE_ADDITIONS: u64 = 1 << 20;
 
-    /// A loop of `iterations` unit tasks; the seed decides the bytes they read.
+    /// A loop of `iterations` unit tasks. The seed decides the bytes that they read.
     ///
     /// # Errors
     ///
-    /// [`InvalidSize`], if a task reads nothing or is opaque and has more than
+    /// [`InvalidSize`], if a task reads nothing, or if it is opaque and has more additions than
     /// [`MOST_OPAQUE_ADDITIONS`](Self::MOST_OPAQUE_ADDITIONS).
     ///
     /// ```
@@ -150,8 +145,8 @@ impl UnitTask {
         let read = self.read.bytes();
         let additions = self.size.additions_per_byte();
         P::read(read);
-        // A byte costs a load, a store, and three instructions of two loops;
-        // an opaque addition comes with the two that count it.
+        // Instructions per byte: a load, a store, and three of the two loops. Per opaque addition: itself,
+        // and two of its loop.
         let moved = 5 * read.len().max(write.len()) as u64;
         match self.folding {
             Folding::Folded => {
@@ -166,7 +161,7 @@ impl UnitTask {
         P::write(write);
     }
 
-    /// The byte that an iteration must write at `at`, by a formula instead of a loop.
+    /// The byte that an iteration must write at `at`, by a formula.
     fn right_byte(&self, at: usize) -> u8 {
         let read = self.read.bytes();
         read[at.min(read.len() - 1)].wrapping_add(self.size.additions_per_byte() as u8)
@@ -177,11 +172,10 @@ impl UnitTask {
     }
 }
 
-/// The document's loops: each byte read is computed on and written while there
-/// is room; if more is to be written than was read, the last byte fills it.
+/// The document's loops. They compute on each byte read and write the result while there is room. If the
+/// task writes more bytes than it reads, the last result fills the rest.
 ///
-/// Its own function, never inlined: the same instructions whatever loop or
-/// partitioner calls it.
+/// Never inlined, so that the instructions are the same in every loop and for every partitioner.
 #[inline(never)]
 fn copy_bytes(read: &[u8], write: &mut [u8], compute: impl Fn(u8) -> u8) {
     let mut written = 0;
@@ -208,7 +202,7 @@ impl Load for UnitTask {
 
     fn run_and_check<P: Platform>(&self, _index: usize) -> bool {
         with_write_buffer(self.size.write, |write| {
-            // Every byte is wrong beforehand, so each must have been written.
+            // Makes every byte wrong first, so the check fails if the task leaves out a byte.
             for (at, byte) in write.iter_mut().enumerate() {
                 *byte = !self.right_byte(at);
             }
@@ -224,7 +218,7 @@ mod tests {
     use crate::audit;
     use manycore_platform::Native;
 
-    /// The document's task to the letter, with its inner loop.
+    /// The document's task, literally, with its inner loop.
     fn document(read_at: &[u8], unit_write: usize, unit_computation: u64) -> Vec<u8> {
         let mut write_at = Vec::new();
         let mut integer = 0u8;

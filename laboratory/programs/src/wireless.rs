@@ -1,14 +1,14 @@
-//! The model checkers' platforms have no broadcast network.
+//! The model checkers' platforms as platforms without a broadcast network.
 
 use manycore_chip::Broadcast;
 use manycore_platform::{Platform, forward};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-/// The platform `P`, for code that asks whether there is a network.
+/// The platform `P`, for code that needs [`Broadcast`].
 pub(crate) struct Wireless<P>(PhantomData<P>);
 
-// SAFETY: all functions are those of `P`, which keeps the promises.
+// SAFETY: all functions are `P`'s, and `P` keeps the promises.
 unsafe impl<P: Platform> Platform for Wireless<P> {
     forward!(P: cells fences threads slot rest);
 }

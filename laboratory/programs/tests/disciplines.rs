@@ -1,4 +1,4 @@
-//! The disciplines of work stealing on this machine's threads, more of them than cores.
+//! The disciplines of work stealing on more threads than this machine has cores.
 
 use manycore::Native;
 use manycore_programs::stealing::{
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const THREADS: usize = 6;
 const TASKS: u64 = 20_000;
 
-/// The tasks below `roots` are on the first `owners` deques in turn; task t puts the two after
-/// `roots` + 2t.
+/// The tasks below `roots` are on the first `owners` deques in turn. Task t puts tasks `roots + 2t` and the
+/// next.
 struct Forest {
     owners: usize,
     roots: u64,
@@ -35,7 +35,7 @@ impl DisciplineVisitor<Native> for Forest {
                 (first..TASKS.min(first + 2)).for_each(|next| deque.put(task(next)));
                 runs[number as usize].fetch_add(1, Relaxed);
             }
-            // `None` means that all are done, and is so to see.
+            // `None` means that all tasks are done and visible.
             let wrong = runs.iter().position(|runs| runs.load(Relaxed) != 1);
             assert_eq!(wrong, None, "{}: not run once by the end", D::NAME);
         };

@@ -1,4 +1,5 @@
-//! Loops by every partitioner: each index once, whoever takes part, in each other, and with panics.
+//! Loops by every partitioner: each index runs once, with any number of threads, in nested loops, and with
+//! panics.
 
 use manycore::Pool;
 use manycore::elastic::Allotment;
@@ -12,7 +13,7 @@ use std::sync::{LazyLock, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// By name, so that a partitioner added later is tested without asking.
+/// By name, so that a new partitioner is tested too.
 fn all() -> Vec<Partitioner> {
     let sizes = ["", "=1", "=2", "=7", "=64", "=18446744073709551615"];
     let sized = |name: &'static str| {
@@ -27,7 +28,7 @@ fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().unwrap()
 }
 
-/// The size a `fixed-block` was asked to keep to.
+/// The given size of `fixed-block`.
 fn limit(partitioner: Partitioner) -> usize {
     match partitioner {
         Partitioner::FixedBlock(Block::Size(size)) => size.get(),
@@ -35,7 +36,7 @@ fn limit(partitioner: Partitioner) -> usize {
     }
 }
 
-/// Both forms of the loop over `range`, each index once in each.
+/// Runs both forms of the loop over `range`. Each index must run once in each.
 fn check(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
     let what = format!("{partitioner}, {} threads, {range:?}", pool.threads());
     let loops = Loops::new(pool, partitioner);
@@ -63,7 +64,7 @@ fn each_index_runs_once() {
     }
 }
 
-/// The same with enough work that others come to help, and with proof that they did.
+/// As above with more work, so that other threads help. Proves that they do.
 #[test]
 fn each_index_runs_once_on_several_threads() {
     for threads in [2, 3, 4] {
@@ -91,7 +92,7 @@ fn each_index_runs_once_on_several_threads() {
     }
 }
 
-/// Runs a loop far too long to count its indices; its blocks must tile it.
+/// Runs a loop too long to count its indices. Its blocks must tile it.
 #[cfg(target_pointer_width = "64")]
 fn check_tiling(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
     let what = format!("{partitioner}, {} threads, {range:?}", pool.threads());
@@ -109,8 +110,8 @@ fn check_tiling(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
     assert_eq!(next, range.end, "{what}: the end is missing");
 }
 
-/// Lengths around powers of two that a counter or a packed word could break at, and all that make
-/// few blocks of them; also in the body of another loop, where every worker is busy.
+/// Lengths around powers of two where a counter or a packed word could break. Only partitioners that make
+/// few blocks of them. Also runs in the body of another loop, where every worker is busy.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn loops_longer_than_32_bits() {
@@ -144,7 +145,7 @@ fn every_partitioner_in_every_other() {
     }
 }
 
-/// Deeper than the pool has places for posted loops.
+/// More nested loops than the pool can post.
 #[test]
 fn a_hundred_deep() {
     fn nest(pool: &Pool, partitioner: Partitioner, depth: usize, runs: &AtomicUsize) {
@@ -162,7 +163,7 @@ fn a_hundred_deep() {
     }
 }
 
-/// The caller gets the panic when all have left, no index runs twice, and the pool goes on.
+/// The caller gets the panic when all threads have left. No index runs twice, and the pool stays usable.
 #[test]
 fn the_caller_gets_the_payload() {
     for threads in [1, 2, 4] {
@@ -187,7 +188,7 @@ fn the_caller_gets_the_payload() {
     }
 }
 
-/// A pool with changing cores.
+/// A pool whose number of cores changes.
 #[test]
 fn each_index_runs_once_while_the_allotment_changes() {
     let allotment = Allotment::new(1);
@@ -208,8 +209,7 @@ fn each_index_runs_once_while_the_allotment_changes() {
     });
 }
 
-/// A loop that was empty 300 times and is full today is shared nevertheless, although its block was
-/// chosen by its former time.
+/// A loop that was empty 300 times gets a block by its old time. Its full run must still be shared.
 #[test]
 fn a_loop_that_was_empty_is_shared_when_it_is_full() {
     let auto = [
@@ -230,7 +230,7 @@ fn a_loop_that_was_empty_is_shared_when_it_is_full() {
         };
         let long = || {
             thread::sleep(Duration::from_millis(5));
-            // The very first iteration is run to find out.
+            // The first iteration runs alone, as a sample.
             if ran.fetch_add(1, Relaxed) == 0 {
                 come();
                 return;

@@ -1,4 +1,4 @@
-//! Every program on real pools: right whoever runs which part.
+//! Every program on real pools: its answer is right, wherever its parts run.
 
 use manycore::Pool;
 use manycore_programs::fork::{Algorithm, Kernel, Size};

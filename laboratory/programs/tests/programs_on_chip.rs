@@ -1,5 +1,5 @@
-//! Programs of ranks on a simulated machine, by teams at a barrier and as loops of a pool: the
-//! answers are right, and all events are the same each time.
+//! Programs of ranks on a simulated machine, as teams at a barrier and as loops of a pool. The answers are
+//! right, and two runs have the same events.
 
 use manycore::Builder;
 use manycore_chip::config::Config;
@@ -12,7 +12,7 @@ use manycore_programs::spmd::{Class, Looped, Member, Npb, Program, Ranked, Sums,
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// The runner of the program: ranks or a pool.
+/// What runs the program: a team of ranks, or a pool.
 #[derive(Clone, Copy, Debug)]
 enum By {
     Team(usize),
@@ -26,11 +26,11 @@ const ALL: [By; 4] = [By::Team(3), By::Team(16), By::Pool(3), By::Pool(16)];
 struct Ran<R> {
     result: R,
     cycles: u64,
-    /// The hash of all that happened.
+    /// The hash of all events.
     hash: u64,
 }
 
-/// Runs a program; `result` looks at it when it has been verified.
+/// Runs a program and verifies it. Then `result` reads its result.
 fn run_once<T: Program + ?Sized + 'static, R>(
     by: By,
     make: impl Fn() -> Arc<T>,
@@ -84,9 +84,9 @@ fn team<T: Program + ?Sized + 'static>(machine: &Config, program: &Arc<T>, ranks
             ..ThreadSpec::default()
         };
         let body = move || {
-            // SAFETY: the barrier is for `ranks` members, and each rank is made once.
+            // SAFETY: the barrier has `ranks` members, and each rank is made once.
             let mut member = unsafe { Member::<Simulated, _>::new(&*barrier, rank, ranks) };
-            // SAFETY: the team's sums, and all run the same program.
+            // SAFETY: all ranks run the same program with the team's sums.
             unsafe { program.run(&mut Ranked::<Simulated>::new(&mut member, &sums)) };
         };
         Simulated::spawn(spec, Box::new(body)).unwrap()
@@ -104,7 +104,7 @@ fn pool<T: Program + ?Sized>(machine: &Config, program: &Arc<T>, threads: usize)
             (0..threads).map(|thread| vec![thread % cores]).collect(),
         )
         .unwrap();
-    // SAFETY: run once, by this thread, which looks at it when that is over.
+    // SAFETY: only this thread runs the program, once, and looks at it afterwards.
     unsafe { program.run(&mut Looped::on(&pool)) };
 }
 
@@ -126,7 +126,7 @@ fn elements_are_placed_the_same_way_each_time() {
         for by in ALL {
             run(by, make, cost);
         }
-        // PARSEC's program on two runs with four threads comes to different costs.
+        // The cost of PARSEC's program with four threads varies from run to run.
         let costs = [1, 2, 4].map(|ranks| run(By::Team(ranks), make, cost).result);
         println!("{input}: from and to, by 1, 2 and 4 ranks: {costs:?}");
     }

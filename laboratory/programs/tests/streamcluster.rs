@@ -1,5 +1,5 @@
-//! Streamcluster on the simulated chip: the same clustering as natively, by any
-//! number of ranks, on any machine; and what a broken barrier does.
+//! Streamcluster on the simulated chip: on any machine, any number of ranks finds the same clustering as
+//! this host. Also tests a broken barrier.
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, SimulatedThread, Simulation, SimulationError};
@@ -9,14 +9,13 @@ use manycore_platform::{
 use manycore_programs::spmd::{Solution, Streamcluster, StreamclusterInput, StreamclusterProblem};
 use std::sync::Arc;
 
-/// A central barrier with sleeping ranks, with room for a fault.
+/// A central barrier whose ranks sleep, with an optional fault.
 struct Barrier {
     arrived: CachePadded<<Simulated as Platform>::AtomicU32>,
-    /// How many rounds are over.
+    /// The number of finished rounds.
     over: CachePadded<<Simulated as Platform>::Futex>,
     ranks: u32,
-    /// In this round, counted from 1, rank 1 does not wait for rank 0, which is
-    /// late.
+    /// In this round, counted from 1, rank 1 does not wait for rank 0, which is late.
     broken_in: Option<u32>,
 }
 
@@ -30,9 +29,9 @@ impl Barrier {
         }
     }
 
-    /// `round` is how many rounds this rank has been through.
+    /// `round` is the number of rounds that this rank has finished.
     fn wait(&self, rank: usize, round: &mut u32) {
-        // Only after the fault is the last round not over yet.
+        // Waits only after the fault: otherwise the last round is over.
         self.wait_for(*round);
         *round += 1;
         // The simulated machine is sequentially consistent.
@@ -108,7 +107,7 @@ fn the_chip_finds_what_this_host_finds() {
     }
 }
 
-/// A hundred times the points, where there is something to divide.
+/// With a hundred times the points there is enough work to divide.
 #[test]
 fn more_cores_are_faster_where_there_is_work() {
     let machine = Config::preset("atac-64").unwrap();
@@ -124,8 +123,8 @@ fn more_cores_are_faster_where_there_is_work() {
     assert!(cycles.is_sorted_by(|fewer, more| fewer > more));
 }
 
-/// In the first 50 rounds centres are drawn and the first offers are made. Not every early leave
-/// does harm: most offers change little.
+/// In the first 50 rounds centres are drawn and the first offers are made. An early leave often does no
+/// harm, because most offers change little.
 #[test]
 fn a_barrier_that_lets_a_rank_pass_early_is_noticed() {
     let machine = Config::preset("atac-64").unwrap();
@@ -135,7 +134,7 @@ fn a_barrier_that_lets_a_rank_pass_early_is_noticed() {
         let run = || simulate(&machine, problem, 4, Some(round)).unwrap();
         match std::panic::catch_unwind(run) {
             Ok((solution, _)) => wrong += usize::from(solution.verify().is_err()),
-            // An index out of bounds, or no rank left to meet at the barrier.
+            // An index out of bounds, or no rank is left to meet at the barrier.
             Err(_) => panicked += 1,
         }
     }

@@ -6,16 +6,16 @@ use manycore_chip::Broadcast;
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// The thesis's barrier (Park 2013, section 5.1): each member broadcasts that
-/// it has arrived, and waits for as many messages as there are others.
+/// The barrier of Park's thesis (2013, section 5.1): each member broadcasts its arrival, and waits for one
+/// message of each other member.
 ///
-/// A fast member's next message may come before a slow member's message of this episode, and is
-/// counted in its place. Nothing is lost by that. The fast member has left this episode, so every
-/// member has arrived. After k episodes a member has taken exactly k messages of each other member,
-/// or one message of a member that has left the k-th.
+/// A fast member's next message may come before a slow member's message of this episode. The receiver
+/// counts it in the slow member's place. That is safe: the fast member has left this episode, so every
+/// member has arrived. After k episodes a member has taken exactly k messages of each other member, or one
+/// message of a member that has left episode k.
 ///
-/// On hardware an isolated episode costs transport + controller * (N - 1) + check
-/// cycles: linear in the members.
+/// On hardware an isolated episode costs `transport + controller * (N - 1) + check` cycles, linear in the
+/// members.
 pub struct ChannelBarrier<P: Broadcast> {
     channel: Channel<P>,
     opening: Opening<P>,
@@ -23,15 +23,15 @@ pub struct ChannelBarrier<P: Broadcast> {
     others: usize,
 }
 
-/// Through memory, bytes of a member's ring for each member: 2N - 2 messages of 16 bytes that
-/// another member may have left where they are, and as much for reading that it has not yet
-/// published. A member whose ring is full waits inside `arrive`.
+/// Through memory, the bytes of a member's ring for each member: up to 2N - 2 messages of 16 bytes that
+/// another member may not have read, and as many that it has read without publishing that. A member whose
+/// ring is full waits inside `arrive`.
 const RING: usize = 128;
 
 /// A member of a [`ChannelBarrier`].
 pub struct ChannelMember<P: Broadcast> {
     port: Kept<P, Port<P>>,
-    /// It knows that all ports are open.
+    /// Whether the member knows that all ports are open.
     met: bool,
 }
 

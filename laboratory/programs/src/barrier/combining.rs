@@ -4,16 +4,16 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::Node;
 use manycore_team::seam::Waiting;
 
-/// How many meet at a node, as a power of two. Four is what Mellor-Crummey and Scott
-/// recommend.
+/// Members that meet at a node, as a power of two. Mellor-Crummey and Scott recommend four.
 const LOG_DEGREE: usize = 2;
 
-/// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991,
-/// algorithm 8): four meet at a node, the last to come goes on to the next one. The last to
-/// come to the root lets the others go, and so down the tree, each at the nodes it came through.
+/// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991, algorithm 8). Four
+/// members meet at a node, and the last to arrive continues at the next node. The last to arrive at the
+/// root releases the others there. Each released member does the same at the nodes below at which it was
+/// the last.
 ///
-/// Each node is two lines, see [`SenseBarrier`](manycore_team::seam::SenseBarrier); at most four
-/// write or read one.
+/// Each node has two lines, see [`SenseBarrier`](manycore_team::seam::SenseBarrier). At most four members
+/// write or read a line.
 ///
 /// ```
 /// use manycore::Native;
@@ -29,7 +29,7 @@ const LOG_DEGREE: usize = 2;
 /// });
 /// ```
 pub struct CombiningBarrier<P: Platform> {
-    /// The nodes of each level, the members' first.
+    /// The nodes of each level. The members' level is first.
     levels: Vec<Box<[Node<P>]>>,
     waiting: Waiting<P>,
     members: usize,
@@ -43,7 +43,6 @@ pub struct CombiningMember {
 }
 
 impl<P: Platform> CombiningBarrier<P> {
-    /// The node of a rank at a level.
     #[inline]
     fn node(&self, level: usize, rank: usize) -> &Node<P> {
         &self.levels[level][rank >> (LOG_DEGREE * (level + 1))]
@@ -73,7 +72,7 @@ impl<P: Platform> Barrier<P> for CombiningBarrier<P> {
 
     fn member(&self, rank: usize) -> CombiningMember {
         assert!(rank < self.members, "rank {rank} of {}", self.members);
-        // It has come to all nodes up to the first where it met others.
+        // The former member arrived at all nodes up to the first node where it met others.
         let mut nodes = (0..self.levels.len()).map(|level| self.node(level, rank));
         let episode = nodes.find_map(Node::released).unwrap_or(0);
         CombiningMember { rank, episode }

@@ -8,16 +8,15 @@ use manycore_team::seam::{SenseBarrier, SenseMember};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Counting in the network interface. Each member broadcasts its arrival, as in the thesis'
-/// barrier. A core does not receive N - 1 messages: its network interface counts them, in a tree of
-/// adders over the wavelengths, and delivers the last.
+/// The network interface counts the arrivals. Each member broadcasts its arrival, as in the thesis's
+/// barrier. A core does not receive N - 1 messages: its network interface counts them, in a tree of adders
+/// over the wavelengths, and delivers the last.
 ///
-/// On hardware an isolated episode costs transport + log2(cores) adders + controller +
-/// check cycles, at any number of members. [`ChannelBarrier`](super::ChannelBarrier)
-/// argues why a message of the next episode may be counted in this one.
+/// On hardware an isolated episode costs transport + log2(cores) adders + controller + check cycles, at any
+/// number of members. [`ChannelBarrier`](super::ChannelBarrier) argues why a message of the next episode
+/// may count in this episode.
 ///
-/// Without such hardware this is the sense-reversing barrier, which counts arrivals
-/// in one place too.
+/// Without such hardware this is the sense-reversing barrier, which also counts arrivals in one place.
 ///
 /// ```
 /// use manycore::Native;
@@ -55,14 +54,14 @@ pub struct CountedMember<P: Broadcast> {
 enum CountedMemberWay<P: Broadcast> {
     Wire {
         port: Kept<P, WirePort<P>>,
-        /// It knows that all ports are open.
+        /// Whether the member knows that all ports are open.
         met: bool,
     },
     Memory(SenseMember),
 }
 
 impl<P: Broadcast> CountedBarrier<P> {
-    /// `None` if there is no such network, or no other member.
+    /// `None` if there is no broadcast network, or no other member.
     pub(super) fn on_network(placement: &Placement) -> Option<Self> {
         let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
         let channel = Wire::new()?;

@@ -3,8 +3,8 @@ use manycore_chip::Broadcast;
 use manycore_team::barrier::Placement;
 use manycore_team::seam::{ChosenBarrier, ChosenMember};
 
-/// The default: the [`CountedBarrier`] if every member has a core and there is a broadcast network,
-/// otherwise the choice of `manycore-team`'s `TeamBarrier`.
+/// The default barrier. It is the [`CountedBarrier`] if every member has a core and there is a broadcast
+/// network. Otherwise `manycore-team`'s `TeamBarrier` chooses.
 ///
 /// ```
 /// use manycore::Native;

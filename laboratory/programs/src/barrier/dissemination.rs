@@ -4,12 +4,11 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::Exchange;
 use manycore_team::seam::Waiting;
 
-/// The dissemination barrier (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991,
-/// algorithm 9). No member counts and none releases: each member learns of all others in ceil(log2
-/// N) rounds.
+/// The dissemination barrier (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 9).
+/// No member counts or releases others: each member learns of all others in ceil(log2 N) rounds.
 ///
-/// Every word is on a line of its own, written by one member and read by one. With two
-/// members that is one store and one load an episode.
+/// Every word is on a line of its own, with one writer and one reader. With two members an episode takes
+/// each of them one store and one load.
 ///
 /// ```
 /// use manycore::Native;

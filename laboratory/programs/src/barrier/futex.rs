@@ -5,18 +5,17 @@ use manycore_team::barrier::Placement;
 /// Arrivals after which the counts begin again, as in glibc.
 const LIMIT: u32 = u32::MAX / 2;
 
-/// The barrier of POSIX threads by the protocol of glibc since 2.25. A member that arrives takes a
-/// number. The last member of a round publishes the highest number that may leave, and wakes the
-/// sleepers. The others sleep until then; no member spins. Departures are counted too, so that the
-/// counts can begin again before they overflow: when as many have left as may come, the last member
-/// resets the counts, and admits the members that came meanwhile.
+/// The barrier of POSIX threads by the protocol of glibc since 2.25. A member that arrives takes a number.
+/// The last member of a round publishes the highest number that may leave, and wakes the sleepers. The
+/// others sleep until then; no member spins. Departures are counted too, so that the counts can begin again
+/// before they overflow: after `limit` departures, the last member resets the counts, and admits the
+/// members that arrived meanwhile.
 ///
-/// All counts are on one line, as there. Two read-modify-writes a member, and a
-/// system call by each of them.
+/// All counts are on one line, as in glibc. Each member does two read-modify-writes and a system call.
 ///
-/// The protocol is known from the description that comes with glibc; the code is not
-/// glibc's. There any threads may wait, `count` of them at a time; that members are
-/// always the same ones makes a compare-and-swap a store here.
+/// The protocol follows the description that comes with glibc; the code is not glibc's. There, any threads
+/// may wait, `count` of them at a time. Here the members are always the same, so a store replaces a
+/// compare-and-swap.
 ///
 /// ```
 /// use manycore::Native;
@@ -35,24 +34,24 @@ const LIMIT: u32 = u32::MAX / 2;
 pub struct FutexBarrier<P: Platform> {
     counts: CachePadded<EpisodeCounts<P>>,
     members: u32,
-    /// A multiple of `members`.
+    /// After this many arrivals the counts begin again; a multiple of `members`.
     limit: u32,
 }
 
 struct EpisodeCounts<P: Platform> {
-    /// Numbers taken; more than the limit, while the last ones leave.
+    /// Numbers taken. More than the limit while the last members before a reset leave.
     arrived: P::Futex,
-    /// Up to this number all may leave.
+    /// Members with numbers up to this may leave.
     complete: P::Futex,
     left: P::AtomicU32,
 }
 
-/// A member of a [`FutexBarrier`]: nothing.
+/// A member of a [`FutexBarrier`], without state.
 #[derive(Debug)]
 pub struct FutexMember(());
 
 impl<P: Platform> FutexBarrier<P> {
-    /// With counts that begin again after at most `limit` arrivals.
+    /// The counts begin again after at most `limit` arrivals.
     pub(super) fn with_limit(members: usize, limit: u32) -> Self {
         let members = u32::try_from(members).expect("more members than threads can be");
         let counts = EpisodeCounts {
@@ -67,7 +66,7 @@ impl<P: Platform> FutexBarrier<P> {
         }
     }
 
-    /// Takes a number, from 1.
+    /// Takes a number, from 1 on.
     fn arrive(&self) -> u32 {
         let arrived = &self.counts.arrived;
         loop {
@@ -78,11 +77,11 @@ impl<P: Platform> FutexBarrier<P> {
             if number <= self.limit {
                 return number;
             }
-            // The numbers are used up, and this one is void. Whoever leaves last sets
-            // the word back and then wakes: compared and slept in one step, that is
-            // not missed. Another one too many only makes this look again.
+            // The numbers are used up, and this number is void. The last member to leave resets the word
+            // and then wakes the sleepers. The futex compares and sleeps in one step, so the reset is not
+            // missed. If another member takes a void number, this one only looks again.
             loop {
-                // Relaxed: it is the next number that acquires.
+                // Relaxed: taking the next number acquires.
                 let now = arrived.load(Ordering::Relaxed);
                 if now <= self.limit {
                     break;
@@ -98,13 +97,12 @@ impl<P: Platform> FutexBarrier<P> {
             complete,
             left,
         } = &*self.counts;
-        // Release: this member has finished with `complete`. Acquire: the last member knows that
-        // all have.
+        // Release: this member has finished with `complete`. Acquire: the last member knows that all have.
         if left.fetch_add(1, Ordering::AcqRel) + 1 == self.limit {
             left.store(0, Ordering::Relaxed);
             complete.store(0, Ordering::Relaxed);
-            // Release: opens the rest to the member that takes number 1. A store would be enough,
-            // but loom loses track of a word that is both stored to and added to.
+            // Release: the member that takes number 1 finds the other counts reset. A store would be
+            // enough, but loom loses track of a word that is both stored to and added to.
             arrived.swap(0, Ordering::Release);
             arrived.wake(u32::MAX);
         }
@@ -129,7 +127,7 @@ impl<P: Platform> Barrier<P> for FutexBarrier<P> {
         let number = self.arrive();
         let complete = &self.counts.complete;
         if number.is_multiple_of(self.members) {
-            // No member of the next round can be here: all of this round wait for it. Release:
+            // No member of the next round can be here: all of this round wait for this store. Release:
             // passes on the work of all.
             complete.store(number, Ordering::Release);
             complete.wake(u32::MAX);
@@ -140,8 +138,7 @@ impl<P: Platform> Barrier<P> for FutexBarrier<P> {
                 if seen >= number {
                     break;
                 }
-                // Compared and slept in one step: the wake-up, which follows the
-                // store, is not lost.
+                // The futex compares and sleeps in one step, so the wake-up is not lost.
                 complete.wait(seen, None);
             }
         }

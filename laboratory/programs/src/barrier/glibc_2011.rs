@@ -7,16 +7,16 @@ const HELD: u32 = 1;
 /// Held, and a thread may sleep.
 const AWAITED: u32 = 2;
 
-/// The barrier of POSIX threads in glibc until 2.24, also in 2011 and 2013: a lock, a count of the
-/// missing members, and the number of the episode, which members sleep on. Each member counts
-/// itself under the lock. The last to come keeps the lock, begins the next episode and wakes all.
-/// As they leave they count themselves again, and the last to leave releases the lock. Until then
-/// no member can arrive at the next episode. No member spins.
+/// The barrier of POSIX threads in glibc until 2.24, also in 2011 and 2013. It has a lock, a count of the
+/// missing members, and the number of the episode, on which members sleep. Each member counts itself under
+/// the lock. The last to arrive keeps the lock, begins the next episode and wakes all. When members leave
+/// they count themselves again, and the last to leave releases the lock. Until then no member can arrive at
+/// the next episode. No member spins.
 ///
-/// Everything is on one line, as there. A member's wait takes three read-modify-writes, and as
-/// many more as it takes to get the lock while others want it.
+/// Everything is on one line, as in glibc. A member's wait takes three read-modify-writes, and more while
+/// others want the lock.
 ///
-/// The protocol is glibc's, by what is written about its files of that time; the code is not.
+/// The protocol follows descriptions of glibc's files of that time; the code is not glibc's.
 /// [`FutexBarrier`](super::FutexBarrier) is its successor.
 ///
 /// ```
@@ -39,24 +39,23 @@ pub struct Glibc2011Barrier<P: Platform> {
 }
 
 struct LockedWords<P: Platform> {
-    /// Held by an arriving member. From the last arrival of an episode to its last departure, held
-    /// by all.
+    /// An arriving member holds it. From the last arrival of an episode to its last departure, all members
+    /// hold it together.
     lock: P::Futex,
-    /// The number of the episode.
     episode: P::Futex,
     /// The number of members yet to come; after the last arrival, the number of members that have
     /// left.
     missing: P::AtomicU32,
 }
 
-/// A member of a [`Glibc2011Barrier`]: nothing.
+/// A member of a [`Glibc2011Barrier`], without state.
 #[derive(Debug)]
 pub struct Glibc2011Member(());
 
 impl<P: Platform> LockedWords<P> {
     fn lock(&self) {
-        // Acquire pairs with `unlock`: what those before did is seen. Relaxed if it is held: the
-        // exchange decides.
+        // Acquire pairs with `unlock`: this thread sees what earlier holders did. Relaxed on failure: the
+        // swap below acquires.
         let free = (self.lock).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if free.is_err() {
             // A thread that releases an awaited lock wakes one sleeper, and there may be more. The
@@ -68,7 +67,7 @@ impl<P: Platform> LockedWords<P> {
     }
 
     fn unlock(&self) {
-        // Release: what its holder did, and knows of others, is seen by the next.
+        // Release: the next holder sees what this holder did, and what it has seen of others.
         if self.lock.swap(FREE, Ordering::Release) == AWAITED {
             self.lock.wake(1);
         }
@@ -105,22 +104,21 @@ impl<P: Platform> Barrier<P> for Glibc2011Barrier<P> {
         self.words.lock();
         // Relaxed, here and at the episode: both are written under the lock.
         if missing.fetch_sub(1, Ordering::Relaxed) == 1 {
-            // Release: passes on what all have done, which came with the lock.
+            // Release: passes on the work of all, which this member acquired with the lock.
             episode.fetch_add(1, Ordering::Release);
             episode.wake(u32::MAX);
         } else {
             let this = episode.load(Ordering::Relaxed);
             self.words.unlock();
-            // Acquire pairs with the addition above. The word cannot be further than the next
-            // number: that episode takes this member's arrival.
+            // Acquire pairs with the addition above. The word is at most one number further: the next
+            // episode needs this member's arrival.
             while episode.load(Ordering::Acquire) == this {
-                // Compared and slept in one step: the wake-up, which follows the addition,
-                // is not lost.
+                // The futex compares and sleeps in one step, so the wake-up is not lost.
                 episode.wait(this, None);
             }
         }
-        // Release: this member has finished with the episode. Acquire: so have all, for the last
-        // member, which releases the lock on behalf of all.
+        // Release: this member has finished with the episode. Acquire: the last member knows that all have,
+        // and releases the lock for all.
         if missing.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
             self.words.unlock();
         }

@@ -6,16 +6,15 @@ use manycore_platform::{Atomic, Ordering};
 use manycore_team::barrier::Placement;
 use manycore_team::seam;
 
-/// Two levels: members meet in their core group, and the groups meet for them.
+/// A barrier of two levels: members meet in their core group, and then the groups' leaders meet.
 ///
-/// On a broadcast network the members of a group send to their leader, the only listener on the
-/// group's channel, so it receives g - 1 messages. Then the leaders broadcast on a channel with all
-/// members as listeners, N/g messages for each. An isolated episode costs about twice transport +
-/// controller * sqrt(N) + check cycles, where one level costs N of those. If the placement has one
-/// group, or one for each member, consecutive ranks make groups of about sqrt(N).
+/// On a broadcast network the members of a group send to their leader, the only listener on the group's
+/// channel, so it receives g - 1 messages. Then the leaders broadcast on a channel with all members as
+/// listeners, N/g messages for each. An isolated episode costs about twice
+/// `transport + controller * sqrt(N) + check` cycles, where one level costs `controller * N`. If the
+/// placement has one group, or one for each member, consecutive ranks make groups of about sqrt(N).
 ///
-/// Without such hardware this is `manycore-team`'s
-/// [`GroupedBarrier`](manycore_team::seam::GroupedBarrier).
+/// Without such hardware this is `manycore-team`'s [`GroupedBarrier`](manycore_team::seam::GroupedBarrier).
 ///
 /// ```
 /// use manycore::Native;
@@ -80,21 +79,21 @@ impl<P: Broadcast> Barrier<P> for GroupedBarrier<P> {
     }
 }
 
-/// Which ranks meet first.
+/// The ranks that meet first.
 struct Groups {
     /// The group of each rank.
     group: Vec<usize>,
     size: Vec<usize>,
-    /// The first rank of each.
+    /// The first rank of each group.
     leader: Vec<usize>,
 }
 
 impl Groups {
-    /// The placement's groups; or consecutive ranks in groups of about sqrt(N), if it has one or N.
+    /// The placement's groups. If it has one group or N, consecutive ranks make groups of about sqrt(N).
     fn of(placement: &Placement) -> Self {
         let members = placement.members();
         let is_grouped = (2..members).contains(&placement.groups());
-        // As many groups as members in one, or a few more.
+        // There are as many groups as members in a group, or a few more.
         let consecutive = members.isqrt();
         let group = |rank| match is_grouped {
             true => placement.group(rank),
@@ -115,18 +114,17 @@ impl Groups {
     }
 }
 
-/// Over a broadcast network: a channel a group, and one for all. Members send on their group's channel
-/// without listening to it. A port cannot do that, so this uses the hardware directly.
+/// Over a broadcast network: a channel for each group, and a channel for all. Members send on their group's
+/// channel without listening to it. A port cannot do that, so this uses the hardware directly.
 ///
-/// On both channels, a message of the next episode may come before a slow message of this episode,
-/// and is counted in its place. On the group's channel, its sender has left this episode, so every
-/// member has arrived. On the other, its leader has. After k episodes a member has taken k messages
-/// of each other leader, or one message of a leader that has left the k-th.
+/// On both channels, a message of the next episode may come before a slow message of this episode, and
+/// counts in its place. Its sender has left this episode, so every member has arrived. After k episodes a
+/// member has taken k messages of each other leader, or one message of a leader that has left episode k.
 struct GroupedWire<P: Broadcast> {
     all: P::Channel,
     groups: Box<[Group<P>]>,
     opening: Opening<P>,
-    /// The core of each rank that has been there, and one more; 0 if none has.
+    /// For each rank with a former or present member: the number of its core plus one. Otherwise 0.
     cores: Box<[P::AtomicUsize]>,
 }
 
@@ -135,16 +133,15 @@ struct Group<P: Broadcast> {
     size: usize,
 }
 
-/// The state of a member.
 struct WireMember {
     group: usize,
     leads: bool,
-    /// It knows that all ports are open.
+    /// Whether the member knows that all ports are open.
     met: bool,
 }
 
 impl<P: Broadcast> GroupedWire<P> {
-    /// `None` if there is no such network.
+    /// `None` if there is no broadcast network.
     fn new(groups: &Groups) -> Option<Self> {
         let group = |&size| {
             let channel = P::create_channel()?;
@@ -159,15 +156,15 @@ impl<P: Broadcast> GroupedWire<P> {
         })
     }
 
-    /// Subscribes this core, permanently: messages that arrive while no thread is this member are
-    /// there for the next one.
+    /// Opens ports on this core for good. Messages that arrive while no thread is this member wait for the
+    /// next member.
     fn open(&self, rank: usize, groups: &Groups) -> WireMember {
         let ranks = groups.group.len();
         assert!(rank < ranks, "rank {rank} of {ranks}");
         let group = groups.group[rank];
         let leads = groups.leader[group] == rank;
         let core = P::core();
-        // Relaxed: the thread that was this member before came before.
+        // Relaxed: the former member's work happened before.
         match self.cores[rank].swap(core + 1, Ordering::Relaxed) {
             0 => {
                 P::open_port(self.all);
@@ -194,7 +191,7 @@ impl<P: Broadcast> GroupedWire<P> {
         if place.leads {
             take::<P>(channel, size - 1);
             P::send(self.all, Message::default());
-            // A member does not hear itself.
+            // A leader does not receive its own message.
             leaders -= 1;
         } else {
             P::send(channel, Message::default());

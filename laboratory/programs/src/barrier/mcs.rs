@@ -3,18 +3,16 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// Children that a member waits for. Their words fit a line, and the single word of the published
-/// version.
+/// Children that a member waits for. Their words fit in a line, and in one word of the published version.
 const ARRIVING: usize = 4;
-/// Children that a member lets go: few, because it does so one after the other.
+/// Children that a member releases. They are few because the member releases them one after the other.
 const WAKING: usize = 2;
 
 /// The tree of Mellor-Crummey and Scott (1991, algorithm 11). Each member waits for its four
 /// children and then informs its parent. From the root, each member releases two others.
 ///
-/// A member has a line for the arrival of its children, with a word for each, and a line for its
-/// release, with one writer and one reader. That is 2N - 2 line transfers an episode, the fewest
-/// without broadcast.
+/// A member has a line with a word for the arrival of each of its children, and a line for its release,
+/// with one writer and one reader. That is 2N - 2 line transfers an episode, the fewest without broadcast.
 ///
 /// ```
 /// use manycore::Native;
@@ -34,7 +32,7 @@ pub struct McsBarrier<P: Platform> {
     waiting: Waiting<P>,
 }
 
-/// A member's; the words hold the number of an episode.
+/// A member's words. Each holds the number of an episode.
 struct Place<P: Platform> {
     /// The last episode at which the child arrived.
     arrived: CachePadded<[P::Futex; ARRIVING]>,
@@ -68,13 +66,12 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
     fn member(&self, rank: usize) -> McsMember {
         let members = self.places.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word with this member as the only writer: to its parent, or from the root to its first
-        // child.
+        // A word that only this member writes: its parent's, or for the root its first child's.
         let word = match rank.checked_sub(1) {
             Some(rank) => Some(&self.places[rank / ARRIVING].arrived[rank % ARRIVING]),
             None => self.places.get(1).map(|child| &*child.awake),
         };
-        // Relaxed: the caller comes after the thread that was this member before.
+        // Relaxed: the former member's work happened before.
         let episode = word.map_or(0, |word| word.load(Ordering::Relaxed));
         McsMember { rank, episode }
     }
@@ -85,8 +82,7 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
         *episode = before.wrapping_add(1);
         let (rank, episode) = (*rank, *episode);
         let mine = &self.places[rank];
-        // No word gets further than this episode before this member has left it:
-        // the next one takes its arrival.
+        // No word gets further before this member leaves this episode: the next needs its arrival.
         let first = ARRIVING * rank + 1;
         let children = self.places.len().saturating_sub(first).min(ARRIVING);
         for child in &mine.arrived[..children] {

@@ -1,5 +1,5 @@
-//! All barriers by name: those in `manycore-team`, barriers over a broadcast network, and
-//! baselines. [`Barrier`] is their common interface.
+//! All barriers by name: the barriers of `manycore-team`, barriers over a broadcast network, and baselines.
+//! All implement [`Barrier`].
 //!
 //! | name | | cycles on the simulated `atac-64`, 64 and 1,024 cores |
 //! |---|---|---|
@@ -17,7 +17,7 @@
 //! | `spin-sleep` | as PARSEC: a lock, spinning, and sleep | 192,306, 4,631,995 |
 //! | `default` | chosen by the placement | as `counted` |
 //!
-//! An isolated episode, all arriving in the same cycle:
+//! An isolated episode at which all members arrive in the same cycle:
 //! `cargo run --release -p manycore-chip --example barriers`.
 //!
 
@@ -58,10 +58,10 @@ pub use tournament::{TournamentBarrier, TournamentMember};
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 
-/// A barrier for a fixed number of members, to be used again and again.
+/// A reusable barrier for a fixed number of members.
 ///
-/// One round, from the first arrival to the last departure, is an episode. A member's work before
-/// its arrival is visible to all once they have left.
+/// One round, from the first arrival to the last departure, is an episode. Each member's work before its
+/// arrival is visible to all members once they have left.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -82,7 +82,7 @@ use manycore_team::barrier::Placement;
 /// });
 /// ```
 pub trait Barrier<P: Platform>: Send + Sync + Sized + 'static {
-    /// As in `manycore study barrier --only NAME`.
+    /// The name, as in `manycore study barrier --only NAME`.
     const NAME: &'static str;
 
     /// The state of a member between episodes.
@@ -91,18 +91,17 @@ pub trait Barrier<P: Platform>: Send + Sync + Sized + 'static {
     /// A barrier for the ranks of `placement`.
     fn new(placement: &Placement) -> Self;
 
-    /// The member of that rank. The thread that will wait makes it, on its core if the barrier uses
-    /// a broadcast network. There is one member of each rank at a time.
+    /// Makes the member of a rank. The thread that will wait calls this, on its core if the barrier uses a
+    /// broadcast network. There is one member of each rank at a time.
     ///
-    /// A dropped member can be made again, and continues in the state of the former one. Until then
-    /// the others wait for it at their next episode, as for any late member. The work of the former
-    /// member must happen before, as by joining its thread. On a broadcast network it is made again
-    /// on the same core.
+    /// A dropped member can be made again, and continues in the state of the former member. Until then the
+    /// others wait for it at their next episode, as for any late member. The work of the former member must
+    /// happen before, as by joining its thread. On a broadcast network it must be made again on the same
+    /// core.
     ///
     /// # Panics
     ///
-    /// If there is no such rank; on a broadcast network, if the former member was on another
-    /// core.
+    /// If there is no such rank. On a broadcast network, also if the former member was on another core.
     fn member(&self, rank: usize) -> Self::Member;
 
     /// Waits until all members have arrived at this episode.

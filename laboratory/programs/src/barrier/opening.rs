@@ -1,23 +1,22 @@
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 
-/// Members that have opened their ports. A message reaches only ports that are open when it is
+/// Counts the members that have opened their ports. A message reaches only ports that are open when it is
 /// sent, so no member sends before all ports are open.
 pub(super) struct Opening<P: Platform> {
-    /// Members that have yet to open.
+    /// Members without an open port.
     missing: P::Futex,
 }
 
 impl<P: Platform> Opening<P> {
-    /// For `members` members.
     pub(super) fn new(members: usize) -> Self {
-        // More members than fit are more than there are threads.
+        // Saturates: there are fewer threads than `u32::MAX`.
         let members = u32::try_from(members).unwrap_or(u32::MAX);
         Self {
             missing: <P::Futex as Atomic<u32>>::new(members),
         }
     }
 
-    /// One has opened.
+    /// Counts a member that has opened its port.
     pub(super) fn opened(&self) {
         // Release: a thread that sees 0 finds every port open.
         if self.missing.fetch_sub(1, Ordering::Release) == 1 {
@@ -25,17 +24,15 @@ impl<P: Platform> Opening<P> {
         }
     }
 
-    /// Waits until all have.
+    /// Waits until all have opened their ports.
     pub(super) fn wait(&self) {
         loop {
-            // Acquire pairs with `opened`; the counts between are one release
-            // sequence of read-modify-writes.
+            // Acquire pairs with `opened`. The subtractions are one release sequence of read-modify-writes.
             let missing = self.missing.load(Ordering::Acquire);
             if missing == 0 {
                 return;
             }
-            // The futex compares and sleeps in one step, so the last member's wake-up, after its
-            // change of the word, is not lost.
+            // The futex compares and sleeps in one step, so the wake-up is not lost.
             self.missing.wait(missing, None);
         }
     }

@@ -8,10 +8,9 @@ use super::{
 use crate::names::types_by_name;
 use manycore_team::seam::SenseBarrier;
 
-// The list, and the one place to add to.
+// A new barrier needs only an entry here.
 types_by_name! { P: Barrier, "no barrier";
-    /// The operation on a barrier that is known by name only at run time: a closure that is generic
-    /// over a type.
+    /// A closure, generic over the barrier's type, for a barrier whose name is known only at run time.
     ///
     /// ```
     /// use manycore::Native;
@@ -31,18 +30,18 @@ types_by_name! { P: Barrier, "no barrier";
     /// assert!(error.to_string().starts_with("no barrier `chanel`; there are "));
     /// ```
     trait BarrierVisitor;
-    /// The names of the barriers there are.
+    /// The names of all barriers.
     ///
     /// ```
     /// assert!(manycore_programs::barrier::barriers().contains(&"channel"));
     /// ```
     fn barriers;
-    /// Calls `visitor` with the barrier of this name, on the platform `P`.
-    /// Whatever the visitor does is compiled once for each barrier.
+    /// Calls `visitor` with the barrier of this name, on the platform `P`. The visitor's code is compiled
+    /// once for each barrier.
     ///
     /// # Errors
     ///
-    /// No barrier has this name; the error lists those there are.
+    /// If no barrier has this name. The error lists all names.
     ///
     /// ```
     /// use manycore::Native;

@@ -3,8 +3,8 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// The sense-reversing barrier without attention to cache lines: the count, and the word that
-/// releases all, are neighbours.
+/// The sense-reversing barrier with its two words on one line: the count, and the word that releases all
+/// members.
 ///
 /// Each arrival takes the line from all waiting members. They fetch it again, which delays the next
 /// arrival. [`SenseBarrier`](manycore_team::seam::SenseBarrier) has the words on two lines.
@@ -29,7 +29,7 @@ pub struct SenseOnALineBarrier<P: Platform> {
 }
 
 struct Neighbours<P: Platform> {
-    /// How many have yet to come.
+    /// Members yet to arrive.
     missing: P::AtomicU32,
     /// The last released episode.
     released: P::Futex,
@@ -59,8 +59,8 @@ impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
     fn member(&self, rank: usize) -> SenseOnALineMember {
         let members = self.members;
         assert!(rank < members as usize, "rank {rank} of {members}");
-        // Relaxed: the caller comes after the thread that was this member before, and the next
-        // episode is not released without this member.
+        // Relaxed: the former member's work happened before, and the next episode is not released without
+        // this member.
         SenseOnALineMember(self.words.released.load(Ordering::Relaxed))
     }
 
@@ -71,13 +71,12 @@ impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
         // Release: this member's work is in the word's history. Acquire: the last member sees all
         // of it.
         if missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // For the next episode, which begins for the others with the release. Relaxed:
-            // that publishes it.
+            // Resets the count for the next episode, which begins for the others with the release. Relaxed:
+            // the release publishes the count.
             missing.store(self.members, Ordering::Relaxed);
             self.waiting.release(released, *episode);
         } else {
-            // The word cannot be further than this episode: the next one's release takes this
-            // member's arrival.
+            // The word is at most at this episode: the release of the next needs this member's arrival.
             self.waiting.wait_while(released, before);
         }
     }

@@ -1,25 +1,24 @@
-//! Ports of members that were dropped.
+//! Ports of dropped members.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// Keeps the ports of members that were dropped until they are made again: what the others send
-/// meanwhile is there then. Their next message is all that can come, since they wait for this
-/// member before the one after it.
+/// Keeps the ports of dropped members until they are made again, so that they receive the messages sent
+/// meanwhile. Each other member sends at most one message meanwhile, because its next episode needs this
+/// member.
 pub(super) struct Shelf<P: Platform, T: Send> {
     ports: Lock<P, Vec<(usize, T)>>,
 }
 
 impl<P: Platform, T: Send> Shelf<P, T> {
-    /// An empty one.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             ports: Lock::new(vec![]),
         })
     }
 
-    /// The port that the member of this rank had before.
+    /// Takes the port of the former member of this rank.
     pub(super) fn take(&self, rank: usize) -> Option<T> {
         self.ports.with(|ports| {
             let place = ports.iter().position(|&(other, _)| other == rank)?;
@@ -28,7 +27,7 @@ impl<P: Platform, T: Send> Shelf<P, T> {
     }
 }
 
-/// Members that were dropped are made again where they were: there the others' messages are.
+/// Asserts that a member is made again on its former core, where the others' messages are.
 #[track_caller]
 pub(super) fn assert_same_core(rank: usize, before: usize, now: usize) {
     assert!(
@@ -37,7 +36,7 @@ pub(super) fn assert_same_core(rank: usize, before: usize, now: usize) {
     );
 }
 
-/// A member's port; dropped, it goes to the shelf.
+/// A member's port. When it is dropped, the port goes to the shelf.
 pub(super) struct Kept<P: Platform, T: Send> {
     rank: usize,
     port: Option<T>,
@@ -45,7 +44,7 @@ pub(super) struct Kept<P: Platform, T: Send> {
 }
 
 impl<P: Platform, T: Send> Kept<P, T> {
-    /// The port of member `rank`, which goes to `shelf` in the end.
+    /// The port of member `rank`. On drop it goes to `shelf`.
     pub(super) fn new(rank: usize, port: T, shelf: &Arc<Shelf<P, T>>) -> Self {
         Self {
             rank,
@@ -58,7 +57,7 @@ impl<P: Platform, T: Send> Kept<P, T> {
     ///
     /// # Panics
     ///
-    /// Never: the port is taken when this is dropped.
+    /// Never: only drop takes the port.
     #[inline]
     pub(super) fn port(&mut self) -> &mut T {
         self.port.as_mut().expect("taken when this is dropped")

@@ -3,19 +3,19 @@ use crate::mutex::Mutex;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::Placement;
 
-/// Looks before a member sleeps, at the default patience; in proportion at another.
+/// Looks before a member sleeps, at the default patience. Another patience changes them proportionally.
 const SPINS: f64 = 35_000.0;
 
-/// Members come in.
+/// The phase in which members arrive.
 const ARRIVING: u32 = 0;
-/// All are in, and go.
+/// The phase in which members leave, after all have arrived.
 const LEAVING: u32 = 1;
 
-/// The barrier of the PARSEC benchmarks: a mutex, a condition variable and a flag that says whether
-/// members arrive or leave. A waiting member looks at the flag 35,000 times before it sleeps on the
-/// condition variable. Members leave one by one through the mutex, and a member that is already at
-/// the next episode waits until the last has left: two phases, so that the count serves both. It
-/// spins whether or not members share cores; if they do, an episode takes milliseconds.
+/// The barrier of the PARSEC benchmarks: a mutex, a condition variable and a flag that says whether members
+/// arrive or leave. A waiting member looks at the flag 35,000 times before it sleeps on the condition
+/// variable. Members leave one by one through the mutex. A member that arrives at the next episode waits
+/// until the last has left, so the count serves both phases. Members spin even if they share cores, and an
+/// episode then takes milliseconds.
 ///
 /// The count is on a line with the lock. The flag is on another line, which is written twice an
 /// episode and read by all waiting members. Sleepers sleep on the flag, which serves as the
@@ -45,16 +45,16 @@ pub struct SpinSleepBarrier<P: Platform> {
 
 struct State {
     inside: usize,
-    /// Members that sleep on the phase, or are about to.
+    /// Members that sleep on the phase, or are about to sleep.
     sleepers: u32,
 }
 
-/// A member of a [`SpinSleepBarrier`]: nothing.
+/// A member of a [`SpinSleepBarrier`], without state.
 #[derive(Debug)]
 pub struct SpinSleepMember(());
 
 impl<P: Platform> SpinSleepBarrier<P> {
-    /// Begins the next phase; under the lock.
+    /// Begins the next phase, under the lock.
     fn begin(&self, phase: u32, state: &mut State) {
         // Release: passes on the work of all to members that look without the lock.
         self.phase.store(phase, Ordering::Release);
@@ -63,8 +63,8 @@ impl<P: Platform> SpinSleepBarrier<P> {
         }
     }
 
-    /// Waits for the end of a phase. It does not begin again meanwhile: one phase needs this
-    /// member's arrival, the other its departure.
+    /// Waits for the end of a phase. The phase cannot begin again meanwhile: `ARRIVING` needs this member's
+    /// departure, and `LEAVING` its arrival.
     fn wait_while(&self, phase: u32) {
         for _ in 0..self.spins {
             // Acquire pairs with `begin`.
@@ -73,9 +73,8 @@ impl<P: Platform> SpinSleepBarrier<P> {
             }
             P::relax();
         }
-        // The member counts itself as a sleeper in the section in which it finds the phase
-        // unchanged. A member that changes the phase has the lock later, and wakes it. The futex
-        // compares again.
+        // The member finds the phase unchanged and counts itself as a sleeper in one section. A member that
+        // changes the phase later has the lock after that, and wakes it. The futex compares again.
         while self.state.with(|state| {
             // Relaxed: written under the lock.
             let goes_on = self.phase.load(Ordering::Relaxed) == phase;

@@ -3,13 +3,13 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 10).
-/// In round r the ranks that are multiples of 2^(r+1) meet those 2^r further on, and win by
-/// arrangement. A loser informs its winner of its arrival, and drops out until the winner wakes it.
-/// Each member then wakes its opponents, the last first.
+/// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 10). In round
+/// r the ranks that are multiples of 2^(r+1) meet the ranks 2^r higher, and always win. A loser informs its
+/// winner of its arrival, and drops out until the winner wakes it. Each member then wakes its losers, the
+/// last first.
 ///
-/// A member loses once, so it has two words, each on a line of its own: it writes one when it
-/// loses, for its winner to read; the other goes the other way. No member counts.
+/// A member loses once, so it has two words, each on a line of its own. It writes one for its winner when
+/// it loses. Its winner writes the other to wake it. No member counts.
 ///
 /// ```
 /// use manycore::Native;
@@ -29,11 +29,11 @@ pub struct TournamentBarrier<P: Platform> {
     waiting: Waiting<P>,
 }
 
-/// The words hold the number of an episode.
+/// A member's words. Each holds the number of an episode.
 struct Player<P: Platform> {
-    /// The last episode that it has lost.
+    /// The last episode that the member has lost.
     lost: CachePadded<P::Futex>,
-    /// The last episode that released it.
+    /// The last episode that released the member.
     awake: CachePadded<P::Futex>,
 }
 
@@ -63,13 +63,13 @@ impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
     fn member(&self, rank: usize) -> TournamentMember {
         let members = self.players.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word with this member as the only writer: to its winner, or from the champion to its
-        // first loser.
+        // A word that only this member writes: its own `lost`, or for the champion the `awake` of its first
+        // loser.
         let word = match rank {
             0 => self.players.get(1).map(|loser| &*loser.awake),
             _ => Some(&*self.players[rank].lost),
         };
-        // Relaxed: the caller comes after the thread that was this member before.
+        // Relaxed: the former member's work happened before.
         let episode = word.map_or(0, |word| word.load(Ordering::Relaxed));
         TournamentMember { rank, episode }
     }
@@ -79,8 +79,7 @@ impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
         let before = *episode;
         *episode = before.wrapping_add(1);
         let (rank, episode) = (*rank, *episode);
-        // No word gets further than this episode before this member has left it:
-        // the next one takes its arrival.
+        // No word gets further before this member leaves this episode: the next needs its arrival.
         let mut distance = 1;
         while distance < self.players.len() && rank & distance == 0 {
             if let Some(loser) = self.players.get(rank + distance) {

@@ -1,9 +1,9 @@
 //! Virtual channels: every core broadcasts, and every core that has a port of the channel
 //! receives (Park 2013, section 3.2 and table 4.2).
 //!
-//! On a machine with a broadcast network ([`Broadcast`]) a channel is a number that the hardware
-//! puts on messages. Elsewhere it is `manycore-team`'s channel, which goes through
-//! memory. `README.md` argues that nothing is lost.
+//! On a machine with a broadcast network ([`Broadcast`]) a channel is a number in the hardware's messages.
+//! Elsewhere it is `manycore-team`'s channel, which goes through memory. This folder's `README.md` argues
+//! that no message is lost.
 
 mod port;
 mod wire;
@@ -17,8 +17,7 @@ use manycore_team::channel as memory;
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// A virtual channel. Clones are handles of the same channel. It ends with the last of its handles
-/// and ports.
+/// A virtual channel. Clones are handles of the same channel. It ends with its last handle or port.
 ///
 /// ```
 /// use manycore::Native;
@@ -46,7 +45,7 @@ impl<P: Broadcast> Channel<P> {
         Self::over_with(Settings::default())
     }
 
-    /// The same, with settings. Hardware keeps all messages, whatever the settings say.
+    /// A new channel with settings. Hardware keeps all messages, whatever the settings.
     pub fn over_with(settings: Settings) -> Self {
         let medium = match Wire::new() {
             Some(wire) => Medium::Wire(wire),
@@ -60,12 +59,12 @@ impl<P: Broadcast> Channel<P> {
         matches!(self.medium, Medium::Wire(_))
     }
 
-    /// A port of this channel, which hears all that passes its filter; at first
-    /// the filter lets everything pass.
+    /// Opens a port of this channel. It receives all messages that pass its filter. At first the filter
+    /// passes every message.
     ///
-    /// On hardware this is the port of the caller's core. The caller must be bound to the core, and
-    /// use and drop the port there. A core has one port of a channel: opening it again returns the
-    /// same port, and dropping its first handle closes it.
+    /// On hardware this is the port of the caller's core. The caller must be bound to the core, and use and
+    /// drop the port there. A core has one port of a channel. Opening it again returns the same port, and
+    /// dropping its first handle closes it.
     pub fn open(&self) -> Port<P> {
         match &self.medium {
             Medium::Wire(wire) => Port::on_wire(wire.open(None)),
@@ -73,8 +72,8 @@ impl<P: Broadcast> Channel<P> {
         }
     }
 
-    /// A port that counts: of the messages that pass the filter only every `every`-th is received.
-    /// `None` through memory.
+    /// Opens a port that counts: it receives only every `every`-th message that passes the filter. Returns
+    /// `None` for a channel through memory.
     pub fn open_counting(&self, every: NonZeroU32) -> Option<Port<P>> {
         match &self.medium {
             Medium::Wire(wire) => Some(Port::on_wire(wire.open(Some(every)))),

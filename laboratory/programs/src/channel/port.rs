@@ -4,10 +4,10 @@ use manycore_chip::{self as chip, Broadcast, Delivery, MatchOperation};
 use manycore_team::channel as memory;
 use std::fmt;
 
-/// One core's end of a channel: sends to all others, and hears them.
+/// One core's end of a channel. It sends to all other ports and receives from them.
 ///
-/// Dropped, it is no longer sent to; what it has sent is still received. `manycore-team`'s port
-/// has the methods one by one, with examples.
+/// Once it is dropped, it receives nothing more, but others still receive what it has sent. The docs of
+/// `manycore-team`'s port describe each method, with examples.
 pub struct Port<P: Broadcast> {
     end: End<P>,
 }
@@ -28,8 +28,8 @@ impl<P: Broadcast> Port<P> {
         Self { end }
     }
 
-    /// This port's number for receivers ([`Message::sender`]): ports count from 0 in the order of
-    /// opening; on hardware it is the core.
+    /// This port's number, as receivers see it ([`Message::sender`]). Ports count from 0 in the order of
+    /// opening. On hardware it is the number of the core.
     pub fn number(&self) -> usize {
         match &self.end {
             End::Wire(port) => port.core(),
@@ -37,14 +37,14 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Broadcasts a word to all others with a port of the channel. Through memory it waits for room.
+    /// Broadcasts a word to all other ports of the channel. Through memory, it waits for room.
     #[inline]
     pub fn send(&mut self, payload: u64) {
         self.send_marked(payload, 0, 0);
     }
 
-    /// As [`send`](Self::send), with a signature, which [filters](Self::set_filter) look at, and
-    /// a tag. `send` leaves both at 0.
+    /// As [`send`](Self::send), with a tag, and a signature for [filters](Self::set_filter). `send` leaves
+    /// both at 0.
     #[inline]
     pub fn send_marked(&mut self, payload: u64, signature: u32, tag: u32) {
         match &mut self.end {
@@ -76,7 +76,7 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Takes the oldest message, if there is one; of long data, only how long it is.
+    /// Takes the oldest message, if there is one. Of long data it returns only the length.
     #[inline]
     pub fn try_receive(&mut self) -> Option<Message> {
         match &mut self.end {
@@ -85,8 +85,8 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// The same, and replaces what is in `data` by the message's long data, if a
-    /// message was taken.
+    /// As [`try_receive`](Self::try_receive). If it takes a message, it replaces the content of `data` by
+    /// the message's long data.
     pub fn try_receive_long(&mut self, data: &mut Vec<u8>) -> Option<Message> {
         match &mut self.end {
             End::Wire(port) => port.try_receive().map(|it| long(&it, data)),
@@ -94,13 +94,13 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Takes the oldest message, waiting for one.
+    /// Takes the oldest message, or waits for a message.
     ///
     /// # Errors
     ///
-    /// [`Closed`] when all messages are taken and no port can send any more. A waiting receiver
-    /// returns at once. On hardware it does so if its filter passes messages with the signature 0,
-    /// and otherwise at its next call.
+    /// [`Closed`] when all messages are taken and no port can send any more. A waiting receiver then
+    /// returns at once. On hardware this requires that its filter passes messages with the signature 0.
+    /// Otherwise its next call returns.
     #[inline]
     pub fn receive(&mut self) -> Result<Message, Closed> {
         match &mut self.end {
@@ -109,7 +109,7 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// The same, and replaces what is in `data` by the message's long data.
+    /// As [`receive`](Self::receive). Replaces the content of `data` by the message's long data.
     ///
     /// # Errors
     ///
@@ -121,8 +121,7 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Whether no port can send any more. Sent messages may still be there, or on hardware on their
-    /// way.
+    /// Whether no port can send any more. Messages may still be in the port, or on hardware in transit.
     pub fn is_closed(&self) -> bool {
         match &self.end {
             End::Wire(port) => port.is_closed(),
@@ -130,8 +129,8 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Sets what this port hears of what is sent from now on. On hardware: what all ports
-    /// of its core hear of what arrives from now on.
+    /// Sets the filter for messages sent from now on. On hardware it is the filter of all ports of the
+    /// core, for messages that arrive from now on.
     pub fn set_filter(&mut self, filter: Filter) {
         match &mut self.end {
             End::Wire(_) => P::set_filter(chip::Filter {

@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long after the last sender has gone the network may still bring something: many times
-/// what it takes to cross a chip, and what an interface takes for a message.
+/// How long a message may be in transit after the last sender has left: many times the time to cross a chip
+/// plus an interface's time for a message.
 const ON_ITS_WAY: Duration = Duration::from_micros(2);
 
 /// A handle of a channel over the network.
@@ -20,7 +20,7 @@ pub(crate) struct Wire<P: Broadcast> {
 struct WireShared<P: Broadcast> {
     channel: P::Channel,
     senders: SenderCount<P>,
-    /// The largest count of a port: its network interface delivers one message in that many.
+    /// The largest `every` of a port, whose network interface delivers one message in that many.
     together: P::AtomicU32,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct WirePort<P: Broadcast> {
 }
 
 impl<P: Broadcast> Wire<P> {
-    /// A new channel; `None` if the machine has no such network.
+    /// A new channel, or `None` if the machine has no such network.
     pub(crate) fn new() -> Option<Self> {
         let channel = P::create_channel()?;
         let shared = WireShared {
@@ -43,8 +43,8 @@ impl<P: Broadcast> Wire<P> {
         Some(Self { shared })
     }
 
-    /// The port of the caller's core. It counts if `every` is given: of the messages that pass the
-    /// filter it receives only every `every`-th.
+    /// Opens the port of the caller's core. If `every` is given, the port counts: it receives only every
+    /// `every`-th message that passes the filter.
     pub(crate) fn open(&self, every: Option<NonZeroU32>) -> WirePort<P> {
         let shared = Arc::clone(&self.shared);
         shared.senders.add(PORT);
@@ -77,7 +77,7 @@ impl<P: Broadcast> Drop for Wire<P> {
 impl<P: Broadcast> WireShared<P> {
     /// Notes an opened port that delivers one message in `every`.
     fn count_together(&self, every: NonZeroU32) {
-        // Relaxed: read by a thread that has seen the port counted in and all others leave.
+        // Relaxed: the reader has seen this port counted in, and all others leave.
         let (mut most, every) = (self.together.load(Ordering::Relaxed), every.get());
         while let Err(now) = (self.together).compare_exchange(
             most,
@@ -89,9 +89,9 @@ impl<P: Broadcast> WireShared<P> {
         }
     }
 
-    /// A handle or a port goes. If one port is left, this wakes it by a message with data of no
-    /// length, which no call of a port sends: its interface delivers nothing but messages. An
-    /// interface that counts receives as many as it delivers one for.
+    /// Removes a handle or a port. If one port is left, this wakes it with a notice, because its interface
+    /// delivers only messages. The notice is a message with data of length zero, which no method of a port
+    /// sends. A counting interface needs as many notices as it counts for one delivery.
     fn leave(&self, end: u64) {
         if !self.senders.leave(end) {
             return;
@@ -112,7 +112,6 @@ fn is_notice(delivery: &Delivery) -> bool {
 }
 
 impl<P: Broadcast> WirePort<P> {
-    /// The core that it belongs to.
     pub(crate) fn core(&self) -> usize {
         self.core
     }
@@ -122,7 +121,7 @@ impl<P: Broadcast> WirePort<P> {
         P::send(self.shared.channel, message);
     }
 
-    /// The next message in the core's buffer.
+    /// Takes the next message in the core's buffer.
     pub(crate) fn try_receive(&mut self) -> Option<Delivery> {
         loop {
             let delivery = P::receive(self.shared.channel)?;
@@ -132,18 +131,18 @@ impl<P: Broadcast> WirePort<P> {
         }
     }
 
-    /// The same, waiting for one.
+    /// Takes the next message, or waits for a message.
     ///
     /// # Errors
     ///
-    /// [`Closed`] when no port can send any more, and nothing is on its way.
+    /// [`Closed`] when no port can send any more, and no message is in transit.
     pub(crate) fn receive(&mut self) -> Result<Delivery, Closed> {
         loop {
             if let Some(delivery) = self.try_receive() {
                 return Ok(delivery);
             }
-            // A leaving port sends its notice after it has left the count: a receiver that does not
-            // see that here waits for the notice.
+            // A leaving port sends its notice after it has left the count. So a receiver that does not see
+            // the new count here waits for the notice.
             if self.is_closed() {
                 return self.last().ok_or(Closed);
             }
@@ -154,7 +153,7 @@ impl<P: Broadcast> WirePort<P> {
         }
     }
 
-    /// The next delivery after all senders have gone.
+    /// Waits for a delivery after all senders have left.
     #[cold]
     fn last(&mut self) -> Option<Delivery> {
         let until = P::now() + P::duration_to_ticks(ON_ITS_WAY);
@@ -175,7 +174,7 @@ impl<P: Broadcast> WirePort<P> {
 
 impl<P: Broadcast> Drop for WirePort<P> {
     fn drop(&mut self) {
-        // Elsewhere it would be another core's port that is closed.
+        // On another core this would close that core's port.
         if P::core() == self.core {
             P::close_port(self.shared.channel);
         }

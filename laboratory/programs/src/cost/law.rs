@@ -12,31 +12,26 @@
 //! c   claim / T  +  (T - 1) / T (handoff (1 - outside) + crossing outside)
 //! ```
 //!
-//! * **W.** The k-th thread comes k launches late, so k threads have lost
-//!   `launch k (k - 1) / 2` between them. A loop shorter than all launches is over
-//!   before the last thread is there: hence the least over k.
-//! * **e.** When the counter runs out, each thread is somewhere in its last
-//!   block. T such places, uniform in the block: the mean is 1/2, the last of T
-//!   is at T / (T + 1), the difference is what the mean thread waits. If blocks
-//!   differ, the longest of T lasts `sqrt(2 ln T)` deviations more than the
-//!   mean one.
-//! * **B t.** Whatever the others do, one thread runs a whole block.
-//! * **c.** Threads pay for their own instructions in parallel, but the counter
-//!   is one line in one place at a time: what its moves take, everybody waits.
-//!   One claim in T finds the line where its own thread left it. The others
-//!   find it with a thread of the same core group or of another.
+//! * **W.** The k-th thread arrives k launches late, so k threads lose `launch k (k - 1) / 2` together. A
+//!   loop shorter than all launches ends before the last thread arrives. Hence the least over k.
+//! * **e.** When the counter runs out, each thread is somewhere in its last block. Of T uniform positions
+//!   in a block, the mean is 1/2 and the last is T / (T + 1). The mean thread waits for the difference. If
+//!   blocks differ, the longest of T takes `sqrt(2 ln T)` deviations more than the mean block.
+//! * **B t.** One thread always runs a whole block.
+//! * **c.** Threads execute their own instructions in parallel. But the counter's line is in one place at a
+//!   time, and every thread waits for its transfers. One claim in T finds the line in its own cache. For
+//!   the others it is with a thread of the same core group or of another.
 //!
-//! The last block is not rounded up to, nor the blocks to whole rounds of all
-//! threads: threads that start at different times keep no rounds, and the
-//! document's tables show none except where a block is more than a thread's
-//! share.
+//! The law rounds neither the last block up, nor the blocks to whole rounds of all threads. Threads that
+//! start at different times keep no rounds. The tables of Shuai's paper show none, except where a block is
+//! more than a thread's share.
 //!
-//! All is convex in B, the terms with t grow with B and those with prices fall:
-//! so the best block never grows with t and never shrinks with a price.
+//! The latency is convex in B. The terms with t grow with B, and the terms with prices fall. So the best
+//! block never grows with t and never shrinks with a price.
 
 use super::{Machine, Task, sane};
 
-/// The model's inputs, checked, in the combinations that it needs.
+/// The model's inputs after [`sane`], in the combinations that the law needs.
 struct Law {
     iterations: f64,
     iteration: f64,
@@ -66,12 +61,12 @@ impl Law {
         }
     }
 
-    /// The block at which the claims and the wait at the end balance: the bottom of
-    /// [`excess`](Self::excess), from 1 to N.
+    /// The block that balances the claims and the wait at the end: the minimum of [`excess`](Self::excess),
+    /// from 1 to N.
     fn balance(&self) -> f64 {
         let balanced = |slope: f64| (self.iterations * self.claim / slope).sqrt();
         let mut block = balanced(self.end_wait);
-        // From here on the block's own length is what the loop waits for.
+        // From this block on, the loop waits for the time of a whole block.
         let alone = self.shared_work / (self.iteration - self.end_wait);
         if self.iteration > self.end_wait && block > alone {
             block = balanced(self.iteration).max(alone);
@@ -85,8 +80,8 @@ impl Law {
         .clamp(1.0, self.iterations.max(1.0))
     }
 
-    /// The time beyond the shared work, as a function of the block. The work itself would drown the
-    /// differences.
+    /// The time beyond the shared work, for a block size. Added to the shared work, small differences would
+    /// be rounded away.
     fn excess(&self, block: usize) -> f64 {
         let block = block as f64;
         let waits = self.end_wait * block;
@@ -95,7 +90,7 @@ impl Law {
     }
 }
 
-/// `work` on threads that arrive `launch` apart.
+/// The time of `work` on threads that arrive `launch` apart.
 fn shared(work: f64, threads: f64, launch: f64) -> f64 {
     let worth_launching = (2.0 * work / launch.max(f64::MIN_POSITIVE)).sqrt();
     let team = worth_launching.clamp(1.0, threads);
@@ -123,9 +118,9 @@ pub fn latency(machine: &Machine, task: &Task, n: usize, block: usize) -> f64 {
     law.shared_work + law.excess(block.clamp(1, n))
 }
 
-/// The block that [`latency`] is least for, were it no whole number.
+/// The block with the least [`latency`], as a real number.
 ///
-/// Between 1 and `n`, and 1 for an empty loop.
+/// It is between 1 and `n`, and 1 for an empty loop.
 ///
 /// ```
 /// use manycore_programs::cost::{Machine, Task, balanced_block};
@@ -141,11 +136,10 @@ pub fn balanced_block(machine: &Machine, task: &Task, n: usize) -> f64 {
     Law::new(machine, task, n).balance()
 }
 
-/// The power of two, or `n`, that [`latency`] is least for.
+/// The power of two, or `n`, with the least [`latency`].
 ///
-/// Between 1 and `n`, and 1 for an empty loop. A handful of divisions and
-/// roots: cheap enough for every loop. Powers of two, because the latency is
-/// flat around its least and they are what blocks are measured at.
+/// It is between 1 and `n`, and 1 for an empty loop. It takes a handful of divisions and roots: cheap
+/// enough for every loop. Powers of two suffice because the latency is flat around its minimum.
 ///
 /// ```
 /// use manycore_programs::cost::{Machine, Task, best_block};
@@ -157,7 +151,7 @@ pub fn balanced_block(machine: &Machine, task: &Task, n: usize) -> f64 {
 #[must_use]
 pub fn best_block(machine: &Machine, task: &Task, n: usize) -> usize {
     let law = Law::new(machine, task, n);
-    // The latency is convex in the block: the best is next to the balance.
+    // The latency is convex in the block, so the best power of two is next to the balance.
     let balance = law.balance() as usize;
     let below = 1_usize << balance.max(1).ilog2();
     let above = below.saturating_mul(2).clamp(1, n.max(1));
@@ -328,7 +322,7 @@ mod tests {
             };
             Law::new(&machine, &Task::new(1.0), 1).claim
         };
-        // Every second claim finds the line at home.
+        // Every second claim finds the line in its own cache.
         assert_eq!(claim(0.0, prices), 20.0);
         assert_eq!(claim(0.5, prices), 35.0);
         let odd = Prices {

@@ -1,5 +1,5 @@
-//! The cost of a parallel loop over one shared counter, as pure functions of a measured machine and
-//! a measured task; the block size follows.
+//! The cost of a parallel loop over one shared counter, and the best block size, as pure functions of a
+//! measured machine and a measured task.
 //!
 //! ```
 //! use manycore_programs::cost::{self, Machine, Task};
@@ -12,19 +12,17 @@
 //! assert!(block(&two_sockets) > 1.2 * block(&one_socket));
 //! ```
 //!
-//! Times are in nanoseconds. Every function is total: no threads count as one,
-//! no iterations as a loop that ends at once, and a time that is negative or no
-//! number as zero, so results are finite whatever a measurement came to.
+//! Times are in nanoseconds. Every function is total. It counts no threads as one, and a negative time or
+//! NaN as zero. So results are finite for any measurement.
 //!
 //! Two models:
 //!
-//! * [`latency`] and [`best_block`]: how the latency comes about. Used by `fixed-block` without a
-//!   size.
-//! * [`published`]: the formula with trained weights that *Influence of atomic FAA on ParallelFor*
-//!   (R. Shuai, 2021) prints.
+//! * [`latency`] and [`best_block`] derive the latency from the steps of a loop. `fixed-block` without a
+//!   size uses them.
+//! * [`published`]: the formula with trained weights that *Influence of atomic FAA on ParallelFor* (R.
+//!   Shuai, 2021) prints.
 //!
-//! How well all this predicts what others have measured:
-//! `laboratory/lab/src/model/README.md`.
+//! `laboratory/lab/src/model/README.md` compares both with measurements by others.
 
 mod law;
 pub mod published;
@@ -43,20 +41,18 @@ pub use law::{balanced_block, best_block, latency};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prices {
-    /// The time of a claim for its thread if no other thread wants the counter: the fetch-and-add
-    /// and the loop around it.
+    /// The time of a claim if no other thread wants the counter: the fetch-and-add and the loop around it.
     pub claim_ns: f64,
     /// A fetch-and-add on a line that another core of the same core group has written.
     pub handoff_ns: f64,
-    /// The same if that core is in another group. Never taken as less than the hand-off.
+    /// The same if that core is in another group. It never counts as less than the hand-off.
     pub crossing_ns: f64,
-    /// How much later each thread arrives than the one before.
+    /// How much later each thread arrives than the thread before.
     pub launch_ns: f64,
 }
 
 impl Default for Prices {
-    /// The prices of an unmeasured machine of 2 to 4 GHz, with workers that are awake when the loop
-    /// comes.
+    /// The prices of an unmeasured machine of 2 to 4 GHz. Its workers are awake when the loop begins.
     fn default() -> Self {
         Self::TYPICAL
     }
@@ -71,7 +67,7 @@ impl Prices {
     };
 }
 
-/// The team that runs a loop and what its machine charges.
+/// The team that runs a loop, and the prices of its machine.
 ///
 /// ```
 /// use manycore_programs::cost::{Machine, Prices};
@@ -82,11 +78,11 @@ impl Prices {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
-    /// Threads that take part, the launching one counted.
+    /// Threads that take part, including the launching thread.
     pub threads: usize,
-    /// The share of them outside the launching thread's core group.
+    /// The fraction of the threads outside the launching thread's core group.
     pub outside: f64,
-    /// The costs of its steps.
+    /// The prices of the loop's steps.
     pub prices: Prices,
 }
 
@@ -126,9 +122,8 @@ impl Machine {
 pub struct Task {
     /// The mean time of an iteration.
     pub iteration_ns: f64,
-    /// Standard deviation of a block's time over its mean. For independent
-    /// iterations this falls with the block; what costs is neighbours that are
-    /// long together, so the model takes it as the same for all blocks.
+    /// Standard deviation of a block's time over its mean. For independent iterations it falls with the
+    /// block size. Long iterations in a row cost more, so the model uses the same value for all blocks.
     pub spread: f64,
 }
 
@@ -147,8 +142,8 @@ impl Task {
     }
 }
 
-/// A quantity as the models take it: between nothing and far beyond anything
-/// real, and small enough that no product of a few overflows.
+/// Limits a quantity to a range from zero to far beyond real values, in which no product of a few
+/// quantities overflows.
 fn sane(value: f64) -> f64 {
     if value.is_nan() {
         0.0

@@ -5,10 +5,9 @@
 //! B = (alpha G + delta0) / (beta0 T + beta1 R + beta2 W + beta3 C + delta1)
 //! ```
 //!
-//! It was trained on the blocks that happened to win, not on latencies. Both
-//! numerator and denominator are negative in its domain; where the denominator
-//! gets near zero, as it does for few threads and small tasks, or changes its
-//! sign, the formula means nothing.
+//! The training used the blocks that won, not latencies. Numerator and denominator are both negative in its
+//! domain. Where the denominator is near zero, as for few threads and small tasks, or changes its sign, the
+//! formula means nothing.
 
 /// A task on a machine, in the units of the paper's training table.
 ///
@@ -27,14 +26,14 @@ pub struct Features {
     pub threads: f64,
     /// Logarithm to base 2 of the bytes that an iteration reads.
     pub read: f64,
-    /// Logarithm to base 2 of the bytes that it writes.
+    /// Logarithm to base 2 of the bytes that an iteration writes.
     pub write: f64,
-    /// Logarithm to base 1024 of its additions.
+    /// Logarithm to base 1024 of an iteration's additions.
     pub compute: f64,
 }
 
 impl Features {
-    /// From plain numbers. A zero counts as a one, which has the logarithm zero.
+    /// Converts plain numbers. A zero counts as a one, whose logarithm is zero.
     ///
     /// ```
     /// use manycore_programs::cost::published::Features;
@@ -67,16 +66,16 @@ impl Features {
 pub struct Weights {
     /// The weight of core groups.
     pub alpha: f64,
-    /// The numerator without any factor.
+    /// The constant of the numerator.
     pub delta0: f64,
     /// The weights of threads, read, write and compute.
     pub beta: [f64; 4],
-    /// The denominator without any factor.
+    /// The constant of the denominator.
     pub delta1: f64,
 }
 
 impl Weights {
-    /// As printed, to two decimals.
+    /// The paper's weights, to two decimals.
     pub const PUBLISHED: Self = Self {
         alpha: -61.84,
         delta0: 1558.31,
@@ -84,7 +83,7 @@ impl Weights {
         delta1: 693.13,
     };
 
-    /// The formula's value, before anything is cut off. It need not be positive, nor finite.
+    /// The formula's value, before truncation. It may be negative or not finite.
     ///
     /// ```
     /// use manycore_programs::cost::published::{Features, Weights};
@@ -116,7 +115,7 @@ impl Weights {
     /// ```
     #[must_use]
     pub fn block(&self, features: &Features, n: usize) -> usize {
-        // The cast truncates, and makes 0 of what is no number.
+        // The cast truncates, and makes 0 of NaN.
         (self.value(features) as usize).clamp(1, n.max(1))
     }
 }

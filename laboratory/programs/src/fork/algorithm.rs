@@ -4,7 +4,7 @@ use super::*;
 use crate::by_name;
 
 by_name! {
-    /// A program to study, by name.
+    /// A program to study.
     ///
     /// ```
     /// use manycore_programs::fork::{Algorithm, Kernel, Serial, Size};
@@ -18,14 +18,13 @@ by_name! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub enum Algorithm: "no algorithm is called", "there are" {
-        /// [`MergeSort`](super::MergeSort) of 488,281 numbers, chunks of 32 Ki
-        /// sorted and 64 Ki merged by one thread.
+        /// [`MergeSort`](super::MergeSort) of 488,281 numbers. One thread sorts at most 32 Ki and merges at
+        /// most 64 Ki.
         MergeSort = "merge-sort",
-        /// [`QuickSort`](super::QuickSort) of 488,281 numbers, 5,120 of them by one
-        /// thread.
+        /// [`QuickSort`](super::QuickSort) of 488,281 numbers. One thread sorts at most 5,120 of them.
         QuickSort = "quick-sort",
-        /// [`FrogJump`](super::FrogJump) at a pace of 2,000 in eight lanes, 3,000
-        /// places at a time.
+        /// [`FrogJump`](super::FrogJump) at a pace of 2,000 in eight lanes. A frog searches 3,000 places at
+        /// a time.
         FrogJump = "frog-jump",
         /// [`Life`](super::Life) on a board of 200 times 200 for 100 generations.
         Life = "life",
@@ -33,8 +32,7 @@ by_name! {
         NBodyIterator = "nbody-iterator",
         /// [`NBody`](super::NBody) in its reduce form, of the same size.
         NBodyReduce = "nbody-reduce",
-        /// [`Tsp`](super::Tsp): the ten cities of Djibouti, sequential from eight
-        /// cities left.
+        /// [`Tsp`](super::Tsp): the ten cities of Djibouti, sequential once eight cities are left.
         Tsp = "tsp",
         /// [`Sieve`](super::Sieve) of ten million numbers.
         Sieve = "sieve",
@@ -68,17 +66,16 @@ by_name! {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// As in the document on sleeping, or in rayon's benchmarks where the
-    /// document has no such program; [`Algorithm`] says which.
+    /// The size in Fontena's experiment, or in rayon's benchmarks if the experiment has no such program.
+    /// [`Algorithm`] lists the sizes.
     Document,
-    /// Some eight to fifty times less work, for a simulator or a quick look; `tsp`
-    /// alone, which is short, stays as it is.
+    /// About eight to fifty times less work, for a simulator or a quick look. `tsp` is short and keeps its
+    /// size.
     Quick,
 }
 
 impl Algorithm {
-    /// The program with an input from `seed`. Takes up to a second; not to be
-    /// timed.
+    /// Makes the program with an input from `seed`. Takes up to a second, so do not time it.
     ///
     /// ```
     /// use manycore_programs::fork::{Algorithm, Kernel, Size};
@@ -96,7 +93,7 @@ impl Algorithm {
         };
         match self {
             Self::MergeSort => {
-                // All by 32, or nothing would be left to be divided.
+                // Divides the chunks by 32 too, so that there is still parallel work.
                 let part = pick(1, 32);
                 let kernel = MergeSort::new(488_281 / part, 32_768 / part, 65_536 / part, seed);
                 Prepared::MergeSort(kernel)
@@ -151,7 +148,7 @@ impl Algorithm {
 fn matmul(method: Method, size: Size, seed: u64) -> MatMul {
     match size {
         Size::Document => MatMul::new(method, 3, 32, seed),
-        // As many tasks, a smaller block.
+        // The same number of tasks, with smaller blocks.
         Size::Quick => MatMul::new(method, 3, 16, seed),
     }
 }

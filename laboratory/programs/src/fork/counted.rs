@@ -1,4 +1,4 @@
-//! A platform that adds up what kernels declare, and what it shows of them.
+//! A platform that adds up the costs that kernels declare, and a test of these costs.
 
 use manycore_platform::{Native, Platform, forward};
 use std::cell::Cell;
@@ -8,17 +8,17 @@ thread_local! {
     static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// [`Native`], with books kept by each thread.
+/// [`Native`], with each thread's declared costs.
 pub(crate) struct Counted;
 
 impl Counted {
-    /// The instructions that this thread has declared since the last call.
+    /// Returns the instructions that this thread has declared since the last call.
     pub(crate) fn take() -> u64 {
         INSTRUCTIONS.take()
     }
 }
 
-// SAFETY: each method that memory depends on is `Native`'s.
+// SAFETY: all methods with an effect on memory are `Native`'s.
 unsafe impl Platform for Counted {
     forward!(Native: cells fences threads slot rest);
 
@@ -50,7 +50,7 @@ mod tests {
             kernel.run(&Serial::<Counted>::default());
             let parallel = Counted::take();
             let ratio = parallel as f64 / sequential as f64;
-            // Thirty frogs look at places that one, which goes in depth, never comes to.
+            // Thirty frogs also look at places that a single frog's depth-first search never reaches.
             let most = match algorithm {
                 Algorithm::FrogJump => 1.2,
                 _ => 1.1,

@@ -1,13 +1,12 @@
-//! Fibonacci numbers by their definition, with a `join` at every call: what is
-//! measured is the `join`.
+//! Fibonacci numbers by their definition, with a `join` at every call. The program measures the `join`.
 
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions a call of the sequential function.
+/// Instructions per call of the sequential function.
 const CALL: u64 = 10;
 
-/// The `n`th Fibonacci number, the slow way.
+/// The `n`th Fibonacci number by plain recursion.
 ///
 /// ```
 /// use manycore_programs::fork::{Fibonacci, Kernel, Serial};
@@ -24,8 +23,8 @@ pub struct Fibonacci {
 }
 
 impl Fibonacci {
-    /// The `n`th number. The time grows as the number does: n = 32 takes some
-    /// 3.5 million joins. There is nothing to seed.
+    /// The `n`th number. The time grows with the number: n = 32 takes about 3.5 million joins. There is no
+    /// seed.
     ///
     /// ```
     /// use manycore_programs::fork::{Fibonacci, Kernel, Wrong};

@@ -1,11 +1,11 @@
-//! Joins around next to nothing: their time is the time of the scheduler.
+//! Joins with almost no work, so that they measure the scheduler.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions that increment eight numbers.
+/// Instructions per eight incremented numbers.
 const INCREMENT_EIGHT: u64 = 9;
-/// Instructions a call of the sequential recursion.
+/// Instructions per call of the sequential recursion.
 const CALL: u64 = 11;
 
 /// A loop that adds one to each of many numbers.
@@ -73,7 +73,7 @@ fn increment<P: Platform>(numbers: &mut [u32]) {
     P::compute(INCREMENT_EIGHT * numbers.len().div_ceil(8) as u64);
 }
 
-/// A tree of joins with leaves that only count as one.
+/// A tree of joins. Each leaf only counts as one.
 ///
 /// ```
 /// use manycore_programs::fork::{JoinRecursively, Kernel, Serial};
@@ -90,8 +90,7 @@ pub struct JoinRecursively {
 }
 
 impl JoinRecursively {
-    /// A tree with two to the power of `depth` leaves, at most 63. There is
-    /// nothing to seed.
+    /// A tree with two to the power of `depth` leaves. `depth` is at most 63. There is no seed.
     ///
     /// ```
     /// use manycore_programs::fork::{JoinRecursively, Kernel, Wrong};
@@ -139,7 +138,7 @@ fn leaves_alone<P: Platform>(depth: u32) -> u64 {
     if depth == 0 {
         return 1;
     }
-    // Opaque, or the compiler might see that both calls return the same.
+    // Opaque: otherwise the compiler might see that both calls return the same value.
     let depth = std::hint::black_box(depth);
     leaves_alone::<P>(depth - 1) + leaves_alone::<P>(depth - 1)
 }

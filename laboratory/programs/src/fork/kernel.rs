@@ -4,7 +4,7 @@ use super::Fork;
 use manycore_platform::Platform;
 use std::fmt::Display;
 
-/// A program with its input. It can run repeatedly and check its answer.
+/// A program with its input. It can run repeatedly and can check its answer.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, QuickSort, Serial};
@@ -17,16 +17,16 @@ use std::fmt::Display;
 /// assert!(kernel.verify().is_err());
 /// ```
 pub trait Kernel: Send {
-    /// Puts the input back and forgets the answer.
+    /// Restores the input and forgets the answer.
     fn reset(&mut self);
 
     /// Runs the parallel program.
     fn run<F: Fork>(&mut self, fork: &F);
 
-    /// Runs the sequential program: the one to write if there were no threads.
+    /// Runs the sequential program, as written for a single thread.
     fn sequential<P: Platform>(&mut self);
 
-    /// Is the answer right? Takes about as long as the sequential program.
+    /// Checks the answer. Takes about as long as the sequential program.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ pub trait Kernel: Send {
     fn verify(&self) -> Result<(), Wrong>;
 }
 
-/// The fault of an answer.
+/// What is wrong with an answer.
 ///
 /// ```
 /// use manycore_programs::fork::{Fibonacci, Kernel, Wrong};
@@ -46,28 +46,28 @@ pub enum Wrong {
     /// There is no answer.
     #[error("the kernel has not run since it was made or reset")]
     NotRun,
-    /// It is another than the right one.
+    /// The answer differs from the right answer.
     #[error("{what} is {found} and should be {expected}")]
     Answer {
-        /// The computed value.
+        /// The name of the computed value.
         what: &'static str,
-        /// The answer.
+        /// The computed answer.
         found: String,
-        /// The right one.
+        /// The right answer.
         expected: String,
     },
-    /// An element is wrong; the first by index.
+    /// An element is wrong: the first by index.
     #[error("{what} {index} is wrong")]
     Element {
         /// The kind of the elements.
         what: &'static str,
-        /// Which is wrong.
+        /// The index of the wrong element.
         index: usize,
     },
 }
 
 impl Wrong {
-    /// Nothing, if `found` is what was expected.
+    /// Returns `Ok` if `found` equals the expected value.
     pub(super) fn unless_equal<T: PartialEq + Display>(
         what: &'static str,
         found: T,
@@ -83,7 +83,7 @@ impl Wrong {
         })
     }
 
-    /// Nothing, if the two slices are equal.
+    /// Returns `Ok` if the two slices are equal.
     pub(super) fn unless_all_equal<T: PartialEq>(
         what: &'static str,
         found: &[T],

@@ -1,13 +1,12 @@
-//! Conway's game of life: the cells of a generation in parallel, the generations
-//! one after the other.
+//! Conway's game of life: the cells of a generation in parallel, the generations one after the other.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions a cell.
+/// Instructions per cell.
 const CELL: u64 = 126;
 
-/// Rows down and columns to the right.
+/// Offsets of the neighbours: rows down, columns to the right.
 const NEIGHBOURS: [(isize, isize); 8] = [
     (-1, -1),
     (-1, 0),
@@ -19,7 +18,7 @@ const NEIGHBOURS: [(isize, isize); 8] = [
     (1, 1),
 ];
 
-/// A square board of cells, with nothing beyond its edges.
+/// A square board of cells. All cells outside are dead.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, Life, Serial};
@@ -44,8 +43,8 @@ struct Board {
 }
 
 impl Life {
-    /// A board of `side` times `side` cells, each alive with probability 1/2 by `seed`, for a
-    /// number of generations.
+    /// A board of `side` times `side` cells, to run for `generations`. By `seed`, each cell is alive with
+    /// probability 1/2.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Life};
@@ -102,7 +101,7 @@ impl Board {
     /// Fills a part of the next generation.
     fn live<P: Platform>(&self, part: SlicePart<bool>) {
         let end = part.first + part.items.len();
-        // The rows of the part, and the one before and behind.
+        // The part reads its own rows, the row before and the row behind.
         let above = part.first.saturating_sub(self.side + 1);
         P::read(&self.cells[above..(end + self.side + 1).min(self.cells.len())]);
         P::compute(CELL * part.items.len() as u64);
@@ -115,7 +114,7 @@ impl Board {
     fn lives_on(&self, index: usize) -> bool {
         let (row, column) = (index / self.side, index % self.side);
         let is_alive = |&(down, right): &(isize, isize)| {
-            // Before the first row or column it wraps and is beyond the last.
+            // Before the first row or column the index wraps, so it is beyond the last too.
             let (y, x) = (
                 row.wrapping_add_signed(down),
                 column.wrapping_add_signed(right),
@@ -129,8 +128,8 @@ impl Board {
         }
     }
 
-    /// The next generation by another way: each living cell is counted at its
-    /// neighbours, on a board with a margin.
+    /// The next generation by another method: each living cell adds one to its neighbours' counts, on a
+    /// board with a margin.
     fn after_counting(&self) -> Self {
         let width = self.side + 2;
         let mut counts = vec![0; width * width];

@@ -1,17 +1,15 @@
-//! Building a collection in parallel: which places of a list hold which digit.
+//! Builds a map in parallel: for each digit, the list of places with that digit.
 
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Instructions a number sorted into the map, and four places copied when two
-/// maps become one.
+/// Instructions per number inserted into the map, and per four places copied when two maps are merged.
 const INSERT: u64 = 110;
 const COPY_FOUR: u64 = 2;
 
-/// Collects the places of numbers by their last digit, each list in ascending
-/// order.
+/// Collects the places of numbers by last digit. Each list is in ascending order.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, MapCollect, Serial};
@@ -64,8 +62,8 @@ impl Kernel for MapCollect {
 
     fn verify(&self) -> Result<(), Wrong> {
         let places = self.places.as_ref().ok_or(Wrong::NotRun)?;
-        // Each place in the list of its digit, no list out of order, and no more
-        // entries than places: then each is there once.
+        // Each place is in the list of its digit, no list is out of order, and there are as many entries as
+        // places. Then each place is there once.
         let mut entries = 0;
         for (digit, list) in places {
             let is_wrong = |&place: &usize| self.numbers.get(place).map(|n| n % 10) != Some(*digit);
@@ -97,7 +95,7 @@ fn collect<P: Platform>(numbers: &[u32], range: Range<usize>) -> Places {
     places
 }
 
-/// Adds what is in `right` behind what is in `left`.
+/// Appends the lists of `right` to the lists of `left`.
 fn append<P: Platform>(mut left: Places, right: Places) -> Places {
     for (digit, list) in right {
         P::read(&list);

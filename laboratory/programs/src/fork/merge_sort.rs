@@ -4,9 +4,9 @@ use super::sorted::{insertion_sort, numbers, verify};
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions a number merged.
+/// Instructions per number merged.
 const MERGE: u64 = 15;
-/// Instructions a step of a binary search.
+/// Instructions per step of a binary search.
 const SEARCH: u64 = 8;
 
 /// Runs of this length are sorted by insertion.
@@ -30,7 +30,7 @@ pub struct MergeSort {
     chunks: Chunks,
 }
 
-/// A piece that is not divided further.
+/// The most numbers that one thread sorts or merges without dividing.
 #[derive(Clone, Copy, Debug)]
 struct Chunks {
     sort: usize,
@@ -38,9 +38,8 @@ struct Chunks {
 }
 
 impl MergeSort {
-    /// Sorts `length` numbers from `seed`. One thread sorts at most `sort_chunk`
-    /// of them at a time and merges into at most `merge_chunk`; less than 2
-    /// counts as 2.
+    /// Sorts `length` numbers from `seed`. One thread sorts at most `sort_chunk` numbers at a time and
+    /// merges at most `merge_chunk`. Less than 2 counts as 2.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, MergeSort};
@@ -85,7 +84,7 @@ impl Kernel for MergeSort {
     }
 }
 
-/// The destination of the sorted numbers: each level of merging goes from one array to the other.
+/// The array that receives the sorted numbers. Each level of merging goes from one array to the other.
 #[derive(Clone, Copy)]
 enum Target {
     Data,
@@ -100,7 +99,7 @@ impl Target {
         }
     }
 
-    /// From where to where the last merge goes.
+    /// The source and the destination of the last merge.
     fn merge<'a>(self, data: &'a mut [u32], buffer: &'a mut [u32]) -> (&'a [u32], &'a mut [u32]) {
         match self {
             Self::Data => (buffer, data),
@@ -144,7 +143,7 @@ fn sort_alone<P: Platform>(data: &mut [u32], buffer: &mut [u32], into: Target) {
     merge_alone::<P>(left, right, to);
 }
 
-/// Halves the longer side and divides the other at the same value.
+/// Halves the longer side, and divides the shorter side at the same value.
 fn merge<F: Fork>(fork: &F, chunks: Chunks, left: &[u32], right: &[u32], to: &mut [u32]) {
     if to.len() <= chunks.merge {
         return merge_alone::<F::Platform>(left, right, to);

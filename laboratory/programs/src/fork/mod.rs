@@ -1,16 +1,15 @@
 //! Fork-join kernels: programs that divide their work by `join`.
 //!
-//! A kernel knows no scheduler. It asks a [`Fork`] for its parallelism, and the
-//! same code runs on a pool, on a simulated chip and, by [`Serial`], on one
-//! thread.
+//! A kernel runs on any scheduler. It asks a [`Fork`] for its parallelism, so the same code runs on a pool,
+//! on a simulated chip and, with [`Serial`], on one thread.
 //!
-//! # What a simulated chip is told
+//! # Declared costs
 //!
-//! Each leaf declares its cost: the instructions of its inner loop times its iterations, and the
-//! memory it reads and writes. The constants are instructions of the release build on x86-64:
-//! callgrind's count of sequential runs of several sizes, divided by the number of elements, pairs
-//! or nodes. A whole run declares its executed instructions to a tenth, by which compilers differ
-//! too. Natively the declarations compile to nothing.
+//! Each leaf declares its cost to a simulated chip: the instructions of its inner loop times its
+//! iterations, and the memory that it reads and writes. The constants are instructions of the release build
+//! on x86-64: callgrind's count for sequential runs of several sizes, divided by the number of elements,
+//! pairs or nodes. A whole run declares the executed instructions to within a tenth. Compilers differ by as
+//! much. Natively the declarations compile to nothing.
 
 mod algorithm;
 #[cfg(test)]

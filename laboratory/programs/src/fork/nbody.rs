@@ -1,23 +1,22 @@
-//! Bodies that attract each other: every pair of them, every tick.
+//! Bodies that attract each other: all pairs, every tick.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// Instructions a pair of bodies; and a body moved.
+/// Instructions per pair of bodies, and per body moved.
 const PAIR: u64 = 46;
 const MOVE: u64 = 60;
 
-/// Time in a tick.
+/// The time that a tick simulates.
 const TICK: f64 = 0.01;
 
-/// Added to the square of each distance, so that bodies can pass close by each
-/// other without being flung away.
+/// Added to the square of each distance, so that bodies that pass close to each other are not flung away.
 const SOFTENING: f64 = 0.01;
 
-/// How far a coordinate may be from the sequential program's, which adds the
-/// forces in another order: a rounding error of 1e-16 a force, times the
-/// bodies, times what nearness makes of it in ten ticks, with much to spare.
+/// The allowed difference of a coordinate from the sequential program's, which adds the forces in another
+/// order. It is much more than a rounding error of 1e-16 per force, times the bodies, times the growth in
+/// ten ticks when bodies are close.
 const TOLERANCE: f64 = 1e-9;
 
 /// How the pairs are divided among the threads.
@@ -30,8 +29,7 @@ const TOLERANCE: f64 = 1e-9;
 pub enum Form {
     /// Bodies in parallel; one thread adds up all forces on a body.
     Iterator,
-    /// Bodies in parallel, and the forces on each too, as a reduction within the
-    /// loop.
+    /// Bodies in parallel. The forces on each body are a parallel reduction within the loop.
     Reduce,
 }
 
@@ -64,7 +62,7 @@ struct Body {
 }
 
 impl NBody {
-    /// Bodies at rest, with places and masses from `seed`, for a number of ticks.
+    /// Bodies at rest, to move for `ticks`. The seed decides their places and masses.
     ///
     /// ```
     /// use manycore_programs::fork::{Form, Kernel, NBody};
@@ -157,8 +155,7 @@ fn attraction<P: Platform>(bodies: &[Body], range: Range<usize>, from: NBodyVect
     })
 }
 
-/// How a mass at `to` accelerates what is at `from`: not at all, if that is the
-/// same place.
+/// The acceleration at `from` by a mass at `to`. It is zero if both are the same place.
 #[inline]
 fn pull(from: NBodyVector, to: NBodyVector, mass: f64) -> NBodyVector {
     let way: NBodyVector = std::array::from_fn(|axis| to[axis] - from[axis]);
@@ -167,7 +164,7 @@ fn pull(from: NBodyVector, to: NBodyVector, mass: f64) -> NBodyVector {
     way.map(|part| part * strength)
 }
 
-/// Fills a part of the bodies after the tick.
+/// Computes a part of the bodies after the tick.
 fn move_all<P: Platform>(
     now: &[Body],
     part: SlicePart<Body>,
@@ -191,7 +188,7 @@ impl Body {
     }
 }
 
-/// A tick by another way: each pair once, action and reaction.
+/// A tick by another method: one force for each pair, which acts on both bodies.
 fn tick_by_pairs(bodies: &mut [Body]) {
     let mut accelerations = vec![[0.0; 3]; bodies.len()];
     for (index, body) in bodies.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! One type for all kernels.
+//! A type that holds any kernel.
 
 use super::*;
 use manycore_platform::Platform;

@@ -1,11 +1,10 @@
-//! Quicksort: partition, then both sides in parallel.
+//! Quicksort: partitions, then sorts both sides in parallel.
 
 use super::sorted::verify;
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions a number looked at by a partition; and what a call of the
-/// recursion takes besides.
+/// Instructions per number that a partition looks at, and per call of the recursion.
 const PARTITION: u64 = 10;
 const CALL: u64 = 27;
 
@@ -27,14 +26,12 @@ pub struct QuickSort {
 }
 
 impl QuickSort {
-    /// Sorts `length` numbers from `seed`; one thread alone partitions at most
-    /// `alone` of them, down to single numbers. With 488,281 numbers, `alone` at
-    /// 5,120 and seed 1 it is the input of Fontena's experiment.
+    /// Sorts `length` numbers from `seed`. One thread alone sorts a piece of at most `alone` numbers. With
+    /// 488,281 numbers, `alone` at 5,120 and seed 1 it is the input of Fontena's experiment.
     ///
-    /// How fast it can be depends on the input: each pivot is the last number, and
-    /// one thread partitions around it. The longest way from the whole to a piece
-    /// that is sorted alone is 5.84 times shorter than all work for that input, and
-    /// 4 to 8 times for others.
+    /// The input limits the speedup: each pivot is the last number, and one thread partitions around it.
+    /// The longest chain of partitions, down to a piece that is sorted alone, has 1/5.84 of all work for
+    /// that input. For other inputs it has 1/4 to 1/8.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, QuickSort};
@@ -84,7 +81,7 @@ fn sort_alone<P: Platform>(data: &mut [u32]) {
     }
 }
 
-/// The two sides of the pivot, which is in its place. A single number has none.
+/// Returns the two sides of the pivot, which is then in its place. A single number has no sides.
 fn divide<P: Platform>(data: &mut [u32]) -> Option<(&mut [u32], &mut [u32])> {
     if data.len() < 2 {
         return None;
@@ -96,8 +93,8 @@ fn divide<P: Platform>(data: &mut [u32]) -> Option<(&mut [u32], &mut [u32])> {
     Some((left, &mut rest[1..]))
 }
 
-/// Puts what is less than the last number before it and the rest behind, in
-/// one pass; returns where it is then. There must be a number.
+/// Puts the last number in its place in one pass: smaller numbers before it, the rest behind it. Returns
+/// that place. `data` must not be empty.
 fn partition(data: &mut [u32]) -> usize {
     let last = data.len() - 1;
     let pivot = data[last];
@@ -112,12 +109,11 @@ fn partition(data: &mut [u32]) -> usize {
     place
 }
 
-/// Random numbers by Marsaglia's xorshift with 128 bits of state (Journal of
-/// Statistical Software 8 (14), 2003). Seed 1 begins with the bytes 0 to 15, as
-/// the experiment does.
+/// Random numbers by Marsaglia's xorshift with 128 bits of state (Journal of Statistical Software 8 (14),
+/// 2003). With seed 1 the state is the bytes 0 to 15, as in Fontena's experiment.
 fn xorshift(length: usize, seed: u64) -> Vec<u32> {
     let [low, high] = [seed as u32, (seed >> 32) as u32];
-    // Never all zero.
+    // The state is never all zero.
     let mut state = [
         0x0302_0100 ^ low ^ 1,
         0x0706_0504 ^ high,
@@ -156,7 +152,7 @@ mod tests {
         assert!(data[2..].iter().all(|&number| number >= 4));
     }
 
-    /// Numbers partitioned in all, and on the longest way.
+    /// How many numbers all partitions look at, and how many on the longest chain.
     fn work(data: &mut [u32], alone: usize) -> (usize, usize) {
         if data.len() < 2 {
             return (0, 0);

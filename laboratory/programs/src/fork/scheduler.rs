@@ -7,9 +7,8 @@ use std::ops::Range;
 
 /// A scheduler of fork-join programs.
 ///
-/// Only [`threads`](Self::threads) and [`join_context`](Self::join_context) are
-/// a scheduler's own; the loops are built on them, so that two schedulers differ
-/// in nothing else.
+/// A scheduler implements [`threads`](Self::threads) and [`join_context`](Self::join_context). The loops
+/// are built on these two, so that schedulers differ in nothing else.
 ///
 /// ```
 /// use manycore_programs::fork::{Fork, Serial};
@@ -29,14 +28,14 @@ use std::ops::Range;
 /// assert_eq!(sum(&Serial::<Native>::default(), &[1, 2, 3]), 6);
 /// ```
 pub trait Fork: Sized + Sync {
-    /// The world that the program runs in.
+    /// The platform that the program runs on.
     type Platform: Platform;
 
-    /// How many threads may work at once: what splitting starts from.
+    /// The most threads that work at once. Splitting begins with this number.
     fn threads(&self) -> usize;
 
-    /// Runs both closures, perhaps at the same time, and returns when both are done. Each receives
-    /// whether it migrated: whether it runs on another thread than the caller's.
+    /// Runs both closures, perhaps at the same time, and returns when both are done. Each receives whether
+    /// it migrated, that is, runs on another thread than the caller's.
     fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(bool) -> RA + Send,
@@ -63,12 +62,11 @@ pub trait Fork: Sized + Sync {
         self.join_context(|_| a(), |_| b())
     }
 
-    /// Halves `work` through `join`, calls `leaf` on the pieces, and joins their
-    /// results, neighbours first, by `combine`, which must be associative.
+    /// Halves `work` through `join`, calls `leaf` on the pieces, and combines the results of neighbours by
+    /// `combine`, which must be associative.
     ///
-    /// How far it halves is found out by the way: at first into about two pieces
-    /// a thread; and whenever a piece migrated, which shows that a thread was out
-    /// of work, that piece into as many again.
+    /// At first it halves `work` into about two pieces a thread. A migrated piece shows that a thread was
+    /// out of work. So that piece is halved into as many pieces again.
     ///
     /// ```
     /// use manycore_programs::fork::{Fork, Serial};
@@ -115,9 +113,8 @@ pub trait Fork: Sized + Sync {
         );
     }
 
-    /// Joins `map(i)` for all `i` of `range`, in order, by `combine`, which must
-    /// be associative and leave a value as it is when the other is `identity`.
-    /// Split as [`reduce`](Self::reduce) splits.
+    /// Combines `map(i)` for all `i` of `range`, in order, by `combine`, which must be associative, with
+    /// `identity` as its neutral element. Splits as [`reduce`](Self::reduce) does.
     ///
     /// ```
     /// use manycore_programs::fork::{Fork, Serial};
@@ -142,7 +139,7 @@ pub trait Fork: Sized + Sync {
     }
 }
 
-/// One thread, which calls the two closures of a `join` one after the other.
+/// A scheduler with one thread. It calls the two closures of a `join` one after the other.
 ///
 /// ```
 /// use manycore_programs::fork::{Fork, Serial};

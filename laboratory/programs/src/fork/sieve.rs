@@ -3,13 +3,12 @@
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions a multiple struck out, a prime tried on a block, and a flag set
-/// and counted.
+/// Instructions per multiple struck out, per prime tried on a block, and per flag set and counted.
 const STRIKE: u64 = 6;
 const PRIME: u64 = 25;
 const FLAG: u64 = 1;
 
-/// Odd numbers sieved at a time: 100,000 numbers, with flags that fit in a second-level cache.
+/// Odd numbers sieved at a time, of 100,000 numbers. Their flags fit in a second-level cache.
 const BLOCK: usize = 50_000;
 
 /// All primes below a limit.
@@ -26,14 +25,14 @@ const BLOCK: usize = 50_000;
 #[derive(Clone, Debug)]
 pub struct Sieve {
     limit: usize,
-    /// Whether 1, 3, 5, ... are prime, as far as the sieve has come.
+    /// Whether 1, 3, 5, ... are prime, as far as the sieve knows.
     odd: Vec<bool>,
     block: usize,
     primes: Option<usize>,
 }
 
 impl Sieve {
-    /// Primes below `limit`. There is nothing to seed.
+    /// Primes below `limit`. There is no seed.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Sieve, Wrong};
@@ -49,7 +48,7 @@ impl Sieve {
         }
     }
 
-    /// How many primes were found.
+    /// How many primes the sieve found.
     ///
     /// ```
     /// use manycore_programs::fork::Sieve;
@@ -60,7 +59,7 @@ impl Sieve {
         self.primes
     }
 
-    /// With 2, the only even one.
+    /// Adds 2, the only even prime, if it is below the limit.
     fn and_two(&self, odd_primes: usize) -> usize {
         odd_primes + usize::from(self.limit > 2)
     }
@@ -100,7 +99,7 @@ impl Kernel for Sieve {
     }
 }
 
-/// The odd primes with squares below `limit`.
+/// The odd primes up to the root of `limit`.
 fn odd_primes_to_root<P: Platform>(limit: usize) -> Vec<usize> {
     let root = limit.isqrt() + 1;
     let mut odd = vec![true; root / 2];
@@ -119,8 +118,8 @@ fn odd_primes_to_root<P: Platform>(limit: usize) -> Vec<usize> {
     primes
 }
 
-/// Sieves a part, block by block, so that flags stay in the cache; returns how
-/// many primes are there.
+/// Sieves a part, block by block, so that the flags stay in the cache. Returns the number of primes in the
+/// part.
 fn sieve<P: Platform>(base: &[usize], part: SlicePart<bool>, block: usize) -> usize {
     let firsts = (part.first..).step_by(block);
     (part.items.chunks_mut(block).zip(firsts))
@@ -136,8 +135,8 @@ fn sieve_block<P: Platform>(base: &[usize], flags: &mut [bool], first: usize) ->
     let end = first + flags.len();
     let (mut tried, mut struck) = (0, 0);
     for &prime in base {
-        // Smaller multiples have a smaller factor. The index of p * p is
-        // p * p / 2, and odd multiples are p indices apart.
+        // Multiples smaller than p * p have a smaller factor. The index of p * p is p * p / 2, and odd
+        // multiples are p indices apart.
         let square = prime * prime / 2;
         if square >= end {
             break;
@@ -160,8 +159,7 @@ fn sieve_block<P: Platform>(base: &[usize], flags: &mut [bool], first: usize) ->
     flags.iter().filter(|is_prime| **is_prime).count()
 }
 
-/// The primes below `limit` by another way: each composite is struck out once,
-/// by its smallest factor.
+/// The primes below `limit` by another method: each composite is struck out once, by its smallest factor.
 fn primes_by_factors(limit: usize) -> Vec<usize> {
     let mut composite = vec![false; limit];
     let mut primes = Vec::new();

@@ -3,25 +3,24 @@
 use super::Wrong;
 use manycore_platform::Platform;
 
-/// Instructions a number sorted by insertion, and a step it moves.
+/// Instructions per number sorted by insertion, and per step that it moves.
 const INSERT: u64 = 8;
 const MOVE: u64 = 7;
 
-/// Seeded numbers.
 pub(super) fn numbers(length: usize, seed: u64) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(seed);
     (0..length).map(|_| random.u32(..)).collect()
 }
 
-/// A number that does not depend on the order of `data`, and that a lost, made
-/// up or changed number changes but once in 2^64 cases.
+/// A number that does not depend on the order of `data`. A lost, added or changed number leaves it the same
+/// in one of 2^64 cases.
 fn fingerprint(data: &[u32]) -> u64 {
     data.iter()
         .map(|&number| fastrand::Rng::with_seed(u64::from(number)).u64(..))
         .fold(0, u64::wrapping_add)
 }
 
-/// Is `data` the numbers of `input` in ascending order?
+/// Checks that `data` has the numbers of `input` in ascending order.
 pub(super) fn verify(data: &[u32], input: &[u32]) -> Result<(), Wrong> {
     if let Some(before) = data.windows(2).position(|pair| pair[0] > pair[1]) {
         return Err(Wrong::Element {
@@ -33,7 +32,6 @@ pub(super) fn verify(data: &[u32], input: &[u32]) -> Result<(), Wrong> {
     Wrong::unless_equal(what, fingerprint(data), fingerprint(input))
 }
 
-/// Sorts few numbers.
 pub(super) fn insertion_sort<P: Platform>(data: &mut [u32]) {
     let mut moved = 0;
     for end in 1..data.len() {

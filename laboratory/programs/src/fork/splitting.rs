@@ -1,9 +1,9 @@
-//! Work that can be halved, and how far a loop halves it.
+//! Work that can be halved, and how often a loop halves it.
 
 use super::Fork;
 use std::ops::Range;
 
-/// Work that may be cut in two.
+/// Work that may be divided in two.
 ///
 /// ```
 /// use manycore_programs::fork::Splittable;
@@ -12,11 +12,11 @@ use std::ops::Range;
 /// assert_eq!((0..1).halves(), Err(0..1));
 /// ```
 pub trait Splittable: Sized + Send {
-    /// The two halves, in order.
+    /// Returns the two halves, in order.
     ///
     /// # Errors
     ///
-    /// The work itself, if it is too small to be cut.
+    /// Returns the work itself, if it is too small to be divided.
     fn halves(self) -> Result<(Self, Self), Self>;
 }
 
@@ -30,8 +30,7 @@ impl Splittable for Range<usize> {
     }
 }
 
-/// A part of a slice that knows where in the slice it begins. It is cut only at
-/// multiples of a unit.
+/// A part of a slice, with its position in the slice. It is divided only at multiples of a unit.
 ///
 /// ```
 /// use manycore_programs::fork::{SlicePart, Splittable};
@@ -43,7 +42,7 @@ impl Splittable for Range<usize> {
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct SlicePart<'a, T> {
-    /// The index in the whole slice of the first item.
+    /// The index of the first item in the whole slice.
     pub first: usize,
     /// The items.
     pub items: &'a mut [T],
@@ -51,8 +50,8 @@ pub struct SlicePart<'a, T> {
 }
 
 impl<'a, T> SlicePart<'a, T> {
-    /// All of `items`, to be cut between units of `unit` items; 0 counts as 1.
-    /// The last unit may be shorter.
+    /// All of `items`, to be divided between units of `unit` items. 0 counts as 1. The last unit may be
+    /// shorter.
     ///
     /// ```
     /// use manycore_programs::fork::SlicePart;
@@ -82,10 +81,9 @@ impl<T: Send> Splittable for SlicePart<'_, T> {
     }
 }
 
-/// Halves `work` while `splits` lasts, which each cut halves too.
+/// Halves `work` until `splits` is used up. Each division halves `splits` too.
 ///
-/// A migrated piece starts again from the number of threads: it was stolen, so a thread was idle,
-/// and may be again.
+/// A migrated piece begins again with the number of threads. Its migration shows that a thread was idle.
 pub(super) fn halve<F, S, R>(
     fork: &F,
     splits: usize,

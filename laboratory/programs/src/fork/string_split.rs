@@ -1,12 +1,12 @@
-//! Splitting a text into words: it may be cut only where a word ends.
+//! Splits a text into words. The text may be divided only at spaces.
 
 use super::{Fork, Kernel, Splittable, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions a character.
+/// Instructions per character.
 const CHARACTER: u64 = 13;
 
-/// Counts the words of a text, and their letters.
+/// Counts the words of a text and their letters.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, Serial, StringSplit};
@@ -23,8 +23,7 @@ pub struct StringSplit {
 }
 
 impl StringSplit {
-    /// A text from `seed`: words of a few letters, and now and then more than one space between
-    /// them.
+    /// A text from `seed`: words of a few letters, sometimes with more than one space between them.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, StringSplit, Wrong};
@@ -106,8 +105,8 @@ impl Count {
 struct Text<'a>(&'a [u8]);
 
 impl Splittable for Text<'_> {
-    /// Cuts at the first space behind the middle. If there is none, the rest is one word and is not
-    /// worth a search for another place.
+    /// Divides at the first space behind the middle. Without one, the right half is part of one word, and a
+    /// search for another place would not pay.
     fn halves(self) -> Result<(Self, Self), Self> {
         let (left, right) = self.0.split_at(self.0.len() / 2);
         match right.iter().position(|&character| character == b' ') {

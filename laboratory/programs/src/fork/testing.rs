@@ -5,12 +5,12 @@ use manycore_platform::Native;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-/// A scheduler that decides by lot at each `join`: one closure after the other in either order, or
-/// one closure on a new thread, as if it had migrated.
+/// A scheduler that draws a lot at each `join`. It runs the closures one after the other in either order,
+/// or one of them on a new thread, as if it had migrated.
 pub(super) struct Threads {
     threads: usize,
-    /// How many more threads may be made at the moment. Relaxed, as `joins` is:
-    /// both only count, and making and joining a thread orders what it did.
+    /// How many more threads may be made at the moment. Relaxed, like `joins`: both only count, and making
+    /// and joining a thread orders its effects.
     spare: AtomicUsize,
     /// The joins so far. The lots are drawn from this number and the seed.
     joins: AtomicU64,
@@ -24,7 +24,7 @@ enum Choice {
 }
 
 impl Threads {
-    /// Draws its lots from `seed`; splits as if there were `threads`.
+    /// Draws its lots from `seed`. Splits as if it had `threads` threads.
     pub(super) fn new(threads: usize, seed: u64) -> Self {
         Self::with(threads, 8, Choice::Lot(seed))
     }
@@ -34,7 +34,7 @@ impl Threads {
         Self::with(threads, 0, Choice::Stay)
     }
 
-    /// The second half of the first `join` migrates, nothing else.
+    /// The second closure of the first `join` migrates, nothing else.
     pub(super) fn that_migrate_at_first(threads: usize) -> Self {
         Self::with(threads, 1, Choice::Migrate)
     }
@@ -51,7 +51,7 @@ impl Threads {
     fn lot(&self) -> u64 {
         let join = self.joins.fetch_add(1, Ordering::Relaxed);
         match self.choice {
-            // Threads become rarer with time, so that large kernels do not make threads all the time.
+            // With time new threads become rarer, so that large kernels do not make too many.
             Choice::Lot(seed) => fastrand::Rng::with_seed(seed ^ join << 20).u64(0..6 + join / 16),
             Choice::Migrate if join == 0 => 0,
             Choice::Migrate | Choice::Stay => 5,
@@ -65,8 +65,8 @@ impl Threads {
             .is_ok()
     }
 
-    /// Runs one closure on a new thread, and the other meanwhile. Both have no type here, so that the long
-    /// code that makes a thread is compiled once.
+    /// Runs `there` on a new thread, and `here` meanwhile. Both are trait objects, so that the long code
+    /// that makes a thread is compiled once.
     fn apart(&self, there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
         thread::scope(|scope| {
             let there = scope.spawn(there);
@@ -115,15 +115,15 @@ impl Fork for Threads {
     }
 }
 
-/// A few schedules by lot.
+/// A few schedulers with different lots.
 pub(super) fn schedules() -> impl Iterator<Item = Threads> {
     [(1, 0), (2, 1), (3, 2), (16, 3)]
         .into_iter()
         .map(|(threads, seed)| Threads::new(threads, seed))
 }
 
-/// The kernel answers rightly, sequentially and in all schedules; it can be run
-/// again after a reset.
+/// Asserts that the kernel's answer is right sequentially and in all schedules, and that it can run again
+/// after a reset.
 pub(super) fn check<K: Kernel>(kernel: &mut K) {
     kernel.sequential::<Native>();
     kernel.verify().expect("sequential");

@@ -1,17 +1,16 @@
 //! The sum over a binary tree, with a `join` at every node.
 //!
-//! The time of one thread depends on memory: a traversal that meets the nodes in their order in
-//! memory is several times as fast as another. So trees are made in two orders, and there are two
-//! sequential sums.
+//! The sequential time depends on memory: a traversal in the order of the nodes in memory is several times
+//! as fast as another. So a tree can have one of two orders, and there are two sequential sums.
 
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 use std::slice;
 
-/// Instructions a node of the sequential sum.
+/// Instructions per node of the sequential sum.
 const NODE: u64 = 28;
 
-/// The order of allocation of a tree's nodes.
+/// The order of a tree's nodes in memory.
 ///
 /// ```
 /// use manycore_programs::fork::Placement;
@@ -25,7 +24,7 @@ pub enum Placement {
     Postorder,
 }
 
-/// A balanced tree of numbers to be added up.
+/// A balanced tree of numbers. The program adds them up.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, Placement, Serial, TreeSum};
@@ -38,7 +37,7 @@ pub enum Placement {
 #[derive(Debug)]
 pub struct TreeSum {
     root: BinaryTree,
-    /// Added up as they were drawn.
+    /// The sum of the values when they were drawn.
     right: u64,
     answer: Option<u64>,
 }
@@ -53,7 +52,7 @@ struct BinaryNode {
 }
 
 impl TreeSum {
-    /// Nodes of 32 bytes each, with the allocator's share, with values from `seed`.
+    /// A tree with values from `seed`. A node takes 32 bytes, with the allocator's overhead.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Placement, TreeSum, Wrong};
@@ -80,8 +79,8 @@ impl TreeSum {
         }
     }
 
-    /// The sequential sum, the other way round: right subtrees first. On a tree
-    /// in [`Placement::Postorder`] it is the faster one.
+    /// The sequential sum with right subtrees first. On a tree in [`Placement::Postorder`] it is the faster
+    /// of the two.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Placement, TreeSum};

@@ -8,8 +8,7 @@ use std::sync::Arc;
 /// No parent.
 const NONE: u32 = u32::MAX;
 
-/// A search from a root, which finds for each vertex that can be reached a
-/// parent nearer to the root.
+/// A search from a root, which finds a parent nearer to the root for each vertex that it reaches.
 ///
 /// ```
 /// use manycore_programs::graph::{BreadthFirst, Graph, Task, Work};
@@ -41,7 +40,7 @@ pub struct BreadthFirst<P: Platform> {
     frontiers: Frontiers<P>,
 }
 
-/// The fault of a tree, by the rules of Graph500 (specification 2.0, "Validation").
+/// What is wrong with a tree, by the rules of Graph500 (specification 2.0, "Validation").
 ///
 /// ```
 /// use manycore_programs::graph::{BreadthFirst, Graph, InvalidTree};
@@ -56,7 +55,7 @@ pub enum InvalidTree {
     /// Parents lead in a circle (rule 1).
     #[error("the parents of vertex {vertex} do not lead to the root")]
     Circle {
-        /// The vertex with the fault.
+        /// The vertex.
         vertex: u32,
     },
     /// An edge joins vertices more than a level apart (rules 2 and 3).
@@ -70,13 +69,13 @@ pub enum InvalidTree {
     /// A neighbour of the tree is not in it (rule 4).
     #[error("vertex {vertex} is next to the tree, but not in it")]
     Unreached {
-        /// Which.
+        /// The vertex.
         vertex: u32,
     },
-    /// Not an edge of the graph (rule 5).
+    /// A parent is no neighbour (rule 5).
     #[error("vertex {vertex} is not next to its parent {parent}")]
     NoEdge {
-        /// Which.
+        /// The vertex.
         vertex: u32,
         /// Its parent.
         parent: u32,
@@ -101,7 +100,7 @@ impl<P: Platform> BreadthFirst<P> {
         }
     }
 
-    /// Searches as one rank of a team; rank 0 has the root.
+    /// Searches as one rank of a team. Rank 0 begins with the root.
     pub fn run(&self, rank: usize, work: &mut impl Work) {
         let first = if rank == 0 {
             vec![self.root]
@@ -111,9 +110,8 @@ impl<P: Platform> BreadthFirst<P> {
         self.frontiers
             .run(&self.graph, first, work, |_, vertex, neighbour, next| {
                 let parent = &self.parents[neighbour as usize];
-                // Relaxed: meeting orders frontiers, and within one whoever is
-                // first becomes the parent: any of them is right. Looked at
-                // first, because most neighbours have one.
+                // Relaxed: meetings order the frontiers. Within a frontier any vertex is a right parent,
+                // and the first becomes it. The load comes first because most neighbours have a parent.
                 let relaxed = Ordering::Relaxed;
                 if parent.load(relaxed) == NONE
                     && (parent.compare_exchange(NONE, vertex, relaxed, relaxed)).is_ok()
@@ -123,11 +121,11 @@ impl<P: Platform> BreadthFirst<P> {
             });
     }
 
-    /// Checks the tree; the number of edges within it, each counted once.
+    /// Checks the tree. Returns the number of edges within it, each counted once.
     ///
     /// # Errors
     ///
-    /// The first rule of Graph500 that it breaks.
+    /// The first rule of Graph500 that the tree breaks.
     pub fn verify(&self) -> Result<usize, InvalidTree> {
         let parents: Vec<u32> = self
             .parents
@@ -160,7 +158,7 @@ impl<P: Platform> BreadthFirst<P> {
     }
 }
 
-/// How far each vertex of the tree is from the root, by its parents.
+/// The distance of each vertex of the tree from the root, along the parents.
 fn levels(root: u32, parents: &[u32]) -> Result<Vec<Option<u32>>, InvalidTree> {
     let mut levels = vec![None; parents.len()];
     levels[root as usize] = Some(0);
@@ -169,7 +167,7 @@ fn levels(root: u32, parents: &[u32]) -> Result<Vec<Option<u32>>, InvalidTree> {
         if parents[vertex as usize] == NONE {
             continue;
         }
-        // Up to the first vertex with a known level, and down again.
+        // Up to a vertex with a known level, and down again.
         let mut at = vertex;
         while levels[at as usize].is_none() {
             let parent = parents[at as usize];

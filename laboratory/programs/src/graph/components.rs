@@ -5,8 +5,8 @@ use super::{Graph, Work};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// Labels every vertex with the least number of its component. A vertex with a fallen label passes
-/// it to its neighbours, until no label falls any more.
+/// Labels every vertex with the least number in its component. A vertex whose label falls passes the new
+/// label to its neighbours, until no label falls.
 ///
 /// ```
 /// use manycore_programs::graph::{Components, Graph, Task, Work};
@@ -35,8 +35,8 @@ pub struct Components<P: Platform> {
     graph: Arc<Graph>,
     ranks: usize,
     labels: Box<[P::AtomicU32]>,
-    /// The last frontier to which each vertex was added, plus one. A vertex is added once to a
-    /// frontier, however often its label falls.
+    /// The last frontier to which each vertex was added, plus one. Each frontier gets a vertex only once,
+    /// however often its label falls.
     added: Box<[P::AtomicU32]>,
     frontiers: Frontiers<P>,
 }
@@ -69,7 +69,7 @@ impl<P: Platform> Components<P> {
     ///
     /// If `ranks` is zero.
     pub fn new(graph: Arc<Graph>, ranks: usize) -> Self {
-        assert!(ranks > 0, "a team has a rank");
+        assert!(ranks > 0, "a team needs at least one rank");
         let vertices = graph.vertices();
         Self {
             graph,
@@ -80,7 +80,7 @@ impl<P: Platform> Components<P> {
         }
     }
 
-    /// Labels as one rank of the team.
+    /// Computes labels as one rank of the team.
     pub fn run(&self, rank: usize, work: &mut impl Work) {
         let first = (rank as u32..self.graph.vertices()).step_by(self.ranks);
         self.frontiers.run(
@@ -88,8 +88,8 @@ impl<P: Platform> Components<P> {
             first.collect(),
             work,
             |number, vertex, neighbour, next| {
-                // Relaxed: labels only fall, and a rank that lowers a label adds the vertex to the
-                // next frontier, which comes after a meeting.
+                // Relaxed: labels only fall. A rank that lowers a label adds the vertex to the next
+                // frontier, which begins after a meeting.
                 let relaxed = Ordering::Relaxed;
                 let label = self.labels[vertex as usize].load(relaxed);
                 let other = &self.labels[neighbour as usize];
@@ -110,18 +110,17 @@ impl<P: Platform> Components<P> {
         );
     }
 
-    /// Compares with a sequential union of sets; the number of components that
-    /// have an edge.
+    /// Compares with a sequential union of sets. Returns the number of components with an edge.
     ///
     /// # Errors
     ///
-    /// A vertex with another label.
+    /// A vertex with a wrong label.
     pub fn verify(&self) -> Result<usize, WrongLabel> {
         let mut leader: Vec<u32> = (0..self.graph.vertices()).collect();
         for from in 0..self.graph.vertices() {
             for &to in self.graph.neighbours(from) {
                 let (a, b) = (find(&mut leader, from), find(&mut leader, to));
-                // The least leads.
+                // The vertex with the least number leads.
                 leader[a.max(b) as usize] = a.min(b);
             }
         }
@@ -143,7 +142,7 @@ impl<P: Platform> Components<P> {
     }
 }
 
-/// The leader of a vertex's set; halves the way there.
+/// The leader of a vertex's set. Halves the path to it.
 fn find(leader: &mut [u32], mut vertex: u32) -> u32 {
     while leader[vertex as usize] != vertex {
         let above = leader[vertex as usize];

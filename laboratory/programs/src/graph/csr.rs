@@ -16,7 +16,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph with these edges, both ways; loops and repetitions are dropped.
+    /// The graph with these edges in both directions. Loops and repetitions are dropped.
     ///
     /// # Panics
     ///
@@ -38,27 +38,27 @@ impl Graph {
         Self { rows, neighbours }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn vertices(&self) -> u32 {
         self.rows.len() as u32 - 1
     }
 
-    /// Edges, each counted once.
+    /// The number of edges, each counted once.
     pub fn edges(&self) -> usize {
         self.neighbours.len() / 2
     }
 
-    /// The vertices next to `vertex`, ascending.
+    /// The neighbours of `vertex`, ascending.
     ///
     /// # Panics
     ///
-    /// If there is no such vertex.
+    /// If the graph has no such vertex.
     pub fn neighbours(&self, vertex: u32) -> &[u32] {
         let vertex = vertex as usize;
         &self.neighbours[self.rows[vertex] as usize..self.rows[vertex + 1] as usize]
     }
 
-    /// The vertex with most neighbours.
+    /// The vertex with the most neighbours.
     pub fn hub(&self) -> u32 {
         let vertices = 0..self.vertices();
         let hub = vertices.max_by_key(|&vertex| (self.neighbours(vertex).len(), vertex));

@@ -1,13 +1,13 @@
-//! Graphs with edges that come and go.
+//! Graphs whose edges change in batches.
 
 use super::{Graph, Rmat};
 use std::collections::BTreeMap;
 
-/// Parts of the edges. A batch replaces one part.
+/// The edges are in this many parts. A batch replaces one part.
 const PARTS: usize = 16;
 
-/// An R-MAT graph. In each batch a sixteenth of its edges goes and as many others come: a window
-/// that slides over the edges as they are drawn.
+/// An R-MAT graph. Each batch replaces a sixteenth of its edges: a window slides over the sequence of drawn
+/// edges.
 ///
 /// ```
 /// use manycore_programs::graph::{Evolving, Rmat};
@@ -19,22 +19,22 @@ const PARTS: usize = 16;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evolving {
-    /// Before the first batch, and after each.
+    /// The graph before the first batch, and after each batch.
     graphs: Vec<Graph>,
     changes: Vec<Changes>,
 }
 
-/// The edges of a batch, each with its lower vertex first; ascending.
+/// The edges of a batch, ascending. Each has its lower vertex first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Changes {
-    /// Only in the graph before.
+    /// Edges that are only in the graph before.
     pub(super) gone: Vec<(u32, u32)>,
-    /// Only in the graph after.
+    /// Edges that are only in the graph after.
     pub(super) come: Vec<(u32, u32)>,
 }
 
 impl Evolving {
-    /// The graph, and its changes in a number of batches.
+    /// Draws the graph and its changes in a number of batches.
     ///
     /// # Panics
     ///
@@ -57,12 +57,12 @@ impl Evolving {
         }
     }
 
-    /// How often edges come and go.
+    /// The number of batches.
     pub fn batches(&self) -> usize {
         self.changes.len()
     }
 
-    /// The graph before the first batch, and after each.
+    /// The graph before the first batch, and after each batch.
     pub fn graphs(&self) -> &[Graph] {
         &self.graphs
     }
@@ -91,7 +91,7 @@ impl Changes {
     }
 }
 
-/// Each edge once.
+/// Yields each edge once.
 fn edges(graph: &Graph) -> impl Iterator<Item = (u32, u32)> {
     let of = |vertex: u32| {
         graph

@@ -1,17 +1,17 @@
-//! The work of a team on one frontier after the other.
+//! A team's work on one frontier after the other.
 
 use super::Graph;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// A vertex and a stretch of its edges, as stealing disciplines carry them.
+/// A vertex and a stretch of its edges, as an integer for the stealing disciplines.
 pub type Task = NonZeroU64;
 
-/// Edges of one task: a hub has many tasks.
+/// Edges of a task. A hub has many tasks.
 const EDGES: usize = 64;
 
-/// Instructions to look at one edge, without the accesses to memory.
+/// Instructions to look at one edge, without the memory accesses.
 const LOOK: u64 = 4;
 
 /// One rank's access to the tasks that the team shares.
@@ -35,22 +35,22 @@ const LOOK: u64 = 4;
 /// }
 /// ```
 pub trait Work {
-    /// Adds a task of the coming frontier, before the rank first asks for one.
+    /// Adds a task to the coming frontier. Ranks do this before they first call [`get`](Self::get).
     fn put(&mut self, task: Task);
 
-    /// A task of this frontier; `None` when no rank has one left. The ranks meet before any of them
-    /// puts tasks again.
+    /// Returns a task of this frontier, or `None` when no rank has a task left. The ranks meet before any
+    /// of them adds tasks again.
     fn get(&mut self) -> Option<Task>;
 
-    /// Waits until every rank has called it as often.
+    /// Waits until every rank has called this equally often.
     fn meet(&mut self);
 }
 
-/// Whether a frontier is empty, agreed on by the team.
+/// Whether a frontier is empty. All ranks get the same answer.
 ///
-/// A rank that finds a vertex for a frontier sets its flag. The flag is read once all have met;
-/// meanwhile the next frontier's flag is cleared. With three flags, none is cleared while a rank
-/// may still read it.
+/// A rank that finds a vertex for a frontier sets the frontier's flag. The ranks read the flag once all
+/// have met. Meanwhile they clear the next frontier's flag. With three flags, no rank clears a flag that
+/// another may still read.
 pub(super) struct Frontiers<P: Platform> {
     inhabited: [P::AtomicBool; 3],
 }
@@ -62,9 +62,9 @@ impl<P: Platform> Frontiers<P> {
         }
     }
 
-    /// Goes through the graph as a rank, beginning with the vertices in `first`. `visit` is called
-    /// for each edge from a vertex of the frontier, with the number of the frontier, and pushes the
-    /// vertices of the next.
+    /// Goes through the graph as one rank, beginning with the vertices in `first`. Calls `visit` for each
+    /// edge from a vertex of the frontier, with the number of the frontier. `visit` pushes the vertices of
+    /// the next frontier.
     pub(super) fn run(
         &self,
         graph: &Graph,
@@ -87,8 +87,8 @@ impl<P: Platform> Frontiers<P> {
                 }
             }
             let [this, after] = [0, 1].map(|ahead| &self.inhabited[(number as usize + ahead) % 3]);
-            // Relaxed, all of them: meeting orders them. Looked at before it is
-            // written, so that the line is written once a frontier.
+            // Relaxed throughout: meetings order the accesses. The load before the store keeps the line
+            // from being written more than once a frontier.
             if !next.is_empty() && !this.load(Ordering::Relaxed) {
                 this.store(true, Ordering::Relaxed);
             }
@@ -105,13 +105,13 @@ impl<P: Platform> Frontiers<P> {
     }
 }
 
-/// The tasks of a vertex: its number plus one, and which stretch of its edges.
+/// The tasks of a vertex: the number of the stretch of edges, and the vertex plus one.
 fn tasks(graph: &Graph, vertex: u32) -> impl Iterator<Item = Task> {
     let stretches = graph.neighbours(vertex).len().div_ceil(EDGES) as u64;
     (0..stretches).filter_map(move |stretch| Task::new(stretch << 32 | (u64::from(vertex) + 1)))
 }
 
-/// The content of a task from [`tasks`].
+/// The vertex and the edges of a task from [`tasks`].
 fn stretch(graph: &Graph, task: Task) -> (u32, Range<usize>) {
     let vertex = task.get() as u32 - 1;
     let begin = (task.get() >> 32) as usize * EDGES;

@@ -2,13 +2,12 @@
 
 use super::Graph;
 
-/// The chances of Graph500 that an edge falls into the first three quadrants of the
-/// adjacency matrix, in percent: 57, 19, 19 (and 5 for the last).
+/// Graph500's probabilities, in percent, that an edge falls into the first three quadrants of the adjacency
+/// matrix: 57, 19, 19. The last quadrant has 5.
 const QUADRANTS: [u8; 3] = [57, 57 + 19, 57 + 19 + 19];
 
-/// A recursive-matrix graph (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the
-/// parameters of Graph500: 2^`scale` vertices, `edge_factor` edges for each,
-/// vertices renumbered at random.
+/// A recursive-matrix graph (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the parameters of Graph500:
+/// 2^`scale` vertices, `edge_factor` edges for each, and randomly renumbered vertices.
 ///
 /// ```
 /// use manycore_programs::graph::Rmat;
@@ -28,7 +27,7 @@ pub struct Rmat {
 }
 
 impl Rmat {
-    /// The edges as drawn: with loops and repetitions.
+    /// The drawn edges, with loops and repetitions.
     ///
     /// # Panics
     ///
@@ -37,7 +36,7 @@ impl Rmat {
         self.draw((self.edge_factor as usize) << self.scale)
     }
 
-    /// Edges as drawn. The first edges are the same for any number.
+    /// Draws `edges` edges. The first edges are the same for any number.
     ///
     /// # Panics
     ///

@@ -8,8 +8,8 @@ use manycore_team::barrier::Placement;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Tasks that a team shares by the discipline `D`, an instance of it for each
-/// frontier, and the barrier `B` at which it meets in between.
+/// Shares the tasks of a team by the discipline `D`, with a new instance for each frontier. Between
+/// frontiers the team meets at the barrier `B`.
 ///
 /// ```
 /// use manycore::Native;
@@ -35,14 +35,14 @@ pub struct Shares<P: Platform, D: Discipline<P>, B: Barrier<P>> {
     placement: Placement,
     seed: u64,
     barrier: B,
-    /// This frontier's, or the next one's once rank 0 is on its way to the
-    /// meeting: by then everybody has this one's. The lock is held for a clone.
+    /// This frontier's instance. Rank 0 replaces it on its way to the meeting: by then every rank has its
+    /// pile. The lock is held for a clone.
     current: Mutex<Arc<D>>,
     platform: PhantomData<P>,
 }
 
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
-    /// For a team on `placement`; chance follows from `seed`.
+    /// For a team on `placement`. Random choices follow from `seed`.
     pub fn new(placement: Placement, seed: u64) -> Self {
         Self {
             barrier: B::new(&placement),
@@ -53,7 +53,7 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
         }
     }
 
-    /// The share of one rank, taken by its thread, on its core.
+    /// The share of one rank. The rank's thread takes it, on its core.
     pub fn take(&self, rank: usize) -> Share<'_, P, D, B> {
         Share {
             shares: self,
@@ -85,9 +85,9 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
     shares: &'s Shares<P, D, B>,
     rank: usize,
     member: B::Member,
-    /// This frontier's. The core has the one or the other: piles may set its filter.
+    /// This frontier's pile. A core has one at a time, because piles may set its filter.
     pile: Option<D::Deque>,
-    /// The counts of the frontiers that are done.
+    /// The counts of the finished frontiers.
     before: Counts,
     tasks: u64,
 }
@@ -99,7 +99,7 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Share<'_, P, D, B> {
         self.before + now.unwrap_or_default()
     }
 
-    /// Tasks that it got so far.
+    /// How many tasks the rank has received.
     pub fn tasks(&self) -> u64 {
         self.tasks
     }

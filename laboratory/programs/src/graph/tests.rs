@@ -5,7 +5,7 @@ use manycore_platform::Native;
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Barrier, Mutex};
 
-/// One bag for all, emptied frontier by frontier.
+/// One bag for all ranks, emptied frontier by frontier.
 struct Bag {
     tasks: Mutex<Vec<Task>>,
     meeting: Barrier,
@@ -52,7 +52,6 @@ impl Bag {
     }
 }
 
-/// Runs `body` as a team.
 fn team(ranks: usize, body: impl Fn(usize, &mut Hand<'_>) + Sync) {
     let bag = Bag::new(ranks);
     let (bag, body) = (&bag, &body);
@@ -102,7 +101,7 @@ fn labels_are_those_of_the_components() {
     }
 }
 
-/// A rank that leaves the tasks of vertex 2 out is found out.
+/// Drops the tasks of vertex 2.
 struct Forgetful<'b>(Hand<'b>);
 
 impl Work for Forgetful<'_> {
@@ -156,7 +155,7 @@ fn triangles_are_counted_as_edges_come_and_go() {
         counts.push(triangles.verify().unwrap());
     }
     assert!(counts[0] > 1_000 && counts.iter().all(|count| *count == counts[0]));
-    // A task is left out.
+    // This run loses a task.
     let triangles = Triangles::<Native>::new(evolving, 1);
     triangles.run(0, &mut Forgetful(Bag::new(1).hand()));
     let wrong = triangles.verify().unwrap_err();
@@ -172,7 +171,7 @@ fn a_path_has_the_levels_it_should_have() {
     assert_eq!(search.verify(), Ok(69));
 }
 
-/// Every frontier is shared by a new instance of the discipline.
+/// Every frontier has a new instance of the discipline.
 #[test]
 fn disciplines_share_frontiers() {
     let graph = graph();

@@ -1,18 +1,18 @@
-//! Counting triangles while edges come and go.
+//! Counts triangles while edges appear and disappear.
 
 use super::evolving::Evolving;
 use super::{Graph, Task, Work};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::sync::Arc;
 
-/// Instructions to look at one neighbour, without the accesses to memory.
+/// Instructions to look at one neighbour, without the memory accesses.
 const LOOK: u64 = 4;
 
-/// The number of triangles in a graph, kept up to date while its edges come and go in batches.
+/// Keeps the number of triangles in a graph up to date while batches of edges appear and disappear.
 ///
-/// A task is an edge that came or went. Its two rows of neighbours give the triangles that it made
-/// or broke, so tasks at hubs are long. If several edges of a triangle came, or went, in one batch,
-/// the least of them counts it.
+/// A task is one changed edge. The rows of neighbours of its two vertices give the triangles that the
+/// change made or broke, so tasks at hubs are long. If a batch changes several edges of a triangle in the
+/// same direction, the least of them counts it.
 ///
 /// ```
 /// use manycore_programs::graph::{Evolving, Rmat, Task, Triangles, Work};
@@ -55,9 +55,9 @@ pub struct Triangles<P: Platform> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are {found} triangles; expected {expected}")]
 pub struct WrongCount {
-    /// By what was made and broken.
+    /// The first graph's number, plus triangles made, minus triangles broken.
     pub found: i64,
-    /// In the last graph.
+    /// The number in the last graph.
     pub expected: i64,
 }
 
@@ -68,7 +68,7 @@ impl<P: Platform> Triangles<P> {
     ///
     /// If `ranks` is zero.
     pub fn new(evolving: Arc<Evolving>, ranks: usize) -> Self {
-        assert!(ranks > 0, "a team has a rank");
+        assert!(ranks > 0, "a team needs at least one rank");
         Self {
             evolving,
             ranks,
@@ -77,7 +77,7 @@ impl<P: Platform> Triangles<P> {
         }
     }
 
-    /// Counts as one rank of the team, which is given its part of each batch's edges.
+    /// Counts as one rank of the team. Each rank puts its part of each batch's edges.
     pub fn run(&self, rank: usize, work: &mut impl Work) {
         for number in 0..self.evolving.batches() {
             let (changes, [before, after]) = self.evolving.batch(number);
@@ -94,18 +94,18 @@ impl<P: Platform> Triangles<P> {
                     Some(change) => made += counted_by::<P>(after, come, change),
                 }
             }
-            // Relaxed: sums, looked at when all ranks have been joined.
+            // Relaxed: the caller reads these sums after joining all ranks.
             self.broken.fetch_add(broken, Ordering::Relaxed);
             self.made.fetch_add(made, Ordering::Relaxed);
             work.meet();
         }
     }
 
-    /// Counts the triangles of the last graph; how many there are.
+    /// Counts the triangles of the last graph. Returns their number.
     ///
     /// # Errors
     ///
-    /// If that is not how many there were, and what was made and broken since.
+    /// If it differs from the first graph's number, plus the triangles made, minus those broken.
     pub fn verify(&self) -> Result<usize, WrongCount> {
         let [first, .., last] = self.evolving.graphs() else {
             return Ok(triangles(&self.evolving.graphs()[0]));
@@ -124,7 +124,7 @@ impl<P: Platform> Triangles<P> {
     }
 }
 
-/// Triangles at an edge that changed, but those with an edge before it in the batch.
+/// Counts the triangles at a changed edge, except triangles with an earlier edge of the batch.
 fn counted_by<P: Platform>(graph: &Graph, changed: &[(u32, u32)], change: usize) -> u64 {
     let (a, b) = changed[change];
     let rows = [a, b].map(|vertex| graph.neighbours(vertex));
@@ -138,7 +138,7 @@ fn counted_by<P: Platform>(graph: &Graph, changed: &[(u32, u32)], change: usize)
     common(rows[0], rows[1]).filter(mine).count() as u64
 }
 
-/// Neighbours in both rows.
+/// The neighbours in both rows.
 fn common<'a>(row: &'a [u32], other: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
     let mut rest = other.iter().copied().peekable();
     row.iter().copied().filter(move |&vertex| {
@@ -147,7 +147,6 @@ fn common<'a>(row: &'a [u32], other: &'a [u32]) -> impl Iterator<Item = u32> + '
     })
 }
 
-/// All of a graph.
 fn triangles(graph: &Graph) -> usize {
     let above = |vertex: u32| {
         let row = graph.neighbours(vertex);

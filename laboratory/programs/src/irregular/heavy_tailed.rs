@@ -6,14 +6,13 @@ use super::Irregular;
 /// about four fifths of the work.
 const EXPONENT: f64 = 1.16;
 
-/// The dearest iteration, as a multiple of the cheapest: without a cap, one
-/// draw in some seeds outweighs the whole loop, and no order of the others
-/// matters.
+/// The cost of the dearest iteration, as a multiple of the cheapest. Without this limit, a single iteration
+/// outweighs the rest of the loop for some seeds.
 const LARGEST: f64 = 256.0;
 
 impl Irregular {
-    /// Costs drawn from a Pareto distribution, cut at 256 times the smallest,
-    /// in an order the seed decides; all together cost `total` additions.
+    /// Costs follow a Pareto distribution, cut at 256 times the smallest. The seed decides their order. All
+    /// iterations together cost `total` additions.
     ///
     /// ```
     /// use manycore_programs::Irregular;

@@ -1,5 +1,5 @@
-//! Loops with iterations of different cost. One file a shape. All shapes are opaque additions, so
-//! only their number varies.
+//! Loops whose iterations differ in cost. There is one file for each shape. Iterations are opaque
+//! additions, so they differ only in their number.
 
 mod heavy_tailed;
 mod reverse_triangular;
@@ -8,7 +8,7 @@ mod triangular;
 use crate::{Load, opaque_additions};
 use manycore_platform::Platform;
 
-/// A loop with iterations of different numbers of additions. The constructor gives the shape, the
+/// A loop whose iterations differ in their number of additions. The constructor decides the shape, and its
 /// caller the total.
 ///
 /// ```
@@ -24,10 +24,9 @@ pub struct Irregular {
 }
 
 impl Irregular {
-    /// Shares `total` additions out in proportion to `shape`.
+    /// Divides `total` additions in proportion to `shape`.
     ///
-    /// The running sum is rounded, not each share, so the shares add up to
-    /// `total` exactly.
+    /// It rounds the running sum, not each share, so the shares add up to `total` exactly.
     fn from_shape(shape: &[f64], total: u64, seed: u64) -> Self {
         let whole: f64 = shape.iter().sum();
         let mut sum = 0.0;

@@ -1,11 +1,11 @@
-//! Cost grows with the index: a static split gives the last thread most work,
-//! a guided one ends on the dearest iterations.
+//! Cost grows with the index. A static split gives the last thread the most work. A guided split ends with
+//! the dearest iterations.
 
 use super::Irregular;
 
 impl Irregular {
-    /// Iteration `i` costs in proportion to `2i + 1`; all together cost
-    /// `total` additions.
+    /// The cost of iteration `i` is proportional to `2i + 1`. All iterations together cost `total`
+    /// additions.
     ///
     /// ```
     /// use manycore_programs::Irregular;

@@ -55,7 +55,7 @@ impl<P: Platform> McsLock<P> {
 
     fn leave(&self, rank: usize) {
         let next = &self.places[rank].next;
-        // Acquire: the next thread's WAIT comes before this thread's GO.
+        // Acquire: the next thread stores WAIT before this thread stores GO.
         let mut after = next.load(Acquire);
         if after == NONE {
             // Release: the next thread to enter sees what the section did. Relaxed on failure: the

@@ -1,28 +1,27 @@
-//! The block size that the cost model picks, for `fixed-block` and `sharded`
-//! without a size.
+//! The block size by the cost model, for `fixed-block` and `sharded` without a size.
 
 use crate::cost::{Machine, Prices, Task, best_block};
 use manycore::Partitioner;
 use manycore::seam::Divided;
 use manycore_platform::Platform;
 
-/// Iterations are run inline, to measure them, until they have taken this long, in
-/// ns: one, two, four.
+/// The first iterations run inline until they have taken this long, in ns. Their number doubles each time:
+/// one, two, four.
 const SAMPLE_NS: f32 = 1_000.0;
 
-/// A block size is reviewed after this many blocks a thread.
+/// The block size is reviewed after this many blocks per thread.
 const ROUND: usize = 64;
-/// After that it is reviewed each time that the number of blocks has grown by this factor.
+/// The next review comes after this many times as many blocks.
 const GROWTH: usize = 16;
 
-/// Runs the loop with the block that [`best_block`] picks for this pool and the time of an
-/// iteration: the last known time, unless the first iteration takes much longer today. A loop that
-/// is believed short needs one block, so the belief must not decide alone.
+/// Runs the loop with the block that [`best_block`] picks for this pool and the time of an iteration. That
+/// is the last known time, unless the first iteration takes much longer today. A loop that seems short gets
+/// one block, so a remembered time must not decide alone.
 ///
-/// Nor must a sample: an interrupt of a millisecond in it would mean blocks of one
-/// iteration, however many there are. So a loop of many blocks runs in rounds, each
-/// [`GROWTH`] times as long as the one before, and the block is picked again between them:
-/// a post each, some four for a loop of 2^32 blocks.
+/// A sample must not decide alone either: after an interrupt of a millisecond, all blocks would have one
+/// iteration. So a loop of many blocks runs in rounds, and [`best_block`] picks again after each. A round
+/// is [`GROWTH`] times as long as the round before. A round costs one post of a loop, and a loop of 2^32
+/// blocks has about four rounds.
 pub(super) fn run<P: Platform>(
     divided: &Divided<'_, P>,
     threads: usize,
@@ -51,7 +50,7 @@ pub(super) fn run<P: Platform>(
         let before = P::now();
         divided.run_by(partitioner(block), done..to);
         let took = P::now().saturating_sub(before) as f32;
-        // One thread at least has worked all the time, and all of them at most.
+        // All this time, at least one thread has worked, and at most all threads have.
         let least = took / (to - done) as f32;
         let most = least * threads as f32;
         let before = each;
@@ -64,13 +63,13 @@ pub(super) fn run<P: Platform>(
     }
 }
 
-/// Runs some iterations inline, if it takes that to know how long they are. Returns how
-/// many, and the ticks that one takes.
+/// Runs some iterations inline, if the time of an iteration must be measured. Returns how many ran, and the
+/// ticks of one iteration.
 fn sample<P: Platform>(divided: &Divided<'_, P>) -> (usize, f32) {
     let n = divided.iterations();
     let known = divided.recall();
     let enough = SAMPLE_NS * divided.ticks_per_ns();
-    // If the loop is known to be short, its first iteration is timed.
+    // If the loop is known to be short, the first iteration is timed.
     let most = match known {
         Some(each) if each < enough => 1,
         Some(_) => 0,
@@ -85,7 +84,7 @@ fn sample<P: Platform>(divided: &Divided<'_, P>) -> (usize, f32) {
         done = to;
     }
     match known {
-        // One may take longer than the others, and no wonder.
+        // One iteration may take longer than the others.
         Some(each) if spent <= 2.0 * each + enough => (done, each),
         _ => {
             let measured = spent / done as f32;

@@ -1,5 +1,5 @@
-//! The partitioners that claim from shared words under the model checkers: whatever the participants
-//! do when, each iteration is handed out once.
+//! The partitioners that claim from shared words, under the model checkers. In every interleaving each
+//! iteration is handed out once.
 
 use super::factoring::Factoring;
 use super::guided::Guided;
@@ -13,8 +13,8 @@ use manycore_platform::{Native, Platform};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// The iterations that were handed out. The standard library's lock: these notes are no step of the
-/// model.
+/// The iterations that were handed out. The lock is the standard library's, so that using it is no step of
+/// the model.
 #[derive(Default)]
 struct HandedOut(Mutex<Vec<Range<usize>>>);
 
@@ -38,8 +38,7 @@ impl HandedOut {
     }
 }
 
-/// Participants `0..participants` claim from `partition`, of `n` iterations,
-/// until nothing is left for them.
+/// Participants `0..participants` claim from `partition`, of `n` iterations, until no iteration is left.
 fn each_once<P: Platform, S: Partition>(partition: &S, n: usize, participants: usize) {
     let tally = HandedOut::default();
     team::<P>(participants, |rank| {
@@ -63,8 +62,8 @@ fn equal_shares<P: Platform>(n: usize, threads: usize) {
     each_once::<P, _>(&Static::<P>::new(n, threads), n, threads);
 }
 
-/// Three threads with at most three interruptions: without a bound 100,000
-/// interleavings of nothing else.
+/// With three threads, at most three preemptions: without a bound there are 100,000 equivalent
+/// interleavings.
 #[test]
 fn guided_in_every_interleaving() {
     for (n, threads, bound) in [(3, 2, None), (1, 2, None), (2, 3, Some(3))] {
@@ -79,8 +78,8 @@ fn factoring_in_every_interleaving() {
     }
 }
 
-/// Three threads with at most two interruptions: each looks at each share, and
-/// without a bound that takes minutes.
+/// With three threads, at most two preemptions: each thread looks at each share, and without a bound that
+/// takes minutes.
 #[test]
 fn static_in_every_interleaving() {
     for (n, threads, bound) in [(5, 2, None), (1, 2, None), (4, 3, Some(2)), (2, 3, Some(2))] {
@@ -99,7 +98,7 @@ fn four_participants_and_a_longer_loop() {
     shuttle_pct(1_000, 3, all);
 }
 
-/// Beyond 2^32 iterations, to the last index there is.
+/// Loops of more than 2^32 iterations, up to the longest.
 #[test]
 fn the_longest_loops() {
     for n in [(1 << 32) + 5, usize::MAX - 1, usize::MAX] {

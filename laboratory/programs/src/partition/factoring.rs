@@ -1,22 +1,21 @@
-//! `factoring`: rounds of T equal blocks, each round half of what is left.
-//! (Hummel, Schonberg, Flynn: Factoring, CACM 35(8), 1992.)
+//! `factoring`: rounds of T equal blocks. Each round has half of the remaining iterations. (Hummel,
+//! Schonberg, Flynn: Factoring, CACM 35(8), 1992.)
 //!
-//! The size of a claim depends only on the number of earlier claims, so the shared counter counts
-//! claims and a fetch-and-add always succeeds, where guided needs a compare-and-swap. The rounds,
-//! at most one for each bit of n, are laid out when the loop starts.
+//! The size of a claim depends only on the number of earlier claims. So the shared counter counts claims,
+//! and a fetch-and-add always succeeds, where guided needs a compare-and-swap. The rounds, at most one for
+//! each bit of n, are computed when the loop starts.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::ops::Range;
 
-/// Rounds until a 64-bit length has been halved to nothing, and one more for
-/// the rounding up of the blocks.
+/// The rounds that halve a 64-bit length to nothing, and one more because blocks are rounded up.
 const MAX_ROUNDS: usize = 65;
 
 pub(super) struct Factoring<P: Platform> {
     n: usize,
     threads: usize,
-    /// The beginning of each round; the last entry in use is `n`.
+    /// The beginning of each round. The last entry in use is `n`.
     starts: [usize; MAX_ROUNDS + 1],
     rounds: usize,
     claimed: CachePadded<P::AtomicUsize>,
@@ -53,7 +52,7 @@ impl<P: Platform> Partition for Factoring<P> {
 impl<P: Platform> Claims for &Factoring<P> {
     fn next(&mut self) -> Option<Range<usize>> {
         loop {
-            // Relaxed: hands out iterations, publishes nothing.
+            // Relaxed: the counter hands out iterations and publishes nothing.
             let claim = self.claimed.fetch_add(1, Ordering::Relaxed);
             let (round, place) = (claim / self.threads, claim % self.threads);
             if round >= self.rounds {
@@ -62,7 +61,7 @@ impl<P: Platform> Claims for &Factoring<P> {
             let (first, next) = (self.starts[round], self.starts[round + 1]);
             let block = (self.n - first).div_ceil(2 * self.threads);
             let start = first.saturating_add(place.saturating_mul(block));
-            // A round that the end of the loop cuts short has empty places.
+            // If the end of the loop cuts a round short, some places are empty.
             if start < next {
                 return Some(start..next.min(start.saturating_add(block)));
             }

@@ -1,10 +1,9 @@
-//! `guided`: each claim takes the share 1/2T of what is left, then single
-//! iterations once less than 4T are. Shuai's paper (2021) ascribes this rule to
-//! Taskflow (section "Related work": q = 0.5/T, block q*r).
+//! `guided`: each claim takes 1/2T of the remaining iterations, and single iterations once fewer than 4T
+//! remain. Shuai's paper (2021) ascribes this rule to Taskflow (section "Related work": q = 0.5/T, block
+//! q*r).
 //!
-//! A claim depends on what is left, so it is a compare-and-swap on the shared
-//! counter: one transfer of its line for each try. There are few: about
-//! 2T ln(n/8T) + 4T.
+//! A claim depends on what remains, so it is a compare-and-swap on the shared counter. Each try transfers
+//! the counter's line once. There are few claims: about 2T ln(n/8T) + 4T.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -44,7 +43,7 @@ impl<P: Platform> Partition for Guided<P> {
 
 impl<P: Platform> Claims for &Guided<P> {
     fn next(&mut self) -> Option<Range<usize>> {
-        // Relaxed throughout: hands out iterations, publishes nothing.
+        // Relaxed throughout: the counter hands out iterations and publishes nothing.
         let mut start = self.next.load(Ordering::Relaxed);
         while start < self.n {
             let end = start + self.block(self.n - start);

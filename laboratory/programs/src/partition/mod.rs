@@ -1,5 +1,5 @@
-//! Ways to divide a loop: the pool's partitioners, and the partitioners for comparison, one file
-//! each; all by name, and loops by them.
+//! Ways to divide a loop: the pool's partitioners, and partitioners to compare them with, one file each.
+//! [`Loops`] runs loops by any of them.
 
 mod auto;
 #[cfg(test)]
@@ -21,7 +21,7 @@ use manycore_platform::Platform;
 use r#static::Static;
 use std::ops::Range;
 
-/// A pool's loops by one partitioner.
+/// Loops on a pool, divided by one partitioner.
 ///
 /// ```
 /// use manycore_programs::partition::{Loops, Partitioner};
@@ -43,7 +43,7 @@ pub struct Loops<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Loops<'a, P> {
-    /// The loops of `pool` by `partitioner`.
+    /// Loops on `pool` by `partitioner`.
     pub fn new(pool: &'a Pool<P>, partitioner: Partitioner) -> Self {
         Self {
             pool,
@@ -52,9 +52,9 @@ impl<'a, P: Platform> Loops<'a, P> {
         }
     }
 
-    /// The same, with the machine's prices for the steps of a loop. `fixed-block` and `sharded`
-    /// without a size pick a block from them. Without prices they use the pool's own measurement of
-    /// a claim, and [`Prices::default`] for the rest.
+    /// Sets the machine's prices for the steps of a loop. `fixed-block` and `sharded` without a size pick a
+    /// block from them. Without prices they use the pool's own measurement of a claim, and
+    /// [`Prices::default`] for the rest.
     #[must_use]
     pub fn told(self, prices: Prices) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl<'a, P: Platform> Loops<'a, P> {
         self.parallel_for_blocks(range, |block| block.for_each(&body));
     }
 
-    /// Runs `body` on sub-ranges that cover `range`, each index exactly once.
+    /// Calls `body` on sub-ranges that cover `range`, each index exactly once.
     ///
     /// # Panics
     ///
@@ -91,7 +91,7 @@ impl<'a, P: Platform> Loops<'a, P> {
         self.pool.with(by).parallel_for_blocks(range, body);
     }
 
-    /// As `parallel_for_blocks`, by a partitioner that the pool does not know.
+    /// As `parallel_for_blocks`, by a partitioner that is not the pool's.
     fn divide(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
         let (pool, n, start) = (self.pool, range.len(), range.start);
         let body = |block: Range<usize>| body(start + block.start..start + block.end);

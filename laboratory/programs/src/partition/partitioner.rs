@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// How iterations are given to threads, and when that is decided.
+/// How iterations are divided among threads, and when.
 ///
 /// By name: `static`, `fixed-block` or `fixed-block=16`, `guided`,
 /// `factoring`, `sharded` or `sharded=16`, `split`, `adaptive`.
@@ -21,26 +21,26 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Partitioner {
-    /// One share of n/T iterations for each thread, fixed beforehand. Cheapest
-    /// for equal iterations on equal cores; no balance.
+    /// Each thread has one share of n/T iterations, fixed beforehand. Cheapest for equal iterations on
+    /// equal cores; no balance.
     Static,
-    /// Blocks of one size from a shared counter, by fetch-and-add: the
-    /// `ParallelFor` of Shuai's paper (2021).
+    /// Blocks of one size, claimed from a shared counter by fetch-and-add: the `ParallelFor` of Shuai's
+    /// paper (2021).
     FixedBlock(Block),
-    /// Each claim takes 1/2T of what is left, by compare-and-swap; the rule
-    /// that Shuai's paper (2021) ascribes to Taskflow.
+    /// Each claim takes 1/2T of the remaining iterations, by compare-and-swap. Shuai's paper ascribes this
+    /// rule to Taskflow.
     Guided,
-    /// Rounds of T equal blocks, each round half of what is left, by
-    /// fetch-and-add (Hummel, Schonberg, Flynn 1992).
+    /// Rounds of T equal blocks, claimed by fetch-and-add. Each round has half of the remaining iterations
+    /// (Hummel, Schonberg, Flynn 1992).
     Factoring,
-    /// Each thread claims blocks from a range of its own and takes half of
-    /// another's when it is empty.
+    /// Each thread claims blocks from a range of its own. When it is empty, the thread takes half of
+    /// another thread's range.
     Sharded(Block),
-    /// Halved by `join` as often as there is demand: at first into a part for
-    /// each thread, further where a part is stolen.
+    /// Halved by `join` on demand: at first into a part for each thread, and further where a part is
+    /// stolen.
     Split,
-    /// Sharded, with blocks sized by the time they take, and a loop too short
-    /// to gain from a second thread run inline. Nothing to choose.
+    /// As `Sharded`, with blocks sized by the time that they take. A loop too short to gain from a second
+    /// thread runs inline. No parameter.
     #[default]
     Adaptive,
 }
@@ -56,7 +56,7 @@ pub enum Block {
     /// time per iteration.
     #[default]
     Auto,
-    /// This many.
+    /// This number of iterations.
     Size(NonZeroUsize),
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Block {
     }
 }
 
-/// A name that is no partitioner's.
+/// The text names no partitioner.
 ///
 /// ```
 /// let error = "fixed-block=0".parse::<manycore_programs::partition::Partitioner>().unwrap_err();
@@ -95,7 +95,7 @@ impl fmt::Display for Block {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParsePartitionerError {
-    /// No such name.
+    /// No partitioner has this name.
     Name(String),
     /// The block size is not a whole number from 1.
     Block {
@@ -104,7 +104,7 @@ pub enum ParsePartitionerError {
         /// The text that was given for its block.
         size: String,
     },
-    /// A block size for a partitioner that picks its own.
+    /// The partitioner with this name picks its own block size.
     NoBlock(String),
 }
 

@@ -1,11 +1,10 @@
-//! `split`: recursive halving through `join`, as deep as there is demand.
+//! `split`: halves a loop recursively through `join`, on demand.
 
 use manycore::seam::Divided;
 use manycore::{FnContext, Pool};
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// Runs all iterations, halved where there is demand.
 pub(super) fn run<P: Platform>(divided: &Divided<'_, P>, pool: &Pool<P>) {
     let budget = Budget::new(divided.allowed());
     halve(divided, pool, false, budget, 0..divided.iterations());
@@ -35,9 +34,9 @@ fn halve<P: Platform>(
 
 /// How often a range may still be halved.
 ///
-/// It begins with enough halvings to give each thread a part. A stolen part begins anew, since a
-/// thread was idle. So a range is divided on demand, and otherwise hardly more often than there are
-/// threads (demand-driven splitting, as in TBB's `auto_partitioner` and rayon).
+/// At first there are enough halvings for a part for each thread. A stolen part shows that a thread was
+/// idle, so its budget begins again. So a range is divided on demand, and otherwise into hardly more parts
+/// than threads (demand-driven splitting, as in TBB's `auto_partitioner` and rayon).
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     threads: usize,
@@ -52,7 +51,7 @@ impl Budget {
         }
     }
 
-    /// The budget of each half, if there is to be one.
+    /// The budget of each half, or `None` if the range must not be halved.
     fn halve(self, migrated: bool) -> Option<Self> {
         let left = if migrated {
             self.threads.max(self.left / 2)

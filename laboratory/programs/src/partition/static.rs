@@ -1,8 +1,8 @@
 //! `static`: each thread gets one share of n/T iterations.
 //!
-//! No claim traffic at all if threads start together; no balance either. A sleeping thread must not
-//! hold up the loop, so a share is taken, not assigned: its own thread takes it first, and a thread
-//! that finishes early takes the shares of threads that have not come.
+//! If the threads start together, no claim transfers a line. There is no load balancing. A sleeping thread
+//! must not hold up the loop, so threads claim shares: each thread its own share first, and a thread that
+//! finishes early the shares of absent threads.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -10,8 +10,8 @@ use std::ops::Range;
 
 pub(super) struct Static<P: Platform> {
     n: usize,
-    /// Whether each share is taken, on a line each: a thread that finds its own share free disturbs
-    /// no other.
+    /// Whether each share is taken, on a line each. A thread that finds its own share free disturbs no
+    /// other thread.
     taken: Box<[CachePadded<P::AtomicBool>]>,
 }
 
@@ -49,8 +49,8 @@ impl<P: Platform> Claims for StaticClaims<'_, P> {
         while self.tried < taken.len() {
             let share = (self.rank + self.tried) % taken.len();
             self.tried += 1;
-            // Relaxed: hands out iterations, publishes nothing. The load keeps
-            // a latecomer from writing to lines that are in use.
+            // Relaxed: the flag hands out iterations and publishes nothing. The load keeps a late thread
+            // from writing to lines that others use.
             if !taken[share].load(Ordering::Relaxed) && !taken[share].swap(true, Ordering::Relaxed)
             {
                 return Some(share_of(self.shares.n, taken.len(), share));
@@ -60,7 +60,7 @@ impl<P: Platform> Claims for StaticClaims<'_, P> {
     }
 }
 
-/// Share `index` of `0..n` cut into `shares` pieces that differ by at most one.
+/// Share `index` if `0..n` is cut into `shares` pieces whose lengths differ by at most one.
 fn share_of(n: usize, shares: usize, index: usize) -> Range<usize> {
     let (each, longer) = (n / shares, n % shares);
     let start = index * each + index.min(longer);

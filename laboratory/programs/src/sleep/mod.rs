@@ -1,4 +1,4 @@
-//! Sleep policies for comparison with `manycore`'s, and all of them by name.
+//! Sleep policies to compare with `manycore`'s, and all policies by name.
 
 mod mode;
 pub mod published;

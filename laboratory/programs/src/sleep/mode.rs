@@ -1,4 +1,4 @@
-//! As published, or repaired.
+//! Whether a policy is as published, or repaired.
 
 use crate::by_name;
 
@@ -12,10 +12,10 @@ by_name! {
     /// assert_eq!(Mode::Sound.to_string(), "sound");
     /// ```
     pub enum Mode: "unknown mode", "expected some of" {
-        /// Words, orderings and checks as published, with the wake-ups that they
-        /// lose; a watchdog recovers those. For measurements only.
+        /// Words, orderings and checks as published. This mode loses wake-ups, and a watchdog recovers
+        /// them. For measurements only.
         AsPublished = "as-published",
-        /// The same words, and no wake-up lost.
+        /// The same words, without lost wake-ups.
         Sound = "sound",
     }
 }

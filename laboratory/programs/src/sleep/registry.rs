@@ -10,10 +10,10 @@ use crate::UnknownName;
 use manycore::seam::Make;
 use manycore_platform::{Native, Platform};
 
-/// A policy by name and mode, and how it is made.
+/// A policy's name and mode, and how to make it.
 type Entry<P> = (&'static str, Mode, Make<P>);
 
-/// The published policies, and the one place to add to.
+/// The published policies. A new policy needs only an entry here.
 macro_rules! registry {
     ($($variant:ident: $($mode:ident)*,)*) => {
         fn published<P: Platform>() -> Vec<Entry<P>> {
@@ -41,10 +41,10 @@ registry! {
     NoInactive: Sound AsPublished,
 }
 
-/// The policy of applications.
+/// The sleep policy of `manycore`.
 const OURS: (&str, Mode) = ("ours", Mode::Sound);
 
-/// The policies there are, by name and mode: ours, the sound ones, those as published.
+/// All policies, by name and mode: manycore's, then the sound, then those as published.
 ///
 /// ```
 /// use manycore_programs::sleep::{Mode, policies};
@@ -61,12 +61,12 @@ pub fn policies() -> Vec<(&'static str, Mode)> {
     all.chain(of(Mode::AsPublished)).collect()
 }
 
-/// How the policy of this name and mode is made, for
-/// [`BuilderExt::policy`](manycore::seam::BuilderExt::policy); `None`: it is ours.
+/// How to make the policy with this name and mode, for
+/// [`BuilderExt::policy`](manycore::seam::BuilderExt::policy). `None` stands for `manycore`'s.
 ///
 /// # Errors
 ///
-/// No policy has this name in this mode; the error lists those there are.
+/// If no policy has this name in this mode. The error lists all names.
 ///
 /// ```
 /// use manycore::Pool;

@@ -1,5 +1,5 @@
-//! Every discipline under random schedules: each task is got once, and `None` means that
-//! all are done.
+//! Every discipline under random schedules: each task is taken once, and `None` means that all tasks are
+//! done.
 
 use super::{Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline};
 use crate::wireless::{Faulty, Loom, Shuttle};
@@ -10,9 +10,8 @@ use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A forest. The tasks below `roots` are there from the beginning, on the deques of the first
-/// `owners` workers in turn. The worker that has done task t puts tasks `roots` + 2t and the next,
-/// if they are less than `tasks`.
+/// A forest of tasks. The first `roots` tasks are on the deques of the first `owners` workers in turn. The
+/// worker that has done task t puts tasks `roots + 2t` and the next, if they are less than `tasks`.
 #[derive(Clone, Copy)]
 struct Forest {
     workers: usize,
@@ -28,7 +27,7 @@ fn task(number: u64) -> Task {
 impl Forest {
     fn run<P: Platform, D: Discipline<P>>(self, seed: u64) {
         let discipline = D::new(&Placement::flat(self.workers), seed);
-        // The standard library's: keeping the books is no step of the model.
+        // The standard library's atomics: bookkeeping is no step of the model.
         let runs: Vec<_> = (0..self.tasks).map(|_| AtomicU32::new(0)).collect();
         let mine = |rank| (0..self.roots).filter(move |n| *n as usize % self.owners == rank);
         team::<P>(self.workers, |rank| {
@@ -62,7 +61,7 @@ impl<P: Platform> DisciplineVisitor<P> for (Forest, u64) {
 }
 
 const FORESTS: [Forest; 5] = [
-    // Nothing at all, and less than there are workers.
+    // No tasks, and fewer tasks than workers.
     Forest {
         workers: 3,
         owners: 1,
@@ -75,7 +74,7 @@ const FORESTS: [Forest; 5] = [
         roots: 2,
         tasks: 2,
     },
-    // All on one; evenly on half.
+    // All tasks on one worker, and evenly on half of the workers.
     Forest {
         workers: 4,
         owners: 1,
@@ -88,7 +87,7 @@ const FORESTS: [Forest; 5] = [
         roots: 24,
         tasks: 24,
     },
-    // One task that becomes many.
+    // A task that becomes many.
     Forest {
         workers: 8,
         owners: 1,
@@ -113,7 +112,7 @@ fn each_task_is_got_once_and_none_is_the_end() {
 fn a_torn_platform_is_caught() {
     for name in disciplines() {
         println!("{name}");
-        // Two in a torn lock have one list.
+        // Two threads in a torn lock change one list.
         caught_apart(name, move || {
             for forest in FORESTS {
                 with_discipline::<Faulty<Shuttle, TornSwap>, _>(name, (forest, 1)).unwrap();
@@ -136,7 +135,7 @@ impl<P: Platform> DisciplineVisitor<P> for Endless {
             let mut deque = discipline.deque(rank);
             deque.fill((rank == 0).then(|| task(0)));
             while let Some(task) = deque.get() {
-                // The others wait for it when it is not put.
+                // If the task is not put again, the other workers wait for it.
                 if runs.fetch_add(1, Relaxed) >= 10 {
                     deque.finish();
                 } else {
@@ -158,8 +157,8 @@ fn a_worker_can_end_it() {
     }
 }
 
-/// Two workers and two tasks, where one task puts the other, in every interleaving with few
-/// preemptions. The other cases need too many steps.
+/// Two workers and two tasks, where the first task puts the second, in every interleaving with few
+/// preemptions. Larger cases need too many steps.
 #[test]
 fn a_pair_exhaustively() {
     for name in ["global-queue", "random"] {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::slice;
 
-/// A double-ended queue. A simulator sees its entries read and written. Its own few words should be
-/// on the line of the lock around it.
+/// A double-ended queue. A simulator sees accesses to its entries. Its header should be on the line of the
+/// lock around it.
 pub(super) struct TracedDeque<P> {
     tasks: VecDeque<Task>,
     platform: PhantomData<P>,
@@ -36,10 +36,10 @@ impl<P: Platform> TracedDeque<P> {
     }
 }
 
-/// A worker's deque under a mutex: its own end is the back, the thieves' the front.
+/// A worker's deque under a mutex. The owner's end is the back, the thieves' end the front.
 pub struct LockedDeque<P: Platform> {
     tasks: Mutex<P, TracedDeque<P>>,
-    /// The number of tasks, for a look without the lock; written under it.
+    /// The number of tasks, for a look without the lock. Written under the lock.
     length: P::AtomicUsize,
 }
 
@@ -51,10 +51,10 @@ impl<P: Platform> LockedDeque<P> {
         }
     }
 
-    /// The number of tasks now, or a moment ago. Only the owner adds tasks. If it sees 0, it also
-    /// sees the earlier work of the thief that took the last task.
+    /// The number of tasks now, or a moment ago. Only the owner adds tasks. If it sees 0, it also sees the
+    /// earlier work of the thief that took the last task.
     pub(super) fn length(&self) -> usize {
-        // Acquire: as just said.
+        // Acquire: the owner that sees 0 sees that work.
         self.length.load(Ordering::Acquire)
     }
 
@@ -70,7 +70,7 @@ impl<P: Platform> LockedDeque<P> {
         self.unless_empty(TracedDeque::pop_front)
     }
 
-    /// Does not take the lock to find nothing.
+    /// Calls `pop` under the lock, unless the deque is empty.
     fn unless_empty(&self, pop: impl FnOnce(&mut TracedDeque<P>) -> Option<Task>) -> Option<Task> {
         (self.length() > 0).then(|| self.change(pop)).flatten()
     }

@@ -1,9 +1,9 @@
-//! The distribution of tasks at the beginning (Park 2013, figure 6-7).
+//! How tasks are distributed at the beginning (Park 2013, figure 6-7).
 
 use crate::by_name;
 
 by_name! {
-    /// A distribution of the five in Park's thesis, in the order of its figure.
+    /// One of the five distributions in Park's thesis, in the order of its figure.
     ///
     /// ```
     /// use manycore_programs::stealing::Distribution;
@@ -12,21 +12,21 @@ by_name! {
     /// assert_eq!(Distribution::Half.shares(8, 4, 1), [4, 4, 0, 0]);
     /// ```
     pub enum Distribution: "unknown distribution", "expected some of" {
-        /// All on one core.
+        /// All tasks on one core.
         TotalSkew = "total-skew",
         /// Evenly on half of the cores.
         Half = "half",
-        /// Evenly on a quarter.
+        /// Evenly on a quarter of the cores.
         Quarter = "quarter",
-        /// Evenly on all.
+        /// Evenly on all cores.
         Even = "even",
-        /// By a normal variable a core.
+        /// By a normal variable for each core.
         Random = "random",
     }
 }
 
 impl Distribution {
-    /// The share of each core in `tasks`. Random choices follow from `seed`.
+    /// Each core's share of `tasks`. Random choices follow from `seed`.
     #[must_use]
     pub fn shares(self, tasks: usize, cores: usize, seed: u64) -> Vec<usize> {
         let mut random = fastrand::Rng::with_seed(seed);
@@ -43,8 +43,7 @@ impl Distribution {
             })
             .collect();
         let all = weights.iter().sum::<u64>().max(1);
-        // Each core's tasks end where its share of the sum does, so that
-        // nothing is lost to rounding.
+        // Each core's tasks end at its share of the running sum, so rounding loses no task.
         let mut sum = 0;
         let ends = weights.iter().map(|weight| {
             sum += weight;
@@ -58,11 +57,10 @@ impl Distribution {
     }
 }
 
-/// Thousandths of a variable with mean 1 and deviation 1/2, cut at 0; the thesis
-/// names neither. A sum of uniform ones, whole numbers, so that it is the same on
-/// every host.
+/// Thousandths of a normal variable with mean 1 and deviation 1/2, cut at 0. The thesis names neither
+/// number. It is a sum of uniform integers, so it is the same on every host.
 fn normal(random: &mut fastrand::Rng) -> u64 {
-    // Twelve of variance 1/12 have a deviation of 1 together, so of 1/2 when halved.
+    // Twelve variables of variance 1/12 have a sum of deviation 1, and half of it has 1/2.
     let sum: i64 = (0..12).map(|_| random.i64(0..1_000)).sum();
     (1_000 + (sum - 6_000) / 2).max(0).unsigned_abs()
 }

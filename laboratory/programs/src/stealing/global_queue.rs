@@ -5,11 +5,11 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Pla
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// One queue for all, one mutex: the thesis's model of a Java work queue (Park 2013,
-/// section 6.2.1), a `LinkedBlockingQueue`.
+/// One queue for all workers with one mutex: the thesis's model of a Java work queue (Park 2013, section
+/// 6.2.1), a `LinkedBlockingQueue`.
 ///
-/// First in, first out. A worker that finds it empty sleeps; a worker that puts a task wakes a
-/// sleeper. It is over when all wait, which is counted under the mutex.
+/// First in, first out. A worker that finds the queue empty sleeps. A worker that puts a task wakes a
+/// sleeper. The run is over when all wait, which is counted under the mutex.
 ///
 /// ```
 /// use manycore::Native;
@@ -37,13 +37,12 @@ pub struct GlobalQueue<P: Platform>(Arc<SharedQueue<P>>);
 /// A worker's end of a [`GlobalQueue`].
 pub struct GlobalDeque<P: Platform> {
     shared: Arc<SharedQueue<P>>,
-    /// Whether it waits.
     waits: bool,
 }
 
 struct SharedQueue<P: Platform> {
     state: CachePadded<Mutex<P, QueueState<P>>>,
-    /// Changes, under the lock, with whatever a sleeper waits for.
+    /// Changes, under the lock, with every event that sleepers wait for.
     hints: CachePadded<P::Futex>,
     /// Read without the lock. Otherwise all workers would queue for the lock once more in the end.
     over: CachePadded<P::AtomicBool>,
@@ -52,17 +51,16 @@ struct SharedQueue<P: Platform> {
 
 struct QueueState<P> {
     tasks: TracedDeque<P>,
-    /// Workers that have nothing in hand and found nothing.
+    /// Workers without a task that found none.
     waiting: usize,
 }
 
-/// The result of a worker's look.
 enum Found {
     Task(Task),
     Over,
-    /// It was the last to find nothing.
+    /// Nothing, and all other workers wait.
     Ends,
-    /// Nothing, when `hints` was this.
+    /// The queue was empty when `hints` had this value.
     Nothing(u32),
 }
 
@@ -107,7 +105,7 @@ impl<P: Platform> GlobalDeque<P> {
             }
             state.waiting += usize::from(!std::mem::replace(waits, true));
             if state.waiting == shared.workers {
-                // Nothing is queued, no worker has a task, and none is left to put one.
+                // No task is queued, and no worker has one.
                 shared.end();
                 return Found::Ends;
             }
@@ -118,9 +116,9 @@ impl<P: Platform> GlobalDeque<P> {
 }
 
 impl<P: Platform> SharedQueue<P> {
-    /// Under the lock; then the sleepers are to be woken.
+    /// Ends the run, under the lock. The caller then wakes the sleepers.
     fn end(&self) {
-        // Release: a worker that sees it also sees the earlier work.
+        // Release: a worker that sees the flag also sees the earlier work.
         self.over.store(true, Ordering::Release);
         self.hints.fetch_add(1, Ordering::Relaxed);
     }
@@ -148,8 +146,8 @@ impl<P: Platform> TaskDeque<P> for GlobalDeque<P> {
                 Found::Task(task) => return Some(task),
                 Found::Over => break,
                 Found::Ends => self.shared.hints.wake(u32::MAX),
-                // Whoever puts or ends after the look changes the word before it
-                // wakes: a sleeper that has not compared by then does not sleep.
+                // A worker that puts or ends after the look changes the word before it wakes. A sleeper
+                // that compares later does not sleep.
                 Found::Nothing(hints) => {
                     self.shared.hints.wait(hints, None);
                     0

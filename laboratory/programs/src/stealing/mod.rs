@@ -1,8 +1,8 @@
-//! Deques of tasks, one a worker, with tasks for idle workers to take: the work-stealing
-//! disciplines of Park 2013 (sections 5.2 and 6.2), natively and on the simulated chip.
+//! The work-stealing disciplines of Park 2013 (sections 5.2 and 6.2), natively and on the simulated chip:
+//! each worker has a deque of tasks, and idle workers take tasks from others.
 //!
-//! One file a discipline; [`Discipline`] and [`TaskDeque`] are what they have in common.
-//! The pool does not use them: its own stack of jobs is for joins.
+//! Each discipline has a file, and implements [`Discipline`] and [`TaskDeque`]. The pool does not use them:
+//! its own stack of jobs is for joins.
 //!
 //! | name | tasks are | a worker that has none |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | `offer-mutex` | in a deque with a mutex a worker | broadcasts a request; takes from a worker that offers |
 //! | `offer-cas` | in a queue a worker, whose items are taken by compare-and-swap | broadcasts a request; takes the item that is offered |
 //!
-//! Table 5.2 of the thesis is found by its names: `DWorkPileMaster` is a [`Discipline`],
+//! The names of the thesis's table 5.2 are search aliases: `DWorkPileMaster` is a [`Discipline`],
 //! `DWorkPile` a [`TaskDeque`].
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 use std::num::NonZeroU64;
 
-/// The work: an index, or a pointer. Deques do not look at it.
+/// A task: an index, or a pointer. Deques do not look at its value.
 ///
 /// ```
 /// use manycore_programs::stealing::Task;
@@ -51,8 +51,8 @@ use std::num::NonZeroU64;
 #[doc(alias = "IWorkTask")]
 pub type Task = NonZeroU64;
 
-/// A way to share tasks between a fixed number of workers. It is used once, until the tasks, and
-/// the tasks that they put, are done.
+/// A way to share tasks between a fixed number of workers. It is used once, until the tasks, and the tasks
+/// that they put, are done.
 ///
 /// ```
 /// use manycore::Native;
@@ -70,7 +70,7 @@ pub type Task = NonZeroU64;
 ///             if rank == 0 {
 ///                 deque.fill([Task::new(20).unwrap()]);
 ///             }
-///             // Each task is followed by the smaller ones.
+///             // Each task puts the smaller tasks.
 ///             while let Some(task) = deque.get() {
 ///                 sum.fetch_add(task.get(), Relaxed);
 ///                 Task::new(task.get() - 1).into_iter().for_each(|next| deque.put(next));
@@ -82,20 +82,19 @@ pub type Task = NonZeroU64;
 /// ```
 #[doc(alias = "DWorkPileMaster")]
 pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
-    /// As in `manycore study stealing --only NAME`.
+    /// The name, as in `manycore study stealing --only NAME`.
     const NAME: &'static str;
 
-    /// One worker's part.
+    /// One worker's deque.
     type Deque: TaskDeque<P>;
 
-    /// Deques for the ranks of `placement`, all empty. Random choices follow from `seed`, the rank,
-    /// and the course of the run.
+    /// Empty deques for the ranks of `placement`. Random choices follow from `seed`, the rank, and the
+    /// course of the run.
     fn new(placement: &Placement, seed: u64) -> Self;
 
-    /// The deque of that rank, made once for each, by the thread that will use it: on its core, if
-    /// the discipline uses a broadcast network. While such a deque is in use, it owns the filter of
-    /// its core. Messages of other channels with the signature 0 are heard there, and others
-    /// perhaps.
+    /// Makes the deque of a rank, once. The thread that will use the deque calls this. If the discipline
+    /// uses a broadcast network, it calls this on its core, and the deque owns the core's filter while it
+    /// is in use. The filter passes other channels' messages with the signature 0, and perhaps others.
     ///
     /// # Panics
     ///
@@ -106,7 +105,7 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 
 /// One worker's end of a [`Discipline`].
 ///
-/// Each put task is got once. The worker that gets it sees the work before the put.
+/// Each task that is put is taken once. The worker that takes it sees the work before the put.
 ///
 /// ```
 /// use manycore::Native;
@@ -119,41 +118,40 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 /// ```
 #[doc(alias = "DWorkPile")]
 pub trait TaskDeque<P: Platform>: Send + 'static {
-    /// Adds a task, while this worker has one in hand or before its first
-    /// [`get`](Self::get).
+    /// Adds a task. The worker has a task in hand, or has not yet called [`get`](Self::get).
     fn put(&mut self, task: Task);
 
-    /// Adds tasks that are there from the beginning.
+    /// Adds the initial tasks.
     fn fill(&mut self, tasks: impl IntoIterator<Item = Task>) {
         tasks.into_iter().for_each(|task| self.put(task));
     }
 
-    /// The next task, of this worker or of another. It also marks the task before as done: it will
-    /// put no more.
+    /// Takes the next task, from this worker or another. This marks the previous task as done: it will put
+    /// no more.
     ///
-    /// Waits while there is no task, but a worker that may put one. `None` means that all tasks are
-    /// done, all their work happened before, and it will be `None` again; or that a worker has
-    /// called [`finish`](Self::finish). So each worker must call it until it is `None`, and all
-    /// must have come before it is.
+    /// Waits while there is no task but a worker may still put one. Returns `None` when all tasks are done.
+    /// Their work then happened before, and later calls return `None` too. Also returns `None` after a
+    /// worker has called [`finish`](Self::finish). So each worker must call this until it returns `None`,
+    /// which it does only after all have called it.
     fn get(&mut self) -> Option<Task>;
 
-    /// Answers the others' requests. [`get`](Self::get) does; long tasks may.
+    /// Answers requests of other workers. [`get`](Self::get) calls this. Long tasks may call it too.
     #[doc(alias = "process_pending_request")]
     fn process_pending_requests(&mut self) {}
 
-    /// Has requests come through according to how many tasks are here.
-    /// [`put`](Self::put) and [`get`](Self::get) do.
+    /// Sets whether requests pass the filter, by the number of tasks here. [`put`](Self::put) and
+    /// [`get`](Self::get) call this.
     fn update_filter(&mut self) {}
 
-    /// Ends it for all: `get` is `None` once its worker has heard of it, and tasks
-    /// that are left are not done.
+    /// Ends the run for all workers. A worker's `get` returns `None` once it learns of this. The remaining
+    /// tasks are not done.
     fn finish(&mut self);
 
-    /// The counts of this worker so far.
+    /// This worker's counts so far.
     fn counts(&self) -> Counts;
 }
 
-/// The steps of a worker to get work.
+/// How often a worker has taken each kind of step to get work.
 ///
 /// ```
 /// use manycore_programs::stealing::Counts;
@@ -165,11 +163,11 @@ pub trait TaskDeque<P: Platform>: Send + 'static {
 pub struct Counts {
     /// Tasks taken from other workers' deques.
     pub steals: u64,
-    /// Times it tried to take one.
+    /// Attempts to take a task from another worker.
     pub attempts: u64,
-    /// Messages that it sent.
+    /// Messages that the worker sent.
     pub sent: u64,
-    /// Messages that it took from its port.
+    /// Messages that the worker took from its port.
     pub received: u64,
 }
 

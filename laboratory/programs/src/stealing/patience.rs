@@ -1,13 +1,13 @@
 use manycore_platform::Platform;
 
-/// Looks that a waiting worker takes before it lets others run between them.
+/// After this many looks, a waiting worker also yields between looks.
 const LOOKS: u32 = 64;
 
-/// A worker's wait between two looks for work: it spins, each time twice as long up to a limit.
-/// After a while it also yields, so that an owner that shares its core comes to its work.
+/// A worker's wait between two looks for work. It spins, each time twice as long up to a limit. Later it
+/// also yields, so that an owner on the same core can run.
 pub(super) struct Patience {
     looks: u32,
-    /// The longest pause is 2 to this many turns of a spin loop.
+    /// The longest pause is 2 to the power of `longest` turns of a spin loop.
     longest: u32,
 }
 

@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// The longest pause between two victims, as a power of two of spins.
 const LONGEST: u32 = 6;
 
-/// A deque a worker. A worker without tasks tries victims at random: the thesis's model of Cilk
-/// (Park 2013, section 6.2.1; Blumofe and Leiserson 1994).
+/// Each worker has a deque. A worker without tasks tries random victims: the thesis's model of Cilk (Park
+/// 2013, section 6.2.1; Blumofe and Leiserson 1994).
 ///
-/// The owner works at the back, thieves take one task at the front, each with the deque's mutex. A
-/// victim with a length of 0 is passed over without the mutex. After as many victims in vain as
-/// there are workers, a thief counts as resting for the termination.
+/// The owner works at the back of its deque, and thieves take one task at the front, each under the deque's
+/// mutex. A thief skips a victim of length 0 without the mutex. After as many vain tries as there are other
+/// workers, a thief rests (see `Termination`).
 ///
 /// ```
 /// use manycore::Native;
@@ -86,7 +86,7 @@ impl<P: Platform> Discipline<P> for RandomStealing<P> {
 }
 
 impl<P: Platform> RandomDeque<P> {
-    /// A task of another worker; `None` is the end.
+    /// Steals a task. Returns `None` at the end.
     fn hunt(&mut self) -> Option<Task> {
         let Self { shared, .. } = self;
         let others = shared.deques.len() - 1;

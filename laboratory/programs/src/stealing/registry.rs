@@ -3,10 +3,10 @@
 use super::{Discipline, GlobalQueue, OfferCas, OfferMutex, RandomStealing, RangeStealing};
 use crate::names::types_by_name;
 
-// The list, and the one place to add to.
+// A new discipline needs only an entry here.
 types_by_name! { P: Discipline, "no discipline";
-    /// An operation on a discipline whose name is known only at run time: a closure that is generic over
-    /// the discipline's type.
+    /// A closure, generic over the discipline's type, for a discipline whose name is known only at run
+    /// time.
     ///
     /// ```
     /// use manycore::Native;
@@ -26,18 +26,18 @@ types_by_name! { P: Discipline, "no discipline";
     /// assert!(error.to_string().starts_with("no discipline `globalqueue`; there are "));
     /// ```
     trait DisciplineVisitor;
-    /// The names of the disciplines there are.
+    /// The names of all disciplines.
     ///
     /// ```
     /// assert!(manycore_programs::stealing::disciplines().contains(&"global-queue"));
     /// ```
     fn disciplines;
-    /// Calls `visitor` with the discipline of this name, on the platform `P`.
-    /// Whatever the visitor does is compiled once for each discipline.
+    /// Calls `visitor` with the discipline of this name, on the platform `P`. The visitor's code is
+    /// compiled once for each discipline.
     ///
     /// # Errors
     ///
-    /// No discipline has this name; the error lists those there are.
+    /// If no discipline has this name. The error lists all names.
     ///
     /// ```
     /// use manycore::Native;

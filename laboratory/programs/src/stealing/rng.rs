@@ -1,11 +1,11 @@
-/// A worker's dice. Xorshift (Marsaglia 2003), after a seed that is mixed so that
-/// neighbouring ranks throw differently from the beginning.
+/// A worker's random numbers, by xorshift (Marsaglia 2003). The seed is mixed, so that neighbouring ranks
+/// differ from the first number on.
 #[derive(Clone, Debug)]
 pub(super) struct Rng(u64);
 
 impl Rng {
     pub(super) fn new(seed: u64, rank: usize) -> Self {
-        // The finalizer of MurmurHash3, and not zero.
+        // The finalizer of MurmurHash3, changed to be nonzero.
         let mut x = seed.wrapping_add((rank as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
             x = (x ^ (x >> 33)).wrapping_mul(factor);
@@ -13,7 +13,7 @@ impl Rng {
         Self((x ^ (x >> 33)) | 1)
     }
 
-    /// A number less than `bound`, each as likely, to within `bound` in 2^32.
+    /// A number less than `bound`. All are equally likely, to within `bound` in 2^32.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -34,7 +34,7 @@ mod tests {
             for _ in 0..100_000 {
                 thrown[rng.below(10)] += 1;
             }
-            // Five standard deviations of a binomial of 100,000 and 1/10.
+            // Five standard deviations of a binomial distribution of 100,000 with probability 1/10.
             assert!(
                 thrown.iter().all(|n| n.abs_diff(10_000) < 475),
                 "{thrown:?}"

@@ -1,18 +1,17 @@
-//! The count of the termination, under loom: no worker learns of the end before all is done, and
-//! all learn of it.
+//! The count of the termination, under loom. No worker learns of the end before all is done, and all learn
+//! of it.
 //!
-//! That taking is a release, and seeing a task gone an acquire, is for the order of two
-//! additions to one word; loom has additions in the order of its execution, and
-//! cannot refute their being relaxed.
+//! The argument needs that taking is a release, and seeing a task gone an acquire, to order two additions
+//! to one word. Loom orders additions by its execution, so it cannot show that relaxed orderings are wrong.
 
 use super::termination::Termination;
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornAdd, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// A step of the argument left out.
+/// A step of the argument that is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
-    /// The thief takes, and rouses then.
+    /// The thief takes the task, and rouses only then.
     TakesFirst,
     /// The thief does not rouse.
     SleepWalks,
@@ -20,8 +19,8 @@ enum Mistake {
     DoesNotLook,
 }
 
-/// The owner's deque holds a task. Its owner takes it, or the thief, which rests by then. All see
-/// the task's work in the end.
+/// The owner's deque holds a task. Its owner takes it, or the thief, which has rested before. Both see the
+/// task's work in the end.
 fn one_task<P: Platform>(mistake: Option<Mistake>) {
     let termination = Termination::<P>::new(2);
     let deque = P::AtomicU32::new(1);

@@ -15,9 +15,9 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::SenseBarrier;
 use std::time::Duration;
 
-/// Members write their own plain memory before each episode, and read that of all others after it:
-/// loom sees whether the writes are ordered before the reads. Nothing is written twice, so a member
-/// in the next episode disturbs no other.
+/// Members write their own plain memory before each episode, and read that of all others after it. Loom
+/// checks that the writes are ordered before the reads. Each value is written once, so a member in the next
+/// episode disturbs no other member.
 fn episodes<P: Platform, B: Barrier<P>>(barrier: &B, members: usize, episodes: u32) {
     let row = |_| (0..members).map(|_| Plain::new(0)).collect();
     let work: Vec<Vec<_>> = (0..episodes).map(row).collect();
@@ -34,14 +34,14 @@ fn episodes<P: Platform, B: Barrier<P>>(barrier: &B, members: usize, episodes: u
     );
 }
 
-/// Whoever waits sleeps at once: the shortest way through every step.
+/// Waiting members sleep at once: the shortest path through every step.
 fn check<B: Barrier<Loom>>(members: usize, times: u32, preemptions: Option<usize>) {
     loom_model(preemptions, move || {
         episodes(&B::new(&placement(members, 0)), members, times);
     });
 }
 
-/// Loom's message for a barrier with this fault of the platform.
+/// Loom's message about a barrier on a platform with this fault.
 fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> String {
     let why = caught(|| {
         loom_model(Some(2), move || {
@@ -52,7 +52,7 @@ fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> S
     why
 }
 
-/// The faults of sleeping, which is the same in all that wait so.
+/// Asserts that the faults of sleeping are caught. Barriers that sleep through `Waiting` share them.
 macro_rules! sleeps {
     ($barrier:ident) => {
         assert!(fails::<NoFence, $barrier<_>>(2, 1).contains("deadlock"));
@@ -62,27 +62,26 @@ macro_rules! sleeps {
     };
 }
 
-/// Through memory, where its channel has loom tests of its own, with their faults: here few
-/// preemptions do.
+/// Through memory. The channel has loom tests of its own, with faults, so few preemptions suffice.
 #[test]
 fn channel() {
     check::<ChannelBarrier<_>>(2, 3, Some(2));
 }
 
-/// A test of its own, since either takes long: they run side by side.
+/// Separate, because both tests take long and can run in parallel.
 #[test]
 fn channel_of_three() {
     check::<ChannelBarrier<_>>(3, 3, Some(1));
 }
 
-/// Two have one word; nothing is to be fenced.
+/// Two members share one word, and need no fence.
 #[test]
 fn pair() {
     check::<DefaultBarrier<_>>(2, 3, Some(3));
     assert!(fails::<Deaf, DefaultBarrier<_>>(2, 1).contains("deadlock"));
     assert!(fails::<Relaxed, DefaultBarrier<_>>(2, 1).contains("Causality violation"));
     assert!(fails::<TornAdd, DefaultBarrier<_>>(2, 1).contains("deadlock"));
-    // A look that writes what it has read over the other's addition.
+    // A load that writes the value it has read over the other member's addition.
     assert!(fails::<TornCas, DefaultBarrier<_>>(2, 1).contains("deadlock"));
 }
 
@@ -120,7 +119,7 @@ fn sense() {
     check::<SenseBarrier<_>>(2, 3, Some(3));
     check::<SenseBarrier<_>>(3, 3, Some(2));
     sleeps!(SenseBarrier);
-    // Two members take the same number, and none is the last.
+    // Two members take the same number, so no member is the last.
     assert!(fails::<TornAdd, SenseBarrier<_>>(2, 1).contains("deadlock"));
 }
 
@@ -162,7 +161,7 @@ fn futex() {
     assert!(fails::<TornAdd, FutexBarrier<_>>(2, 1).contains("deadlock"));
 }
 
-/// The counts begin again after each episode, or after two.
+/// The counts begin again after one or two episodes.
 #[test]
 fn futex_that_begins_again() {
     for limit in [2, 4] {
@@ -208,8 +207,8 @@ fn spin_sleep() {
     fails::<TornCas, SpinSleepBarrier<_>>(2, 1);
 }
 
-/// Two members are two groups, three are three: the exchange alone. A group of two and a group of
-/// one use the whole protocol.
+/// With two members, each is a group of its own, so only the exchange of the leaders runs. A group of two
+/// and a group of one use the whole protocol.
 #[test]
 fn grouped() {
     check::<GroupedBarrier<_>>(2, 3, Some(2));

@@ -1,4 +1,4 @@
-//! Every barrier there is, with four to eight members under shuttle.
+//! All barriers, with four to eight members under shuttle.
 
 use super::meet;
 use crate::barrier::Barrier;
@@ -23,8 +23,7 @@ impl<P: Platform> BarrierVisitor<P> for Meet {
     }
 }
 
-/// Four to eight, on cores of their own or not, in one group or several, patient or
-/// not.
+/// Four to eight members: with and without cores of their own, in one group or several, patient or not.
 fn placements() -> Vec<Placement> {
     let us = Duration::from_micros;
     vec![

@@ -1,6 +1,6 @@
-//! The barriers under loom, exhaustively up to a bound, and under shuttle with more
-//! members: no member leaves an episode before all have arrived at it, all see what the others did
-//! before, and no member is left behind.
+//! The barriers under loom, exhaustively up to a bound, and under shuttle with more members. No member
+//! leaves an episode before all have arrived, all see the others' earlier work, and no member waits
+//! forever.
 
 mod few;
 mod many;
@@ -17,8 +17,8 @@ fn placement(members: usize, patience: u64) -> Placement {
     Placement::flat(members).with_patience(Duration::from_micros(patience))
 }
 
-/// The episode of each member. The atomics are the standard library's, because they are no step of
-/// the model, and order nothing: the checkers run one thread at a time.
+/// The episode of each member. The atomics are the standard library's, so that they are no step of the
+/// model. They need no ordering: the checkers run one thread at a time.
 struct Attendance(Vec<AtomicU32>);
 
 impl Attendance {
@@ -30,7 +30,7 @@ impl Attendance {
         self.0[rank].store(episode, Ordering::Relaxed);
     }
 
-    /// A member has left `episode`: all have arrived at it, and none can have left the next.
+    /// Called when a member has left `episode`: all have arrived at it, and none can have left the next.
     fn left(&self, episode: u32) {
         for (rank, at) in self.0.iter().enumerate() {
             let at = at.load(Ordering::Relaxed);

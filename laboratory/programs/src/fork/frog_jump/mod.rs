@@ -1,13 +1,12 @@
-//! A frog crosses a pond: a search for one way, side by side and in turns.
+//! A frog crosses a pond: a parallel search for one way, in rounds.
 //!
-//! The program of Fontena's experiment, after its description: the search of
-//! `github.com/jeandiegof/benches-rs` in words. Each jump is as far as the one before, or one place
-//! less or more, and ends on a stone. A place is a stone and the pace of the frog's arrival. A
-//! search goes in depth from a stack of places and marks each place it finds, so no place is
-//! searched twice. In a round, the last 30 places of the stack are searched side by side, each by a
-//! frog that stops after a number of places. The places that the frogs have left are the new top of
-//! the stack. So the parallelism is the depth of the stack, and all frogs wait at the end of each
-//! round.
+//! The program of Fontena's experiment: it follows the search of `github.com/jeandiegof/benches-rs`. Each
+//! jump is as far as the previous jump, or one place less or more, and ends on a stone. A place is a stone
+//! and the length of the jump that reached it. A depth-first search takes places from a stack and marks
+//! each place that it finds, so no place is searched twice. A round searches the last 30 places of the
+//! stack in parallel, each by a frog that stops after a number of places. The places that the frogs have
+//! not searched are the new top of the stack. So the depth of the stack limits the parallelism, and all
+//! frogs wait at the end of each round.
 
 mod pond;
 mod seen;
@@ -17,13 +16,13 @@ use manycore_platform::Platform;
 use pond::Pond;
 use seen::{Seen, Stones};
 
-/// Instructions of a place from which a frog looks around, without the tables'.
+/// Instructions per searched place, without those of the tables.
 const PLACE: u64 = 100;
 
-/// Places searched side by side.
+/// Places searched in parallel.
 const FROGS: usize = 30;
 
-/// A frog's way across a pond, if there is one.
+/// The search for a frog's way across a pond.
 ///
 /// ```
 /// use manycore_programs::fork::{FrogJump, Kernel, Serial};
@@ -36,7 +35,7 @@ const FROGS: usize = 30;
 #[derive(Clone, Debug)]
 pub struct FrogJump {
     pond: Pond,
-    /// Places that can be reached, and whether the end is among them.
+    /// The number of reachable places, and whether the end is among them.
     places: usize,
     has_way: bool,
     patience: usize,
@@ -44,8 +43,8 @@ pub struct FrogJump {
 }
 
 impl FrogJump {
-    /// A pond from `seed` for frogs that jump `pace` places, in `lanes` lanes (at least 1, at most
-    /// `pace`); a frog searches `patience` places at a time.
+    /// A pond from `seed` for frogs that jump `pace` places, in `lanes` lanes (at least 1, at most `pace`).
+    /// A frog searches `patience` places in a round.
     ///
     /// ```
     /// use manycore_programs::fork::{FrogJump, Kernel, Wrong};
@@ -88,7 +87,7 @@ impl Kernel for FrogJump {
         let mut crossed = false;
         while !crossed && !stack.is_empty() {
             let top = stack.split_off(stack.len().saturating_sub(FROGS));
-            // One begins with the last place, as one thread would.
+            // Frog 0 searches the last place, as a sequential search would.
             let from = |frog| search.from(top[top.len() - 1 - frog], self.patience);
             let left = fork.map_reduce(0..top.len(), &from, Left::default(), &Left::above);
             stack.extend(left.places);
@@ -108,7 +107,7 @@ impl Kernel for FrogJump {
     }
 }
 
-/// A stone, and how far the jump was that ended on it.
+/// A stone, and the length of the jump that ended on it.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     stone: u32,
@@ -131,7 +130,7 @@ impl Place {
     }
 }
 
-/// The places that a frog, or several, left of a search.
+/// The places that one or several frogs did not search.
 #[derive(Clone, Debug, Default)]
 struct Left {
     places: Vec<Place>,
@@ -139,7 +138,7 @@ struct Left {
 }
 
 impl Left {
-    /// The places of this result above those in `below`.
+    /// Puts the places of this result on top of those in `below`.
     fn above(self, mut below: Self) -> Self {
         below.places.extend(self.places);
         below.crossed |= self.crossed;
@@ -155,7 +154,7 @@ struct Search<P: Platform> {
 }
 
 impl<P: Platform> Search<P> {
-    /// Searches `patience` places at most, in depth.
+    /// Searches `patience` places at most, depth first.
     fn from(&self, place: Place, patience: usize) -> Left {
         let mut places = vec![place];
         for _ in 0..patience {
@@ -195,8 +194,7 @@ mod tests {
         }
     }
 
-    /// Without the stones before the end all that can be reached is searched, in
-    /// vain.
+    /// Without the stones before the end, the search visits all reachable places and finds no way.
     #[test]
     fn where_there_is_no_way_none_is_found() {
         let mut pond = Pond::new(60, 3, 1);

@@ -1,28 +1,26 @@
-//! The pond: a long line of water, and where stones are in it.
+//! The pond: a long line of water with stones.
 //!
-//! All stones that the frog reaches are `pace` apart, in a few lanes. It gets up to that pace on a
-//! run of its own. Then a mover, one place a jump faster, opens one lane after the other beside the
-//! first. At last each lane ends in a diamond of stones in which the frog may vary its pace. So
-//! there are very many ways, while the lanes that have not ended go on. Only the diamond of the
-//! last lane reaches the end of the pond.
+//! All reachable stones are `pace` apart, in a few lanes. The frog reaches that pace on a run-up. Then a
+//! mover, whose jumps are one place longer, opens the lanes next to the first, one after the other. At last
+//! each lane ends in a diamond of stones, in which the frog may vary its pace. So there are very many ways,
+//! while the other lanes continue. Only the diamond of the last lane reaches the end of the pond.
 
 use std::collections::BTreeSet;
 
-/// Stones by where they are, ascending. The first is at 0.
+/// Positions of stones, ascending. The first is 0.
 #[derive(Clone, Debug)]
 pub(super) struct Pond {
     pub(super) stones: Vec<u32>,
 }
 
 impl Pond {
-    /// A pond for frogs that jump `pace` places, with `lanes` lanes; `seed` decides the order in
+    /// A pond for frogs that jump `pace` places, with `lanes` lanes. `seed` decides the order in
     /// which the lanes end.
     pub(super) fn new(pace: u32, lanes: u32, seed: u64) -> Self {
         let apart = pace / lanes;
         let mut stones: Vec<u32> = (0..=pace).map(|jumps| jumps * (jumps + 1) / 2).collect();
         let run_up = stones[pace as usize];
-        // The mover is where a lane opens whenever it has gained a lane's
-        // distance.
+        // When the mover has gained the distance of a lane, it is where a lane opens.
         let opened = (lanes - 1) * apart;
         for jump in 0..=opened {
             stones.push(run_up + (jump + 1) * (pace + 1));
@@ -46,20 +44,19 @@ impl Pond {
         Self { stones }
     }
 
-    /// The frog's destination.
     pub(super) fn end(&self) -> u32 {
         self.stones[self.stones.len() - 1]
     }
 
-    /// All reachable places, by going over the stones once: their number, and whether the end is
-    /// among them.
+    /// Goes over the stones once. Returns the number of reachable places, and whether the end is among
+    /// them.
     pub(super) fn reachable(&self) -> (usize, bool) {
         let mut paces: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); self.stones.len()];
         paces[0].insert(0);
         let (mut count, mut last) = (0, false);
         for (index, &stone) in self.stones.iter().enumerate() {
             let mut here = std::mem::take(&mut paces[index]);
-            // A frog may slow down until it stays where it is.
+            // A frog may slow down until it stays in place.
             if here.contains(&1) {
                 here.insert(0);
             }
@@ -77,7 +74,7 @@ impl Pond {
     }
 }
 
-/// The order in which lanes end: by lot, but the middle lane last.
+/// The order in which lanes end: random, but the middle lane is last.
 fn order(lanes: u32, seed: u64) -> Vec<u32> {
     let middle = lanes / 2;
     let mut order: Vec<u32> = (0..lanes).filter(|&lane| lane != middle).collect();
@@ -86,8 +83,8 @@ fn order(lanes: u32, seed: u64) -> Vec<u32> {
     order
 }
 
-/// Rows of stones behind `from`, a jump of `pace` apart, which grow for
-/// `growing` rows and one more, and then shrink to a single stone.
+/// Rows of stones behind `from`, a jump of `pace` apart. They grow for `growing` rows and one more, and
+/// then shrink to a single stone.
 fn diamond(from: u32, pace: u32, growing: u32) -> impl Iterator<Item = u32> {
     let last = 2 * growing + 1;
     (0..=last).flat_map(move |row| {
@@ -123,8 +120,8 @@ mod tests {
         }
     }
 
-    /// Counts of the original's input of this size (`trap(2000, 8)`), which
-    /// depend on the order of lanes by less than a thousandth.
+    /// The counts of the original's input of this size (`trap(2000, 8)`). The order of the lanes changes
+    /// them by less than a thousandth.
     #[test]
     fn the_documents_pond_is_as_large_as_its_own() {
         let pond = Pond::new(2000, 8, 1);

@@ -1,20 +1,20 @@
-//! Tables that frogs share: where stones are, and which places were seen.
+//! Tables that frogs share: the stones, and the places that frogs have found.
 
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Instructions that it takes to put a stone into its table, and to look for one.
+/// Instructions to insert a stone into its table, and to look for a stone.
 const PUT: u64 = 105;
 const LOOK: u64 = 100;
-/// Instructions a place marked.
+/// Instructions to mark a place.
 const MARK: u64 = 120;
 
-/// Half empty at least: probes are short.
+/// At least half of the slots are empty, so probes are short.
 fn slots(entries: usize) -> usize {
     (2 * entries).next_power_of_two()
 }
 
-/// The place of a key in a table of `slots` slots. It uses the hash of the standard library's maps,
+/// The first slot of a key in a table of `slots` slots. It uses the hash of the standard library's maps,
 /// which costs more than the probe.
 fn home(key: u64, slots: usize) -> usize {
     let mut hasher = DefaultHasher::new();
@@ -22,9 +22,9 @@ fn home(key: u64, slots: usize) -> usize {
     hasher.finish() as usize & (slots - 1)
 }
 
-/// The stones by where they are; read only, once it is made.
+/// The positions of the stones; read only, once it is made.
 pub(super) struct Stones {
-    /// 0: empty. Else one more than where the stone is.
+    /// 0: empty. Otherwise the stone's position plus one.
     slots: Vec<u32>,
 }
 
@@ -47,7 +47,7 @@ impl Stones {
         self.slots[slot] != 0
     }
 
-    /// The stone's slot, or the empty one where it would be.
+    /// The stone's slot, or the empty slot where it would be.
     fn probe(table: &[u32], stone: u32) -> usize {
         let mut slot = home(stone.into(), table.len());
         while table[slot] != 0 && table[slot] != stone + 1 {
@@ -57,14 +57,13 @@ impl Stones {
     }
 }
 
-/// Places that some frog has been at, or will be: a set that threads share.
+/// The places that any frog has found: a set that threads share.
 pub(super) struct Seen<P: Platform> {
-    /// 0: empty. Else one more than the place.
+    /// 0: empty. Otherwise the place plus one.
     slots: Vec<P::AtomicU64>,
 }
 
 impl<P: Platform> Seen<P> {
-    /// With room for `places` places.
     pub(super) fn new(places: usize) -> Self {
         let slots = (0..slots(places)).map(|_| P::AtomicU64::new(0));
         Self {
@@ -78,12 +77,12 @@ impl<P: Platform> Seen<P> {
         self.slots.iter().filter(marked).count()
     }
 
-    /// Marks a place; whether it was not marked before.
+    /// Marks a place. Returns whether it was unmarked before.
     pub(super) fn insert(&self, place: u64) -> bool {
         P::compute(MARK);
         let mut slot = home(place, self.slots.len());
         loop {
-            // Relaxed: a mark carries nothing but its place.
+            // Relaxed: a mark publishes nothing but its place.
             let found = match self.slots[slot].load(Relaxed) {
                 0 => {
                     let free = &self.slots[slot];

@@ -1,8 +1,8 @@
-//! A square matrix that lies in memory quadrant by quadrant.
+//! A square matrix, stored quadrant by quadrant.
 
-/// Quadrants lie one behind the other (upper left, upper right, lower left,
-/// lower right), and in each of them its own quadrants, down to blocks that lie
-/// row by row. So a quadrant is a slice, and may be lent to a thread.
+/// The quadrants lie one behind the other: upper left, upper right, lower left, lower right. Each consists
+/// of its own quadrants in the same order, down to blocks, which are stored row by row. So a quadrant is a
+/// slice, and a thread may borrow it.
 #[derive(Clone, Debug)]
 pub(super) struct DenseMatrix {
     levels: u32,
@@ -11,7 +11,7 @@ pub(super) struct DenseMatrix {
 }
 
 impl DenseMatrix {
-    /// Elements as `element` gives them, in the order they lie in.
+    /// A matrix of the values that `element` returns, in the order of the memory.
     pub(super) fn from_fn(levels: u32, block: usize, mut element: impl FnMut() -> f32) -> Self {
         let side = block << levels;
         Self {
@@ -25,7 +25,6 @@ impl DenseMatrix {
         self.block << self.levels
     }
 
-    /// The index of an element.
     fn index(&self, mut row: usize, mut column: usize) -> usize {
         let mut half = self.side();
         let mut start = 0;

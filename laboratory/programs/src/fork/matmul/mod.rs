@@ -1,4 +1,4 @@
-//! Matrix multiplication by quadrants, plainly and by Strassen's seven products.
+//! Matrix multiplication by quadrants, plain or by Strassen's seven products.
 
 mod matrix;
 mod strassen;
@@ -7,12 +7,11 @@ use super::{Fork, Kernel, Serial, Wrong};
 use manycore_platform::Platform;
 use matrix::{DenseMatrix, quarters, quarters_mut};
 
-/// Instructions of eight multiplications and additions in a row of a block, and
-/// what each such row takes besides.
+/// Instructions per eight multiplications and additions in a row of a block, and per row.
 const EIGHT_PRODUCTS: u64 = 12;
 const ROW: u64 = 18;
 
-/// How quadrants are multiplied.
+/// The algorithm for quadrants.
 ///
 /// ```
 /// use manycore_programs::fork::Method;
@@ -20,17 +19,16 @@ const ROW: u64 = 18;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Four products in parallel, then the four others added to them.
+    /// Four products in parallel, then the other four, which are added to them.
     Quadrants,
-    /// Seven products of sums in parallel, in memory of their own.
+    /// Seven products of sums in parallel, each in memory of its own.
     Strassen,
 }
 
 /// The product of two square matrices of `f32`.
 ///
-/// Their elements are small whole numbers, so that all sums are exact, in
-/// whichever order, and the answer must be right to the last bit: the tolerance
-/// is nothing.
+/// The elements are small whole numbers, so all sums are exact in any order. The answer must be right to
+/// the last bit, without a tolerance.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, MatMul, Method, Serial};
@@ -49,9 +47,9 @@ pub struct MatMul {
 }
 
 impl MatMul {
-    /// Matrices from `seed` with a side of `block` (0 counts as 1) times two to the power of
-    /// `levels`. Blocks are multiplied sequentially. All sums stay below 2^24, and
-    /// so exact, while the square of the side is at most 2^18 blocks' sides.
+    /// Matrices from `seed` with a side of `block` (0 counts as 1) times two to the power of `levels`.
+    /// Blocks are multiplied sequentially. All sums stay below 2^24, so they are exact, if the square of
+    /// the side is at most 2^18 times `block`.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, MatMul, Method};

@@ -5,7 +5,7 @@ use super::{join_four, multiply_block};
 use crate::fork::Fork;
 use manycore_platform::Platform;
 
-/// Instructions of four elements of a sum, and per matrix that is added up.
+/// Instructions per four elements of a sum, for each matrix in the sum.
 const FOUR_SUMS: u64 = 3;
 
 /// Writes the product of `a` and `b` to `c`.
@@ -65,13 +65,13 @@ pub(super) fn multiply<F: Fork>(fork: &F, block: usize, a: &[f32], b: &[f32], c:
     );
 }
 
-/// Fills a quadrant with the values that `element` makes from other quadrants.
+/// Fills a quadrant. `element` computes each value from the elements of other quadrants.
 fn fill<P: Platform, const N: usize>(
     to: &mut [f32],
     from: [&[f32]; N],
     element: impl Fn([f32; N]) -> f32,
 ) {
-    // So that the loop below need not check its indices.
+    // With equal lengths the loop below need not check its indices.
     let from = from.map(|from| &from[..to.len()]);
     for (index, to) in to.iter_mut().enumerate() {
         *to = element(from.map(|from| from[index]));

@@ -3,7 +3,7 @@
 #[derive(Clone, Debug)]
 pub(super) struct Map {
     pub(super) cities: usize,
-    /// From each city to each.
+    /// The roads from each city to each.
     pub(super) roads: Vec<u64>,
     /// The shortest road from each city.
     pub(super) shortest: Vec<u64>,
@@ -12,7 +12,7 @@ pub(super) struct Map {
 impl Map {
     pub(super) fn new(places: &[(f64, f64)]) -> Self {
         let cities = places.len();
-        // TSPLIB's EUC_2D: rounded to the nearest.
+        // TSPLIB's EUC_2D: rounded to the nearest whole number.
         let road = |(a, b): (usize, usize)| {
             let ((ax, ay), (bx, by)) = (places[a], places[b]);
             (ax - bx).hypot(ay - by).round() as u64
@@ -41,8 +41,8 @@ impl Map {
             + ends
     }
 
-    /// The length of the shortest tour by another way: the shortest path through
-    /// each subset of the cities to each of them (Held and Karp).
+    /// The length of the shortest tour by another method: the shortest path through each subset of the
+    /// cities to each of them (Held and Karp).
     pub(super) fn shortest_by_subsets(&self) -> u64 {
         let Some(others) = self.cities.checked_sub(1).filter(|&others| others > 0) else {
             return 0;

@@ -1,5 +1,5 @@
-//! The travelling salesman by branch and bound: a search with branches that share their shortest
-//! length in one word.
+//! The travelling salesman by branch and bound. The branches share the length of the shortest tour in one
+//! word.
 
 mod map;
 mod search;
@@ -9,8 +9,8 @@ use manycore_platform::{Atomic, CachePadded, Platform};
 use map::Map;
 use search::{Journey, Tour, TourSearch};
 
-/// The first ten cities of dj38, the map of Djibouti among the national problems that the
-/// University of Waterloo publishes (`THIRD_PARTY.md`).
+/// The first ten cities of dj38, the map of Djibouti among the national problems of the
+/// University of Waterloo (`THIRD_PARTY.md`).
 const DJIBOUTI: [(f64, f64); 10] = [
     (11003.6111, 42102.5),
     (11108.6111, 42373.8889),
@@ -24,7 +24,7 @@ const DJIBOUTI: [(f64, f64); 10] = [
     (11438.3333, 42057.2222),
 ];
 
-/// The shortest tour through all cities, from the first and back to it.
+/// The shortest tour through all cities, from the first city and back.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, Serial, Tsp};
@@ -42,7 +42,7 @@ pub struct Tsp {
     answer: Option<Tour>,
 }
 
-/// More cities than can be searched, and the answer verified, in time.
+/// More cities than the program can search and verify in reasonable time.
 ///
 /// ```
 /// use manycore_programs::fork::{TooManyCities, Tsp};
@@ -56,8 +56,8 @@ impl Tsp {
     /// The most cities a map may have.
     pub const MOST_CITIES: usize = 16;
 
-    /// The ten cities of Djibouti that rayon's demonstration uses too. With at
-    /// most `threshold` cities left, the search is sequential.
+    /// The ten cities of Djibouti, as in rayon's demonstration. When at most `threshold` cities are left,
+    /// the search is sequential.
     ///
     /// ```
     /// use manycore_programs::fork::Tsp;
@@ -102,8 +102,8 @@ impl Tsp {
         }
     }
 
-    /// The tour found, as the numbers of the cities in order. Of its two directions it is the
-    /// direction that visits the lower of the first city's neighbours first.
+    /// The shortest tour found: the cities' numbers in order. Of its two directions, it has the direction
+    /// in which the lower of the first city's neighbours comes first.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Tsp};
@@ -119,7 +119,7 @@ impl Tsp {
         self.answer.as_ref().map(|tour| tour.cities.as_slice())
     }
 
-    /// The length of the tour found; each road's is rounded to a whole number.
+    /// The length of the tour found. The length of each road is rounded to a whole number.
     ///
     /// ```
     /// use manycore_programs::fork::Tsp;

@@ -4,7 +4,7 @@ use super::map::Map;
 use crate::fork::Fork;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Instructions that the search takes for each road.
+/// Instructions that the search needs for each road.
 const ROAD: u64 = 97;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,14 +24,14 @@ impl Tour {
     }
 }
 
-/// A tour begun.
+/// The beginning of a tour.
 #[derive(Clone)]
 pub(super) struct Journey {
     /// The cities visited, in order, and then the others.
     cities: Vec<u8>,
     visited: usize,
     length: u64,
-    /// The least length of the rest: the tour leaves each remaining city by its shortest road.
+    /// A lower bound of the rest: the tour leaves each remaining city by its shortest road.
     ahead: u64,
 }
 
@@ -65,16 +65,15 @@ impl Journey {
 pub(super) struct TourSearch<'a, F: Fork> {
     pub(super) fork: &'a F,
     pub(super) map: &'a Map,
-    /// The length of the shortest tour found so far by any branch. All orderings are relaxed: it
-    /// publishes nothing but itself, and a branch that reads an old value only searches in vain.
-    /// The tours return with the results.
+    /// The length of the shortest tour found so far by any branch. All orderings are relaxed: the word
+    /// publishes nothing but itself, and a branch that reads an old value only searches in vain. The
+    /// branches return their tours as results.
     pub(super) shortest: &'a <F::Platform as Platform>::AtomicU64,
     pub(super) threshold: usize,
 }
 
 impl<F: Fork> TourSearch<'_, F> {
-    /// The shortest tour that begins with `journey`, if it is shorter than all
-    /// found meanwhile.
+    /// The shortest tour that begins with `journey`, if it is shorter than all tours found so far.
     pub(super) fn all(&self, mut journey: Journey) -> Option<Tour> {
         if journey.cities.len() - journey.visited <= self.threshold {
             F::Platform::read(&self.map.roads);
@@ -88,7 +87,7 @@ impl<F: Fork> TourSearch<'_, F> {
         self.among(&journey, journey.visited, journey.cities.len())
     }
 
-    /// The same, if the next city is between `first` and `end`.
+    /// As `all`, with a next city from `first` to before `end`.
     fn among(&self, journey: &Journey, first: usize, end: usize) -> Option<Tour> {
         if end - first == 1 {
             let mut journey = journey.clone();
@@ -129,7 +128,7 @@ impl<F: Fork> TourSearch<'_, F> {
         }
     }
 
-    /// Is a tour shorter than all before? Then the next must be shorter still.
+    /// Whether a tour is shorter than all before. If so, its length is the new bound.
     fn is_shortest(&self, length: u64) -> bool {
         let mut shortest = self.shortest.load(Ordering::Relaxed);
         while length < shortest {

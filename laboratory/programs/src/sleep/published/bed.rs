@@ -1,4 +1,4 @@
-//! The place where a worker sleeps, and its tally.
+//! The place where a worker sleeps, and its statistics.
 
 use manycore::seam::Tally;
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
@@ -6,27 +6,24 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 const AWAKE: u32 = 0;
-/// In bed, and not yet counted among the sleepers, or not yet sure of it.
+/// In bed. The worker is not yet counted among the sleepers, or not yet sure of it.
 const LYING: u32 = 1;
-/// Counted.
+/// Counted among the sleepers.
 const ASLEEP: u32 = 2;
-/// A waker has the worker, and is taking it off the count.
+/// A waker wakes the worker, and is taking it off the count.
 const TAKEN: u32 = 3;
 
-/// One worker's bed. Its word takes the place of the published mutex, flag and
-/// condition variable.
+/// One worker's bed. Its word replaces the published mutex, flag and condition variable.
 ///
-/// * The worker lies down *before* it is counted, so whoever sees the count
-///   finds it in bed, as a waker there would have waited for the mutex.
-/// * A waker takes a sleeper off the count *before* it lets it continue, so a worker that is up is
-///   never counted: `sleeping <= inactive <= workers`. A worker that is roused while only LYING
-///   takes itself off.
-/// * Either a waker succeeds or a worker that gets up by itself, never both.
+/// * The worker lies down *before* it is counted. So a waker that sees the count finds the worker in bed.
+///   In the published protocol the waker waits for the mutex.
+/// * A waker takes a sleeper off the count *before* it lets it continue. So a worker that is up is never
+///   counted: `sleeping <= inactive <= workers`. A worker that is roused while LYING takes itself off.
+/// * Either a waker succeeds, or a worker that gets up by itself, never both.
 pub(super) struct Bed<P: Platform> {
     word: P::Futex,
-    // The standard library's atomics: bookkeeping is no step of a model and
-    // costs no simulated time. On the bed's line, which whoever counts has
-    // just written.
+    // The standard library's atomics: statistics are no step of a model and cost no simulated time. A
+    // thread that counts has just written the line.
     pub(super) sleeps: AtomicU64,
     pub(super) wakeups: AtomicU64,
     pub(super) recovered: AtomicU64,
@@ -42,34 +39,33 @@ impl<P: Platform> Bed<P> {
         }
     }
 
-    /// The worker goes to bed.
     pub(super) fn lie_down(&self) {
         self.word.store(LYING, Ordering::Relaxed);
-        // A release fence, not a releasing store: whoever hears of this by
-        // whatever the worker writes next (the count, a latch) finds it here.
+        // A fence, not a releasing store: a thread that reads the worker's next write (the count, a latch)
+        // finds it in bed.
         P::fence(Ordering::Release);
     }
 
     /// The worker gets up again without having slept.
     pub(super) fn get_up(&self) {
-        // Acquire: if a waker was first, what it did is visible.
+        // Acquire: if a waker came first, its earlier work is visible.
         self.word.swap(AWAKE, Ordering::Acquire);
     }
 
-    /// The worker, now counted, falls asleep; `false`: it was roused, and must
-    /// take itself off the count.
+    /// The counted worker falls asleep. Returns `false` if it was roused and must take itself off the
+    /// count.
     pub(super) fn fall_asleep(&self) -> bool {
-        // Release: a thread that takes it off the count does so after it was counted. Acquire: as
+        // Release: a thread that takes the worker off the count does so after it was counted. Acquire: as
         // in `get_up`.
         (self.word)
             .compare_exchange(LYING, ASLEEP, Ordering::Release, Ordering::Acquire)
             .is_ok()
     }
 
-    /// The sleeper gets up by itself; `true`: it must take itself off the
-    /// count, `false`: a waker has.
+    /// The sleeper gets up by itself. Returns `true` if it must take itself off the count, and `false` if a
+    /// waker has done so.
     pub(super) fn rise(&self) -> bool {
-        // Acquire: as in `get_up`, also if a waker was first.
+        // Acquire: as in `get_up`, also if a waker came first.
         let rose = self
             .word
             .compare_exchange(ASLEEP, AWAKE, Ordering::Acquire, Ordering::Acquire);
@@ -79,14 +75,13 @@ impl<P: Platform> Bed<P> {
         rose.is_ok()
     }
 
-    /// Sleeps until roused, until `timeout` has passed, or for no reason;
-    /// whether it was roused.
+    /// Sleeps until roused, until `timeout` has passed, or for no reason. Returns whether it was roused.
     pub(super) fn sleep(&self, timeout: Option<Duration>) -> bool {
-        // Acquire: what the waker did before is visible.
+        // Acquire: the waker's earlier work is visible.
         match self.word.load(Ordering::Acquire) {
             AWAKE => true,
-            // Compares again as it falls asleep: a waker in between is not
-            // slept through. TAKEN is over in a moment.
+            // The futex compares again as the worker falls asleep, so a wake-up in between is not missed.
+            // TAKEN lasts only a moment.
             state => {
                 self.word.wait(state, timeout);
                 self.word.load(Ordering::Acquire) == AWAKE
@@ -94,11 +89,11 @@ impl<P: Platform> Bed<P> {
         }
     }
 
-    /// Wakes the worker if it is in bed, and takes it off the count by
-    /// `uncount` if it is on it; whether it was in bed.
+    /// Wakes the worker if it is in bed. If it is counted, takes it off the count by `uncount`. Returns
+    /// whether it was in bed.
     pub(super) fn rouse(&self, uncount: impl FnOnce()) -> bool {
-        // Relaxed: a thread that looks has learned of the sleeper, and that orders its lying down
-        // before this. The look spares the line if the bed is empty.
+        // Relaxed: the caller has learned of the sleeper, which orders its lying down before this load. The
+        // load avoids a write to the line if the bed is empty.
         let mut state = self.word.load(Ordering::Relaxed);
         loop {
             let next = match state {
@@ -106,11 +101,10 @@ impl<P: Platform> Bed<P> {
                 ASLEEP => TAKEN,
                 _ => return false,
             };
-            // Acquire: pairs with `fall_asleep`. Release: the worker sees what
-            // it is woken for.
+            // Acquire pairs with `fall_asleep`. Release: the worker sees the reason for its wake-up.
             match (self.word).compare_exchange(state, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => break,
-                // It went from LYING to ASLEEP, or got up.
+                // The worker went from LYING to ASLEEP, or got up.
                 Err(now) => state = now,
             }
         }
@@ -135,7 +129,7 @@ impl<P: Platform> Bed<P> {
     }
 }
 
-/// Relaxed: nothing but statistics depends on it.
+/// Relaxed: only statistics depend on it.
 pub(super) fn count(events: &AtomicU64) {
     events.fetch_add(1, Ordering::Relaxed);
 }

@@ -1,22 +1,20 @@
-//! The meaning of a policy's counters, whatever words hold them.
+//! The meaning of a policy's counters, in any layout.
 //!
-//! * **inactive**: threads that look for work, sleepers included;
+//! * **inactive**: threads that look for work, including sleepers;
 //! * **sleeping**: threads asleep or about to be;
 //! * **JEC**, the jobs event counter: odd if jobs were posted since the last thread announced that
 //!   it is sleepy, even otherwise. A post makes it odd and an announcement even, and each writes it
 //!   only if that changes it.
 //!
-//! All accesses are sequentially consistent as published, in both modes, so
-//! that both run the same instructions (on x86-64 the weakest would be these).
-//! The argument for the sound mode needs less: that the increments are
-//! read-modify-writes, that they release and the loads acquire (whoever counts
-//! a sleeper finds it in bed), and the fences of
-//! [`Discipline`](super::discipline::Discipline).
+//! All accesses are sequentially consistent as published. Both modes have them, so that both run the same
+//! instructions (on x86-64 weaker orderings would give the same). The argument for the sound mode needs
+//! less: increments are read-modify-writes that release, loads acquire (a thread that counts a sleeper
+//! finds it in bed), and the fences of [`Discipline`](super::discipline::Discipline).
 
 use manycore_platform::{CachePadded, Platform};
 use std::ops::Deref;
 
-/// The counters that a post has read; small enough for a register.
+/// The counters that a post has read. They fit in a register.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub(super) sleeping: u32,
@@ -28,38 +26,37 @@ pub struct Seen {
 pub trait Counters<P: Platform>: Send + Sync + 'static {
     fn new() -> Self;
 
-    /// Names the words, for a simulator's accounts.
+    /// Names the words for a simulator's reports.
     fn name(&self);
 
-    /// A thread begins to look for work.
+    /// Counts a thread that begins to look for work.
     fn enter(&self);
 
-    /// A thread looks no longer; returns how many sleep.
+    /// Removes a thread that stops looking. Returns the number of sleepers.
     fn leave(&self) -> u32;
 
-    /// A thread is sleepy; returns the JEC, to be compared by
-    /// [`lie_down`](Self::lie_down).
+    /// Announces a sleepy thread. Returns the JEC, for [`lie_down`](Self::lie_down) to compare.
     fn announce(&self) -> u32;
 
-    /// Counts the thread among the sleepers; `false`: not, for a job was posted
-    /// since it announced itself.
+    /// Counts the thread among the sleepers. Returns `false`, without counting it, if a job was posted
+    /// after its announcement.
     fn lie_down(&self, announced: u32) -> bool;
 
-    /// Takes a thread off the sleepers.
+    /// Removes a thread from the sleepers.
     fn get_up(&self);
 
-    /// How many sleep.
+    /// The number of sleepers.
     fn sleeping(&self) -> u32;
 
-    /// A job was posted; what must be known to decide whether to wake.
+    /// Notes a posted job. Returns the counters that decide whether to wake.
     fn post(&self) -> Seen;
 
-    /// The inactive threads, for a post that has seen sleepers, if the policy
-    /// lets them count.
+    /// The number of inactive threads, for a post that has seen sleepers. `None` if posts of this policy
+    /// ignore it.
     fn inactive(&self, seen: Seen) -> Option<u32>;
 }
 
-/// Whether a JEC says that a thread announced itself since the last post.
+/// Whether a thread has announced itself since the last post, by the JEC.
 #[inline(always)]
 pub(super) fn is_sleepy(jec: u32) -> bool {
     jec.is_multiple_of(2)
@@ -70,11 +67,11 @@ pub trait Line: Send + Sync + 'static {
     type Of<T: Send + Sync>: Deref<Target = T> + From<T> + Send + Sync;
 }
 
-/// On the line of its neighbours.
+/// On a line with its neighbours.
 #[derive(Debug)]
 pub struct SharedLine;
 
-/// On a line of its own (two, where the hardware fetches them in pairs).
+/// On a line of its own (two lines, because some hardware fetches pairs).
 #[derive(Debug)]
 pub struct OwnLine;
 
@@ -86,7 +83,7 @@ impl Line for OwnLine {
     type Of<T: Send + Sync> = CachePadded<T>;
 }
 
-/// A word and nothing around it.
+/// A word without padding.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Bare<T>(T);

@@ -1,42 +1,41 @@
-//! The decisions of a policy's mode: fences, the last look before sleep, one subtraction and a
-//! watchdog. It does not decide which words are touched.
+//! A mode decides a policy's fences, last look before sleep, a subtraction and a watchdog, but not its
+//! words.
 
 use crate::sleep::Mode;
 use manycore::seam::Scan;
 use manycore_platform::{Ordering, Platform};
 use std::time::Duration;
 
-/// [`AsPublished`] or [`Sound`]; in the checks, also variants in between.
+/// [`AsPublished`] or [`Sound`]. The checks also have modes in between.
 pub trait Discipline: Send + Sync + 'static {
     const MODE: Mode;
 
-    /// Searches in vain, each followed by a yield, before a worker announces
-    /// that it is sleepy.
+    /// Searches in vain before a worker announces that it is sleepy. A yield follows each.
     const ROUNDS: u32 = 32;
 
-    /// Between two searches. (To loom a yield is the end of a turn, which would
-    /// hide the interleavings in question; the checks leave it out.)
+    /// Runs between two searches. (The checks leave it out: loom ends a thread's turn at a yield, which
+    /// would hide the relevant interleavings.)
     fn pause<P: Platform>() {
         P::yield_now();
     }
 
-    /// How long a sleeper sleeps before it looks whether it was forgotten.
+    /// How long a sleeper sleeps before it checks whether it was forgotten.
     const WATCHDOG: Option<Duration>;
 
-    /// Between a worker's push and its look at the counters.
+    /// Runs between a worker's push and its look at the counters.
     fn after_push<P: Platform>();
 
-    /// Between a sleeper's being counted and its last look for work.
+    /// Runs after a sleeper is counted and before its last look for work.
     fn before_last_look<P: Platform>();
 
-    /// The last look.
+    /// Takes the last look. Returns whether there is work.
     fn work_waits(scan: &dyn Scan) -> bool;
 
-    /// How many of the inactive threads are awake.
+    /// The number of inactive threads that are awake.
     fn awake(inactive: u32, sleeping: u32) -> u32;
 }
 
-/// Mode: as its authors published it, lost wake-ups included.
+/// The mode of policies as published, with lost wake-ups.
 ///
 /// ```
 /// use manycore::Native;
@@ -52,12 +51,11 @@ pub struct AsPublished;
 impl Discipline for AsPublished {
     const MODE: Mode = Mode::AsPublished;
 
-    // Much longer than a job waits for a worker that is awake or being woken,
-    // so that what it finds was forgotten; much shorter than a run, so that a
-    // study goes on.
+    // Much longer than a job waits for an awake or woken worker, so a job that still waits was forgotten.
+    // Much shorter than a run, so that a study continues.
     const WATCHDOG: Option<Duration> = Some(Duration::from_millis(10));
 
-    /// Nothing: the owner of a deque was thought to come back to it.
+    /// No fence: the authors assumed that a deque's owner returns to it.
     #[inline(always)]
     fn after_push<P: Platform>() {}
 
@@ -71,15 +69,15 @@ impl Discipline for AsPublished {
         scan.injected()
     }
 
-    /// Wraps if the two were read apart and do not fit: four billion awake, so no thread is woken.
-    /// The published code does this in release builds and panics in debug builds, which are not
-    /// measured.
+    /// Wraps if the counters were read at different times and do not fit. It then counts four billion
+    /// threads awake, and wakes none. The published code wraps in release builds and panics in debug
+    /// builds, which are not measured.
     fn awake(inactive: u32, sleeping: u32) -> u32 {
         inactive.wrapping_sub(sleeping)
     }
 }
 
-/// Mode: the same words, and no wake-up lost.
+/// The mode with the same words and without lost wake-ups.
 ///
 /// ```
 /// use manycore::Native;
@@ -98,12 +96,12 @@ impl Discipline for Sound {
 
     #[inline(always)]
     fn after_push<P: Platform>() {
-        // On the path of every `join`: the cheap half.
+        // Every `join` runs this: the cheap half.
         P::light_fence();
     }
 
     fn before_last_look<P: Platform>() {
-        // The expensive half, for a thread with nothing better to do.
+        // The expensive half, for a thread that is idle.
         P::heavy_fence();
     }
 
@@ -111,7 +109,7 @@ impl Discipline for Sound {
         scan.anything()
     }
 
-    /// Too few rather than too many: that wakes one in vain.
+    /// If the counters do not fit, this counts too few, and a post wakes a thread in vain.
     fn awake(inactive: u32, sleeping: u32) -> u32 {
         inactive.saturating_sub(sleeping)
     }

@@ -1,6 +1,5 @@
-//! The sleep policies of rayon and of the experiment on its counters, which
-//! differ in the words and lines they touch and in nothing else. `README.md`
-//! beside this file says which is which, and argues the protocol.
+//! The sleep policies of rayon and of Fontena's experiment on its counters. They differ only in their words
+//! and lines. This folder's `README.md` lists the policies, and argues that the protocol is right.
 
 mod bed;
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! All three counters in one word: a post reads them as of one moment, and a
-//! sleeper is counted only if the JEC has not moved, in one step.
+//! All three counters in one word. A post reads all of them at once. One step checks that the JEC has not
+//! moved and counts a sleeper.
 
 use super::counters::{Counters, Line, Seen, is_sleepy};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
@@ -10,7 +10,7 @@ const COUNT: u64 = (1 << BITS) - 1;
 
 const ONE_SLEEPING: u64 = 1;
 const ONE_INACTIVE: u64 = 1 << BITS;
-/// On top, where it wraps without touching the others.
+/// In the top bits, where the JEC wraps without touching the others.
 const ONE_EVENT: u64 = 1 << (2 * BITS);
 
 /// From the lowest bit: sleeping, inactive, JEC.
@@ -34,7 +34,7 @@ pub(super) fn jec(word: u64) -> u32 {
 }
 
 impl<P: Platform, L: Line> OneWord<P, L> {
-    /// Counts an event if `wanted` of the JEC; returns the word after that.
+    /// Counts an event if `wanted` accepts the JEC. Returns the new word.
     #[inline(always)]
     fn event_if(&self, wanted: impl Fn(u32) -> bool) -> u64 {
         let word = self.word.load(SeqCst);

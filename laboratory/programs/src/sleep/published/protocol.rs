@@ -1,6 +1,5 @@
-//! The protocol that all published policies share: a worker that finds nothing
-//! yields, announces itself, looks once more and sleeps; a poster looks at the
-//! counters and wakes sleepers.
+//! The protocol of all published policies. A worker that finds no work yields, announces itself, looks once
+//! more and sleeps. A poster looks at the counters and wakes sleepers.
 
 use super::bed::{Bed, count};
 use super::counters::{Counters, Seen};
@@ -13,9 +12,9 @@ use std::marker::PhantomData;
 
 /// The policy of the variant `V` in the mode `M`.
 ///
-/// On [`Native`](manycore::Native) a post costs the loads in the variant's row of the table in the
-/// README of `sleep/published`, and nothing else while no thread is sleepy or asleep. A wake-up
-/// checks the bed of each worker from the first on, as published.
+/// On [`Native`](manycore::Native), while no thread is sleepy or asleep, a post costs only the loads in the
+/// variant's row of the table in this folder's README. A wake-up checks the workers' beds in order,
+/// beginning with the first, as published.
 ///
 /// ```
 /// use manycore::Native;
@@ -26,17 +25,16 @@ use std::marker::PhantomData;
 /// assert_eq!(Policy::NAME, "packed");
 /// assert_eq!(Policy::MODE, Mode::Sound);
 /// ```
-// Aligned to a line, so that unpadded counters are on one line with the head of the list of beds,
-// and no other data is ever on it: the layout does not depend on where a pool keeps its policy.
+// Aligned to a line. So unpadded counters are on one line with the pointer to the beds and no other data,
+// wherever a pool keeps its policy.
 #[repr(C, align(64))]
 pub struct Published<P: Platform, V: Variant, M: Discipline = Sound> {
-    /// Read by threads that wake or sleep; never written.
+    /// Only read, by threads that wake or sleep.
     beds: Box<[CachePadded<Bed<P>>]>,
     pub(super) counters: V::Counters<P>,
     mode: PhantomData<M>,
 }
 
-/// A worker that looks for work.
 struct Looking {
     /// Searches in vain so far.
     rounds: u32,
@@ -54,23 +52,23 @@ impl Looking {
     }
 }
 
-/// How often a watchdog looks again before it calls a job forgotten: about as
-/// long as a worker searches before it is sleepy.
+/// How often a watchdog looks again before it calls a job forgotten. That takes about as long as a worker
+/// searches before it is sleepy.
 const WATCHDOG_LOOKS: u32 = 32;
 
 impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
     /// The variant's name.
     pub const NAME: &'static str = V::NAME;
-    /// As published or sound.
+    /// The mode.
     pub const MODE: Mode = M::MODE;
 
-    /// For a pool with this setup.
+    /// Makes the policy for a pool with this setup.
     #[doc(hidden)]
     pub fn new(setup: &Setup<'_, P>) -> Self {
         Self::with_counters(setup.clusters.len(), V::Counters::new())
     }
 
-    /// As [`new`](Self::new), for a pool.
+    /// As [`new`](Self::new), in a box.
     #[doc(hidden)]
     pub fn boxed(setup: &Setup<'_, P>) -> Box<dyn Sleep<P>> {
         Box::new(Self::new(setup))
@@ -85,7 +83,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         }
     }
 
-    /// Wakes the threads that `jobs` jobs need. The jobs are visible to all.
+    /// Wakes the threads that `jobs` jobs need. All threads already see the jobs.
     #[inline(always)]
     fn tell(&self, near: usize, jobs: u32, was_empty: bool) {
         let seen = self.counters.post();
@@ -97,7 +95,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
     #[cold]
     fn wake_for(&self, near: usize, jobs: u32, was_empty: bool, seen: Seen) {
         let mut needed = jobs;
-        // If jobs were waiting already, those awake are evidently not enough.
+        // If jobs were waiting already, the awake threads are too few.
         let inactive = was_empty.then(|| self.counters.inactive(seen));
         if let Some(inactive) = inactive.flatten() {
             needed = jobs.saturating_sub(M::awake(inactive, seen.sleeping));
@@ -109,8 +107,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         bed.rouse(|| self.counters.get_up())
     }
 
-    /// Sleeps, if neither a latch nor a job nor a waker comes first; whether it
-    /// did.
+    /// Sleeps, unless a latch, a job or a waker comes first. Returns whether it slept.
     fn sleep(
         &self,
         bed: &Bed<P>,
@@ -128,7 +125,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
             return false;
         }
         if !self.counters.lie_down(looking.announced) {
-            // A job was posted: search, and if in vain announce again.
+            // A job was posted. The worker searches again, and announces itself again if that is in vain.
             bed.get_up();
             looking.rounds = M::ROUNDS;
             latch.withdraw();
@@ -152,8 +149,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         slept
     }
 
-    /// Sleeps until roused, or until the watchdog finds that it should have
-    /// been.
+    /// Sleeps until roused, or until the watchdog finds a forgotten job.
     fn sleep_on(&self, bed: &Bed<P>, scan: &dyn Scan) {
         while !bed.sleep(M::WATCHDOG) {
             if M::WATCHDOG.is_some() && Self::is_forgotten(scan) && bed.rise() {
@@ -187,7 +183,7 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
     }
 
     fn injected(&self, near: usize, jobs: u32, was_empty: bool) {
-        // In both modes, as published: pairs with `before_last_look`.
+        // In both modes, as published. Pairs with `before_last_look`.
         P::fence(Ordering::SeqCst);
         self.tell(near, jobs, was_empty);
     }
@@ -200,7 +196,7 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
         self.counters.sleeping()
     }
 
-    /// From the first worker on, as published, wherever the poster is.
+    /// Begins with the first worker, as published, for any poster.
     fn wake_any(&self, _near: usize, count: u32) {
         let mut left = count;
         for bed in &self.beds {
@@ -217,7 +213,7 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
     }
 
     fn work_found(&self, worker: usize, _: Remembered) {
-        // There may be more work, and a poster may have relied on this thread to find it.
+        // There may be more work, for which a poster may have relied on this thread.
         let sleeping = self.counters.leave();
         if sleeping > 0 {
             self.wake_any(worker, sleeping.min(2));

@@ -1,4 +1,4 @@
-//! The places of the words, the arithmetic of the modes, and a worker asleep on this machine.
+//! Tests of the layout, of the modes' arithmetic, and of sleeping workers on this machine.
 
 use super::discipline::Discipline;
 use super::variants::Variant;
@@ -24,7 +24,7 @@ fn line<T>(word: &T) -> usize {
     (&raw const *word).addr() / 64
 }
 
-/// The lines of the words of a split policy, and the policy's own first.
+/// The lines of the words of a split policy, after the policy's own line.
 fn lines<V>() -> [usize; 4]
 where
     V: Variant<Counters<Native> = three_words::ThreeWords<Native, V>> + three_words::Shape,
@@ -128,8 +128,7 @@ impl Scan for OneJob {
     }
 }
 
-/// Runs a worker that looks for `job` until it sees it, or its latch is set,
-/// and `then` once it sleeps.
+/// Runs a worker until it sees `job`, or until its latch is set. Calls `then` once the worker sleeps.
 fn asleep<M: Discipline>(
     policy: &Published<Native, NoJec, M>,
     job: &OneJob,
@@ -189,15 +188,15 @@ fn a_latch_wakes_its_owner() {
     assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
 }
 
-/// The shift of the moment, in spins; and its range, some 50 us.
+/// The step of the moment in which worker 0 pushes, in spins. The latest moment is about 50 us.
 const STEP: u32 = 16;
 const LATEST: u32 = 1 << 12;
 
 /// Worker 1 looks for the jobs that worker 0 pushes; worker 0 never looks itself. Without a
 /// watchdog one lost wake-up hangs the test.
 ///
-/// Worker 0 pushes just when worker 1 falls asleep: sooner next time if it came
-/// too late for that, later if too soon.
+/// Worker 0 aims at the moment in which worker 1 falls asleep. If worker 1 already slept, the next push is
+/// earlier, otherwise later.
 fn push(policy: &Policy<Native>, pushes: u32) -> Tally {
     let job = OneJob(AtomicBool::new(false));
     let never = Latch::new();
@@ -214,7 +213,7 @@ fn push(policy: &Policy<Native>, pushes: u32) -> Tally {
         let mut moment = 0_u32;
         for round in 0..pushes {
             (0..moment + round % (4 * STEP)).for_each(|_| Native::relax());
-            // Now and then it sleeps for certain, on any machine.
+            // Every 64th round waits until worker 1 sleeps, on any machine.
             while round % 64 == 0 && policy.sleepers() == 0 {
                 Native::yield_now();
             }

@@ -1,19 +1,19 @@
-//! The three counters in words of their own. A policy may ignore some. An ignored word keeps its
-//! place, so that nothing else moves.
+//! The three counters in separate words. A policy may ignore some. An ignored word keeps its place, so that
+//! the layout stays the same.
 
 use super::counters::{Counters, Line, Seen, is_sleepy};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
 
-/// The use that a policy makes of the count of inactive threads.
+/// How a policy uses the count of inactive threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inactive {
-    /// Every post reads it, before it knows whether a thread sleeps.
+    /// Every post reads it first, even if no thread sleeps.
     Read,
-    /// A post reads it that has seen a sleeper.
+    /// A post reads it only after it has seen a sleeper.
     ReadLate,
-    /// It is kept, and no thread reads it.
+    /// Threads write it, but no thread reads it.
     Kept,
-    /// It is not kept.
+    /// No thread writes or reads it.
     Absent,
 }
 
@@ -74,9 +74,9 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
     fn leave(&self) -> u32 {
         if S::INACTIVE != Inactive::Absent {
             self.inactive.fetch_sub(1, SeqCst);
-            // A poster that still counts this thread as idle wakes no other, and leaves that to
-            // this thread. So it must see the sleepers that the poster saw (README, "The last to
-            // leave wakes others").
+            // A poster that counts this thread as idle may wake no other thread and rely on this one. So
+            // this thread must see the sleepers that the poster saw (README, "The last to leave wakes
+            // others").
             P::fence_after_rmw();
         }
         self.sleeping()
@@ -91,8 +91,7 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
     }
 
     fn lie_down(&self, announced: u32) -> bool {
-        // Two steps, where one word needs one: a job posted between them is
-        // not noticed here.
+        // Two steps, where one word needs one. This misses a job that is posted between them.
         if S::JEC && self.jec.load(SeqCst) != announced {
             return false;
         }
@@ -116,7 +115,7 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
                 self.event(jec, is_sleepy);
             }
         }
-        // Before the sleepers: a thread that falls asleep in between then counts as asleep, not as
+        // Read before the sleepers: so a thread that falls asleep in between counts as asleep, not as
         // awake.
         let inactive = match S::INACTIVE {
             Inactive::Read => self.inactive.load(SeqCst),

@@ -11,7 +11,7 @@ pub trait Variant: Send + Sync + 'static {
     type Counters<P: Platform>: Counters<P>;
 }
 
-/// A marker with documentation, example and its `Variant`.
+/// Declares a type with documentation, an example and its `Variant`.
 macro_rules! variant {
     ($(#[doc = $doc:literal])* $variant:ident = $name:literal, $counters:ident<$shape:ty>) => {
         $(#[doc = $doc])*
@@ -33,7 +33,7 @@ macro_rules! variant {
     };
 }
 
-/// A variant with three words, which is also its words' shape.
+/// Declares a variant with three words. Its type is also their shape.
 macro_rules! split {
     ($(#[doc = $doc:literal])* $variant:ident = $name:literal, $line:ty, jec: $jec:literal, $inactive:ident) => {
         variant!($(#[doc = $doc])* $variant = $name, ThreeWords<$variant>);
@@ -47,8 +47,7 @@ macro_rules! split {
 }
 
 variant!(
-    /// rayon's own: the three counters in one word, which shares its line with
-    /// data that is only read.
+    /// rayon's policy: the three counters in one word. The rest of its line is read-only data.
     Packed = "packed", OneWord<SharedLine>
 );
 variant!(
@@ -89,12 +88,12 @@ split!(
     NoJecSleepersPadded = "nojec-sleepers-padded", OwnLine, jec: false, Kept
 );
 split!(
-    /// Two words on two lines, no JEC; a post reads the sleepers, and only if
-    /// there are some the inactive threads too (not among the published).
+    /// Two words on two lines, no JEC; a post reads the sleepers, and the inactive threads only if there
+    /// are sleepers (not among the published).
     LazyInactive = "lazy-inactive", OwnLine, jec: false, ReadLate
 );
 split!(
-    /// One word on its line, the sleepers: idle threads that do not sleep are
-    /// not counted (not among the published).
+    /// One word on its own line, the sleepers. Idle threads that do not sleep are not counted (not among
+    /// the published).
     NoInactive = "no-inactive", OwnLine, jec: false, Absent
 );

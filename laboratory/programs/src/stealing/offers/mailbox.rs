@@ -3,21 +3,20 @@ use manycore_chip::Broadcast;
 
 /// The signature of a request to share work.
 const REQUEST: u32 = 1 << 31;
-/// The number of classes of ranks with a bit each in the signatures of offers.
+/// The number of classes of ranks. Each class has a bit in the signatures of offers.
 const CLASSES: usize = 31;
-/// The signature of the end; and, by default, of the messages of other channels.
+/// The signature of the end and, by default, of messages of other channels.
 const FINISH: u32 = 0;
 
-/// A worker's port, and what its core's filter lets through.
+/// A worker's port, and its core's filter.
 ///
-/// All messages are broadcast on one channel, and distinguished by signature: requests by one bit,
-/// an offer by a bit for its thief's rank modulo 31. An interface that stops the offers to others
-/// is as useful as an interface that stops requests: with 64 cores an offer to all would cost 63
-/// controllers their 10 cycles. A channel for each thief would need a port for every pair of thief
-/// and victim.
+/// All messages are broadcast on one channel, and distinguished by signature: requests by one bit, an offer
+/// by a bit for its thief's rank modulo 31. Stopping offers to other workers is as useful as stopping
+/// requests: with 64 cores an unfiltered offer would cost 63 controllers their 10 cycles. A channel for
+/// each thief would need a port for every pair of thief and victim.
 ///
-/// The filter declines messages with any unwanted bit. So the end passes every filter, and so do
-/// messages of other channels with the signature 0.
+/// The filter declines messages with any unwanted bit. So the end and other channels' messages with the
+/// signature 0 pass every filter.
 pub(super) struct Mailbox<P: Broadcast> {
     port: Port<P>,
     rank: usize,
@@ -26,12 +25,11 @@ pub(super) struct Mailbox<P: Broadcast> {
     pub(super) received: u64,
 }
 
-/// The received message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StealMessage {
-    /// This rank asks for work.
+    /// This rank requests work.
     Request(usize),
-    /// Work, for this worker.
+    /// An offer of work for this worker.
     Offer(u64),
     Finish,
 }
@@ -41,7 +39,7 @@ fn class(rank: usize) -> u32 {
 }
 
 impl<P: Broadcast> Mailbox<P> {
-    /// For the caller's core.
+    /// Opens the port of the caller's core.
     pub(super) fn new(channel: &Channel<P>, rank: usize) -> Self {
         let mut mailbox = Self {
             port: channel.open(),
@@ -54,7 +52,7 @@ impl<P: Broadcast> Mailbox<P> {
         mailbox
     }
 
-    /// Sets whether requests, and offers to this worker, are heard.
+    /// Sets whether the filter passes requests, and offers to this worker.
     pub(super) fn hear(&mut self, requests: bool, offers: bool) {
         let mut declined = u32::MAX;
         if requests {
@@ -90,7 +88,7 @@ impl<P: Broadcast> Mailbox<P> {
         self.port.send_marked(payload, signature, tag);
     }
 
-    /// The next that is for this worker.
+    /// The next message for this worker.
     pub(super) fn receive(&mut self) -> Option<StealMessage> {
         loop {
             let message = self.port.try_receive()?;
@@ -101,13 +99,13 @@ impl<P: Broadcast> Mailbox<P> {
                 _ if message.tag as usize == self.rank => {
                     return Some(StealMessage::Offer(message.payload));
                 }
-                // To another of its class.
+                // An offer to another rank of the same class.
                 _ => {}
             }
         }
     }
 
-    /// The core's filter is everybody's again.
+    /// Gives the core's filter back.
     pub(super) fn retire(&mut self) {
         self.decline(0);
     }

@@ -1,5 +1,5 @@
-//! A worker that lacks work broadcasts a request, and a worker that has enough offers some (Park
-//! 2013, section 5.2).
+//! A worker without work broadcasts a request, and a worker with enough tasks offers some (Park 2013,
+//! section 5.2).
 
 mod cas;
 mod mailbox;
@@ -22,12 +22,11 @@ use threshold::Threshold;
 
 /// The longest pause between two looks at the port, as a power of two of spins.
 const LONGEST: u32 = 4;
-/// How long a thief first waits for offers before it asks again. A round trip through 64
+/// How long a thief first waits for offers before it repeats its request. A round trip through 64
 /// controllers takes 0.7 us on the thesis's chip.
 const FIRST_WAIT: Duration = Duration::from_micros(1);
-/// How long it waits at most; the wait doubles each time. Victims answer between tasks, so
-/// that a request can be as old as a task is long; what is asked meanwhile they
-/// only have to throw away.
+/// The longest wait: each wait is twice as long as the previous. Victims answer between tasks, so an answer
+/// can take as long as a task. Until then they must throw repeated requests away.
 const LAST_WAIT: Duration = Duration::from_micros(16);
 
 /// Stealing by request, with deques under a mutex.
@@ -55,8 +54,7 @@ const LAST_WAIT: Duration = Duration::from_micros(16);
 /// ```
 pub type OfferMutex<P> = OfferStealing<P, mutex::MutexQueue<P>>;
 
-/// Stealing by request, with items that are offered by address and taken by
-/// compare-and-swap.
+/// Stealing by request. Offers are addresses of items, and thieves take items by compare-and-swap.
 ///
 /// ```
 /// use manycore::Native;
@@ -83,16 +81,15 @@ pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 
 /// Stealing by request.
 ///
-/// A worker with an empty queue, after it takes its last task or finds none, broadcasts a request.
-/// It does so once, and again only when it has run out of work and nothing has come for a time that
-/// doubles. Others answer when they get their next task, or in
-/// [`process_pending_requests`](TaskDeque::process_pending_requests): one offer to each thief,
-/// while they have more than their last task. The network interface decides by the length of the
-/// queue whether a worker accepts requests at all.
+/// A worker broadcasts a request when its queue is empty: after it takes its last task, or when it finds
+/// none. It repeats the request only when it has no work and no task comes within a time that doubles.
+/// Others answer when they get their next task, or in
+/// [`process_pending_requests`](TaskDeque::process_pending_requests). They make one offer to each thief,
+/// while they have more than their last task. By the length of a worker's queue, its network interface
+/// passes or stops requests.
 ///
-/// An offer reserves nothing. A thief keeps unused offers and tries them when it is out of work
-/// again, before it asks; the tasks may be gone by then. Its filter stops later offers, and those
-/// tasks stay in place.
+/// An offer reserves nothing. A thief keeps unused offers, and tries them before its next request. Their
+/// tasks may be gone by then. Its filter stops later offers, and those tasks stay in place.
 pub struct OfferStealing<P: Broadcast, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
 
 /// A worker's end of [`OfferStealing`].
@@ -102,13 +99,13 @@ pub struct OfferDeque<P: Broadcast, Q: OfferedQueue<P>> {
     queue: Q,
     mailbox: Mailbox<P>,
     rng: Rng,
-    /// Offers that it has not tried.
+    /// Offers that the worker has not tried.
     offers: Vec<u64>,
-    /// It has sent a request since it last took what was offered.
+    /// Whether the worker has sent a request since it last took an offered task.
     has_asked: bool,
-    /// The thieves with requests that it answers now, in the order of arrival.
+    /// The thieves whose requests it answers now, in the order of arrival.
     thieves: Vec<usize>,
-    /// Whether a rank is among them.
+    /// Whether each rank is among `thieves`.
     asks: Vec<bool>,
     standing: Standing,
     counts: Counts,
@@ -161,13 +158,13 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
     }
 
     fn ask(&mut self) {
-        // Heard before they can come.
+        // Offers must pass the filter before the first can arrive.
         self.has_asked = true;
         self.update_filter();
         self.mailbox.request();
     }
 
-    /// Takes what is in the message buffer.
+    /// Takes all messages in the buffer.
     fn read_mail(&mut self) {
         while let Some(message) = self.mailbox.receive() {
             match message {
@@ -177,7 +174,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
                     }
                 }
                 StealMessage::Offer(offer) => self.offers.push(offer),
-                // Its sender has declared the termination, at which this worker looks, too.
+                // The sender has set the termination flag, which this worker reads too.
                 StealMessage::Finish => {}
             }
         }
@@ -193,7 +190,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         for thief in self.thieves.drain(..) {
             self.asks[thief] = false;
             if !has_more {
-                // It asks again.
+                // The thief will repeat its request.
                 continue;
             }
             match queue.offer(mine) {
@@ -203,8 +200,8 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         }
     }
 
-    /// Takes an offer: a random one of the best. Victims' offers come to all thieves in about the
-    /// same order, and thieves with one rule would all go to one victim.
+    /// Takes a random one of the best offers. All thieves receive the offers in about the same order, and a
+    /// fixed rule would send them all to one victim.
     fn choose(&mut self) -> u64 {
         let offers = &mut self.offers;
         let best = offers.iter().map(|offer| Q::worth(*offer)).max();
@@ -216,13 +213,13 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         offers.swap_remove(at)
     }
 
-    /// Takes an offered task.
+    /// Takes an offered task, if one is left.
     fn take_offered(&mut self) -> Option<Task> {
         while !self.offers.is_empty() {
             let offer = self.choose();
             self.shared.termination.rouse(&mut self.standing);
             self.counts.attempts += 1;
-            // SAFETY: it came through this discipline's channel, which only its deques have.
+            // SAFETY: the offer came through this discipline's channel, on which only its deques send.
             let task = unsafe { Q::take(&self.shared.queues, offer) };
             if task.is_some() {
                 self.counts.steals += 1;
@@ -233,7 +230,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         None
     }
 
-    /// A task that another worker offers; `None` is the end.
+    /// Waits for a task that another worker offers. Returns `None` at the end.
     fn hunt(&mut self) -> Option<Task> {
         let mut patience = Patience::new(LONGEST);
         let mut wait = P::duration_to_ticks(FIRST_WAIT);

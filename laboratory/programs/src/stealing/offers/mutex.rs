@@ -7,17 +7,16 @@ use std::marker::PhantomData;
 /// Tasks that the owner keeps for itself.
 const RESERVED: usize = 1;
 
-/// A deque under a mutex (Park 2013, section 5.2.1). An offer names the victim and
-/// says how many tasks it has; the thief takes one from the longest, with the victim's
-/// mutex.
+/// A deque under a mutex (Park 2013, section 5.2.1). An offer names the victim and its number of tasks. The
+/// thief takes a task from the longest deque, under the victim's mutex.
 pub struct MutexQueue<P> {
     rank: usize,
-    /// Offers that may still be made at this time: each is one task's.
+    /// Offers that may still be made: one for each spare task.
     spare: usize,
     platform: PhantomData<fn() -> P>,
 }
 
-/// The length and the rank.
+/// The deque's length and the owner's rank.
 fn offer(rank: usize, length: usize) -> u64 {
     let length = u32::try_from(length).unwrap_or(u32::MAX);
     u64::from(length) << 32 | rank as u64

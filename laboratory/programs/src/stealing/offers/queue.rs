@@ -9,7 +9,7 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// The part that thieves see.
     type Shared: Send + Sync;
 
-    /// An empty one.
+    /// An empty shared part.
     fn shared() -> Self::Shared;
 
     /// The owner's side of `all[rank]`.
@@ -18,25 +18,25 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// Adds a task at the owner's end.
     fn put(&mut self, mine: &Self::Shared, task: Task);
 
-    /// Takes the task at the owner's end. If there is none, this is an acquire (see `Termination`).
+    /// Takes the task at the owner's end. Finding none is an acquire (see `Termination`).
     fn pop(&mut self, mine: &Self::Shared) -> Option<Task>;
 
-    /// How many tasks there are, as far as the owner knows.
+    /// The number of tasks, as far as the owner knows.
     fn length(&self, mine: &Self::Shared) -> usize;
 
-    /// Called before it answers the pending requests.
+    /// Called before the owner answers the pending requests.
     fn begin_offering(&mut self, mine: &Self::Shared);
 
-    /// An offer for one thief. No offer is made twice since the last
-    /// [`begin_offering`](Self::begin_offering).
+    /// Makes an offer for one thief. Between calls of [`begin_offering`](Self::begin_offering) all offers
+    /// differ.
     fn offer(&mut self, mine: &Self::Shared) -> Option<u64>;
 
-    /// The value of an offer for a thief, which takes an offer of the greatest value.
+    /// The value of an offer. A thief takes an offer of the greatest value.
     fn worth(_offer: u64) -> u64 {
         0
     }
 
-    /// Takes what was offered, if it is still there; a release, if it is (see `Termination`).
+    /// Takes the offered task, if it is still there. Taking it is a release (see `Termination`).
     ///
     /// # Safety
     ///

@@ -1,12 +1,11 @@
 use super::super::rng::Rng;
 
-/// Whether a core takes requests, by the length of its queue (Park 2013, figure 5-4):
-/// never up to `low`, always from `high` on, and between them by chance, with a
-/// probability that rises linearly.
+/// Whether a core accepts requests, by the length of its queue (Park 2013, figure 5-4). It never does up to
+/// `low`, and always does from `high` on. Between them the probability rises linearly.
 ///
-/// The thesis gives no numbers. `low` is the part that the owner keeps for itself, its last task.
-/// An owner with a few more accepts all requests. With `high` from 2 to 8 its benchmark takes the
-/// same time on the simulated chip to a few percent (`simulator/chip/examples/stealing.rs`).
+/// The thesis gives no numbers. `low` is the owner's reserve, its last task. An owner with a few more tasks
+/// accepts all requests. With `high` from 2 to 8 the thesis's benchmark takes the same time on the
+/// simulated chip to a few percent (`simulator/chip/examples/stealing.rs`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threshold {
     pub(super) low: usize,
@@ -33,7 +32,7 @@ mod tests {
         for length in 0..=20 {
             let accepted = (0..10_000).filter(|_| threshold.accepts(length, &mut rng));
             let expected = length.clamp(2, 12) - 2;
-            // Five standard deviations of the widest.
+            // Five standard deviations at the widest.
             assert!(
                 accepted.count().abs_diff(1_000 * expected) <= 250,
                 "{length}"

@@ -1,5 +1,5 @@
-//! Ranges, termination detection and parking under loom; with many workers they run under shuttle
-//! with the other disciplines (`stealing/checked.rs`).
+//! Ranges, termination detection and parking under loom. `stealing/checked.rs` runs them under shuttle with
+//! many workers.
 
 use super::parking::Parking;
 use super::termination::TerminationTree;
@@ -22,12 +22,12 @@ struct Book {
 }
 
 struct Page {
-    /// Written before the task is put, read by its taker.
+    /// Written before the task is put, and read by its taker.
     input: Plain<u64>,
-    /// Written by the task's taker, read by all at the end.
+    /// Written by the task's taker, and read by all at the end.
     output: Plain<u64>,
-    /// The standard library's: keeping the books is no step of the model, and orders
-    /// nothing, because the checkers run one thread at a time.
+    /// The standard library's atomic: bookkeeping is no step of the model. It orders nothing, because the
+    /// checkers run one thread at a time.
     taken: AtomicBool,
 }
 
@@ -48,7 +48,7 @@ impl Book {
         Task::new(number as u64 + 1).unwrap()
     }
 
-    /// Does a task; its number.
+    /// Does a task. Returns its number.
     fn run(&self, task: Task) -> usize {
         let number = task.get() - 1;
         let page = &self.pages[number as usize];
@@ -70,9 +70,8 @@ impl Book {
     }
 }
 
-/// Worker 0 puts `tasks` tasks, one more after it has popped one, and pops until nothing is left.
-/// Thieves steal once each and pop their loot. There is no termination detection, and no worker
-/// sleeps.
+/// Worker 0 puts `tasks` tasks, pops one, puts one more, and pops until nothing is left. Thieves steal once
+/// each and pop their loot. There is no termination detection, and no worker sleeps.
 fn race<P: Broadcast>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(1 + thieves), 1);
     let book = Book::new(tasks + 1);
@@ -103,7 +102,7 @@ fn race<P: Broadcast>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     book.is_done();
 }
 
-/// As it should be: every task is done, before a thief came and after.
+/// Every task is done, in models with and without a theft.
 fn check(preemptions: Option<usize>, tasks: usize, thieves: usize) {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
     let noted = std::sync::Arc::clone(&seen);
@@ -130,14 +129,14 @@ fn two_thieves_halve_a_range() {
     check(Some(2), 2, 2);
 }
 
-/// The ring has four places: the fifth task finds its place taken, or claimed and not yet
-/// read, or free.
+/// The ring has four places. The fifth task finds its place taken, claimed but not yet read, or free.
 #[test]
 fn a_place_is_used_again_only_when_it_is_empty() {
     check(Some(2), 4, 1);
 }
 
-/// All of it: worker 0 begins with a task, which puts another; both find that all is done.
+/// The whole discipline: worker 0 begins with a task, which puts another. Every worker finds that all are
+/// done.
 fn whole<P: Broadcast>(workers: usize, tasks: usize) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(workers), 1);
     let book = Book::new(tasks);
@@ -162,11 +161,11 @@ fn all_end_when_all_is_done() {
     loom_model(Some(1), || whole::<Loom>(2, 2));
 }
 
-/// Three members of two nodes. A task goes from hand to hand: its holder is in, and a taker joins
-/// before it takes the task.
+/// Three members in two nodes. A task is handed on: its holder has joined, and a taker joins before it
+/// takes the task.
 fn termination<P: Platform>() {
     let termination = TerminationTree::<P>::new(3);
-    // The owner of the task; 3: member 1 has taken it and does it.
+    // The member that owns the task. 3: member 1 has taken it.
     let task = P::AtomicU32::new(0);
     let done = AtomicBool::new(false);
     let ends = AtomicU32::new(0);
@@ -206,7 +205,7 @@ fn the_last_to_leave_knows_it() {
     loom_model(Some(3), termination::<Loom>);
 }
 
-/// A checker's message for production code with a fault.
+/// A checker's message for production code on a platform with a fault.
 fn fails<F: Fault>(model: fn()) -> String {
     let why = caught(model);
     println!("{}: {why}", std::any::type_name::<F>());
@@ -234,7 +233,7 @@ fn each_fault_is_caught() {
     assert!(of_census::<TornAdd>().contains("have left"));
 }
 
-/// One publishes something twice; others sleep until each has found one.
+/// One thread publishes an item twice. The others sleep until each has found an item.
 fn rest<P: Platform>() {
     let rest = Parking::<P>::new();
     let there = P::AtomicU32::new(0);

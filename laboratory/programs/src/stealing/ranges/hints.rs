@@ -1,25 +1,24 @@
-//! The messages between workers over the broadcast network, if there is one.
+//! The workers' messages over the broadcast network, if there is one.
 
 use manycore_chip::{Broadcast, Filter, MatchOperation, Message};
 
-/// The signature of the end. Every filter of ours passes it. By default, messages of other channels
-/// have it too.
+/// The signature of the end. Every filter here passes it. By default, messages of other channels have it
+/// too.
 const OVER: u32 = 0;
-/// The messages for hosts: a bit for each class of ranks.
+/// Signatures of messages to hosts: a bit for each class of ranks.
 const HOSTS: Classes = Classes {
     first: 0,
     count: 8,
     ranks: 1,
 };
-/// The messages for guests: a bit for each group of ranks.
+/// Signatures of messages to guests: a bit for each group of ranks.
 const GUESTS: Classes = Classes {
     first: 8,
     count: 24,
     ranks: 64,
 };
 
-/// A bit for each class of ranks. Consecutive ranks share a class, and after the last class the
-/// first follows again.
+/// A bit for each class of ranks. Consecutive ranks share a class, and classes repeat.
 struct Classes {
     first: u32,
     count: usize,
@@ -35,26 +34,25 @@ impl Classes {
 /// The messages that a worker wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interest {
-    /// That it is over.
+    /// Only the end.
     End,
-    /// Also messages of hungry workers that ask this worker's class: this worker has tasks.
+    /// Also requests to this worker's class, because this worker has tasks.
     Host,
-    /// Also messages of hungry workers of this group, and invitations to this group: this worker
-    /// has nothing.
+    /// Also requests of this worker's group and invitations to it, because this worker has no tasks.
     Guest,
 }
 
 /// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// All is done.
+    /// All tasks are done.
     Over,
-    /// This worker has nothing.
+    /// A worker has no tasks: a request.
     Hungry {
         /// The worker.
         guest: usize,
     },
-    /// `host` has something, and `guest` is to have half of it.
+    /// `host` has tasks, and `guest` may take half of them.
     Invitation {
         /// The invited worker.
         guest: usize,
@@ -63,23 +61,23 @@ pub(super) enum Item {
     },
 }
 
-/// One worker's end: the network's port and filter of its core.
+/// One worker's end: the port and the filter of its core.
 ///
-/// All messages are advice. A worker that hears nothing still finds tasks, and a worker with wrong
-/// advice finds none there. Only the end reaches a worker with a port in no other way.
+/// All messages but the end are advice. A worker without messages still finds tasks, and a worker with
+/// wrong advice finds none there. Only the end reaches a worker with a port in no other way.
 ///
-/// Messages that the filter stops cost nothing, so a worker hears only what
-/// it can use: while it has something and works, requests to its class, an eighth of all; while
-/// it has nothing, what concerns its group of 64.
+/// Messages that the filter stops cost nothing, so a worker receives only useful messages. While it works
+/// and has tasks, these are the requests to its class, an eighth of all requests. While it has no tasks,
+/// these are the messages of its group of 64.
 pub(super) struct Hints<P: Broadcast> {
     wire: P::Channel,
     rank: usize,
-    /// Bits of a signature that it does not want.
+    /// The unwanted bits of signatures.
     declined: u32,
 }
 
 impl<P: Broadcast> Hints<P> {
-    /// On the core that is to hear them.
+    /// Opens the port of the caller's core.
     pub(super) fn new(wire: P::Channel, rank: usize) -> Self {
         P::open_port(wire);
         let mut hints = Self {
@@ -111,10 +109,10 @@ impl<P: Broadcast> Hints<P> {
         self.send(OVER, 0, 0);
     }
 
-    /// Announces to its group, and to the hosts of the class of `asked`, that it has nothing.
+    /// Requests tasks from its group, and from the hosts in the class of `asked`.
     pub(super) fn tell_hunger(&self, asked: usize) {
         for signature in [GUESTS.of(self.rank), HOSTS.of(asked)] {
-            // No host in the payload: a request.
+            // A payload without a host marks a request.
             self.send(signature, u64::MAX, self.rank as u32);
         }
     }
@@ -153,7 +151,7 @@ impl<P: Broadcast> Hints<P> {
 }
 
 impl<P: Broadcast> Drop for Hints<P> {
-    /// The core's filter is everybody's again.
+    /// Gives the core's filter back.
     fn drop(&mut self) {
         P::set_filter(Filter::ALL);
         P::close_port(self.wire);

@@ -1,5 +1,5 @@
-//! Ranges of tasks that are halved: a discipline of our own. `README.md` argues why it is
-//! right, and says what it costs and which designs were worse.
+//! Ranges of tasks that thieves halve: manycore's own discipline. This folder's `README.md` argues that it
+//! is right, and describes its costs and worse designs.
 
 #[cfg(test)]
 mod checked;
@@ -25,14 +25,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use termination::TerminationTree;
 
-/// Tasks stay where they were put; a thief takes half of a victim's range of them with
-/// one compare-and-swap, whatever it holds, and others take half of that from it.
+/// Tasks stay where they were put. A thief takes half of a victim's range of tasks with one
+/// compare-and-swap, whatever its size. Other thieves take half of the thief's range in turn.
 ///
-/// Over a broadcast network a worker without tasks announces that. A thief invites a hungry worker
-/// to its own range, and another to its victim's. Elsewhere thieves look at all deques in turn, and
-/// sleep in the end.
+/// Over a broadcast network a worker without tasks requests some. A thief invites one hungry worker to its
+/// own range, and another to its victim's. Elsewhere thieves look at all deques in turn, and sleep in the
+/// end.
 ///
-/// The owner's side is first in, first out. While no worker is idle, it touches only lines of its
+/// The owner's side is first in, first out. While no worker is idle, a worker touches only lines of its
 /// own.
 ///
 /// ```
@@ -62,14 +62,14 @@ pub struct RangeStealing<P: Broadcast>(Arc<SharedRanges<P>>);
 pub struct RangeDeque<P: Broadcast> {
     shared: Arc<SharedRanges<P>>,
     rank: usize,
-    /// Tasks without room in the ring.
+    /// Tasks that did not fit in the ring.
     overflow: VecDeque<Task>,
     hints: Option<Hints<P>>,
     rng: Rng,
     over: bool,
-    /// The workers that invited it while it had nothing.
+    /// The workers that have invited this worker while it had no tasks.
     hosts: Vec<usize>,
-    /// The workers that have nothing, as far as it has heard.
+    /// The workers without tasks, as far as this worker has heard.
     guests: RankSet,
     counts: Counts,
 }
@@ -91,9 +91,9 @@ struct Store<P: Broadcast> {
 
 /// The two ranges that a worker takes from, on one line.
 struct Hands<P: Broadcast> {
-    /// A range of its own ring: what it has put.
+    /// A range of this worker's ring: tasks that it has put.
     own: P::AtomicU64,
-    /// A range of any ring: what it has stolen.
+    /// A range of any ring: tasks that it has stolen.
     loot: P::AtomicU64,
 }
 
@@ -138,7 +138,7 @@ impl<P: Broadcast> Discipline<P> for RangeStealing<P> {
             overflow: VecDeque::new(),
             hints: self.0.wire.map(|wire| Hints::new(wire, rank)),
             rng: Rng::new(self.0.seed, rank),
-            // After the port was opened: see `finish`.
+            // Read after the port was opened: see `finish`.
             over: self.0.over.load(Ordering::SeqCst),
             hosts: Vec::new(),
             guests: RankSet::new(workers),
@@ -148,27 +148,27 @@ impl<P: Broadcast> Discipline<P> for RangeStealing<P> {
 }
 
 impl<P: Broadcast> Hands<P> {
-    /// Changes `word` as `split` says: into what is claimed, and what is left. `None`: it
-    /// is empty, or it changed.
+    /// Divides the range in `word` by `split` into a claimed range and the rest. Returns `None` if the
+    /// range is empty or the word changed.
     fn claim_once(
         word: &P::AtomicU64,
         split: impl Fn(Range) -> (Range, Range),
     ) -> Option<(Range, Range)> {
-        // Acquire: an owner that finds it empty stops to count as at work, after the joining of all
-        // thieves that took from it.
+        // Acquire: an owner that finds the range empty leaves the count after all thieves that took from
+        // the range have joined it.
         let range = Range(word.load(Ordering::Acquire));
         if range.is_empty() {
             return None;
         }
         let (claimed, left) = split(range);
-        // Acquire: the tasks are in their places. Release: the taker had joined. The words only
-        // change by read-modify-writes, so an acquire sees all earlier releases.
+        // Acquire: the tasks are in their places. Release: the taker had joined. The words change only by
+        // read-modify-writes, so an acquire sees all earlier releases.
         word.compare_exchange(range.0, left.0, Ordering::AcqRel, Ordering::Relaxed)
             .ok()
             .map(|_| (claimed, left))
     }
 
-    /// The same for the owner, which does not give up before the word is empty.
+    /// As `claim_once` for the owner, which retries until the range is empty.
     fn claim_first(word: &P::AtomicU64) -> Option<Range> {
         loop {
             match Self::claim_once(word, |range| range.split(1)) {
@@ -195,7 +195,7 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// The next task that is here.
+    /// The next of this worker's tasks.
     fn pop(&mut self) -> Option<Task> {
         let hands = self.hands();
         let claimed =
@@ -213,7 +213,7 @@ impl<P: Broadcast> RangeDeque<P> {
         task
     }
 
-    /// Tasks of this worker that others can take.
+    /// The number of this worker's tasks that others can take.
     fn spare(&self) -> u32 {
         let hands = self.hands();
         // Relaxed: a hint.
@@ -223,16 +223,16 @@ impl<P: Broadcast> RangeDeque<P> {
             .sum()
     }
 
-    /// Puts the task where others can take it, if there is room.
+    /// Publishes the task for other workers. Returns `false` if there is no room.
     fn publish(&self, task: Task) -> bool {
         let store = &self.shared.stores[self.rank];
         let own = &store.hands.own;
-        // Relaxed: the end is this worker's own writing.
+        // Relaxed: only this worker writes the end.
         let mut range = Range(own.load(Ordering::Relaxed));
         if !store.ring.write(range.end(), task) {
             return false;
         }
-        // Release: the task is in its place. Others change the word only by taking.
+        // Release: the task is in its place. Others change the word only by taking tasks.
         while let Err(now) = own.compare_exchange(
             range.0,
             range.longer().0,
@@ -245,14 +245,14 @@ impl<P: Broadcast> RangeDeque<P> {
         true
     }
 
-    /// Wakes a sleeper for tasks that an atomic read-modify-write has just published.
+    /// Wakes a sleeper. An atomic read-modify-write has just published tasks.
     fn published(&self) {
         if self.hints.is_none() {
             self.shared.parking.published();
         }
     }
 
-    /// Announces the end to all.
+    /// Announces the end to all workers.
     fn end(&mut self) {
         self.over = true;
         match &self.hints {
@@ -261,7 +261,7 @@ impl<P: Broadcast> RangeDeque<P> {
                 hints.tell_over();
             }
             None => {
-                // Release: all that was done.
+                // Release: passes on all work.
                 self.shared.over.store(true, Ordering::Release);
                 self.shared.parking.wake_all();
             }
@@ -287,8 +287,8 @@ impl<P: Broadcast> TaskDeque<P> for RangeDeque<P> {
     }
 
     fn finish(&mut self) {
-        // For workers without a port: they look when they have opened it. A worker that looks too
-        // early has opened its port before this, and hears the message that follows.
+        // For workers without a port, which read this after they have opened one. A worker that reads too
+        // early opened its port before this store, and receives the following message.
         self.shared.over.store(true, Ordering::SeqCst);
         self.end();
     }

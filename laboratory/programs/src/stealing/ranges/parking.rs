@@ -1,13 +1,12 @@
-//! The place where workers sleep that have found nothing.
+//! Where workers without tasks sleep.
 
 use manycore_cores::sync::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// Sleepers, and the word that wakes them: [`Sleepers`] has the argument that no wake-up is lost.
-/// If a thread sleeps, a publisher changes `hints`. A sleeper reads `hints` once it is counted, and
-/// looks for tasks after that.
+/// Sleepers, and the word that wakes them. [`Sleepers`] argues that no wake-up is lost. If a thread sleeps,
+/// a publisher changes `hints`. A sleeper reads `hints` once it is counted, and looks for tasks after that.
 ///
-/// If a woken worker finds nothing, another worker that was awake has been faster.
+/// If a woken worker finds nothing, an awake worker has been faster.
 pub(super) struct Parking<P: Platform> {
     sleepers: Sleepers<P, AfterRmw>,
     hints: CachePadded<P::Futex>,
@@ -24,7 +23,7 @@ impl<P: Platform> Parking<P> {
         rest
     }
 
-    /// Something was published, by an atomic read-modify-write just before.
+    /// Called just after an atomic read-modify-write has published an item.
     ///
     /// Cost while no worker sleeps: a load of a line without writers.
     #[inline]
@@ -36,18 +35,17 @@ impl<P: Platform> Parking<P> {
 
     #[cold]
     fn wake(&self, count: u32) {
-        // Release: a thread that reads it finds the published tasks.
+        // Release: a thread that reads it finds the published items.
         self.hints.fetch_add(1, Ordering::Release);
         self.hints.wake(count);
     }
 
-    /// Something was published that concerns all.
+    /// Wakes all sleepers for an event that concerns all.
     pub(super) fn wake_all(&self) {
         self.wake(u32::MAX);
     }
 
-    /// Sleeps unless `look` finds something, or something is published. May return for
-    /// no reason.
+    /// Sleeps until an item is published, unless `look` finds one. May return for no reason.
     pub(super) fn sleep<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
         self.sleepers.sleep(|| {
             let hints = self.hints.load(Ordering::Acquire);

@@ -5,12 +5,12 @@ const PLACES: u64 = (1 << PLACE_BITS) - 1;
 const LOW_SHIFT: u32 = 16;
 const HIGH_SHIFT: u32 = LOW_SHIFT + PLACE_BITS;
 
-/// The places `low..high` of one worker's ring: bits 0..16 the worker, 16..40 `low`, 40..64 `high`.
-/// Places count modulo 2^24, and a ring repeats after fewer.
+/// The places `low..high` of one worker's ring. Bits 0..16 are the worker, 16..40 `low`, 40..64 `high`.
+/// Places count modulo 2^24. A ring has fewer places, and repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range(pub(super) u64);
 
-/// The most workers there can be.
+/// The most workers.
 pub(super) const MOST_WORKERS: usize = 1 << LOW_SHIFT;
 
 impl Range {
@@ -31,7 +31,6 @@ impl Range {
         (self.0 >> HIGH_SHIFT) as u32
     }
 
-    /// Tasks in it.
     pub(super) fn count(self) -> u32 {
         self.high().wrapping_sub(self.low()) & PLACES as u32
     }
@@ -45,12 +44,11 @@ impl Range {
         self.high()
     }
 
-    /// With one more at the end.
     pub(super) fn longer(self) -> Self {
         Self::new(self.ring(), self.low(), self.high() + 1)
     }
 
-    /// The first `count`, and what is left.
+    /// The first `count` places, and the rest.
     pub(super) fn split(self, count: u32) -> (Self, Self) {
         debug_assert!(count <= self.count());
         let middle = self.low() + count;

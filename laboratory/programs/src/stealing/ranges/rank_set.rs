@@ -1,6 +1,6 @@
 //! A set of ranks.
 
-/// Ranks, a bit each.
+/// A bit for each rank.
 pub(super) struct RankSet {
     words: Box<[u64]>,
 }
@@ -24,10 +24,10 @@ impl RankSet {
         self.words.fill(0);
     }
 
-    /// Takes out the first from `start` on, or else the first.
+    /// Removes and returns the first rank from `start` on, or else the first of all.
     pub(super) fn take(&mut self, start: usize) -> Option<usize> {
         let words = self.words.len();
-        // The word of `start` twice: from it on at first, whole at last.
+        // The word of `start` twice: first from `start` on, last as a whole.
         (0..=words).find_map(|step| {
             let at = (start / 64 + step) % words;
             let from = if step == 0 { !0 << (start % 64) } else { !0 };

@@ -1,17 +1,16 @@
-//! The ring of a worker's tasks, until a worker has taken them.
+//! The ring that holds a worker's tasks until they are taken.
 
 use super::super::Task;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Places of a ring. Few in tests, so that it is full now and then.
+/// Places in a ring. Few in tests, so that the ring is sometimes full.
 const CAPACITY: u32 = if cfg!(test) { 4 } else { 8_192 };
 
-/// Tasks by place; a place of no task holds 0.
+/// Tasks by place. An empty place holds 0.
 ///
-/// The words that hold ranges decide which place belongs to which worker. A place is used again
-/// only once it is 0, and all accesses are relaxed: the content of a place was published with its
-/// range, and the coherence of the place alone orders its owner's next task after the taking of the
-/// last.
+/// The words that hold ranges decide which worker owns a place. A place is used again only once it is 0,
+/// and all accesses are relaxed: the content of a place was published with its range, and the coherence of
+/// the place alone orders its owner's next task after the taking of the previous task.
 pub(super) struct Ring<P: Platform> {
     places: Box<[P::AtomicU64]>,
 }
@@ -26,8 +25,8 @@ impl<P: Platform> Ring<P> {
         &self.places[(place % CAPACITY) as usize]
     }
 
-    /// The owner writes a task to a place that is in no range; `false`: the task that was
-    /// there before has been claimed, or not even that, and not been taken yet.
+    /// The owner writes a task to a place that is in no range. Returns `false` if the place still holds its
+    /// previous task.
     pub(super) fn write(&self, place: u32, task: Task) -> bool {
         let at = self.at(place);
         let free = at.load(Ordering::Relaxed) == 0;
@@ -37,7 +36,7 @@ impl<P: Platform> Ring<P> {
         free
     }
 
-    /// The worker that has claimed the place, and so is its owner, takes the task.
+    /// Takes the task from a place that the caller has claimed.
     pub(super) fn take(&self, place: u32) -> Task {
         let at = self.at(place);
         let task = at.load(Ordering::Relaxed);
@@ -45,7 +44,7 @@ impl<P: Platform> Ring<P> {
         claimed(task)
     }
 
-    /// The same for another: at once, so that the line comes once.
+    /// As `take`, for a place of another worker: one swap, so that the line is transferred once.
     pub(super) fn take_from_afar(&self, place: u32) -> Task {
         claimed(self.at(place).swap(0, Ordering::Relaxed))
     }

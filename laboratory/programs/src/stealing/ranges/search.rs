@@ -1,4 +1,4 @@
-//! How a worker that has nothing finds something.
+//! How a worker without tasks finds some.
 
 use super::hints::{Interest, Item};
 use super::range::Range;
@@ -7,19 +7,19 @@ use crate::stealing::Task;
 use manycore_chip::Broadcast;
 use manycore_platform::{Atomic, Ordering};
 
-/// Deques looked at before a worker counts itself out.
+/// Deques that a worker looks at before it leaves the termination count.
 const FIRST_LOOKS: usize = 2;
-/// Rounds over all deques before it sleeps, where it can.
+/// Rounds over all deques before a worker without a network port sleeps.
 const ROUNDS: usize = if cfg!(test) { 1 } else { 64 };
 /// The shortest pause between two looks, in turns of a spin loop.
 const SHORTEST: usize = 4;
-/// The longest, once all have been looked at.
+/// The longest pause, after a look at all deques.
 const LONGEST: usize = if cfg!(test) { 4 } else { 64 };
-/// Guests that a worker with tasks invites before it goes on with its next.
+/// The most guests that a worker with tasks invites before its next task.
 const GUESTS: u32 = 4;
 
 impl<P: Broadcast> RangeDeque<P> {
-    /// Finds a task, or that all are done.
+    /// Finds a task. Returns `None` when all are done.
     #[cold]
     pub(super) fn hunt(&mut self) -> Option<Task> {
         let workers = self.shared.stores.len();
@@ -34,8 +34,7 @@ impl<P: Broadcast> RangeDeque<P> {
         found
     }
 
-    /// Looks at the deques one after the other, from a random one on; first at the deques to which
-    /// it is invited.
+    /// Looks at deques with an invitation, and at all in turn from a random one on.
     fn search(&mut self, workers: usize) -> Option<Task> {
         let start = self.rng.below(workers);
         let (mut looks, mut pause, mut is_in) = (0, SHORTEST, true);
@@ -75,7 +74,7 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// Leaves the others alone for `turns` turns, unless it is called.
+    /// Pauses for `turns` turns, unless an invitation or the end comes.
     fn pause(&mut self, turns: usize) {
         for _ in 0..turns {
             P::relax();
@@ -86,7 +85,7 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// Sleeps until there may be something, or it is over. Not counted as at work.
+    /// Sleeps until there may be tasks, or the end. The caller has left the count.
     fn sleep(&mut self) {
         let shared = &*self.shared;
         let host = shared.parking.sleep(|| {
@@ -99,11 +98,11 @@ impl<P: Broadcast> RangeDeque<P> {
         self.hosts.extend(host.flatten());
     }
 
-    /// Takes what has come.
+    /// Handles the messages that have arrived.
     #[inline]
     pub(super) fn listen(&mut self) {
         if self.hints.is_none() {
-            // Acquire: all that was done.
+            // Acquire: all work of the others.
             self.over |= self.shared.over.load(Ordering::Acquire);
         }
         while let Some(item) = self.hints.as_ref().and_then(|hints| hints.receive()) {
@@ -119,26 +118,26 @@ impl<P: Broadcast> RangeDeque<P> {
 
     fn has_something(&self, victim: usize) -> bool {
         let hands = &self.shared.stores[victim].hands;
-        // Relaxed: a hint. A worker that tries to take a task acquires what it needs then. A worker
-        // that sleeps on it has passed a fence.
+        // Relaxed: a hint. A worker that tries to take a task acquires what it needs. A worker that sleeps
+        // on this value has passed a fence.
         [&hands.own, &hands.loot]
             .iter()
             .any(|word| !Range(word.load(Ordering::Relaxed)).is_empty())
     }
 
-    /// Takes half of what the victim has.
+    /// Takes half of one of the victim's ranges.
     pub(super) fn steal(&mut self, victim: usize) -> Option<Task> {
         self.counts.attempts += 1;
         let half = |range: Range| range.split(range.count().div_ceil(2));
         let hands = &self.shared.stores[victim].hands;
-        // Once each: if the word changes, others are at it.
+        // One try each: if the word changes, other workers are taking tasks.
         let (claimed, left) = Hands::<P>::claim_once(&hands.loot, half)
             .or_else(|| Hands::<P>::claim_once(&hands.own, half))?;
         self.counts.steals += u64::from(claimed.count());
         let (first, rest) = claimed.split(1);
         if !rest.is_empty() {
-            // The loot was empty, and only this worker changes it then. Release: passes on what the
-            // claim acquired. A read-modify-write for `published`.
+            // Only this worker changes its empty loot. Release: passes on what the claim acquired.
+            // `published` requires a read-modify-write.
             self.hands().loot.swap(rest.0, Ordering::AcqRel);
             self.published();
         }
@@ -151,7 +150,7 @@ impl<P: Broadcast> RangeDeque<P> {
         Some(self.take(first))
     }
 
-    /// Invites a hungry worker to a deque with tasks. Returns `false` if this worker knows of none.
+    /// Invites a hungry worker to a deque with tasks. Returns `false` if it knows of none.
     fn invite(&mut self, host: usize) -> bool {
         let Some(hints) = &self.hints else {
             return false;
@@ -165,7 +164,8 @@ impl<P: Broadcast> RangeDeque<P> {
         guest.is_some()
     }
 
-    /// Before a task: invites the workers that asked, and is ready for later requests.
+    /// Called before each task. Invites the workers that requested tasks, and sets the filter for later
+    /// requests.
     pub(super) fn settle(&mut self) {
         let tasks = self.spare();
         let Some(hints) = &mut self.hints else { return };

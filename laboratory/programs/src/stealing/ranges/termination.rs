@@ -1,26 +1,26 @@
-//! Termination detection: which workers are at work, and when none is.
+//! Termination detection: finds when no worker is at work.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
 /// Members, or nodes, that share a node's word.
 const FAN: usize = if cfg!(test) { 2 } else { 8 };
 
-/// The group is counted in the node above.
+/// The node is counted in the node above.
 const COUNTED: u32 = 1 << 31;
 
-/// A tree of counters that says when the last of its members has left.
+/// A tree of counters that detects when the last member leaves.
 ///
-/// A member that leaves counts itself out of its node; the last of a node counts the
-/// node out of the one above. To join goes the same way. So with all 64 leaving at
-/// once a word is changed 8 times, not 64.
+/// A member that leaves counts itself out of its node. The last member of a node counts the node out of the
+/// node above. Joining works the same way. So if all of 64 members leave at once, a word changes 8 times,
+/// not 64.
 ///
-/// # Why it is 0 at the top only when nobody is in
+/// # Why the top is 0 only when no member is in
 ///
-/// A node is counted above once for each time that it went from 0 to 1, and counted out once for
-/// each time that it went from 1 to 0. The first member to join counts it, and then sets COUNTED;
-/// others that join wait for that. So a member whose `join` has returned is in a node that is
-/// counted above. Only a member that leaves it empty counts it out, and it is not empty while this
-/// member is in; and so on to the top.
+/// A node is counted above once each time it goes from 0 to 1, and counted out once each time it goes from
+/// 1 to 0. The first member to join counts the node in above, and then sets COUNTED. Other joining members
+/// wait for that. So a member whose `join` has returned is in a node that is counted above. Only a member
+/// that leaves the node empty counts it out, and while this member is in, the node is not empty. The same
+/// holds at each level up to the top.
 pub(super) struct TerminationTree<P: Platform> {
     nodes: Box<[Node<P>]>,
 }
@@ -32,7 +32,7 @@ struct Node<P: Platform> {
 }
 
 impl<P: Platform> TerminationTree<P> {
-    /// With all `members` in.
+    /// A tree with all `members` in.
     pub(super) fn new(members: usize) -> Self {
         let mut nodes = Vec::new();
         let (mut first, mut width) = (0, members);
@@ -57,16 +57,15 @@ impl<P: Platform> TerminationTree<P> {
         Self { nodes }
     }
 
-    /// Counts in a member that is out.
+    /// Counts a member in. It must be out.
     pub(super) fn join(&self, member: usize) {
         self.arrive(member / FAN);
     }
 
     fn arrive(&self, at: usize) {
         let Node { word, above } = &self.nodes[at];
-        // Acquire: a member that finds it COUNTED comes after the counting above. Release: this
-        // member's next steps come after its joining, for every thread that finds it here or finds
-        // it gone.
+        // Acquire: a member that finds COUNTED comes after the counting above. Release: this member's next
+        // steps come after its joining, for every thread that finds it here or finds it gone.
         let before = word.fetch_add(1, Ordering::AcqRel);
         if before == 0 {
             if let &Some(above) = above {
@@ -80,22 +79,22 @@ impl<P: Platform> TerminationTree<P> {
         }
     }
 
-    /// Counts out a member that is in. Returns whether it was the last of all.
+    /// Counts a member out. It must be in. Returns whether it was the last.
     ///
-    /// The work before the leaves of all others happened before the last leave.
+    /// The work of all other members before they left happened before the last leave.
     pub(super) fn leave(&self, member: usize) -> bool {
         self.depart(member / FAN)
     }
 
     fn depart(&self, at: usize) -> bool {
         let Node { word, above } = &self.nodes[at];
-        // AcqRel at each step, and only read-modify-writes: all that the others did
-        // before they left is before what the last does.
+        // AcqRel at each step, and only read-modify-writes: all work of the others before they left
+        // happened before the last member's next steps.
         let before = word.fetch_sub(1, Ordering::AcqRel);
         if before != COUNTED + 1 {
             return false;
         }
-        // It is empty, and COUNTED: a member that joins now must count it anew.
+        // The node is empty and COUNTED. A member that joins now must count it anew.
         match word.compare_exchange(COUNTED, 0, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => above.is_none_or(|above| self.depart(above)),
             Err(_) => false,

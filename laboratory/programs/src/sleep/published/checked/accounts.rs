@@ -1,6 +1,5 @@
-//! The counters: never below zero or above the workers there are, wherever a
-//! worker is roused before it is counted and where the JEC wraps; and what a
-//! JEC that comes round too soon deceives.
+//! Checks of the counters. They stay between zero and the number of workers, also if a worker is roused
+//! before it is counted and if the JEC wraps. A JEC of one bit wraps too soon and deceives a sleeper.
 
 use super::super::counters::{Counters, OwnLine, Seen};
 use super::super::discipline::{Discipline, Sound};
@@ -14,8 +13,7 @@ use manycore_check::{Loom, TornAdd, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::marker::PhantomData;
 
-/// Thread 0 pushes a job and sets the latches of the other threads. One of them finds the job, or
-/// none does.
+/// Thread 0 pushes a job and sets the latches of the other threads. At most one of them finds the job.
 fn jobs_and_latches<P: Platform, V: Variant, D: Discipline>(workers: usize) {
     let preemptions = if workers > 2 { Some(3) } else { None };
     loom_model(preemptions, move || {
@@ -56,7 +54,7 @@ fn torn_counts_are_caught() {
 /// More workers than any model here has.
 const MANY: u32 = 4;
 
-/// The variant `V`, watched; `AT_ONCE`: it reads all counts as of one moment.
+/// The variant `V` with assertions on its counts. `AT_ONCE`: it reads all counts at once.
 struct Watched<V, const AT_ONCE: bool>(PhantomData<V>);
 
 impl<V: Variant, const AT_ONCE: bool> Variant for Watched<V, AT_ONCE> {
@@ -95,7 +93,7 @@ impl<P: Platform, V: Variant, const AT_ONCE: bool> Altered<P> for Watched<V, AT_
     }
 }
 
-/// The job is pushed for its taker alone; nothing else ends its sleep.
+/// Only its taker knows of the pushed job. Nothing else ends the taker's sleep.
 fn one_job<V: Variant, D: Discipline>() {
     loom_model(None, || {
         let pool = Pool::<Loom, V, Brief<D>>::new(2, true);
@@ -132,8 +130,8 @@ impl<P: Platform> Altered<P> for Worn {
     }
 }
 
-/// Thread 2 pushes a job and lets thread 1 go, which may have announced itself
-/// since, and so brought the JEC back to even. Thread 0 must find the job.
+/// Thread 2 pushes a job and sets thread 1's latch. Thread 1 may have announced itself after the push,
+/// which makes the JEC even again. Thread 0 must find the job.
 fn another_announces_and_leaves<V: Variant, D: Discipline>() {
     loom_model(Some(3), || {
         let pool = Pool::<Loom, V, Brief<D>>::new(3, true);
@@ -162,8 +160,7 @@ fn a_jec_of_one_bit_deceives_a_sleeper_that_looks_once() {
     another_announces_and_leaves::<OneBit, Sound>();
 }
 
-/// `packed-padded` with a JEC of one bit, which is back where it was after two
-/// events instead of 2^32.
+/// `packed-padded` with a JEC of one bit. It has its old value after two events instead of 2^32.
 struct OneBit;
 
 impl Variant for OneBit {

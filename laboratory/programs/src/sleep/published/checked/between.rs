@@ -1,5 +1,4 @@
-//! Disciplines that are no mode: a mode that loom can exhaust, and what lies
-//! between the two.
+//! Disciplines besides the two modes: a mode that loom can exhaust, and disciplines between the modes.
 
 use super::super::discipline::{AsPublished, Discipline, Sound};
 use crate::sleep::Mode;
@@ -8,8 +7,8 @@ use manycore_platform::{Ordering, Platform};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// The mode `D` without what would hide a lost wake-up from loom: yields, 32
-/// rounds of them, and the watchdog.
+/// The mode `D` without yields, their 32 rounds, and the watchdog. They would hide a lost wake-up from
+/// loom.
 pub(super) struct Brief<D>(PhantomData<D>);
 
 impl<D: Discipline> Discipline for Brief<D> {
@@ -36,8 +35,8 @@ impl<D: Discipline> Discipline for Brief<D> {
     }
 }
 
-/// As published, with the fence that the poster lacks. (The sleeper has one,
-/// and does not look at deques after it.)
+/// As published, with the poster's missing fence. (The sleeper has a fence, and does not look at deques
+/// after it.)
 pub(super) struct FencedPoster;
 
 impl Discipline for FencedPoster {
@@ -61,7 +60,7 @@ impl Discipline for FencedPoster {
     }
 }
 
-/// Sound, without the fences.
+/// The sound mode without its fences.
 pub(super) struct LooksUnfenced;
 
 impl Discipline for LooksUnfenced {

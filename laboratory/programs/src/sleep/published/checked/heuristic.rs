@@ -1,6 +1,5 @@
-//! A poster that wakes no thread, because a thread is awake and idle, relies on that thread. So
-//! does a poster on a thread that it wakes. If such a thread leaves for another reason than the
-//! job, it wakes others.
+//! A poster that sees an awake, idle thread wakes no thread and relies on that thread. It also relies on a
+//! thread that it wakes. If such a thread leaves for another reason than the job, it must wake others.
 
 use super::super::counters::Counters;
 use super::super::discipline::Sound;
@@ -16,11 +15,11 @@ use manycore_check::{Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::marker::PhantomData;
 
-/// Thread 0 pushes a job. Thread 1 is idle and takes another, which ends only
-/// when the first is done. Thread 2 looks for the first, and may sleep.
+/// Thread 0 pushes a job. Thread 1 is idle and takes another job, which ends only when thread 0's is done.
+/// Thread 2 looks for thread 0's job, and may sleep.
 ///
-/// A job that needs another job done first: a `join` with a caller that waits without looking for
-/// work, or with a closure that blocks.
+/// In a program, thread 1's job is a `join` whose caller waits without looking for work, or whose closure
+/// blocks.
 fn one_is_awake_and_busy_elsewhere<V: Variant>() {
     loom_model(Some(3), || {
         let pool = Pool::<Loom, V, Brief<Sound>>::new(3, false);
@@ -71,9 +70,8 @@ fn who_leaves_silently_is_caught_where_posters_count_on_it() {
     one_is_awake_and_busy_elsewhere::<Silent<NoJecSleepers>>();
 }
 
-/// Thread 2 pushes a job, and sets the latch that thread 0 waits for, which is
-/// the first to be woken for the job and may leave without it. Thread 1 needs
-/// it.
+/// Thread 2 pushes a job, and sets thread 0's latch. Thread 0 is the first to be woken for the job, and may
+/// leave without it. Thread 1 needs the job.
 fn one_is_woken_and_leaves<V: Variant>() {
     loom_model(Some(2), || {
         let pool = Pool::<Loom, V, Brief<Sound>>::new(3, false);
@@ -104,7 +102,7 @@ fn who_is_woken_for_a_job_and_leaves_without_it_wakes_others() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// The variant `V`, with threads that wake no other when they leave.
+/// The variant `V`, whose threads wake no other thread when they leave.
 struct Silent<V>(PhantomData<V>);
 
 impl<V: Variant> Variant for Silent<V> {

@@ -1,5 +1,4 @@
-//! A worker that waits for a latch sleeps, is woken for a job, sleeps again,
-//! and is woken by the latch.
+//! A worker waits for a latch. It sleeps, is woken for a job, sleeps again, and is woken by the latch.
 
 use super::super::discipline::{Discipline, Sound};
 use super::super::variants::{NoInactive, NoJecSleepers, Packed, Split, Variant};
@@ -10,8 +9,8 @@ use manycore::seam::Sleep;
 use manycore_check::{Deaf, Loom, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// Thread 0 posts `jobs` jobs and then sets the latch that thread 1 waits for,
-/// which does the jobs that it finds meanwhile.
+/// Thread 0 posts `jobs` jobs and then sets thread 1's latch. Meanwhile thread 1 does the jobs that it
+/// finds.
 fn latch_and_jobs<P: Platform, V: Variant, D: Discipline>(jobs: u32) {
     loom_model(Some(4), move || {
         let pool = Pool::<P, V, Brief<D>>::new(2, false);

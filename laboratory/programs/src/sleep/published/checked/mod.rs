@@ -1,6 +1,5 @@
-//! The published policies under loom: some lose a wake-up, and the sound ones do not. A lost
-//! wake-up is a deadlock of the model: a thread sleeps, and the event that should have woken it has
-//! passed.
+//! The published policies under loom: some lose a wake-up, and the sound policies do not. A lost wake-up is
+//! a deadlock of the model: a thread sleeps, and no event will wake it.
 
 mod accounts;
 mod between;
@@ -20,12 +19,11 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A place for jobs: a worker's deque, or the injector. The value of a word,
-/// as loom cannot know more of a deque than its ends.
+/// A worker's deque or the injector, as a number of jobs in one word. Loom cannot know more of a deque than
+/// its ends.
 struct Jobs<P: Platform> {
     waiting: P::AtomicU32,
-    /// Whether a thread that takes a job fences before it looks, as a thief of Chase and Lev's
-    /// deque does.
+    /// Whether a thief fences before it looks, as in Chase and Lev's deque.
     thieves_fence: bool,
 }
 
@@ -38,8 +36,7 @@ impl<P: Platform> Jobs<P> {
     }
 
     fn push(&self) {
-        // Release, as in a deque: enough to hand over the job, not to order
-        // it with anything the owner reads next.
+        // Release, as in a deque: it hands over the job, but orders nothing with the owner's later reads.
         self.waiting.fetch_add(1, Ordering::Release);
     }
 
@@ -67,7 +64,7 @@ impl<P: Platform> Jobs<P> {
     }
 }
 
-/// A pool as its policy sees it: one worker's deque and the injector.
+/// A pool as its policy sees it: the deque of one worker, and the injector.
 struct Pool<P: Platform, V: Variant, D: Discipline> {
     policy: Published<P, V, D>,
     deque: Jobs<P>,
@@ -75,8 +72,7 @@ struct Pool<P: Platform, V: Variant, D: Discipline> {
 }
 
 impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
-    /// With the JEC odd, as it is wherever a job was posted after a thread
-    /// was sleepy.
+    /// The JEC is odd, as after a post that follows an announcement.
     fn new(workers: usize, thieves_fence: bool) -> Self {
         let setup = Setup {
             clusters: &vec![0; workers],
@@ -111,8 +107,8 @@ impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
         self.deque.take() || self.injector.take()
     }
 
-    /// Looks for work as a pool does that waits for `latch`; whether it found
-    /// a job before the latch was set.
+    /// Looks for work like a pool that waits for `latch`. Returns whether it found a job before the latch
+    /// was set.
     fn look(&self, worker: usize, latch: &Latch<P>) -> bool {
         let mut idle = self.policy.start_looking(worker);
         let mut found = false;
@@ -146,5 +142,4 @@ impl<P: Platform, V: Variant, D: Discipline> Scan for Pool<P, V, D> {
     }
 }
 
-/// Shorter names for models.
 type WithFault<F> = Faulty<manycore_check::Loom, F>;

@@ -1,5 +1,4 @@
-//! One job and one sleeper: the verdicts on twelve protocols, and on every
-//! policy in either mode.
+//! One job and one sleeper: which of twelve protocols, and of all policies in both modes, lose a wake-up.
 
 use super::super::counters::Seen;
 use super::super::discipline::{AsPublished, Discipline, Sound};
@@ -16,19 +15,19 @@ use manycore::seam::Sleep;
 use manycore_check::{Deaf, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{AtomicInteger, Ordering, Platform};
 
-/// How the one job comes.
+/// How the job arrives.
 #[derive(Clone, Copy)]
 enum Job {
-    /// Onto the poster's deque; the poster never takes it itself.
+    /// On the poster's deque. The poster never takes the job itself.
     Pushed,
     Injected,
 }
 
-/// Whether thieves fence before they look.
+/// Whether a thief fences before it looks.
 const FENCED: bool = true;
 const PLAIN: bool = false;
 
-/// Thread 0 posts a job. Thread 1 looks for one until it has it.
+/// Thread 0 posts a job. Thread 1 looks until it has the job.
 fn one_job<P: Platform, V: Variant, D: Discipline>(thieves_fence: bool, job: Job) -> usize {
     let interleavings = loom_model(None, move || {
         let pool = Pool::<P, V, Brief<D>>::new(2, thieves_fence);
@@ -57,7 +56,7 @@ fn is_unsound<V: Variant, D: Discipline>(thieves_fence: bool) {
     loses_a_wake_up::<Loom, V, D>(thieves_fence, Job::Pushed);
 }
 
-// The twelve.
+// The twelve protocols.
 
 #[test]
 fn packed_needs_both_fences() {
@@ -87,7 +86,7 @@ fn nojec_needs_no_fence_where_posts_write_the_count() {
     is_sound::<PostsWrite, LooksUnfenced>(PLAIN);
 }
 
-/// `nojec-sleepers`, with posts that write the word that they read.
+/// `nojec-sleepers`, but posts write the word that they read.
 struct PostsWrite;
 
 impl Variant for PostsWrite {
@@ -106,7 +105,7 @@ impl<P: Platform> Altered<P> for PostsWrite {
     }
 }
 
-// The rest.
+// All policies.
 
 #[test]
 fn every_sound_policy_loses_no_job() {
@@ -140,7 +139,7 @@ fn every_published_policy_loses_a_job() {
     is_unsound::<NoInactive, AsPublished>(FENCED);
 }
 
-/// The part that the published argument covers.
+/// The published argument covers injected jobs.
 #[test]
 fn no_injected_job_is_lost_in_either_mode() {
     fn both<V: Variant>() {

@@ -1,14 +1,13 @@
-//! Counters with one thing about them changed or watched; the rest is the
-//! production code.
+//! Counters with one operation changed or watched. The rest is the production code.
 
 use super::super::counters::{Counters, Seen};
 use manycore_platform::Platform;
 
-/// Counters that are `Original` in all that is not written anew.
+/// Counters that differ from `Original` only in overridden methods.
 pub(super) trait Altered<P: Platform>: Send + Sync + 'static {
     type Original: Counters<P>;
 
-    /// Once, before all else.
+    /// Called once, before all other methods.
     fn begin(_: &Self::Original) {}
 
     fn leave(original: &Self::Original) -> u32 {
@@ -28,7 +27,6 @@ pub(super) trait Altered<P: Platform>: Send + Sync + 'static {
     }
 }
 
-/// Altered counters as counters.
 pub(super) struct As<P: Platform, A: Altered<P>>(A::Original);
 
 impl<P: Platform, A: Altered<P>> Counters<P> for As<P, A> {

@@ -1,4 +1,4 @@
-//! The queue under loom: its owner against two thieves with offered items.
+//! The queue under loom: an owner and two thieves with offers.
 
 use super::super::queue::OfferedQueue;
 use super::{CasQueue, Slots};
@@ -7,7 +7,7 @@ use manycore_check::{Faulty, Loom, Plain, Relaxed, TornCas, caught, loom_model, 
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-/// Tasks that say whether each was got once, and after what was done before its put.
+/// Tasks that record whether each was taken once, and after the work before its put.
 struct Books {
     runs: Vec<AtomicU32>,
     before: Vec<Plain<u32>>,
@@ -39,9 +39,9 @@ impl Books {
     }
 }
 
-/// Two thieves have an offer each, of the top two items, or both of the top one. The owner
-/// meanwhile gets `gets`, puts `more` in their places, offers what it has, which
-/// removes holes, and gets what is left.
+/// Two thieves have one offer each, of the top two items, or both of the top item. Meanwhile the owner gets
+/// `gets` tasks, puts `more` in their places, makes offers, which removes holes, and gets the remaining
+/// tasks.
 fn owner_and_thieves<P: Platform>(tasks: usize, same: bool, gets: usize, more: usize) {
     let books = Books::new(tasks + more);
     let slots = [Slots::<P>::new()];
@@ -57,7 +57,7 @@ fn owner_and_thieves<P: Platform>(tasks: usize, same: bool, gets: usize, more: u
     let owner = std::sync::Mutex::new(queue);
     team::<P>(3, |rank| {
         if rank > 0 {
-            // SAFETY: this queue's offer.
+            // SAFETY: a queue of `slots` made the offer.
             let task = unsafe { CasQueue::<P>::take(&slots, [first, second][rank - 1]) };
             return task.into_iter().for_each(|task| books.got(task));
         }
@@ -94,7 +94,7 @@ fn each_fault_is_caught() {
         })
     };
     assert!(caught(torn).contains("got twice"));
-    // A task that is put while a thief is on its way with an old offer.
+    // A task is put while a thief still has an old offer.
     let unordered = || {
         loom_model(Some(3), || {
             owner_and_thieves::<Faulty<Loom, Relaxed>>(2, true, 2, 1)

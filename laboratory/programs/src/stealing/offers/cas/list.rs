@@ -2,12 +2,12 @@ use super::slots::Slots;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// The owner's private order of its items, from top to bottom: a doubly linked list, so that
-/// holes are removed where they are.
+/// The owner's private order of its items, from top to bottom. It is a doubly linked list, so that holes
+/// can be removed anywhere.
 pub(super) struct List<P: Platform> {
     segments: Vec<Arc<[P::AtomicU64]>>,
     nodes: Vec<ListItem>,
-    /// Items that are in no order, to be used again: the last freed first.
+    /// Items without a place in the order, for reuse. The last freed is the first to be reused.
     free: Vec<u32>,
     top: Option<u32>,
     bottom: Option<u32>,
@@ -56,7 +56,7 @@ impl<P: Platform> List<P> {
         &self.segments[node.segment as usize][node.place as usize]
     }
 
-    /// A new item at the bottom; its word is 0.
+    /// Adds an item at the bottom. Its word is 0.
     pub(super) fn push(&mut self, slots: &Slots<P>) -> u32 {
         if self.free.is_empty() {
             self.grow(slots);
@@ -70,7 +70,7 @@ impl<P: Platform> List<P> {
         item
     }
 
-    /// Takes an item out; its word is 0.
+    /// Removes an item. Its word is 0.
     pub(super) fn remove(&mut self, item: u32) {
         let ListItem { above, below, .. } = self.nodes[item as usize];
         *self.end_below(above) = below;
@@ -106,7 +106,7 @@ impl<P: Platform> List<P> {
             above: None,
             below: None,
         }));
-        // The last freed is used first: so that they are used in order.
+        // Reversed, because the last of the free items is used first.
         self.free.extend(places.rev().map(|place| first + place));
         self.segments.push(words);
     }

@@ -1,5 +1,5 @@
-//! A queue without a mutex: its owner offers particular items, and the thief that takes one
-//! resets it (Park 2013, section 5.2.2).
+//! A queue without a mutex. Its owner offers particular items, and a thief resets the item that it takes
+//! (Park 2013, section 5.2.2).
 
 #[cfg(test)]
 mod checked;
@@ -13,33 +13,32 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use slots::Slots;
 use std::num::NonZeroU64;
 
-/// The value of an item without its task.
+/// The word of an item without a task.
 const TAKEN: u64 = 0;
 
 /// The owner's side.
 ///
-/// The items are words that all may see; their order is the owner's own. It puts and gets at the
-/// bottom. Requests are answered from the top: the *assigner* offers an item by its address, and
-/// next time continues with the item below. Above the last item, which is the owner's critical
-/// region, it turns back to the top. On its way it removes items that it finds taken. Offered items
-/// stay in the queue, and may be offered again on its next round, or got by the owner: an offer
-/// reserves nothing, and the compare-and-swap decides.
+/// All workers see the items' words, but only the owner knows their order. The owner puts and gets at the
+/// bottom, and answers requests from the top. The *assigner* offers an item by its address, and continues
+/// with the item below. The last item is the owner's critical region: before it the assigner returns to the
+/// top. On its way it removes taken items. Offered items stay in the queue. The assigner may offer them
+/// again in its next round, and the owner may get them: an offer reserves nothing, and the compare-and-swap
+/// decides.
 ///
-/// An item leaves the queue by one compare-and-swap from its task to 0, its owner's or
-/// a thief's, so each task is got once. Thieves may come late to an item that is in use
-/// again for another task: then they take that one, or their compare-and-swap fails. Items
-/// are reused, but their memory is not freed before all deques are gone, so their
-/// addresses stay good.
+/// An item leaves the queue by one compare-and-swap from its task to 0, by its owner or a thief, so each
+/// task is taken once. If a late thief finds the item in use again for another task, it takes that task, or
+/// its compare-and-swap fails. Items are reused, but their memory is freed only after all deques are gone,
+/// so their addresses stay valid.
 pub struct CasQueue<P: Platform> {
     items: List<P>,
-    /// The next item to be offered; the top if there is none.
+    /// The next item to be offered, or `None` for the top.
     assigner: Option<u32>,
-    /// Items that it may still look at: all once, for the requests at hand.
+    /// How many items the assigner may still look at: each once for the pending requests.
     round: usize,
 }
 
 impl<P: Platform> CasQueue<P> {
-    /// Whether the assigner may not offer it: it is the last.
+    /// Whether the item is the last, which the assigner may not offer.
     fn is_reserved(&self, item: u32) -> bool {
         self.items.bottom() == Some(item)
     }
@@ -51,11 +50,10 @@ impl<P: Platform> CasQueue<P> {
         self.items.remove(item);
     }
 
-    /// Removes what thieves have left at the bottom, so that there is something if there
-    /// are items.
+    /// Removes taken items at the bottom. So afterwards the queue is empty, or its bottom item has a task.
     fn trim(&mut self) {
         while let Some(bottom) = self.items.bottom() {
-            // Acquire: a queue that is seen empty is so after its thieves' rousing.
+            // Acquire: an owner that sees the queue empty sees its thieves' rousing.
             if self.items.word(bottom).load(Ordering::Acquire) != TAKEN {
                 break;
             }
@@ -82,19 +80,19 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
 
     fn put(&mut self, mine: &Slots<P>, task: Task) {
         let item = self.items.push(mine);
-        // Release: the taker sees the work before the put. A store is enough, although thieves may
-        // come late to this word: it holds 0, and they only replace tasks.
+        // Release: the taker sees the work before the put. A store is enough, although a late thief may
+        // look at this word: the word holds 0, and thieves only replace tasks.
         self.items.word(item).store(task.get(), Ordering::Release);
     }
 
     fn pop(&mut self, _: &Slots<P>) -> Option<Task> {
         while let Some(bottom) = self.items.bottom() {
             let word = self.items.word(bottom);
-            // Relaxed: this thread wrote it; or it is taken, and the trim looks again.
+            // Relaxed: this thread wrote the word. If a thief has taken the item, `trim` looks again.
             let task = word.load(Ordering::Relaxed);
             let taken = NonZeroU64::new(task).filter(|_| {
-                // Relaxed: what the task's data hang on is this thread's own put; a
-                // failure is looked at again by the trim.
+                // Relaxed: this thread put the task, so it has the task's data. After a failure `trim`
+                // looks again.
                 word.compare_exchange(task, TAKEN, Ordering::Relaxed, Ordering::Relaxed)
                     .is_ok()
             });
@@ -125,10 +123,10 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
                 self.assigner = None;
                 continue;
             }
-            // The one below exists: only the bottom has none.
+            // There is an item below, because this is not the bottom.
             self.assigner = self.items.below(item);
             let word = self.items.word(item);
-            // Acquire: to remove it here may be what empties the queue.
+            // Acquire: if the item is taken, removing it here may empty the queue.
             if word.load(Ordering::Acquire) != TAKEN {
                 return Some(slots::address(word));
             }
@@ -138,12 +136,12 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
     }
 
     unsafe fn take(_: &[Slots<P>], offer: u64) -> Option<Task> {
-        // SAFETY: the caller has it from a queue, and the slice keeps that queue's slots.
+        // SAFETY: by contract a queue made the offer, and the slice keeps that queue's slots.
         let word = unsafe { slots::at::<P>(offer) };
         // Relaxed: only the exchange counts.
         let task = NonZeroU64::new(word.load(Ordering::Relaxed))?;
-        // Acquire pairs with the put. Release: an owner that finds it taken comes after this
-        // thief's rousing.
+        // Acquire pairs with the put. Release: an owner that sees the item taken also sees this thief's
+        // rousing.
         word.compare_exchange(task.get(), TAKEN, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
             .then_some(task)

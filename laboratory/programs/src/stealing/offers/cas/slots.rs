@@ -3,12 +3,12 @@ use manycore_platform::{Atomic, Platform};
 use std::ptr;
 use std::sync::Arc;
 
-/// Words of the first segment; each further one has twice as many.
+/// Words of the first segment. Each further segment has twice as many.
 const FIRST: usize = 64;
 
-/// The words of one queue, in segments, which stay where they are until this is dropped.
+/// The words of one queue, in segments that do not move until this is dropped.
 pub struct Slots<P: Platform> {
-    /// The owner has them, too; here they are only kept.
+    /// Keeps the segments alive. The owner has them too.
     segments: Mutex<P, Vec<Arc<[P::AtomicU64]>>>,
 }
 
@@ -19,7 +19,6 @@ impl<P: Platform> Slots<P> {
         }
     }
 
-    /// Another segment, of zeros.
     pub(super) fn grow(&self) -> Arc<[P::AtomicU64]> {
         self.segments.with(|segments| {
             let words = FIRST << segments.len();
@@ -40,9 +39,9 @@ pub(super) fn address<W>(word: &W) -> u64 {
 ///
 /// # Safety
 ///
-/// [`address`] gave it, of a word of [`Slots`] that outlive `'a`.
+/// The address is from [`address`], for a word of [`Slots`] that outlive `'a`.
 pub(super) unsafe fn at<'a, P: Platform>(address: u64) -> &'a P::AtomicU64 {
     let word = ptr::with_exposed_provenance(address as usize);
-    // SAFETY: the caller's word; atomics may be shared.
+    // SAFETY: by contract this is the address of a live word. Atomics may be shared.
     unsafe { &*word }
 }
