@@ -68,7 +68,7 @@ const HOLD: Duration = Duration::from_millis(50);
 ///
 /// # Cost
 ///
-/// A thread, `manycore-watch`, that runs for some 50 us every 10 ms, or every 2 to 5 ms while it paces a quota: 0.5%, or
+/// A thread, `manycore-watch`, that runs for 50 us every 10 ms, or every 2 to 5 ms while it paces a quota: 0.5%, or
 /// 1 to 2.5%, of a CPU. The watch may [rest](Self::rest_when) while it is not needed.
 ///
 /// ```
