@@ -1,7 +1,7 @@
-//! The same parallel loops and joins on manycore and on other runtimes, side by side.
+//! Compares parallel loops and joins on manycore and other runtimes.
 //!
-//! The process that measures starts one process a runtime, keeps all of them
-//! stopped but one, and visits them round by round.
+//! The measuring process starts one process for each runtime and visits them round by round. All
+//! but the visited process are stopped.
 
 mod bench;
 mod measure;

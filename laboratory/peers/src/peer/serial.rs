@@ -1,5 +1,4 @@
-//! No runtime at all: the plain loop and the plain recursions that the others
-//! are compared with.
+//! No runtime: the plain loop and the plain recursions, with which the others are compared.
 
 use super::fork::{Fork, Recursions};
 use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
