@@ -76,7 +76,7 @@ pub struct Axis {
 pub struct Series {
     /// The name, shown at the end of the line.
     pub name: String,
-    /// Another name, whose colour and marker this line has.
+    /// Another name. This line has its colour and marker.
     pub like: Option<String>,
     /// The form and the data.
     pub part: Part,

@@ -42,7 +42,7 @@ impl Lines<'_> {
         (labels + 5.0, LEADER + 5.0 + 1.04 * name)
     }
 
-    /// The height of the frame, in which all names fit.
+    /// The height of the frame. All names fit.
     pub(super) fn height(&self, width: f64) -> f64 {
         let names = self.shown().count() as f64;
         (0.62 * width).clamp(85.0, 170.0).max(APART * names)

@@ -174,7 +174,7 @@ fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Valu
     look.mark(canvas, (x, y), RADIUS);
 }
 
-/// Writes a row's values beyond the axis side by side, since a row has no height for several lines.
+/// Writes a row's values beyond the axis in one line.
 fn beyond<'a>(
     canvas: &mut Canvas,
     frame: &Frame,

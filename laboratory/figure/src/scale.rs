@@ -45,7 +45,7 @@ pub(super) struct Span<'a> {
     pub(super) from_zero: bool,
     /// Whether marks are at the values.
     pub(super) at_values: bool,
-    /// The power of ten by which the unit is multiplied.
+    /// The power of ten that multiplies the unit.
     pub(super) power: i32,
 }
 
@@ -161,7 +161,7 @@ impl Ruler {
         }
     }
 
-    /// Marks at the finest round values whose labels fit.
+    /// Marks at the finest round values with labels that fit.
     fn round_values(&self, factor: f64, along: Along) -> Vec<Tick> {
         let (from, to) = match self.logarithmic {
             true => (10_f64.powf(self.from), 10_f64.powf(self.to)),

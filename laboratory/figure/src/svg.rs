@@ -18,7 +18,7 @@ pub fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// The sheet as an SVG document. It holds `data`, from which the figure can be drawn again.
+/// The sheet as an SVG document. It holds `data`, to draw the figure again.
 pub(super) fn render(canvas: &Canvas, title: &str, data: Option<&str>) -> String {
     let (width, height) = (canvas.width + 2.0 * MARGIN, canvas.height + 2.0 * MARGIN);
     let millimetres = |points: f64| points * 25.4 / 72.0;

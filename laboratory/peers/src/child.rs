@@ -54,7 +54,7 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
             warm_up_ms,
             sampling_ms,
         } => {
-            // Orders often repeat a load, whose table can be large.
+            // Orders often repeat a load, and its table can be large.
             if prepared.load() != load {
                 *prepared = Prepared::new(load);
             }

@@ -113,7 +113,7 @@ impl Contest {
     ///
     /// # Errors
     ///
-    /// If the `leader` fails, by which the others are divided.
+    /// If the `leader` fails: the others are divided by it.
     pub fn take_turns<'a, T>(
         &mut self,
         names: &[&'a str],

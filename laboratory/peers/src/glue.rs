@@ -45,8 +45,8 @@ impl Glue {
         let path = self
             .path
             .ok_or_else(|| anyhow!(self.missing().unwrap_or_default()))?;
-        // SAFETY: `build.rs` made the shared object. Its initialisers and those of its libraries
-        // can run on any thread.
+        // SAFETY: `build.rs` made the shared object. All initialisers, also of its libraries, can
+        // run on any thread.
         let library =
             unsafe { Library::new(path) }.with_context(|| format!("cannot load {}", self.name))?;
         Ok(Box::leak(Box::new(library)))

@@ -69,7 +69,7 @@ impl Grid {
                 next,
                 found: Alone(AtomicUsize::new(0)),
             }];
-            // SAFETY: `expand` reads one `Level`, whose parts are all `Sync`.
+            // SAFETY: `expand` reads one `Level`. All its parts are `Sync`.
             loops.call(length, unsafe { Task::new(expand, &level) });
             (levels, cells) = (levels + 1, cells + length);
             length = level[0].found.0.load(Relaxed);
@@ -81,7 +81,7 @@ impl Grid {
 
 /// Claims the neighbours of cell `index` of a level's frontier.
 unsafe extern "C" fn expand(index: usize, level: *const c_void) {
-    // SAFETY: `search` passed this pointer, whose target is alive until the loop returns.
+    // SAFETY: `search` passed this pointer. Its target is alive until the loop returns.
     let level = unsafe { &*level.cast::<Level<'_>>() };
     tasks::steps(std::slice::from_ref(&level.steps)).run(0);
     let cell = level.frontier[index].load(Relaxed) as usize;

@@ -62,8 +62,8 @@ pub struct Outcome {
     pub cores: f64,
     /// Processor time of the whole process.
     pub processor_ms: f64,
-    /// The number of samples whose request was not served. Such a sample is the request's wait
-    /// until then.
+    /// The number of samples of unserved requests. Such a sample is the request's wait until the
+    /// end.
     pub unserved: usize,
     /// Whether a ready thread of the process had to wait for a core.
     pub disturbed: bool,

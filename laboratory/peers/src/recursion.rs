@@ -80,8 +80,8 @@ impl Node {
     /// Both children of an inner node.
     #[inline]
     pub fn children(&self) -> Option<(&Node, &Node)> {
-        // SAFETY: `Tree::new` gives a node no child or two of its own tree, which is not freed
-        // while one of its nodes is borrowed.
+        // SAFETY: `Tree::new` gives a node no child or two of its own tree. The tree is not freed
+        // while a node is borrowed.
         unsafe { self.left.as_ref().zip(self.right.as_ref()) }
     }
 }

@@ -1,5 +1,5 @@
-//! Statistics for a machine that other programs use. Peers are compared within a round, in which
-//! they ran at most seconds apart. Summaries are over these comparisons.
+//! Statistics for a machine that other programs use. Peers are compared within a round, where they
+//! ran at most seconds apart. Summaries are over these comparisons.
 
 /// The samples of one peer in one case, by round.
 #[derive(Clone, Debug, Default)]
@@ -76,8 +76,8 @@ pub fn least(values: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// The best of several series, without the winner's curse. Odd rounds are compared with the series
-/// that was best in even rounds, and even rounds with the best of odd rounds. So the luck by which
-/// a series was chosen does not count.
+/// that was best in even rounds, and even rounds with the best of odd rounds. So luck in the choice
+/// of the best does not count.
 pub struct Best<'a> {
     /// The divisors of even and odd rounds.
     by_parity: [&'a Series; 2],

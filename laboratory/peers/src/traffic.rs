@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// A server whose loops last longer than the whole schedule.
+    /// A server with loops that last longer than the whole schedule.
     struct Stuck;
 
     impl Loops for Stuck {

@@ -34,8 +34,8 @@ impl Contestant {
         }
     }
 
-    /// Calls `body` on `threads` threads at once, of which the caller is rank 0. Returns the
-    /// version of a foreign library, since `Cargo.lock` does not name it.
+    /// Calls `body` on `threads` threads at once. The caller is rank 0. Returns the version of a
+    /// foreign library, since `Cargo.lock` does not name it.
     ///
     /// # Errors
     ///

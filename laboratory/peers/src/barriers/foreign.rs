@@ -28,8 +28,8 @@ pub fn run(glue: &Glue, threads: usize, body: Body<'_>) -> Result<String> {
         )
     };
     let state = State { body, wait };
-    // SAFETY: `inside` only reads `state`, whose parts can be shared, and all its calls return
-    // before this call does.
+    // SAFETY: `inside` only reads `state`. All parts of `state` can be shared, and all calls of
+    // `inside` return before this call does.
     unsafe {
         team(
             c_int::try_from(threads)?,

@@ -21,7 +21,7 @@ pub trait Contestant {
     /// Sends `count` numbers from `first` on. `count` is at most [`BATCH`](Self::BATCH).
     fn send(sender: &mut Self::Sender, first: u64, count: u64);
 
-    /// Passes the available words to `take`. Returns `false` if there are none.
+    /// Passes the available words to `take`. Returns whether there were any.
     fn poll(receiver: &mut Self::Receiver, take: &mut impl FnMut(u64)) -> bool;
 }
 

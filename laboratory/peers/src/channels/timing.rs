@@ -78,7 +78,7 @@ pub fn entries() -> Vec<Entry> {
     ]
 }
 
-/// The way in which a receiver of `C` receives words.
+/// How a receiver of `C` receives words.
 trait Receive<C: Contestant> {
     fn receive(receiver: &mut C::Receiver, take: &mut impl FnMut(u64));
 }

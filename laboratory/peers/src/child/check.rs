@@ -22,7 +22,7 @@ pub(super) fn every_index_once(loops: &mut dyn Loops, n: usize) -> Result<()> {
         runs: (0..n).map(|_| AtomicU32::new(0)).collect(),
         strays: AtomicU32::new(0),
     }];
-    // SAFETY: `count` reads one `Tally`, whose counters are atomic.
+    // SAFETY: `count` reads one `Tally`. Its counters are atomic.
     let task = unsafe { Task::new(count, &tally) };
     for loops_so_far in 1..=2 {
         loops.call(n, task);
@@ -46,7 +46,7 @@ pub(super) fn every_index_once(loops: &mut dyn Loops, n: usize) -> Result<()> {
 }
 
 unsafe extern "C" fn count(index: usize, tally: *const c_void) {
-    // SAFETY: `every_index_once` passed this pointer, whose target is alive until the loops return.
+    // SAFETY: `every_index_once` passed this pointer. Its target is alive until the loops return.
     let tally = unsafe { &*tally.cast::<Tally>() };
     tally
         .runs

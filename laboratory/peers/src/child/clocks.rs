@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Runs `work`, whose results become the latencies, and measures its processor time.
+/// Runs `work` and measures its processor time. The results of `work` become the latencies.
 pub(super) fn watch(work: impl FnOnce() -> Vec<f64>) -> Result<Outcome> {
     let delay = run_delay()?;
     let (start, cpu) = (Instant::now(), cpu_time()?);

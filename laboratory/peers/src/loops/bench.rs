@@ -225,7 +225,7 @@ fn levels(rounds: usize) -> Bench {
     Bench::new("levels", title, rounds, cases)
 }
 
-/// Powers of two for loops of up to 1,024 iterations. Powers of four for longer loops, whose
+/// Powers of two for loops of up to 1,024 iterations. Powers of four for longer loops, since their
 /// optimum is wide.
 fn blocks(n: usize) -> Vec<NonZeroUsize> {
     let factor = if n <= 1024 { 2 } else { 4 };
@@ -285,7 +285,7 @@ fn joining(
 }
 
 impl Bench {
-    /// The peers that take part: those of `compared`, and the fixed blocks.
+    /// The peers that take part: peers of `compared`, and the fixed blocks.
     pub fn variants(&self, compared: &[Variant]) -> Vec<Variant> {
         let mut variants = match self.takes {
             Takes::Joining => Variant::joining(compared),

@@ -29,7 +29,7 @@ pub struct Column {
     pub unit: &'static str,
     /// The samples of each variant, without rounds if the variant failed.
     pub series: Vec<Series>,
-    /// For each variant, the number of visits in which one of its threads waited for a core.
+    /// For each variant, the number of visits during which its threads waited for a core.
     pub disturbed: Vec<usize>,
 }
 

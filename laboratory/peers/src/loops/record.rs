@@ -25,7 +25,7 @@ struct Row<'a> {
     /// The least of the rounds' tenth percentiles, and the ratio of these.
     p10_min: f64,
     ratio_to_best_fixed_by_p10: Option<f64>,
-    /// The number of rounds in which a thread of the peer waited for a core.
+    /// The number of rounds during which a thread of the peer waited for a core.
     disturbed_rounds: usize,
 }
 

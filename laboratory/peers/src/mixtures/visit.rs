@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The runtimes, in the order of pairs of figures.
 pub const RUNTIMES: [&str; 2] = ["manycore", "rayon"];
-/// Counted runs of a program, after one that does not count.
+/// Counted runs of a program, after an uncounted run.
 const RUNS: usize = 4;
 /// The time after which a visit hangs: programs last milliseconds, shapes half a minute.
 const LIMIT: Duration = Duration::from_secs(90);

@@ -1,4 +1,4 @@
-//! No runtime: the plain loop and the plain recursions, with which the others are compared.
+//! No runtime: the plain loop and the plain recursions, for comparison.
 
 use super::fork::{Fork, Recursions};
 use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};

@@ -84,7 +84,7 @@ impl Variant {
         }
     }
 
-    /// manycore's shared counter with a fixed block, with which the grids are compared.
+    /// manycore's shared counter with a fixed block, the divisor of the grids.
     pub fn fixed_block(block: NonZeroUsize) -> Self {
         let policy = format!("fixed-block={block}");
         Self {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// `rayon` has its default number of threads, `rayon-cpus` one for each CPU.
 pub const PEERS: [&str; 3] = ["manycore", "rayon", "rayon-cpus"];
 
-/// The time before measurements, in which quota and pace settle.
+/// The time before measurements: quota and pace settle.
 const WARM_UP: Duration = Duration::from_millis(1_500);
 /// Iterations of a loop, about 100 ns each.
 const ITERATIONS: usize = 20_000;

@@ -48,8 +48,8 @@ impl Contestant for Tbb {
             piles,
             put: self.put,
         };
-        // SAFETY: `fill` and `task` only read `state`, whose parts can be shared, and all their
-        // calls return before this call does.
+        // SAFETY: `fill` and `task` only read `state`. All parts of `state` can be shared, and all
+        // calls of both return before this call does.
         unsafe { (self.run)(fill, task, (&raw const state).cast_mut().cast()) };
         Ok(())
     }

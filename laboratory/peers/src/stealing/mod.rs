@@ -1,5 +1,5 @@
-//! Compares work stealing: the time in which workers spread and run tasks that begin in uneven
-//! piles. Each visit to a peer is a separate process.
+//! Compares work stealing: the time that workers need to spread and run tasks from uneven piles.
+//! Each visit to a peer is a separate process.
 
 mod contestants;
 mod foreign;
@@ -89,8 +89,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     contest.end()
 }
 
-/// The distributions of Park's thesis. On few threads some are equal, and only one of them is
-/// measured.
+/// The distributions of Park's thesis. On few threads some are equal; equal distributions are
+/// measured once.
 fn shapes(threads: usize, tasks: usize, output: &Output) -> Vec<Distribution> {
     let shares = |shape: Distribution| shape.shares(threads * tasks, threads, 1);
     let mut different: Vec<Distribution> = Vec::new();

@@ -49,7 +49,7 @@ struct Partials(Vec<UnsafeCell<f64>>);
 // cells are read after the phase.
 unsafe impl Sync for Partials {}
 
-/// Memory in which the ranks of a team add up. [`Worksharing`] has an example.
+/// Memory for the sums of a team's ranks. [`Worksharing`] has an example.
 pub struct Sums {
     /// Sums use these two by turns. While a rank still reads one, it has not passed the barrier at
     /// the end of the next sum, so no rank writes this one again.

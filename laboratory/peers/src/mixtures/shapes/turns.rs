@@ -54,8 +54,8 @@ fn turn<R: Runtime>(patience: Duration) -> Result<(Duration, f64)> {
     Ok(turn)
 }
 
-/// `starve2`: a pool of two threads, one of them in a long job. A caller continuously installs 1 ms
-/// of work, and another installs an empty job every 5 ms.
+/// `starve2`: a pool of two threads with a long job. A caller continuously installs 1 ms of work,
+/// and another installs an empty job every 5 ms.
 pub fn calls<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let time = match effort {
         Effort::Quick => ms(1_000),

@@ -63,7 +63,7 @@ pub(super) struct Slot<P: Platform>(P::Futex);
 
 /// The result of entering a slot.
 pub(super) enum Entered<'a, P: Platform> {
-    /// A cell, in which the search continues.
+    /// A cell. The search continues inside.
     Cell(u32),
     /// A held slot with nothing or a leaf. No other thread changes it until the holder leaves.
     Held(Held<'a, P>),

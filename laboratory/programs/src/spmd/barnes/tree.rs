@@ -64,8 +64,8 @@ pub(super) fn place(point: &Point) -> Vector {
 /// # Which rank may write what
 ///
 /// While the tree is built, a leaf belongs to the holder of its slot, and a new cell to its maker.
-/// A leaf has the index of one of its bodies. Two leaves have no body in common, so no two have the
-/// same index. When moments are made, a leaf belongs to the rank that handles the body of that
+/// The index of a leaf is the number of a body in it. Leaves have no body in common, so no two have
+/// the same index. When moments are made, a leaf belongs to the rank that handles the body of that
 /// index, and a cell to the rank that finished the last of its children. Afterwards all ranks only
 /// read.
 pub(super) struct Tree<P: Platform> {
@@ -115,7 +115,8 @@ impl<P: Platform> Tree<P> {
             .iter()
             .for_each(|slot| slot.put(Node::Nothing));
         root.pending.store(0, Relaxed);
-        // The moments of a tree without bodies. SAFETY: by the caller's contract.
+        // The moments of a tree without bodies.
+        // SAFETY: by the caller's contract.
         unsafe { self.of_cells.set(ROOT as usize, Moments::default()) };
         self.used.store(1, Relaxed);
     }

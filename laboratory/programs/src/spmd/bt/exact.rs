@@ -1,4 +1,4 @@
-//! The exact solution, and the initial field. The forcing term makes the former a steady solution.
+//! The exact solution, which the forcing term makes steady, and the initial field.
 
 /// The polynomials' coefficients, one column for each quantity (RNR-94-007, section 4). The first
 /// row is the constant. For each power from 1 to 4 follow three rows, one a coordinate.

@@ -75,8 +75,8 @@ impl BtPhases {
         self.lines("bt z, sum", SOLUTION + STATE + 4 * STATE, 3)
     }
 
-    /// A phase whose items are lines. Each point takes `instructions`, besides those on its row,
-    /// and transfers `transfers` states.
+    /// A phase with lines as items. Each point takes `instructions`, besides those on its row, and
+    /// transfers `transfers` states.
     fn lines(&self, name: &'static str, instructions: usize, transfers: usize) -> Phase {
         let inner = self.grid.inner() as f64;
         Phase {

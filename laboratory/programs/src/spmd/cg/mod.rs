@@ -225,7 +225,7 @@ impl<P: Platform> Cg<P> {
     }
 }
 
-/// The number of grains of a phase whose items are rows.
+/// The number of grains of a phase with rows as items.
 fn grains(phases: &CgPhases) -> usize {
     let phase = phases.residual();
     phase.items.div_ceil(phase.grain)

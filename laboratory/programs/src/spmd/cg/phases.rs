@@ -66,7 +66,7 @@ impl CgPhases {
         self.rows("cg residual", 2.0 + 7.0, 8.0)
     }
 
-    /// A phase whose items are the vectors' elements. Each takes 1 to 2 ns, so a grain is a 64th of
+    /// A phase with the vectors' elements as items. Each takes 1 to 2 ns, so a grain is a 64th of
     /// them, at most 1,024.
     fn elements(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         Phase {
@@ -80,9 +80,9 @@ impl CgPhases {
         }
     }
 
-    /// A phase whose items are the rows of the matrix. The arguments are costs of a row besides
-    /// those of its elements. An element takes 1 ns, so a grain has about 2,000, or more, to limit
-    /// the partial sums to about 2,048.
+    /// A phase with the rows of the matrix as items. The arguments are costs of a row besides those
+    /// of its elements. An element takes 1 ns, so a grain has about 2,000, or more, to limit the
+    /// partial sums to about 2,048.
     fn rows(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         let CgSize { rows, entries, .. } = self.size;
         let in_a_row = entries as f64 / rows as f64;

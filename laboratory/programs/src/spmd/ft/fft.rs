@@ -3,8 +3,8 @@
 use super::complex::Complex;
 use std::f64::consts::TAU;
 
-/// Series that are transformed at a time. An element of each lies side by side in memory, for
-/// vector instructions. Eight complex numbers fill two cache lines.
+/// The number of series that are transformed together. For vector instructions, the same elements
+/// of all series are adjacent in memory. Eight complex numbers fill two cache lines.
 pub(super) const LANES: usize = 8;
 
 /// One element of each series.
@@ -121,7 +121,7 @@ impl Fft {
         }
     }
 
-    /// The places in which [`transform`](Self::transform) leaves the elements of the result.
+    /// The places of the elements of [`transform`](Self::transform)'s result.
     pub(super) fn order(&self) -> impl Iterator<Item = usize> {
         self.order.iter().map(|&place| place as usize)
     }

@@ -1,4 +1,4 @@
-//! The points whose numbers are summed as a check.
+//! The points of the checksum.
 
 use super::fft::LANES;
 use super::phases::FtSize;

@@ -53,8 +53,8 @@ impl<P: Platform> BatchPoint<P> {
 
 /// The points of one local search, with the tables that ranks share.
 ///
-/// Where coherence traffic depends on the layout, it is that of PARSEC's program: a table of
-/// points, flags of a byte each, adjacent words of the ranks.
+/// The layout is as in PARSEC's program if coherence traffic depends on it: a table of points,
+/// flags of a byte each, adjacent words of the ranks.
 pub(super) struct Batch<P: Platform> {
     pub(super) scale: Scale,
     dimensions: usize,

@@ -133,7 +133,7 @@ impl BruteState {
         (gains[0], before - cost())
     }
 
-    /// The first candidate for which the program's result is wrong.
+    /// The first candidate with a wrong result of the program.
     fn wrong_offer<R: Reckoning>(&self) -> Option<usize> {
         (0..self.points()).find(|&new| {
             let best = self.best_gain(new);

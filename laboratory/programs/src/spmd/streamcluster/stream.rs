@@ -10,7 +10,7 @@ use manycore_platform::Platform;
 const READ: u64 = 5;
 const MERGE: u64 = 8;
 
-/// Points. The coordinates of one follow those of the other.
+/// Points, with the coordinates of one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) coordinates: Vec<f32>,
