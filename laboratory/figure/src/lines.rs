@@ -174,7 +174,7 @@ impl Lines<'_> {
             let from = end(series);
             let column = frame.right() + LEADER;
             let elbow = (frame.right() + 1.5, from.1);
-            // A different stroke from the line's, which ends before the frame does.
+            // A different stroke from the line's, which can end before the frame.
             canvas.line(&[from, elbow], Stroke::solid(Ink::Soft, 0.3));
             canvas.line(
                 &[elbow, (column - 4.0, place)],

@@ -118,7 +118,7 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("nojec-sleepers-padded", 4, hollow(Diamond)),
         ("lazy-inactive", 5, filled(Funnel)),
         ("no-inactive", 6, filled(Funnel)),
-        // Threads on fewer cores, and the bounds of what is possible.
+        // Threads on fewer cores, and bounds for them.
         ("tr", 7, filled(Square)),
         ("tp", 1, filled(Triangle)),
         ("tp-pinned", 4, filled(Funnel)),

@@ -168,8 +168,8 @@ pub(super) fn unit<R: Runtime>(
     })
 }
 
-/// Runs a chain of `additions` additions. Each loads its operand from the stack, and takes about 4
-/// ns.
+/// Runs a chain of `additions` additions. Each loads its operand from the stack: about 4 ns
+/// together.
 #[inline(never)]
 fn add(from: u64, additions: u64) -> u64 {
     (0..additions).fold(from, |sum, at| sum.wrapping_add(black_box(at)))

@@ -24,7 +24,7 @@ const ROW: usize = 30;
 ///
 /// # How costs are counted
 ///
-/// **Instructions*: each floating-point operation counts as one, as in code without vectors. A test
+/// *Instructions*: each floating-point operation counts as one, as in code without vectors. A test
 /// counts the operations of the equations. Each load or store of a number of the fields, or of a
 /// row of the implicit equations, counts as one. Such a row is written once and read twice.
 /// *Bytes*: a read transfers a number once, a write twice, whether or not it is also read. Caches

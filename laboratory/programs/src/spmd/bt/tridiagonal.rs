@@ -11,8 +11,8 @@ use super::block::{BtBlock, Extended, divide, minus_product, subtract_product};
 use super::gas::{State, Weights, jacobians};
 use super::lanes::Real;
 
-/// The memory to solve a line. After elimination a point's entry gives `D = right - above *
-/// D(next)`, with `right` as the last column.
+/// The memory to solve a line. After elimination a point's entry gives
+/// `D = right - above * D(next)`. The last column is `right`.
 pub(super) struct Workspace<T>(Vec<Extended<T>>);
 
 impl<T: Real> Workspace<T> {

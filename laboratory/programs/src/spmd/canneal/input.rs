@@ -107,8 +107,8 @@ pub enum InvalidSchedule {
 }
 
 impl Schedule {
-    /// A schedule of `steps` steps with `swaps` moves each. The first step is at `temperature /
-    /// 1.5`.
+    /// A schedule of `steps` steps with `swaps` moves each. In the first step the temperature is
+    /// `temperature / 1.5`.
     ///
     /// # Errors
     ///

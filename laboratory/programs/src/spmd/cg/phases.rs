@@ -14,7 +14,7 @@ const MAKE: f64 = 124.4;
 ///
 /// # How costs are counted
 ///
-/// **Instructions*: each floating-point operation, and each load or store of a number or an index,
+/// *Instructions*: each floating-point operation, and each load or store of a number or an index,
 /// counts as one. The loop of each row adds 10. *Bytes*: a read transfers a number once, a write
 /// twice, whether or not it is also read. An element of the matrix has 12 bytes, and the start of a
 /// row 4. A product is assumed to transfer its vector once: caches that are too small for the

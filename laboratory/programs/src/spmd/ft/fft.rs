@@ -75,7 +75,7 @@ impl Fft {
     /// Operations, loads and stores of [`transform`](Self::transform) for one series of this
     /// length.
     pub(super) fn operations(length: usize) -> f64 {
-        // For four or two complex numbers: loads, stores and additions. A stage that turns adds
+        // For four or two complex numbers: loads, stores and additions. A stage with turns adds
         // three complex products of six operations each.
         const QUARTERS: usize = 8 + 8 + 16;
         const TURNED: usize = QUARTERS + 3 * 6;

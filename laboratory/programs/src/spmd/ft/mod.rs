@@ -2,9 +2,9 @@
 //! a box.
 //!
 //! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994. A state of
-//! random numbers is transformed once. Each iteration t multiplies the transform by `exp(-4 α π² t
-//! k²)`, where k is the wave number, and transforms it back. The sum of 1,024 numbers of the result
-//! is the check.
+//! random numbers is transformed once. Iteration t multiplies the transform by `exp(-4 α π² t k²)`,
+//! where k is the wave number, and transforms it back. The check is the sum of 1,024 numbers of the
+//! result.
 //!
 //! # Waits
 //!

@@ -39,7 +39,7 @@ impl FtSize {
 ///
 /// # How costs are counted
 ///
-/// **Instructions*: each floating-point operation, load or store of one number counts as one, as in
+/// *Instructions*: each floating-point operation, load or store of one number counts as one, as in
 /// code without vectors. *Bytes*: a complex number has 16. A read transfers it once, a write twice,
 /// whether or not it is also read. Tables, and the series under transformation, are in caches.
 ///

@@ -53,7 +53,7 @@ impl<P: Platform> BatchPoint<P> {
 
 /// The points of one local search, with the tables that ranks share.
 ///
-/// The layout is as in PARSEC's program if coherence traffic depends on it: a table of points,
+/// Tables that affect coherence traffic have the layout of PARSEC's program: a table of points,
 /// flags of a byte each, adjacent words of the ranks.
 pub(super) struct Batch<P: Platform> {
     pub(super) scale: Scale,
