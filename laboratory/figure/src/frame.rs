@@ -58,7 +58,7 @@ impl Frame {
         canvas.text(base, ruler.label.clone(), SIZE, Anchor::Middle, Ink::Text);
     }
 
-    /// Two strokes through the axis: it does not go on to 0.
+    /// Draws two strokes through the axis, at the gap before a separate 0.
     fn break_axis(&self, canvas: &mut Canvas, x: f64) {
         let bottom = self.bottom();
         canvas.rectangle((x - 1.5, bottom - 1.0), 3.0, 2.0, Ink::Paper);

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// The options of every contest.
 #[derive(Args)]
 pub struct Options {
-    /// A first look: few rounds, and where there are many cases few of them
+    /// A first look: fewer rounds, and fewer cases if there are many
     #[arg(long)]
     pub quick: bool,
     /// Rounds instead of the contest's own; each peer is visited once a round and case

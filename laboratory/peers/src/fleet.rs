@@ -135,7 +135,7 @@ impl Member {
         self.orders.write_all(line.as_bytes())?;
         line.clear();
         if self.answers.read_line(&mut line)? == 0 {
-            bail!("it said nothing more");
+            bail!("it has closed its output");
         }
         self.stop()?;
         Ok(serde_json::from_str(&line)?)

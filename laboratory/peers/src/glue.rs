@@ -31,7 +31,7 @@ impl Glue {
         let why = self.why.unwrap_or("no reason known");
         let said = || {
             let name = self.name;
-            format!("{name} was not there when this was built ({why}); see setup.sh")
+            format!("{name} was missing when this was built ({why}); see setup.sh")
         };
         self.path.is_none().then(said)
     }

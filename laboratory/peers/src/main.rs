@@ -108,9 +108,9 @@ fn run(contest: &Named) -> Result<ExitCode> {
 
 fn list() {
     let command = Arguments::command();
-    let run = command.find_subcommand("run").expect("it is above");
+    let run = command.find_subcommand("run").expect("`Command` has `run`");
     for contest in run.get_subcommands() {
-        let about = contest.get_about().expect("each says what it is");
+        let about = contest.get_about().expect("each contest has a description");
         println!("{:10} {about}", contest.get_name());
     }
 }

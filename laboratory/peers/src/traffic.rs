@@ -89,7 +89,7 @@ impl Traffic {
         )?;
         let end = Mark::now()?;
         let start = first_mark.into_inner().ok().flatten();
-        let start = start.context("no client came")??;
+        let start = start.context("no client has started")??;
         let seen = seen.into_inner().context("a client panicked")?;
         let processor = end.processor.saturating_sub(start.processor);
         Ok(Outcome {

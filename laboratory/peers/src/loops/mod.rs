@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Many rounds, the whole grid; otherwise as with --quick
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Only show that every peer runs every index exactly once and joins right
+    /// Only check that every peer runs every index exactly once and joins correctly
     #[arg(long, conflicts_with_all = ["quick", "full", "only", "out", "rounds", "format"])]
     check: bool,
     /// Benchmarks, with commas: launch, periodic, idle, grid, irregular, tiny, levels, join, fib, tree

@@ -217,7 +217,7 @@ fn meet<R: Runtime>(runtime: &R, through: Through, tally: &Tally) {
                 let (meeting, tell) = (Arc::clone(&meeting), tell.clone());
                 runtime.spawn(move || {
                     meeting.attend();
-                    // As above.
+                    // The caller waits for all messages.
                     let _ = tell.send(());
                 });
             }

@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Seeds, counted from 0 [default: 200, quick 25]
     #[arg(long, value_name = "N", value_parser = contest::count())]
     seeds: Option<usize>,
-    /// Only this seed, and what its program is
+    /// Run only this seed, and print its program
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "only"])]
     seed: Option<u64>,
     /// Numbers of threads of the pools that seeds run on, with commas

@@ -44,7 +44,7 @@ impl Order {
     ///
     /// # Errors
     ///
-    /// None from visits, whose errors are reported.
+    /// Only errors outside visits: errors of visits are reported.
     pub fn on_both<T: DeserializeOwned>(
         &self,
         contest: &mut Contest,

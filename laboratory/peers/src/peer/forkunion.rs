@@ -15,7 +15,7 @@ pub(super) struct ForkUnion {
 
 impl ForkUnion {
     pub(super) fn new(threads: usize) -> Result<Self> {
-        let topology = Topology::new().map_err(|error| anyhow!("no topology: {error:?}"))?;
+        let topology = Topology::new().map_err(|error| anyhow!("unknown topology: {error:?}"))?;
         Ok(Self {
             topology,
             threads,
@@ -25,7 +25,7 @@ impl ForkUnion {
 
     fn make(&self) -> Result<ThreadPool> {
         ThreadPool::try_spawn(&self.topology, self.threads)
-            .map_err(|error| anyhow!("no pool of {}: {error:?}", self.threads))
+            .map_err(|error| anyhow!("cannot make a pool of {} threads: {error:?}", self.threads))
     }
 
     fn pool(&mut self) -> Result<&mut ThreadPool> {
@@ -59,7 +59,7 @@ impl Peer for ForkUnion {
             return Ok(());
         }
         if policy != "shared" {
-            bail!("ForkUnion serves no clients as `{policy}`");
+            bail!("ForkUnion cannot serve clients as `{policy}`");
         }
         let pool = Mutex::new(self.pool()?);
         from_threads((0..clients.count).map(|_| Shared(&pool)), clients);

@@ -39,7 +39,7 @@ pub trait Peer {
     ///
     /// If the peer has no such policy, or no joins.
     fn enter_joins(&mut self, policy: &str, _session: JoinSession<'_>) -> Result<()> {
-        bail!("there is no join `{policy}`");
+        bail!("this peer has no join `{policy}`");
     }
 
     /// Calls each client's session, on its own thread outside the runtime. Returns after all
@@ -49,7 +49,7 @@ pub trait Peer {
     ///
     /// If the peer has no such policy, or cannot be called from several threads.
     fn serve(&mut self, policy: &str, _clients: Clients<'_>) -> Result<()> {
-        bail!("clients are not served as `{policy}`");
+        bail!("this peer cannot serve clients as `{policy}`");
     }
 
     /// The version, if `Cargo.lock` does not name it.

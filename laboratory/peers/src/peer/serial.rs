@@ -21,7 +21,7 @@ impl Peer for Serial {
         match policy {
             "left-first" => session(&mut Recursions::<Serially<true>>(())),
             "right-first" => session(&mut Recursions::<Serially<false>>(())),
-            _ => bail!("nothing is serial in the order `{policy}`"),
+            _ => bail!("the serial recursion has no order `{policy}`"),
         }
         Ok(())
     }

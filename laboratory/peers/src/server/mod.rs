@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "2,4,8",
           value_parser = contest::threads())]
     threads: Vec<usize>,
-    /// What a request is, with commas: 64x3, 8x25, 64x3-jittered [default: all, quick 64x3]
+    /// Kinds of request, with commas: 64x3, 8x25, 64x3-jittered [default: all, quick 64x3]
     #[arg(long, value_delimiter = ',', value_name = "LOAD,...")]
     loads: Vec<String>,
     /// Contestants or runtimes, with commas; manycore always runs

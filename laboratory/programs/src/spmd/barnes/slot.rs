@@ -100,7 +100,7 @@ impl<P: Platform> Slot<P> {
             let word = self.0.load(Ordering::Acquire);
             if word & IS_CELL != 0 {
                 let Node::Cell(index) = Node::of(word) else {
-                    unreachable!("the bit says so");
+                    unreachable!("`IS_CELL` is set");
                 };
                 return Entered::Cell(index);
             }

@@ -69,7 +69,7 @@ impl<P: Platform> Locations<P> {
         Self(words)
     }
 
-    /// The place of the element now, or a moment ago.
+    /// The place of the element, which can already be out of date.
     #[inline]
     pub(super) fn of(&self, element: usize) -> Place {
         Place::of(self.0[element].load(Relaxed))

@@ -250,7 +250,7 @@ impl Lists {
         &self.starts[list..list + 2]
     }
 
-    /// Each list `a`, followed by every `b` that has `a` in its list.
+    /// For each `a`, its list, followed by every `b` with `a` in its list.
     fn with_reverse(&self, lists: usize) -> Self {
         let mut lengths = vec![0_u32; lists + 1];
         for list in 0..lists {

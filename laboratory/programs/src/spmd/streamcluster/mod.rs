@@ -10,7 +10,7 @@
 //! | file | what |
 //! |---|---|
 //! | `stream` | reads a block; makes centres from a clustering |
-//! | `search` | the search of a block: bisection of the price of a centre, a random first clustering, rounds of offers |
+//! | `search` | the search of a block: bisection of the price of a centre, a random first clustering, offers |
 //! | `gain` | an *offer*: the gain from one new centre, and from closing others |
 //! | `rank`, `gate` | a thread of the team; how the others wait for rank 0 |
 //! | `batch`, `scratch` | the shared tables |

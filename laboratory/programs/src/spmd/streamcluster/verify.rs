@@ -23,7 +23,7 @@ const TOLERANCE: f64 = 1e-4;
 #[non_exhaustive]
 pub enum WrongSolution {
     /// A point is missing, appears twice, or has a wrong weight.
-    #[error("search {search} was not of the points it should be of: see point {point}")]
+    #[error("search {search} has wrong points: see point {point}")]
     Points {
         /// The search.
         search: usize,
@@ -31,7 +31,7 @@ pub enum WrongSolution {
         point: usize,
     },
     /// A point is assigned to a point that is no centre, or does not exist.
-    #[error("search {search} has assigned point {point} to no centre")]
+    #[error("search {search} has not assigned point {point} to a centre")]
     Unserved {
         /// The search.
         search: usize,
@@ -47,7 +47,7 @@ pub enum WrongSolution {
         point: usize,
     },
     /// The number of centres differs from the search's claim.
-    #[error("search {search} claims {claimed} centres, of which there are {found}")]
+    #[error("search {search} claims {claimed} centres, but has {found}")]
     Centres {
         /// The search.
         search: usize,
