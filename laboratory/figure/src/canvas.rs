@@ -1,8 +1,8 @@
-//! Shapes on paper, before they are written in any format.
+//! Shapes on a sheet, independent of the file format.
 
 use super::font;
 
-/// A colour by what it is for; paper and screen have their own for each.
+/// The purpose of a colour. Paper and screen have different colours for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     Text,
@@ -16,7 +16,7 @@ pub(super) enum Ink {
     Hue(usize),
 }
 
-/// How an outline is drawn.
+/// The style of an outline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stroke {
     pub(super) ink: Ink,
@@ -48,7 +48,7 @@ pub(super) enum Shape {
         fill: Ink,
     },
     Text {
-        /// On the base line.
+        /// A point on the base line.
         at: (f64, f64),
         text: String,
         size: f64,
@@ -141,7 +141,7 @@ impl Canvas {
         });
     }
 
-    /// Lines of text, broken at the canvas's edge, from `top` on; how far down they go.
+    /// Writes text from `top` on, in lines as wide as the canvas. Returns the last base line.
     pub(super) fn paragraph(&mut self, top: f64, text: &str, size: f64, bold: bool) -> f64 {
         let mut base = top;
         for line in font::wrap(text, size, bold, self.width) {

@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Panels under one message.
+/// Panels with a common message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Distinguishes it from the other figures of the same study; empty for the study's own.
+    /// Distinguishes the figures of a study; empty for the main figure.
     pub part: String,
     /// The title: the message for the reader.
     pub message: String,
-    /// The subject and the place of measurement, under the title.
+    /// The note under the title: the subject and the place of measurement.
     pub note: String,
-    /// In the order of the page.
+    /// The panels in the order of the page.
     pub panels: Vec<Panel>,
 }
 
-/// A title, and what is drawn under it.
+/// A title, and the drawing under it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
-    /// Above it; may be empty.
+    /// The title above the drawing; can be empty.
     pub title: String,
     /// The drawing.
     pub content: Content,
@@ -27,33 +27,33 @@ pub struct Panel {
 /// The forms of a panel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Content {
-    /// How a value depends on another.
+    /// Lines: how a value depends on another.
     Lines {
         /// The horizontal axis.
         x: Axis,
         /// The vertical axis.
         y: Axis,
-        /// A line each.
+        /// One line for each series.
         series: Vec<Series>,
     },
-    /// Values of things that have no order, a row a thing.
+    /// Rows of dots: values of things without an order.
     Dots {
         /// The axis of all rows.
         x: Axis,
-        /// The names of the dots that each row has.
+        /// The names of the dots of each row.
         marks: Vec<String>,
-        /// From top to bottom.
+        /// The rows from top to bottom.
         rows: Vec<DotRow>,
         /// The value to compare with.
         reference: Option<f64>,
     },
-    /// The parts of things, a row a thing.
+    /// Rows of bars: the parts of things.
     Bars {
         /// The axis of all rows.
         x: Axis,
         /// The names of the parts.
         parts: Vec<String>,
-        /// A row's label, and its parts in that order.
+        /// The label of each row, and its parts in the order of `parts`.
         rows: Vec<(String, Vec<f64>)>,
     },
 }
@@ -63,20 +63,20 @@ pub enum Content {
 pub struct Axis {
     /// The measured quantity.
     pub quantity: String,
-    /// Empty for a number of things, and for a ratio.
+    /// The unit; empty for counts and ratios.
     pub unit: String,
-    /// Equal factors take equal lengths; 0 then has a place of its own, apart.
+    /// Whether equal factors have equal lengths. 0 then has a separate place.
     pub logarithmic: bool,
-    /// Larger values are drawn at the edge, with their numbers.
+    /// The greatest value on the axis. Larger values are drawn at the edge, with their numbers.
     pub most: Option<f64>,
 }
 
-/// A name, and what is drawn for it. The name decides colour and marker, in all figures.
+/// A name and its line. The name determines colour and marker in all figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// Shown at the end of its line.
+    /// The name, shown at the end of the line.
     pub name: String,
-    /// The name that lends it a colour, if it has none of its own.
+    /// Another name. This line has its colour and marker.
     pub like: Option<String>,
     /// The form and the data.
     pub part: Part,
@@ -85,33 +85,33 @@ pub struct Series {
 /// The meaning of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Part {
-    /// A marker a point, joined.
+    /// Measured points: joined markers.
     Measured(Vec<Point>),
-    /// The same, dashed: what a formula says.
+    /// Points of a formula: joined markers, dashed.
     Computed(Vec<Point>),
-    /// Dashed, from edge to edge: a value that does not depend on the horizontal axis.
+    /// A value that does not depend on the horizontal axis: dashed, from edge to edge.
     Level(f64),
 }
 
 /// A row of dots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DotRow {
-    /// Before it.
+    /// The label left of the row.
     pub label: String,
-    /// For each mark, if it was measured.
+    /// The value for each mark, if it was measured.
     pub dots: Vec<Option<Value>>,
 }
 
 /// A point of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// On the horizontal axis.
+    /// The value on the horizontal axis.
     pub x: f64,
-    /// On the vertical axis.
+    /// The value on the vertical axis.
     pub y: Value,
 }
 
-/// A value, and the range most of its samples fell in.
+/// A value, and the range of most of its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Value {
     /// The value itself.
@@ -123,14 +123,14 @@ pub struct Value {
 }
 
 impl Point {
-    /// With its range.
+    /// A point with its range.
     pub fn new(x: f64, y: impl Into<Value>) -> Self {
         Self { x, y: y.into() }
     }
 }
 
 impl Panel {
-    /// How a value depends on another.
+    /// Lines: how a value depends on another.
     pub fn lines(
         title: impl Into<String>,
         x: Axis,
@@ -146,7 +146,7 @@ impl Panel {
 }
 
 impl Axis {
-    /// From 0, or near the least value if that is far from 0.
+    /// A linear axis. It begins at 0, or near the least value if that is far from 0.
     pub fn linear(quantity: impl Into<String>, unit: &str) -> Self {
         Self {
             quantity: quantity.into(),
@@ -156,7 +156,7 @@ impl Axis {
         }
     }
 
-    /// By factors.
+    /// A logarithmic axis.
     pub fn logarithmic(quantity: impl Into<String>, unit: &str) -> Self {
         Self {
             logarithmic: true,
@@ -164,7 +164,7 @@ impl Axis {
         }
     }
 
-    /// Marks at the edge what is beyond `most`.
+    /// Limits the axis to `most`. Larger values are drawn at the edge.
     pub fn up_to(self, most: f64) -> Self {
         Self {
             most: Some(most),
@@ -183,7 +183,7 @@ impl Series {
         }
     }
 
-    /// The line of a formula.
+    /// Points of a formula.
     pub fn computed(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self {
             name: name.into(),
@@ -201,7 +201,7 @@ impl Series {
         }
     }
 
-    /// In the colour of another name.
+    /// Uses the colour and marker of another name.
     pub fn coloured_as(self, name: impl Into<String>) -> Self {
         Self {
             like: Some(name.into()),
@@ -209,7 +209,7 @@ impl Series {
         }
     }
 
-    /// The name that decides its colour and marker.
+    /// The name that determines colour and marker.
     pub(super) fn looks_like(&self) -> &str {
         self.like.as_deref().unwrap_or(&self.name)
     }
@@ -221,7 +221,7 @@ impl Series {
         }
     }
 
-    /// Whether there is nothing to draw.
+    /// Whether the series has nothing to draw.
     pub fn is_empty(&self) -> bool {
         !matches!(self.part, Part::Level(_)) && self.points().is_empty()
     }

@@ -1,16 +1,16 @@
-//! Labels at the ends of lines: near their lines, and not on each other.
+//! Places labels near the ends of their lines, without overlaps.
 
-/// Places for labels that each want to be at `wanted`, at least `apart` from each other and
-/// between `top` and `bottom` as long as they fit; in the order given.
+/// Returns places near the `wanted` places of labels, in the same order. Places are at least
+/// `apart` from each other, and between `top` and `bottom` if all fit.
 ///
-/// Labels that would touch form a block. The block's middle is the mean of the positions that its
-/// labels want. That moves each as little as possible, in squares.
+/// Labels that would touch form a block, centred at the mean of the wanted places. That minimises
+/// the sum of the squares of the moves.
 pub(super) fn spread(wanted: &[f64], apart: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let highest = |labels: usize| (bottom - apart * (labels - 1) as f64).max(top);
-    // A block is a count of labels that touch, the sum of the heights at which they want its first
-    // label, and the height at which that label is.
+    // A block is the number of its labels, the sum of the heights that they want for its first
+    // label, and the height of that label.
     let mut blocks: Vec<(usize, f64, f64)> = Vec::new();
     for &label in &order {
         let mut block = (1, wanted[label], wanted[label].clamp(top, highest(1)));
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_with_room_stay_where_their_lines_end() {
+    fn labels_with_room_stay_at_the_ends_of_their_lines() {
         assert_eq!(
             spread(&[50.0, 10.0, 30.0], 8.0, 0.0, 100.0),
             [50.0, 10.0, 30.0]
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_touch_share_the_way() {
+    fn labels_that_would_touch_move_equally() {
         assert_eq!(spread(&[50.0, 50.0], 8.0, 0.0, 100.0), [46.0, 54.0]);
         // The third joins the block of the first two.
         assert_eq!(
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_labels_touch_whatever_they_want() {
+    fn labels_at_random_places_do_not_touch() {
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..200 {
             let wanted: Vec<f64> = (0..12).map(|_| random.f64() * 100.0).collect();

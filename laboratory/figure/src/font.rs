@@ -1,7 +1,8 @@
-//! How wide text is in Helvetica, and in all fonts made to take its place (Arial, Liberation
-//! Sans, Nimbus Sans): the widths that Adobe publishes for its standard fonts.
+//! The width of text in Helvetica and its substitutes (Arial, Liberation Sans, Nimbus Sans), from
+//! the widths that Adobe publishes for its standard fonts.
 
-/// The widths of the printable ASCII characters from the space on, in thousandths of the size.
+/// The widths of the printable ASCII characters from the space on, in thousandths of the size. The
+/// comment of each row names its last character.
 const REGULAR: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
     556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // to ?
@@ -21,18 +22,18 @@ const BOLD: [u16; 95] = [
     611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584, // to ~
 ];
 
-/// The length of a line of text.
+/// The width of a line of text.
 pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
     let table = if bold { &BOLD } else { &REGULAR };
     let of = |character: char| {
         let at = (character as usize).wrapping_sub(' ' as usize);
-        // Letters with accents are as wide as most without.
+        // A mean width for all other characters, such as letters with accents.
         f64::from(table.get(at).copied().unwrap_or(600))
     };
     text.chars().map(of).sum::<f64>() * size / 1000.0
 }
 
-/// The text in lines of at most `room`. Longer words have lines of their own.
+/// Breaks text into lines of at most `room`. A longer word has its own line.
 pub(super) fn wrap(text: &str, size: f64, bold: bool, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_no_longer_than_there_is_room() {
+    fn lines_are_no_longer_than_the_room() {
         let text = "ten words of some length that do not fit here";
         let lines = wrap(text, 8.0, false, 60.0);
         assert!(lines.len() > 2);

@@ -1,4 +1,4 @@
-//! How figures are wanted: `--figure KEY=VALUE`.
+//! The form of figures: `--figure KEY=VALUE`.
 
 use super::data::Figure;
 use super::{pdf, svg};
@@ -7,14 +7,14 @@ use std::fmt;
 /// The settings of `--figure`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureForm {
-    /// In points.
+    /// The width in points.
     width: f64,
     formats: Vec<Format>,
-    /// A file for each panel.
+    /// Whether each panel has its own file.
     single: bool,
 }
 
-/// A pair of `--figure` that says nothing.
+/// An invalid pair of `--figure`.
 #[derive(Debug)]
 pub struct FormError {
     pair: String,
@@ -37,14 +37,14 @@ pub(super) enum Format {
     Pdf,
 }
 
-/// Points of a millimetre.
+/// Points in a millimetre.
 const MM: f64 = 72.0 / 25.4;
 
-/// The width of a page's text, and of a column of two, in most journals.
+/// The widths of a page and of one of two columns in most journals.
 const PAGE: f64 = 180.0 * MM;
 const COLUMN: f64 = 85.0 * MM;
 
-/// Which widths can be asked for, in mm.
+/// The allowed widths in mm.
 const WIDTHS: std::ops::RangeInclusive<f64> = 60.0..=400.0;
 
 impl Default for FigureForm {
@@ -67,16 +67,16 @@ impl Format {
 }
 
 impl FigureForm {
-    /// For `--help`.
+    /// The text for `--help`.
     pub const HELP: &'static str = "How figures are written: width=85mm (or in, pt) \
          [180mm], format=svg,pdf [svg], panels=single (a file for each) or together [together]; \
          may be repeated";
 
-    /// Reads the pairs of `--figure`.
+    /// Parses the pairs of `--figure`.
     ///
     /// # Errors
     ///
-    /// A pair with an unknown key or value.
+    /// If a key or value is unknown.
     pub fn parse(pairs: &[String]) -> Result<Self, FormError> {
         let mut form = Self::default();
         for pair in pairs {
@@ -104,11 +104,11 @@ impl FigureForm {
         Ok(form)
     }
 
-    /// The files of a figure, by their names without the folder.
+    /// Renders the files of a figure. Returns their names, without the folder, and contents.
     ///
     /// # Errors
     ///
-    /// The figure cannot be written as JSON.
+    /// If the figure cannot be written as JSON.
     pub fn files(&self, stem: &str, figure: &Figure) -> serde_json::Result<Vec<(String, Vec<u8>)>> {
         let parts: Vec<(String, Figure)> = match self.single {
             false => vec![(stem.to_owned(), figure.clone())],
@@ -144,12 +144,12 @@ impl FigureForm {
 }
 
 impl Figure {
-    /// The figure that an SVG file of [`FigureForm::files`] holds.
+    /// Reads the figure in an SVG file of [`FigureForm::files`].
     pub fn in_svg(text: &str) -> Option<Self> {
         serde_json::from_str(&svg::data_in(text)?).ok()
     }
 
-    /// For a page: as wide as a page's text, and as one column, for phones.
+    /// Renders the figure for web pages: as wide as a page, and as wide as a column, for phones.
     pub fn for_pages(&self) -> [String; 2] {
         [PAGE, COLUMN].map(|width| {
             let canvas = self.draw(width - 2.0 * svg::MARGIN);
@@ -158,7 +158,7 @@ impl Figure {
     }
 }
 
-/// A length in points, if it is one and in range.
+/// Parses a length within the allowed widths. Returns it in points.
 fn width(text: &str) -> Option<f64> {
     let unit = text.find(|c: char| c.is_ascii_alphabetic())?;
     let points = match &text[unit..] {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_form_is_refused() {
+    fn invalid_forms_are_refused() {
         for (pair, part) in [
             ("width=85", "85mm"),
             ("width=5mm", "from 60mm"),

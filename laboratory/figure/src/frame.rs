@@ -1,4 +1,4 @@
-//! Axes around a panel's drawing.
+//! The axes of a panel.
 
 use super::canvas::{Anchor, Canvas, Ink, Stroke};
 use super::font;
@@ -13,7 +13,7 @@ pub(super) struct Frame {
     pub(super) height: f64,
 }
 
-/// The height that the labels below a frame take, and the axis's title.
+/// The height of the labels and the axis's title below a frame.
 pub(super) const BELOW: f64 = 2.9 * SIZE;
 
 impl Frame {
@@ -35,7 +35,7 @@ impl Frame {
         self.bottom() - ruler.place(value) * self.height
     }
 
-    /// The horizontal axis, under the frame.
+    /// Draws the horizontal axis under the frame.
     pub(super) fn horizontal(&self, canvas: &mut Canvas, ruler: &Ruler) {
         let axis = Stroke::solid(Ink::Soft, 0.6);
         let bottom = self.bottom();
@@ -50,7 +50,7 @@ impl Frame {
         if let (true, [zero, next, ..]) = (ruler.is_broken(), &*ruler.ticks) {
             self.break_axis(canvas, at(zero) + 0.5 * (at(next) - at(zero)));
         }
-        // Under the middle, and never further than the canvas.
+        // Under the middle, but within the canvas.
         let half = font::width(&ruler.label, SIZE, false) / 2.0;
         let middle = self.left + self.width / 2.0;
         let middle = middle.min(canvas.width - half).max(half);
@@ -58,7 +58,7 @@ impl Frame {
         canvas.text(base, ruler.label.clone(), SIZE, Anchor::Middle, Ink::Text);
     }
 
-    /// Two strokes through the axis: it does not go on to 0.
+    /// Draws two strokes through the axis, at the gap before a separate 0.
     fn break_axis(&self, canvas: &mut Canvas, x: f64) {
         let bottom = self.bottom();
         canvas.rectangle((x - 1.5, bottom - 1.0), 3.0, 2.0, Ink::Paper);
@@ -68,7 +68,7 @@ impl Frame {
         }
     }
 
-    /// Grid lines, and labels left of them.
+    /// Draws horizontal grid lines, with labels left of them.
     pub(super) fn vertical(&self, canvas: &mut Canvas, ruler: &Ruler) {
         for tick in &ruler.ticks {
             let y = self.bottom() - tick.place * self.height;
@@ -81,7 +81,7 @@ impl Frame {
         }
     }
 
-    /// Grid lines from bottom to top.
+    /// Draws vertical grid lines.
     pub(super) fn upright(&self, canvas: &mut Canvas, ruler: &Ruler) {
         for tick in &ruler.ticks {
             let x = self.left + tick.place * self.width;

@@ -1,4 +1,5 @@
-//! A figure on a sheet: its message, and its panels in as many columns as the width allows.
+//! Lays out a figure on a sheet: its message, and its panels in as many columns as the width
+//! allows.
 
 use super::canvas::Canvas;
 use super::data::{Axis, Content, Figure, Panel};
@@ -12,23 +13,23 @@ use super::scale::power;
 const MESSAGE: f64 = 9.5;
 const NOTE: f64 = 7.5;
 const TITLE: f64 = 8.0;
-/// Between columns, and between rows of panels.
+/// The gap between columns and between rows of panels.
 const GAP: f64 = 12.0;
-/// A drawing is no narrower than this, unless the whole figure is.
+/// The least width of a frame, unless there is only one column.
 const NARROWEST: f64 = 100.0;
 const MOST_COLUMNS: usize = 4;
-/// Between a panel's title and its frame; a vertical axis says there what it is.
+/// The gap between a panel's title and its frame. With lines it has the label of the vertical axis.
 const ABOVE_LINES: f64 = 16.0;
 const ABOVE_ROWS: f64 = 5.0;
 
-/// A panel, ready to be measured and drawn.
+/// A panel with methods to measure and draw it.
 enum Drawing<'a> {
     Lines(Lines<'a>),
     Rows(Rows<'a>),
 }
 
 impl Figure {
-    /// The figure on a sheet of this width, in points.
+    /// Draws the figure on a sheet of this width in points.
     pub(super) fn draw(&self, width: f64) -> Canvas {
         let mut canvas = Canvas::new(width);
         let mut top = canvas.paragraph(0.0, &self.message, MESSAGE, true);
@@ -67,7 +68,7 @@ impl Figure {
         }
     }
 
-    /// One unit for the same quantity in all panels.
+    /// The power of ten for an axis's unit, the same for its quantity in all panels.
     fn power(&self, wanted: &Axis) -> i32 {
         let same = |axis: &Axis| (&axis.quantity, &axis.unit) == (&wanted.quantity, &wanted.unit);
         let mut greatest: f64 = 0.0;
@@ -90,7 +91,7 @@ impl Figure {
                 }
             }
         }
-        // Numbers of things are counted.
+        // Counts have no larger unit.
         if wanted.unit.is_empty() {
             0
         } else {
@@ -99,7 +100,7 @@ impl Figure {
     }
 }
 
-/// Names and markers of what all rows have, in one line or more; where it ends.
+/// Draws the key of rows, names and markers, in one or more lines. Returns its lower end.
 fn key(canvas: &mut Canvas, drawings: &[Drawing<'_>], top: f64) -> f64 {
     let Some(Drawing::Rows(rows)) = drawings.first() else {
         return top;
@@ -119,15 +120,15 @@ fn key(canvas: &mut Canvas, drawings: &[Drawing<'_>], top: f64) -> f64 {
     y + 2.0
 }
 
-/// How panels share the width.
+/// The division of the width among panels.
 struct Plan {
     columns: usize,
-    /// For each column, the width that its axis labels take on the left of its frames.
+    /// For each column, the width of the labels left of its frames.
     lefts: Vec<f64>,
     right: f64,
-    /// A frame's width.
+    /// The width of a frame.
     width: f64,
-    /// Whether only the first column has the rows' labels.
+    /// Whether only the first column has labels of rows.
     shared: bool,
 }
 
@@ -141,7 +142,7 @@ impl Plan {
         for drawing in drawings {
             let margins = match drawing {
                 Drawing::Lines(lines) => lines.margins(),
-                // The last label of the axis is half outside.
+                // Half of the axis's last label is outside the frame.
                 Drawing::Rows(rows) => (rows.margin(), 8.0),
             };
             (left, right) = (left.max(margins.0), right.max(margins.1));
@@ -163,14 +164,14 @@ impl Plan {
         let mut plans = (1..=most).rev().map(of);
         let fitting = plans.find(|plan| plan.width >= NARROWEST);
         let plan = fitting.unwrap_or_else(|| of(1));
-        // No fuller rows than are needed.
+        // Spreads the panels evenly over the same number of rows.
         of(drawings
             .len()
             .div_ceil(drawings.len().div_ceil(plan.columns).max(1))
             .max(1))
     }
 
-    /// One row of panels from `top` on; where it ends.
+    /// Draws a row of panels from `top` on. Returns its lower end.
     fn draw(
         &self,
         canvas: &mut Canvas,

@@ -1,8 +1,8 @@
-//! Figures: what is shown, apart from how it is drawn.
+//! Figures: their data, separate from their drawing.
 //!
-//! A [`Figure`] is data. Drawing lays it out for a width, as shapes on a canvas, and
-//! `svg` and `pdf` write these. The README says why the laboratory draws by itself, and which
-//! rules its figures keep.
+//! A [`Figure`] is data. Drawing lays it out for a width, as shapes on a canvas, which `svg` and
+//! `pdf` write. The README explains why the laboratory has its own drawing code, and the rules of
+//! its figures.
 
 mod canvas;
 mod data;

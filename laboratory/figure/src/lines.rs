@@ -1,4 +1,4 @@
-//! A panel of lines, each with a marker and with its name at its end.
+//! A panel of lines. Each has markers, and its name at its end.
 
 use super::canvas::{Anchor, Canvas, Ink, Stroke};
 use super::data::{Axis, Part, Point, Series, Value};
@@ -8,15 +8,15 @@ use super::frame::{Frame, widest};
 use super::look::Look;
 use super::scale::{Along, Ruler, SIZE, Span, number};
 
-/// The size of names, and how far apart they stand.
+/// The size of names, and the distance between them.
 const NAME: f64 = 7.5;
 pub(super) const APART: f64 = 8.8;
-/// Between the frame and the names' markers.
+/// The distance between the frame and the names' markers.
 const LEADER: f64 = 9.0;
-/// A bar that a disturbed host made ten times as long would flatten everything else: it is cut
-/// so far above the highest point, and the cut is shown.
+/// Bars are cut at this multiple of the highest point, with a visible cut. On a disturbed host a
+/// bar can be ten times as long, and would flatten the rest of the panel.
 const HEADROOM: f64 = 1.3;
-/// Bars that are shorter are hidden by their marker.
+/// Markers hide shorter bars.
 const SHORTEST: f64 = 4.0;
 const RADIUS: f64 = 2.0;
 
@@ -37,12 +37,12 @@ impl Lines<'_> {
         let name = names
             .map(|name| font::width(name, NAME, false))
             .fold(0.0, f64::max);
-        // As many labels as any height has: the widest.
+        // The widest labels of two typical heights.
         let labels = widest(&self.vertical(200.0)).max(widest(&self.vertical(90.0)));
         (labels + 5.0, LEADER + 5.0 + 1.04 * name)
     }
 
-    /// So high that all names fit.
+    /// The height of the frame. All names fit.
     pub(super) fn height(&self, width: f64) -> f64 {
         let names = self.shown().count() as f64;
         (0.62 * width).clamp(85.0, 170.0).max(APART * names)
@@ -109,11 +109,12 @@ impl Lines<'_> {
                 }
             }
         }
-        // Markers over all lines.
+        // Markers are over all lines.
         for (number, series) in self.shown().enumerate() {
             let look = Look::of(series.looks_like());
             let points = series.points();
-            // A line of many points has a marker at some of them, at other ones than its neighbours.
+            // A line of many points has markers at some of them, at different points than
+            // neighbouring lines.
             let step = match points.len() {
                 ..=MOST_MARKERS => 1,
                 many => many.div_ceil(MARKERS_OF_MANY),
@@ -129,9 +130,9 @@ impl Lines<'_> {
         self.names(canvas, frame, &x, &y);
     }
 
-    /// The values of points beyond the axis, at its edge, each in the first row with room.
+    /// Writes the values of points beyond the axis at its edge, each in the first row with room.
     fn beyond(&self, canvas: &mut Canvas, frame: Frame, x: &Ruler, y: &Ruler) {
-        // The places of each row's texts.
+        // The left and right ends of the texts in each row.
         let mut rows: Vec<Vec<(f64, f64)>> = Vec::new();
         for series in self.shown() {
             let look = Look::of(series.looks_like());
@@ -158,7 +159,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Each line's name at its end.
+    /// Writes each line's name at its end.
     fn names(&self, canvas: &mut Canvas, frame: Frame, x: &Ruler, y: &Ruler) {
         let end = |series: &Series| match (&series.part, series.points().last()) {
             (Part::Level(value), _) => (frame.right(), frame.y(y, *value)),
@@ -173,7 +174,7 @@ impl Lines<'_> {
             let from = end(series);
             let column = frame.right() + LEADER;
             let elbow = (frame.right() + 1.5, from.1);
-            // Not like the line itself, which may end before.
+            // A different stroke from the line's, which can end before the frame.
             canvas.line(&[from, elbow], Stroke::solid(Ink::Soft, 0.3));
             canvas.line(
                 &[elbow, (column - 4.0, place)],
@@ -194,11 +195,11 @@ impl Lines<'_> {
     }
 }
 
-/// The number of markers of a line with more points.
+/// A line with more points than this has about eight markers.
 const MOST_MARKERS: usize = 40;
 const MARKERS_OF_MANY: usize = 8;
 
-/// The bar of a value, if it is long enough to be seen; with an open end where it is cut.
+/// Draws the bar of a value, if the bar is visible. A cut end has an arrow.
 fn range(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, x: f64, value: Value, ink: Ink) {
     let (low, high) = (frame.y(ruler, value.low), frame.y(ruler, value.high));
     if low - high < SHORTEST || ruler.is_beyond(value.at) {

@@ -3,14 +3,14 @@
 use super::canvas::{Anchor, Canvas, Ink, Shape, Stroke};
 use std::fmt::Write as _;
 
-/// How a name is drawn.
+/// The colour and marker of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look {
     pub(super) ink: Ink,
     pub(super) marker: Marker,
 }
 
-/// A form, filled or not: distinct in print without colours.
+/// A form, filled or not, so that markers differ without colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marker {
     form: Form,
@@ -37,7 +37,7 @@ const fn hollow(form: Form) -> Marker {
     }
 }
 
-/// Markers of names that are in no list.
+/// Markers of names that are not in `NAMES`.
 const MARKERS: [Marker; 10] = {
     use Form::*;
     [
@@ -54,8 +54,8 @@ const MARKERS: [Marker; 10] = {
     ]
 };
 
-/// Each hue on paper and on a dark screen. Blue, vermilion, green and purple are after the set
-/// of Okabe and Ito (2008), made darker so that thin lines are seen on white.
+/// Each hue on paper and on a dark screen. Blue, vermilion, green and purple follow the set of
+/// Okabe and Ito (2008), but are darker, so that thin lines are visible on white.
 const HUES: [(&str, &str); 8] = [
     ("#0067a5", "#5eb3f0"),
     ("#c44601", "#ff8f4d"),
@@ -73,7 +73,7 @@ const SOFT: (&str, &str) = ("#555555", "#b3b0a9");
 const FAINT: (&str, &str) = ("#dedede", "#3b3e44");
 const PAPER: (&str, &str) = ("#ffffff", "#16181c");
 
-/// The names in figures, by hue and marker: families with members that share a panel.
+/// Names in figures, with hue and marker. The names of a family can share a panel.
 const NAMES: &[(&str, usize, Marker)] = {
     use Form::*;
     &[
@@ -92,13 +92,13 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("grouped", 3, filled(Square)),
         ("default", 0, hollow(Funnel)),
         ("closed form of channel", 1, hollow(Disc)),
-        // Ways to spread tasks; what is ours anywhere.
+        // Disciplines of work stealing. "ours" also names manycore in other families.
         ("ours", 0, filled(Disc)),
         ("global-queue", 7, filled(Square)),
         ("random", 2, filled(Triangle)),
         ("offer-mutex", 4, hollow(Diamond)),
         ("offer-cas", 1, filled(Diamond)),
-        // Ways to choose a block; what is ours has its line above.
+        // Ways to choose a block, besides "ours".
         ("document", 7, hollow(Disc)),
         ("published", 1, filled(Square)),
         ("refitted", 4, filled(Triangle)),
@@ -118,7 +118,7 @@ const NAMES: &[(&str, usize, Marker)] = {
         ("nojec-sleepers-padded", 4, hollow(Diamond)),
         ("lazy-inactive", 5, filled(Funnel)),
         ("no-inactive", 6, filled(Funnel)),
-        // Threads on fewer cores, and what must be lost.
+        // Threads on fewer cores, and bounds for them.
         ("tr", 7, filled(Square)),
         ("tp", 1, filled(Triangle)),
         ("tp-pinned", 4, filled(Funnel)),
@@ -145,11 +145,11 @@ const NAMES: &[(&str, usize, Marker)] = {
     ]
 };
 
-/// The absence of work, which has no colour.
+/// The part without work, which has no colour.
 const IDLE: &str = "idle";
 
 impl Look {
-    /// The look of a name: the list's, or the same for the same name.
+    /// The look of a name, from `NAMES` or derived from the name.
     pub(super) fn of(name: &str) -> Self {
         if name == IDLE {
             return Self {
@@ -160,7 +160,7 @@ impl Look {
         let listed = NAMES.iter().find(|listed| listed.0 == name);
         let (hue, marker) = match (listed, leading_count(name)) {
             (Some(&(_, hue, marker)), _) => (hue, marker),
-            // 1, 2, 4, ... threads follow each other.
+            // Names such as "4 threads" have consecutive looks for 1, 2, 4, ...
             (None, Some(count)) => {
                 let at = count.max(1).ilog2() as usize;
                 (at % HUES.len(), MARKERS[at % MARKERS.len()])
@@ -247,7 +247,7 @@ fn leading_count(name: &str) -> Option<usize> {
     name[..digits].parse().ok()
 }
 
-/// On paper and on a dark screen.
+/// The colours of an ink on paper and on a dark screen.
 fn colours(ink: Ink) -> (&'static str, &'static str) {
     match ink {
         Ink::Text => TEXT,
@@ -274,7 +274,7 @@ pub(super) fn class(ink: Ink) -> String {
     }
 }
 
-/// The rules that turn the figures on a page dark.
+/// The style sheet for dark pages.
 pub fn style_sheet() -> String {
     let mut rules = String::new();
     let hues = (0..HUES.len()).map(Ink::Hue);
@@ -295,7 +295,7 @@ pub fn style_sheet() -> String {
 mod tests {
     use super::*;
 
-    /// The relative luminance of WCAG 2.
+    /// The relative luminance by WCAG 2.
     fn luminance(colour: &str) -> f64 {
         let part = |at| {
             let byte = u8::from_str_radix(&colour[at..at + 2], 16).unwrap();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_seen_on_paper_and_on_dark_screens() {
+    fn every_line_is_visible_on_paper_and_on_dark_screens() {
         for (paper, dark) in HUES.into_iter().chain([TEXT, SOFT]) {
             assert!(contrast(paper, PAPER.0) >= 4.5, "{paper}");
             assert!(contrast(dark, PAPER.1) >= 4.5, "{dark}");
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_no_list_has_one_look_too() {
+    fn a_name_without_an_entry_always_has_the_same_look() {
         assert_eq!(Look::of("something new"), Look::of("something new"));
         assert_ne!(Look::of("1 thread"), Look::of("2 threads"));
         assert_ne!(Look::of("2 threads"), Look::of("16 threads"));

@@ -1,4 +1,4 @@
-//! A canvas as PDF: one page, in fonts that every reader of PDF has.
+//! Writes a canvas as PDF: one page, in fonts that every PDF reader has.
 
 use super::canvas::{Anchor, Canvas, Ink, Shape, Stroke};
 use super::font;
@@ -10,7 +10,7 @@ use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 const REGULAR: Name<'_> = Name(b"R");
 const BOLD: Name<'_> = Name(b"B");
 
-/// The sheet as a document.
+/// The sheet as a PDF document.
 pub(super) fn render(canvas: &Canvas, title: &str) -> Vec<u8> {
     let mut pdf = Pdf::new();
     let [catalog, pages, page, content, regular, bold, info] =
@@ -42,7 +42,7 @@ pub(super) fn render(canvas: &Canvas, title: &str) -> Vec<u8> {
 fn drawn(canvas: &Canvas) -> Vec<u8> {
     let mut content = Content::new();
     content.set_line_join(LineJoinStyle::RoundJoin);
-    // Upwards, from the lower left corner.
+    // In PDF, y grows upwards from the lower left corner.
     let place = |(x, y): (f64, f64)| {
         let (x, y) = (x + MARGIN, canvas.height - y + MARGIN);
         (x as f32, y as f32)
@@ -131,7 +131,8 @@ fn paint(content: &mut Content, stroke: bool, fill: bool) {
     };
 }
 
-/// Four arcs; `K` is how far the controls of a quarter of the unit circle are.
+/// A circle of four curves. `K` is the distance of the control points for a quarter of the unit
+/// circle.
 fn circle(content: &mut Content, (x, y): (f32, f32), r: f32) {
     const K: f32 = 0.552_285;
     let k = K * r;
@@ -144,7 +145,7 @@ fn circle(content: &mut Content, (x, y): (f32, f32), r: f32) {
         .close_path();
 }
 
-/// From 0 to 1.
+/// The parts of a colour, from 0 to 1.
 fn rgb(ink: Ink) -> [f32; 3] {
     let colour = on_paper(ink);
     [1, 3, 5].map(|at| {
@@ -153,7 +154,7 @@ fn rgb(ink: Ink) -> [f32; 3] {
     })
 }
 
-/// Text in the fonts' encoding, which is Latin 1 where that has letters.
+/// Text in the fonts' encoding, which has the letters of Latin 1.
 fn encoded(text: &str) -> Vec<u8> {
     let byte = |c: char| match u8::try_from(c) {
         Ok(byte) if !(0x80..0xa0).contains(&byte) => byte,

@@ -11,15 +11,16 @@ use super::scale::{Along, Ruler, SIZE, Span, number};
 const LABEL: f64 = 7.5;
 const ROW: f64 = 10.5;
 const RADIUS: f64 = 2.1;
-/// The least room around a value for comparison: this part of it, twice.
+/// Ranges are cut at twice the distance of the farthest value from the reference, or of this part
+/// of the reference.
 const LEAST_ROOM: f64 = 0.05;
 
-/// A row for each of these names.
+/// A panel of rows.
 #[derive(Clone, Debug)]
 pub(super) struct Rows<'a> {
     x: &'a Axis,
     labels: Vec<&'a str>,
-    /// All values that the axis has to show.
+    /// All values that the axis must show.
     values: Vec<f64>,
     kind: Kind<'a>,
 }
@@ -45,7 +46,7 @@ impl<'a> Rows<'a> {
         reference: Option<f64>,
     ) -> Self {
         let dots = || rows.iter().flat_map(|row| row.dots.iter().flatten());
-        // A few disturbed runs would flatten all dots: their ranges are cut.
+        // Ranges of a few disturbed runs would flatten all dots, so they are cut.
         let far = |reference: f64| {
             let farthest = dots().map(|dot| (dot.at - reference).abs());
             let room = farthest.fold(LEAST_ROOM * reference.abs(), f64::max);
@@ -89,7 +90,7 @@ impl<'a> Rows<'a> {
         ROW * self.labels.len() as f64 + 2.0
     }
 
-    /// Names of marks or parts, with how they look.
+    /// The names of marks or parts, for the key.
     pub(super) fn key(&self) -> &'a [String] {
         match self.kind {
             Kind::Dots { marks, .. } => marks,
@@ -131,7 +132,7 @@ impl<'a> Rows<'a> {
                     canvas.line(&guide, Stroke::solid(Ink::Faint, 0.4));
                     for (mark, dot) in row.dots.iter().enumerate() {
                         let Some(value) = dot else { continue };
-                        // One above the other.
+                        // Dots of a row are one above the other.
                         let down = (mark as f64 - (marks.len() - 1) as f64 / 2.0) * 3.2;
                         let look = Look::of(&marks[mark]);
                         dot_of(canvas, &frame, &ruler, y + down, *value, look);
@@ -154,7 +155,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A value with its range; at the edge if it is beyond.
+/// Draws a value with its range. A value beyond the axis is at the edge.
 fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Value, look: Look) {
     let x = frame.x(ruler, value.at);
     let (low, high) = (frame.x(ruler, value.low), frame.x(ruler, value.high));
@@ -173,8 +174,7 @@ fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Valu
     look.mark(canvas, (x, y), RADIUS);
 }
 
-/// Writes a row's values that are beyond the axis, side by side: on top of each other, as their
-/// marks are, they would need more height than a row has.
+/// Writes a row's values beyond the axis in one line.
 fn beyond<'a>(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -188,7 +188,7 @@ fn beyond<'a>(
         let edge = frame.x(ruler, f64::INFINITY);
         let text = texts.join(", ");
         let wide = font::width(&text, SIZE, false) + 1.0;
-        // Ranges of other marks of the row end at the edge.
+        // Ranges of the row's other marks end at the edge, under this rectangle.
         let corner = (edge - 5.0 - wide, y - 0.4 * SIZE);
         canvas.rectangle(corner, wide, 0.8 * SIZE, Ink::Paper);
         canvas.text(
@@ -201,7 +201,7 @@ fn beyond<'a>(
     }
 }
 
-/// A part from one end to the other.
+/// Draws a part from its left to its right end.
 fn bar(canvas: &mut Canvas, (left, right): (f64, f64), middle: f64, ink: Ink) {
     if right - left < 0.1 {
         return;

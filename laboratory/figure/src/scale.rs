@@ -1,4 +1,4 @@
-//! From values to places along an axis, and the labels there.
+//! Maps values to places along an axis, and chooses labels.
 
 use super::data::Axis;
 use super::font;
@@ -6,12 +6,12 @@ use super::font;
 /// The size of the labels.
 pub(super) const SIZE: f64 = 7.0;
 
-/// An axis, laid out for what it has to show.
+/// An axis, laid out for its values.
 #[derive(Clone, Debug)]
 pub(super) struct Ruler {
     logarithmic: bool,
     most: Option<f64>,
-    /// Both ends, after the logarithm.
+    /// Both ends; their logarithms on a logarithmic axis.
     from: f64,
     to: f64,
     /// The place of 0 on a logarithmic axis.
@@ -21,7 +21,7 @@ pub(super) struct Ruler {
     pub(super) label: String,
 }
 
-/// A place with a mark; without a label if there is no room for all of them.
+/// A mark on an axis. Its label is empty if there is no room.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
     /// From 0 to 1.
@@ -29,27 +29,27 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
-/// The position of an axis, and its length.
+/// The direction and length of an axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Along {
     Width(f64),
     Height(f64),
 }
 
-/// The values that an axis has to show.
+/// The values that an axis must show.
 #[derive(Clone, Debug)]
 pub(super) struct Span<'a> {
     pub(super) axis: &'a Axis,
     pub(super) values: Vec<f64>,
     /// Whether a linear axis begins at 0.
     pub(super) from_zero: bool,
-    /// Whether labels stand at the values.
+    /// Whether marks are at the values.
     pub(super) at_values: bool,
-    /// The factor of the unit: 10 to this power.
+    /// The power of ten that multiplies the unit.
     pub(super) power: i32,
 }
 
-/// More values than this are not all labelled.
+/// With more values, marks are at round values.
 const MOST_VALUES: usize = 20;
 
 impl Ruler {
@@ -78,23 +78,23 @@ impl Ruler {
         ruler
     }
 
-    /// From 0, at one end, to 1, at the other.
+    /// The place of a value, from 0 at one end of the axis to 1 at the other.
     pub(super) fn place(&self, value: f64) -> f64 {
         let value = value.min(self.most.unwrap_or(f64::INFINITY));
         (self.transformed(value) - self.from) / (self.to - self.from)
     }
 
-    /// Whether a value is further than the axis goes.
+    /// Whether a value is beyond the axis's limit.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         self.most.is_some_and(|most| value > most)
     }
 
-    /// Whether a value is on the axis, or its way there is cut.
+    /// Whether a value is on the axis.
     pub(super) fn shows(&self, value: f64) -> bool {
         !self.is_beyond(value) && (0.0..=1.0).contains(&self.place(value))
     }
 
-    /// Whether the axis has 0 and no way to it.
+    /// Whether a logarithmic axis has a separate 0.
     pub(super) fn is_broken(&self) -> bool {
         self.zero.is_some()
     }
@@ -140,7 +140,7 @@ impl Ruler {
         }
     }
 
-    /// Marks at all values, and as many labels as there is room for, the last among them.
+    /// Marks at all values, with as many labels as fit, always the last.
     fn of_values(&self, values: &[f64], factor: f64, along: Along) -> Vec<Tick> {
         let decimals = decimals(values.iter().map(|value| value * factor));
         let tick = |&value: &f64| Tick {
@@ -161,7 +161,7 @@ impl Ruler {
         }
     }
 
-    /// The finest round values with labels that fit.
+    /// Marks at the finest round values with labels that fit.
     fn round_values(&self, factor: f64, along: Along) -> Vec<Tick> {
         let (from, to) = match self.logarithmic {
             true => (10_f64.powf(self.from), 10_f64.powf(self.to)),
@@ -174,10 +174,10 @@ impl Ruler {
             false => by_steps(from, to),
         };
         for mut values in candidates {
-            // 0 is apart, and what its gap would show is not there.
+            // The gap before a separate 0 has no marks.
             let shown = |value: f64| self.zero.is_none_or(|_| value.log10() > self.from + 0.2);
             values.retain(|&value| !self.logarithmic || shown(value / factor));
-            // By factors each has the decimals that it needs.
+            // On a logarithmic axis each label has only the decimals that it needs.
             let together = decimals(values.iter().copied());
             let tick = |&value: &f64| Tick {
                 place: self.place(value / factor),
@@ -200,7 +200,7 @@ impl Ruler {
     }
 }
 
-/// A label at each, at every second, ..., the first such that fits.
+/// Keeps every label, or every second, ...: the first choice that fits.
 fn every(all: &[Tick], along: Along) -> Vec<Tick> {
     let thinned = |step: usize| {
         let mut ticks = all.to_vec();
@@ -217,7 +217,7 @@ fn every(all: &[Tick], along: Along) -> Vec<Tick> {
         .unwrap_or_else(|| all.to_vec())
 }
 
-/// From the last on, each label that has room.
+/// Keeps each label that fits, beginning with the last.
 fn as_they_fit(mut ticks: Vec<Tick>, along: Along) -> Vec<Tick> {
     for at in (0..ticks.len()).rev() {
         if !along.fits(&ticks[at..]) {
@@ -228,7 +228,7 @@ fn as_they_fit(mut ticks: Vec<Tick>, along: Along) -> Vec<Tick> {
 }
 
 impl Along {
-    /// Whether no label comes near the next.
+    /// Whether all labels have enough distance.
     fn fits(self, ticks: &[Tick]) -> bool {
         let shown: Vec<&Tick> = ticks.iter().filter(|tick| !tick.label.is_empty()).collect();
         shown.windows(2).all(|pair| {
@@ -244,7 +244,7 @@ impl Along {
     }
 }
 
-/// Round values at equal distances, the widest distance first.
+/// Lists of round values at equal distances, the widest distance first.
 fn by_steps(from: f64, to: f64) -> Vec<Vec<f64>> {
     let top = (to - from).max(f64::MIN_POSITIVE).log10().ceil() as i32;
     let steps = (0..3).flat_map(|down| [5.0, 2.0, 1.0].map(|m| (m, top - 1 - down)));
@@ -257,7 +257,7 @@ fn by_steps(from: f64, to: f64) -> Vec<Vec<f64>> {
     values.collect()
 }
 
-/// Round values at equal factors, the greatest factor first; where the axis is short, at equal
+/// Lists of round values at equal factors, the greatest factor first. A short axis also gets equal
 /// distances.
 fn by_factors(from: f64, to: f64) -> Vec<Vec<f64>> {
     let (low, high) = (from.log10().floor() as i32, to.log10().ceil() as i32);
@@ -279,7 +279,7 @@ fn by_factors(from: f64, to: f64) -> Vec<Vec<f64>> {
     found
 }
 
-/// The power of ten, a multiple of 3, for the unit, so that labels stay short.
+/// The power of ten for the unit, a multiple of 3, that keeps labels short.
 pub(super) fn power(greatest: f64) -> i32 {
     match greatest {
         ..1e6 => 0,
@@ -305,7 +305,7 @@ fn label(axis: &Axis, power: i32) -> String {
     }
 }
 
-/// As many decimals as the finest of some values has, at most three.
+/// The number of decimals that all values need, at most three.
 fn decimals(values: impl Iterator<Item = f64>) -> usize {
     let of = |value: f64| {
         let exact = |places: &usize| {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_a_place_on_a_logarithmic_axis() {
+    fn zero_has_a_place_on_a_logarithmic_axis() {
         let axis = Axis::logarithmic("transport", "cycles");
         let ruler = ruler(
             &axis,
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_is_at_the_edge() {
+    fn values_beyond_the_axis_are_at_its_edge() {
         let axis = Axis::linear("time", "us").up_to(10.0);
         let ruler = ruler(&axis, &[1.0, 50.0], Along::Height(100.0), false);
         assert!(ruler.is_beyond(50.0) && !ruler.is_beyond(10.0));

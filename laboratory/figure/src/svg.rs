@@ -1,16 +1,16 @@
-//! A canvas as SVG.
+//! Writes a canvas as SVG.
 
 use super::canvas::{Anchor, Canvas, Ink, Shape, Stroke};
 use super::look::{class, on_paper};
 use std::fmt::Write as _;
 
-/// Fonts with the widths of the first.
+/// Fonts with the widths of Helvetica.
 const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-serif";
 
 /// The margin around the canvas, in points.
 pub(super) const MARGIN: f64 = 4.0;
 
-/// Text as HTML and as XML, for content and for quoted attributes.
+/// Escapes text for HTML and XML, in content and quoted attributes.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -18,7 +18,7 @@ pub fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// The sheet as a document; `data` is kept in it, to be drawn again.
+/// The sheet as an SVG document. It holds `data`, to draw the figure again.
 pub(super) fn render(canvas: &Canvas, title: &str, data: Option<&str>) -> String {
     let (width, height) = (canvas.width + 2.0 * MARGIN, canvas.height + 2.0 * MARGIN);
     let millimetres = |points: f64| points * 25.4 / 72.0;
@@ -119,7 +119,7 @@ fn add(svg: &mut String, shape: &Shape) {
     };
 }
 
-/// Colours as attributes, for paper, and as classes, so that pages can set other colours.
+/// Colours as attributes, for paper, and as classes, for pages with other colours.
 fn painted(stroke: Option<Stroke>, fill: Option<Ink>) -> String {
     let mut classes = Vec::new();
     let mut attributes = String::new();

@@ -1,4 +1,4 @@
-//! The rules that every figure keeps, whatever it shows.
+//! The rules of all figures.
 
 use super::canvas::{Anchor, Canvas, Shape};
 use super::*;
@@ -51,7 +51,7 @@ fn dots(title: &str) -> Panel {
     }
 }
 
-/// Rows and lines of any values, some of them beyond any axis.
+/// Rows and lines of random values, some beyond the axis.
 fn random(seed: u64) -> Vec<Panel> {
     let mut state = seed;
     let mut below = move |most: u64| {
@@ -61,7 +61,7 @@ fn random(seed: u64) -> Vec<Panel> {
         (state >> 33) % most
     };
     let marks = 1 + below(4) as usize;
-    // Studies cut what is far from what they compare with: more than twice that.
+    // Studies cut values above a limit of at least twice the reference.
     let limit = 2.0 + below(200) as f64 / 100.0;
     let mut value = || {
         let at = 0.5 + below(400) as f64 / 100.0;
@@ -90,7 +90,7 @@ fn random(seed: u64) -> Vec<Panel> {
     });
     let lines = Content::Lines {
         x: Axis::logarithmic("cores", ""),
-        // A study cuts what is far off, which few points are.
+        // Studies cut few points.
         y: Axis::linear("time", "us").up_to(4.1),
         series: series.into(),
     };
@@ -133,7 +133,7 @@ fn all() -> Vec<Figure> {
     ]
 }
 
-/// Left, top, right and bottom of each text.
+/// The left, top, right and bottom of each text.
 fn boxes(canvas: &Canvas) -> Vec<([f64; 4], &str)> {
     let texts = canvas.shapes.iter().filter_map(|shape| match shape {
         Shape::Text {
@@ -159,7 +159,7 @@ fn boxes(canvas: &Canvas) -> Vec<([f64; 4], &str)> {
 }
 
 #[test]
-fn no_text_stands_on_another_or_leaves_the_sheet() {
+fn no_text_overlaps_another_or_leaves_the_sheet() {
     for width in [232.0, 250.0, 502.0, 800.0] {
         let any = (0..100).flat_map(random).map(|panel| figure(vec![panel]));
         for figure in all().into_iter().chain(any) {
@@ -179,7 +179,7 @@ fn no_text_stands_on_another_or_leaves_the_sheet() {
 
 #[test]
 fn no_point_is_left_out() {
-    // Two of the six are beyond the axis: their values are written.
+    // Points of two of the six lines are beyond the axis, so their values are written.
     let canvas = figure(vec![lines("c", 60.0)]).draw(400.0);
     let texts: Vec<&str> = boxes(&canvas).into_iter().map(|text| text.1).collect();
     assert_eq!(texts.iter().filter(|&&text| text == "400").count(), 10);
@@ -212,7 +212,7 @@ fn bars_of_no_length_are_not_drawn() {
         let thin = |shape: &&Shape| matches!(shape, Shape::Path { stroke: Some(stroke), .. } if stroke.width == 0.7);
         shapes.iter().filter(thin).count()
     };
-    // A stem and two caps a point.
+    // Each point has a stem and two caps.
     assert_eq!((strokes(4.0, 6.0), strokes(5.0, 5.0)), (6, 0));
 }
 

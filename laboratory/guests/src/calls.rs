@@ -1,14 +1,14 @@
-//! The calls of a program, and what each took.
+//! The calls of a program, and their times.
 
 use std::time::{Duration, Instant};
 
-/// Calls before the steady state.
+/// The number of calls before the steady state.
 const FIRST: usize = 10;
 
 /// The time without work before a call of the kind `gap`.
 const GAP: Duration = Duration::from_millis(1);
 
-/// How a call came about.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     First,
@@ -33,12 +33,12 @@ impl Calls {
         }
     }
 
-    /// Calls `call` with the number of each call, and notes what each took.
+    /// Calls `call` with the number of each call, and records each call's time.
     pub(crate) fn make(&mut self, mut call: impl FnMut(u64)) {
         self.make_on(&mut (), |()| (), |(), number| call(number));
     }
 
-    /// The same with a state, which `prepare` renews before each call.
+    /// As [`make`](Self::make), with a state that `prepare` renews before each call.
     pub(crate) fn make_on<S>(
         &mut self,
         state: &mut S,
@@ -61,7 +61,7 @@ impl Calls {
         (FIRST + self.steady + self.gaps - 1) as u64
     }
 
-    /// The mean of each call over several threads that made the same ones.
+    /// The mean time of each call over several threads that made the same calls.
     pub(crate) fn mean(all: &[Self]) -> Self {
         let mut mean = all[0].clone();
         for (at, took) in mean.took.iter_mut().enumerate() {

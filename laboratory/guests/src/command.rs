@@ -10,7 +10,7 @@ use std::process::exit;
 const STEADY: usize = 20;
 const GAPS: usize = 5;
 
-/// Threads and calls, at most.
+/// The greatest number of threads and of calls.
 const MOST: usize = 4_096;
 
 /// Runs the program that the arguments name, and ends the process.
@@ -29,7 +29,7 @@ pub fn run_program<R: Runtime>() -> ! {
     };
     let mut out = std::io::stdout();
     let written = out.write_all(told.as_bytes()).and_then(|()| out.flush());
-    // Threads of the pool may still wait: no destructor shall wait for them.
+    // Threads of the pool may still wait, so the process ends without destructors.
     exit(if written.is_ok() { status } else { 1 })
 }
 

@@ -1,13 +1,13 @@
-//! The trait that programs are written over.
+//! The trait of runtimes that all programs use.
 
 use std::ops::Range;
 
 /// An operation of a whole team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
-    /// A region: each member notes its visit.
+    /// A region in which each member counts a visit.
     Region,
-    /// A region with this number of barriers. Each member notes a visit before each barrier.
+    /// A region with this number of barriers. Each member counts a visit before each barrier.
     Barriers(u32),
     /// A region that reduces three variables: [`Runtime::together`] returns the sum of the members'
     /// numbers, three times the least, and five times the greatest.
@@ -28,7 +28,7 @@ pub trait Runtime: Sized + Sync {
     /// A handle to the pool, which each thread inside the pool has.
     type Context<'a>;
 
-    /// Starts a pool of `threads` threads. The caller is one of them if the peer allows it.
+    /// Starts a pool of `threads` threads. The caller is one of them if the runtime allows it.
     fn start(threads: usize) -> Self;
 
     /// Runs `work` inside the pool.
@@ -37,7 +37,7 @@ pub trait Runtime: Sized + Sync {
     /// Runs `body` for each index. The runtime chooses the blocks.
     fn parallel_for(context: &mut Self::Context<'_>, n: usize, body: impl Fn(usize) + Send + Sync);
 
-    /// Runs `body` for each block of `block` iterations; the last block may be shorter.
+    /// Runs `body` for each block of `block` iterations. The last block can be shorter.
     fn blocks(
         context: &mut Self::Context<'_>,
         n: usize,
@@ -56,7 +56,7 @@ pub trait Runtime: Sized + Sync {
         term: impl Fn(usize) -> u64 + Send + Sync,
     ) -> u64;
 
-    /// Runs `work`, which may join and spawn.
+    /// Runs `work`, which can join and spawn.
     fn fork<T: Send>(
         context: &mut Self::Context<'_>,
         work: impl FnOnce(&mut Self::Context<'_>) -> T + Send,
@@ -64,7 +64,8 @@ pub trait Runtime: Sized + Sync {
         work(context)
     }
 
-    /// Runs both, perhaps at once. Without [`JOINS`](Self::JOINS), one after the other.
+    /// Runs both closures, perhaps at once. Without [`JOINS`](Self::JOINS) it runs one after the
+    /// other.
     fn join<A: Send, B: Send>(
         context: &mut Self::Context<'_>,
         a: impl FnOnce(&mut Self::Context<'_>) -> A + Send,
@@ -74,19 +75,19 @@ pub trait Runtime: Sized + Sync {
         (a, b(context))
     }
 
-    /// Spawns a task for each index of `0..n`, and waits for all. Without
-    /// [`SPAWNS`](Self::SPAWNS), a loop.
+    /// Spawns a task for each index of `0..n`, and waits for all. Without [`SPAWNS`](Self::SPAWNS)
+    /// it runs a loop.
     fn spawn_each(context: &mut Self::Context<'_>, n: usize, task: impl Fn(usize) + Send + Sync) {
         Self::parallel_for(context, n, task);
     }
 
-    /// Runs a region of a team; in call number `call` the members' numbers begin with that. Only
-    /// with [`TEAMS`](Self::TEAMS).
+    /// Runs a region of a team, if the runtime has [`TEAMS`](Self::TEAMS). In a reduction the
+    /// members' numbers begin with `call`.
     fn together(_what: Together, _call: u64) -> u64 {
         0
     }
 
-    /// How often member `number` of a team has noted a visit.
+    /// How many visits member `number` of a team has counted.
     fn visits(_number: usize) -> u64 {
         0
     }

@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
-/// Laps of [`spin`] that take some 0.2 us.
+/// Laps of [`spin`] that take about 0.2 us.
 pub(crate) const FIFTH_OF_A_US: u64 = 200;
 
-/// A permutation of the numbers, in some ten instructions.
+/// A permutation of the numbers, in about ten instructions.
 #[inline(always)]
 pub(crate) fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);

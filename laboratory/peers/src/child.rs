@@ -1,5 +1,4 @@
-//! A peer's process: one runtime, carrying out the orders that come in on its
-//! standard input.
+//! A peer's process: one runtime carries out the orders that arrive on standard input.
 
 mod check;
 pub(crate) mod clocks;
@@ -13,11 +12,11 @@ use anyhow::{Result, ensure};
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, Instant};
 
-/// Serves one runtime until the parent closes the pipe.
+/// Carries out orders until the parent closes the pipe.
 ///
 /// # Errors
 ///
-/// When a line cannot be read, understood or answered.
+/// If a line cannot be read, parsed or answered.
 pub fn serve(runtime: &str, threads: usize) -> Result<()> {
     clocks::die_with_parent()?;
     let mut peer = match peer::open(runtime, threads) {
@@ -55,7 +54,7 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
             warm_up_ms,
             sampling_ms,
         } => {
-            // The same load often comes again, and its table may be large.
+            // Orders often repeat a load, and its table can be large.
             if prepared.load() != load {
                 *prepared = Prepared::new(load);
             }
@@ -71,7 +70,7 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
             warm_up_ms,
             sampling_ms,
         } => {
-            // Freed when it was run: the largest tree is 256 MiB, a peer.
+            // Freed after each order: the largest tree takes 256 MiB for each peer.
             let prepared = recursion::Prepared::new(recursion);
             let mut wrong = 0;
             peer.enter_joins(&request.policy, &mut |joins| {
@@ -102,27 +101,27 @@ fn obey(peer: &mut dyn Peer, request: &Request, prepared: &mut Prepared) -> Resu
     outcome
 }
 
-/// Loops a sample. Loops of less than a microsecond are timed in dozens, back to back, so that the
-/// clock is no part of the figure.
+/// The number of loops in a sample. A sample has 32 loops of less than a microsecond, so that
+/// reading the clock does not count.
 fn together(load: Load, pace: Pace) -> u32 {
     let short = matches!(load, Load::Empty { .. } | Load::Trivial { .. });
     if short && pace == Pace::Hot { 32 } else { 1 }
 }
 
-/// The caller of a loop or recursion, and what it does between two of them.
+/// The caller of a loop or recursion, and its pause between two calls.
 struct Caller<F> {
     call: F,
     pace: Pace,
-    /// Calls a sample.
+    /// The number of calls in a sample.
     together: u32,
-    /// When a periodic loop starts next.
+    /// The start of the next periodic loop.
     next: Instant,
 }
 
 impl<F: FnMut()> Caller<F> {
     const GAP_NS: u64 = 1_000_000;
     const PERIOD: Duration = Duration::from_micros(1100);
-    /// So that answers stay short.
+    /// A limit, so that answers stay short.
     const MOST_SAMPLES: usize = 2000;
 
     fn new(call: F, pace: Pace, together: u32) -> Self {
@@ -134,8 +133,8 @@ impl<F: FnMut()> Caller<F> {
         }
     }
 
-    /// Calls it for about `ms` milliseconds, at least once; nanoseconds
-    /// of each sample.
+    /// Makes calls for about `ms` milliseconds, at least once. Returns the nanoseconds of a call in
+    /// each sample.
     fn call_for(&mut self, ms: u64) -> Vec<f64> {
         let end = Instant::now() + Duration::from_millis(ms);
         let mut latencies = Vec::with_capacity(Self::MOST_SAMPLES);
@@ -158,7 +157,7 @@ impl<F: FnMut()> Caller<F> {
             Pace::Periodic => {
                 let now = Instant::now();
                 std::thread::sleep(self.next.saturating_duration_since(now));
-                // A late loop does not make the next ones early.
+                // After a late loop the next loop still waits a whole period.
                 self.next = self.next.max(now) + Self::PERIOD;
             }
         }

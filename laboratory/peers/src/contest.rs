@@ -1,4 +1,4 @@
-//! The common parts of all contests: options, rounds of turns, and figures.
+//! The common parts of all contests: options, rounds of visits, and figures.
 
 use crate::output::{Format, Output};
 use crate::stats::{Series, Summary, least};
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// The options of every contest.
 #[derive(Args)]
 pub struct Options {
-    /// A first look: few rounds, and where there are many cases few of them
+    /// A first look: fewer rounds, and fewer cases if there are many
     #[arg(long)]
     pub quick: bool,
     /// Rounds instead of the contest's own; each peer is visited once a round and case
@@ -28,16 +28,16 @@ pub struct Options {
 }
 
 impl Options {
-    /// The rounds that the user asks for, or else `many`, or `quick` for a first look.
+    /// The number of rounds: the option if given, or `quick` for a first look, or `many`.
     pub fn rounds(&self, many: usize, quick: usize) -> usize {
         self.rounds.unwrap_or(if self.quick { quick } else { many })
     }
 
-    /// Begins a contest of `rounds`. Its CSV is called `name`; `line` says the unit.
+    /// Begins a contest of `rounds` rounds. Its CSV is called `name`; `line` states the unit.
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be made.
     pub fn begin(&self, name: &str, rounds: usize, line: &str) -> Result<Contest> {
         let output = Output::new(&self.out, name, self.format)?;
         let cpus = std::thread::available_parallelism()?;
@@ -54,12 +54,12 @@ impl Options {
     }
 }
 
-/// Reads a number of at least 1.
+/// Parses a number of at least 1.
 pub fn count() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=1_000_000)
 }
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 pub fn threads() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=1_024)
 }
@@ -68,7 +68,7 @@ pub fn threads() -> RangedU64ValueParser<usize> {
 ///
 /// # Errors
 ///
-/// The `flag`, the name, what `kind` of thing it should be, and all that there are.
+/// Names the `flag`, the unknown name, its `kind`, and all known names.
 pub fn all_known(flag: &str, kind: &str, asked: &[String], known: &[&str]) -> Result<()> {
     match asked.iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
@@ -79,7 +79,7 @@ pub fn all_known(flag: &str, kind: &str, asked: &[String], known: &[&str]) -> Re
     }
 }
 
-/// Whether `--peers` takes a peer in: the list is empty, or names it.
+/// Whether a list such as `--peers` selects a name: it is empty, or contains the name.
 pub fn takes(asked: &[String], name: &str) -> bool {
     asked.is_empty() || asked.iter().any(|one| one == name)
 }
@@ -89,15 +89,15 @@ pub struct Contest {
     pub output: Output,
     pub rounds: usize,
     pub random: fastrand::Rng,
-    /// Peers that failed in a case.
+    /// The number of failures of peers.
     pub failed: usize,
 }
 
-/// A column of the CSV, and which of a peer's figures it has.
+/// A column of the CSV: its name, and the peer's figure in it.
 pub type Column = (&'static str, fn(&Figures<'_>) -> Value);
 
 impl Contest {
-    /// Leaves out of `names` each peer that is `missing`, and says why.
+    /// Removes the `missing` peers from `names`, and prints the reasons.
     pub fn skip(&self, names: &mut Vec<&str>, missing: impl Fn(&str) -> Option<String>) {
         names.retain(|name| {
             let why = missing(name);
@@ -107,14 +107,13 @@ impl Contest {
         });
     }
 
-    /// Visits all peers round by round, in an order that is shuffled anew each round; returns the
-    /// results of each peer's visits. `visit` receives the peer's place among `names`, and the
-    /// round. A failing peer is reported and left out: results of some rounds only cannot be
-    /// compared within a round.
+    /// Visits all peers round by round, in a new random order each round. Returns the results of
+    /// each peer's visits. `visit` receives the peer's index in `names`, and the round. A failing
+    /// peer is reported and left out, since comparisons need its results in every round.
     ///
     /// # Errors
     ///
-    /// An error if the `leader` fails: the others are divided by it.
+    /// If the `leader` fails: the others are divided by it.
     pub fn take_turns<'a, T>(
         &mut self,
         names: &[&'a str],
@@ -148,12 +147,12 @@ impl Contest {
             .collect())
     }
 
-    /// A case: visits all peers, prints a table, and writes a row for each peer, of what `case`
-    /// it is, the peer, and the `columns`. A visit comes to the samples that it took.
+    /// Runs a case: visits all peers, prints a table, and writes a row for each peer, with the
+    /// `case`, the peer, and the `columns`. A visit returns its samples.
     ///
     /// # Errors
     ///
-    /// When the `leader` fails, or a row cannot be written.
+    /// If the `leader` fails, or a row cannot be written.
     pub fn compare<'a>(
         &mut self,
         title: &str,
@@ -175,7 +174,7 @@ impl Contest {
         Ok(figures)
     }
 
-    /// A table of all peers' figures.
+    /// Prints a table of all peers' figures.
     pub fn show(&self, title: &str, figures: &[Figures<'_>], leader: &str) {
         let to = format!("ratio to {leader}");
         let header = [title, "median", "p10", "p90", "least", &to];
@@ -190,11 +189,11 @@ impl Contest {
         self.output.say(&format!("\n{rows}"));
     }
 
-    /// Says all that is still to be said; the status is 1 if peers failed.
+    /// Prints the rest of the output. The status is 1 if peers failed.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn end(self) -> Result<ExitCode> {
         self.output.end()?;
         Ok(match self.failed {
@@ -213,14 +212,14 @@ pub struct Figures<'a> {
     /// Over all samples of all rounds.
     pub all: Summary,
     pub least: f64,
-    /// To the leader's median in the same round, over the rounds.
+    /// The ratio to the leader's median in the same round, over the rounds.
     pub ratio: Summary,
     pub samples: usize,
     pub rounds: usize,
 }
 
 impl<'a> Figures<'a> {
-    /// The samples of each visit, beside the leader's.
+    /// Summarises the samples of each peer's visits, also as ratios to the leader's.
     pub fn of(seen: Vec<(&'a str, Vec<Vec<f64>>)>, leader: &str) -> Vec<Self> {
         let series = |(name, rounds)| (name, Series { rounds });
         let seen: Vec<(&str, Series)> = seen.into_iter().map(series).collect();

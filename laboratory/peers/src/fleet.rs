@@ -1,5 +1,5 @@
-//! The peers' processes. All but the measured one are stopped: threads that spin after a loop would
-//! otherwise run against the next peer.
+//! The peers' processes. All but the measured process are stopped. Otherwise threads that spin
+//! after a loop would disturb the next peer.
 
 use crate::output::Output;
 use crate::peer::Variant;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-/// One process a runtime, all for the same number of threads.
+/// One process for each runtime, all with the same number of threads.
 pub struct Fleet {
     members: BTreeMap<&'static str, Member>,
 }
@@ -24,12 +24,12 @@ struct Member {
 }
 
 impl Fleet {
-    /// Starts the runtimes of `variants`. Runtimes that cannot run here are left out, each with the
-    /// reason.
+    /// Starts the runtimes of `variants`. Also returns the runtimes that cannot run here, each with
+    /// the reason.
     ///
     /// # Errors
     ///
-    /// When a process cannot be started at all.
+    /// If a process cannot be started.
     pub fn start(variants: &[Variant], threads: usize) -> Result<(Self, Vec<String>)> {
         let (mut members, mut missing) = (BTreeMap::new(), BTreeMap::new());
         for &Variant { runtime, .. } in variants {
@@ -58,7 +58,7 @@ impl Fleet {
         present.cloned().collect()
     }
 
-    /// Says the versions that are not in `Cargo.lock`, and what is missing.
+    /// Prints the versions that are not in `Cargo.lock`, and the missing runtimes.
     pub fn report(&self, missing: &[String], output: &Output) {
         for (name, member) in &self.members {
             if let Some(version) = &member.version {
@@ -70,11 +70,11 @@ impl Fleet {
         }
     }
 
-    /// Lets the variant's process run, gives it the order, and stops it again.
+    /// Resumes the variant's process, sends it the order, and stops it after the answer.
     ///
     /// # Errors
     ///
-    /// The peer's error, or the death of its process; then it has left the fleet.
+    /// The peer's error, or the early end of its process, which then leaves the fleet.
     pub fn order(&mut self, variant: &Variant, order: Order) -> Result<Outcome> {
         let member = self
             .members
@@ -108,7 +108,7 @@ impl Member {
         let mut answers = BufReader::new(process.stdout.take().expect("piped"));
         let mut line = String::new();
         answers.read_line(&mut line)?;
-        // A runtime that cannot even be loaded may take its process down.
+        // A runtime that cannot be loaded can end its process.
         let hello = serde_json::from_str(&line)
             .unwrap_or_else(|_| Hello::Err("its process ended before it was ready".to_owned()));
         let version = match hello {
@@ -135,7 +135,7 @@ impl Member {
         self.orders.write_all(line.as_bytes())?;
         line.clear();
         if self.answers.read_line(&mut line)? == 0 {
-            bail!("it said nothing more");
+            bail!("it has closed its output");
         }
         self.stop()?;
         Ok(serde_json::from_str(&line)?)
@@ -157,7 +157,7 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        // It may be gone already, and there is nothing to save in it.
+        // The process may have ended already, and it has no data to save.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

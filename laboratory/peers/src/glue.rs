@@ -1,18 +1,18 @@
-//! The C and C++ peers: shared objects, as `build.rs` left them.
+//! The C and C++ peers: shared objects that `build.rs` compiled.
 
 use anyhow::{Context, Result, anyhow};
 use libloading::Library;
 
-/// A runtime's glue, loaded only in that runtime's own process: libgomp and libomp export the
+/// The C glue of a runtime. Only the runtime's own process loads it: libgomp and libomp export the
 /// same names.
 pub struct Glue {
     pub name: &'static str,
     pub path: Option<&'static str>,
-    /// Why there is no path.
+    /// The reason why there is no path.
     pub why: Option<&'static str>,
 }
 
-/// The glue that `build.rs` knows by a name.
+/// The glue with the name `$built` in `build.rs`.
 macro_rules! glue {
     ($name:literal, $built:literal) => {
         $crate::glue::Glue {
@@ -26,27 +26,27 @@ macro_rules! glue {
 pub(crate) use glue;
 
 impl Glue {
-    /// Why it cannot be had here.
+    /// The reason why the glue is missing, if it is.
     pub fn missing(&self) -> Option<String> {
         let why = self.why.unwrap_or("no reason known");
         let said = || {
             let name = self.name;
-            format!("{name} was not there when this was built ({why}); see setup.sh")
+            format!("{name} was missing when this was built ({why}); see setup.sh")
         };
         self.path.is_none().then(said)
     }
 
-    /// Loads it, for as long as the process lives: its threads outlive what they are used for.
+    /// Loads the glue for the life of the process: its threads outlive their use.
     ///
     /// # Errors
     ///
-    /// When it was not there when this was built, or is not there now.
+    /// If the library was missing when this was built, or is missing now.
     pub fn load(&self) -> Result<&'static Library> {
         let path = self
             .path
             .ok_or_else(|| anyhow!(self.missing().unwrap_or_default()))?;
-        // SAFETY: our own shared object; its and its libraries' initialisers may run on any
-        // thread.
+        // SAFETY: `build.rs` made the shared object. All initialisers, also of its libraries, can
+        // run on any thread.
         let library =
             unsafe { Library::new(path) }.with_context(|| format!("cannot load {}", self.name))?;
         Ok(Box::leak(Box::new(library)))

@@ -1,6 +1,6 @@
-//! Breadth-first search over a square grid, from one corner to the opposite one: a
-//! short loop a level, 599 of them on 300 x 300 cells, which grow to 300 iterations
-//! and shrink again.
+//! Breadth-first search on a square grid, from one corner to the opposite one. Each level is a
+//! short loop. On 300 x 300 cells there are 599 loops, which grow to 300 iterations and shrink
+//! again.
 
 use crate::peer::Loops;
 use crate::tasks::{self, Task};
@@ -8,19 +8,19 @@ use std::ffi::c_void;
 use std::mem;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-/// The grid, and the memory that a search needs.
+/// The grid and the memory of a search.
 pub struct Grid {
     side: usize,
-    /// Dependent multiplications of a cell, beside looking at its neighbours.
+    /// Dependent multiplications for each cell, besides the check of its neighbours.
     steps: u32,
-    /// The last search that reached a cell.
+    /// The number of the last search that reached each cell.
     reached: Box<[AtomicU32]>,
-    /// Cells of a level and of the next one. A level is a diagonal.
+    /// The cells of a level and of the next level. A level is a diagonal.
     frontiers: [Box<[AtomicU32]>; 2],
     searches: AtomicU32,
 }
 
-/// The input of one level's iterations.
+/// The input of the iterations of one level.
 struct Level<'a> {
     side: usize,
     steps: u32,
@@ -32,12 +32,12 @@ struct Level<'a> {
     found: Alone,
 }
 
-/// Written all the time, so on lines of its own: the rest of a level is only read.
+/// On its own cache lines, since threads write it often and only read the rest of a level.
 #[repr(align(128))]
 struct Alone(AtomicUsize);
 
 impl Grid {
-    /// A grid of `side * side` cells, each of `steps` dependent multiplications.
+    /// Makes a grid of `side * side` cells, each of `steps` dependent multiplications.
     pub fn new(side: usize, steps: u32) -> Self {
         let cells = |n: usize| (0..n).map(|_| AtomicU32::new(0)).collect();
         Self {
@@ -49,10 +49,11 @@ impl Grid {
         }
     }
 
-    /// Searches once, a loop a level; loops, and cells reached.
+    /// Searches once, with a loop for each level. Returns the numbers of loops and of reached
+    /// cells.
     pub fn search(&self, loops: &mut dyn Loops) -> (usize, usize) {
-        // Relaxed, here and below: a loop has ended before the next begins, and within
-        // one only the claim of a cell is contended, which is one atomic operation.
+        // Relaxed, here and below: a loop ends before the next begins. Within a loop, threads
+        // compete only for claims of cells and places, and each claim is one atomic operation.
         let search = self.searches.fetch_add(1, Relaxed) + 1;
         let [mut frontier, mut next] = self.frontiers.each_ref().map(|cells| &cells[..]);
         frontier[0].store(0, Relaxed);
@@ -68,7 +69,7 @@ impl Grid {
                 next,
                 found: Alone(AtomicUsize::new(0)),
             }];
-            // SAFETY: `expand` reads one `Level`, and all its parts can be shared.
+            // SAFETY: `expand` reads one `Level`. All its parts are `Sync`.
             loops.call(length, unsafe { Task::new(expand, &level) });
             (levels, cells) = (levels + 1, cells + length);
             length = level[0].found.0.load(Relaxed);
@@ -80,14 +81,14 @@ impl Grid {
 
 /// Claims the neighbours of cell `index` of a level's frontier.
 unsafe extern "C" fn expand(index: usize, level: *const c_void) {
-    // SAFETY: what `search` passed, alive until its loop returns.
+    // SAFETY: `search` passed this pointer. Its target is alive until the loop returns.
     let level = unsafe { &*level.cast::<Level<'_>>() };
     tasks::steps(std::slice::from_ref(&level.steps)).run(0);
     let cell = level.frontier[index].load(Relaxed) as usize;
     let (side, column) = (level.side, cell % level.side);
     let claim = |neighbour: usize| {
         let reached = &level.reached[neighbour];
-        // Looked at first: most are reached already, and a swap is dear.
+        // A load first: most neighbours are reached already, and a swap is expensive.
         if reached.load(Relaxed) != level.search
             && reached.swap(level.search, Relaxed) != level.search
         {

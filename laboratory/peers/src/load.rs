@@ -1,4 +1,4 @@
-//! The loads: what one loop runs, by a name that travels between processes.
+//! The work of a loop, in a form that can be sent between processes.
 
 use crate::levels::Grid;
 use crate::peer::Loops;
@@ -11,35 +11,35 @@ use std::fmt;
 pub enum Load {
     /// Calls a function that returns at once.
     Empty { n: usize },
-    /// One inlined cycle an index.
+    /// One inlined cycle for each index.
     Trivial { n: usize },
-    /// About 5 ns an index, inlined or called through the pointer.
+    /// About 5 ns for each index, inlined or called through the pointer.
     Tiny { n: usize, inlined: bool },
-    /// Busy for `ns` nanoseconds an index.
+    /// Computes for `ns` nanoseconds for each index.
     Spin { n: usize, ns: u64 },
-    /// The unit task, folded, with 1,024 computations.
+    /// The folded unit task with 1,024 computations.
     Unit { n: usize, read: usize, write: usize },
-    /// Work that differs from index to index.
+    /// Work that depends on the index.
     Irregular { n: usize, shape: Shape },
-    /// Breadth-first search on a grid, a short loop a level.
+    /// Breadth-first search on a grid, with a short loop for each level.
     Levels { side: usize, steps: u32 },
 }
 
 manycore_programs::by_name! {
-    /// How the work of an irregular loop is spread over its indices.
+    /// The distribution of work over the indices of an irregular loop.
     pub enum Shape: "no shape is called", "there are" {
         /// Proportional to the index.
         Triangular = "triangular",
         /// Proportional to the distance from the end.
         Reversed = "reversed",
-        /// Pareto with exponent 1.5, in no order; nothing above 64 times the mean.
+        /// Pareto with exponent 1.5, in random order, at most 64 times the mean.
         HeavyTailed = "heavy-tailed",
     }
 }
 
 impl Shape {
-    /// Steps per index: the mean falls with `n`, so that a loop lasts
-    /// milliseconds at each of the lengths used.
+    /// Steps for each index. The mean falls with `n`, so that a loop of each used length lasts
+    /// milliseconds.
     fn steps(self, n: usize) -> Vec<u32> {
         let mean = match n {
             0..10_000 => 800.0,
@@ -77,7 +77,7 @@ impl fmt::Display for Load {
     }
 }
 
-/// A load with the memory its task reads.
+/// A load, and the memory that its task reads.
 pub struct Prepared {
     load: Load,
     ticks: u64,
@@ -110,7 +110,7 @@ impl Prepared {
         self.load
     }
 
-    /// Runs the loop once. Always inlined: a call would be 1.2 ns of every peer's shortest loop.
+    /// Runs the loop once. Always inlined: a call would add 1.2 ns to every peer's shortest loop.
     #[inline(always)]
     pub fn run(&self, loops: &mut dyn Loops) {
         match self.load {

@@ -1,5 +1,5 @@
-//! The same work on manycore and on what else there is, side by side: a contest each for loops,
-//! channels, barriers and more; see `README.md`.
+//! Compares manycore with other runtimes on the same work: one contest each for loops, channels,
+//! barriers and more; see `README.md`.
 
 mod barriers;
 mod beside;
@@ -48,7 +48,7 @@ enum Command {
     },
     /// Names the contests
     List,
-    /// What the process of a peer is started with
+    /// Runs the process of a peer
     #[command(hide = true)]
     Child {
         contest: String,
@@ -71,7 +71,7 @@ enum Named {
     Iterators(iterators::Arguments),
 }
 
-/// The status is 2, with one line on standard error, where a contest cannot be run.
+/// If a contest cannot be run, prints one line to standard error. The status is then 2.
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run { contest } => run(&contest),
@@ -108,9 +108,9 @@ fn run(contest: &Named) -> Result<ExitCode> {
 
 fn list() {
     let command = Arguments::command();
-    let run = command.find_subcommand("run").expect("it is above");
+    let run = command.find_subcommand("run").expect("`Command` has `run`");
     for contest in run.get_subcommands() {
-        let about = contest.get_about().expect("each says what it is");
+        let about = contest.get_about().expect("each contest has a description");
         println!("{:10} {about}", contest.get_name());
     }
 }

@@ -1,4 +1,4 @@
-//! The output of rows: to a CSV file, and to standard output as tables or as JSON.
+//! Writes rows to a CSV file, and to standard output as tables or JSON.
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -12,27 +12,27 @@ use std::path::{Path, PathBuf};
 pub enum Format {
     /// Tables for people.
     Text,
-    /// One list of all rows, and nothing else.
+    /// Only one list of all rows.
     Json,
 }
 
-/// One contest's results. The CSV file is whole after every row.
+/// The results of one contest. The CSV file is flushed after every row.
 pub struct Output {
     format: Format,
     path: PathBuf,
     csv: csv::Writer<File>,
     /// Whether `cells` has written the header.
     headed: bool,
-    /// For JSON.
+    /// All rows, for JSON.
     rows: Vec<Value>,
 }
 
 impl Output {
-    /// Makes the folder, and `name`.csv in it.
+    /// Makes the folder and the file `name`.csv in it.
     ///
     /// # Errors
     ///
-    /// When that cannot be done.
+    /// If either cannot be made.
     pub fn new(folder: &Path, name: &str, format: Format) -> Result<Self> {
         let path = folder.join(format!("{name}.csv"));
         std::fs::create_dir_all(folder)
@@ -48,18 +48,18 @@ impl Output {
         })
     }
 
-    /// A line or a table for people.
+    /// Prints a line or a table for people.
     pub fn say(&self, text: &str) {
         if self.format == Format::Text {
             println!("{text}");
         }
     }
 
-    /// One result.
+    /// Writes a row.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn row(&mut self, row: &impl Serialize) -> Result<()> {
         self.csv.serialize(row)?;
         self.csv.flush()?;
@@ -69,11 +69,11 @@ impl Output {
         Ok(())
     }
 
-    /// One result, by the columns' names.
+    /// Writes a row of columns with names.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn cells(&mut self, row: &[(impl AsRef<str>, Value)]) -> Result<()> {
         if !self.headed {
             self.csv
@@ -83,7 +83,7 @@ impl Output {
         self.csv
             .write_record(row.iter().map(|(_, value)| match value {
                 Value::String(text) => text.clone(),
-                // Not a number, such as a quantile of nothing.
+                // A NaN, such as a quantile of no values.
                 Value::Null => String::new(),
                 value => value.to_string(),
             }))?;
@@ -95,11 +95,11 @@ impl Output {
         Ok(())
     }
 
-    /// All that is still to be said.
+    /// Prints the rest of the output.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn end(self) -> Result<()> {
         match self.format {
             Format::Text => println!("\nwritten: {}", self.path.display()),

@@ -1,7 +1,7 @@
-//! Visits to a peer, each a process of its own: this program again, as `peers child`.
+//! Visits to a peer. Each visit is a process: this program, as `peers child`.
 //!
-//! Threads that spin, or outlive their team, so never meet the next peer, and libgomp and libomp,
-//! which export the same names, never meet at all.
+//! So threads that spin, or outlive their team, cannot disturb the next peer. libgomp and libomp,
+//! which export the same names, are never in one process.
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
@@ -9,22 +9,22 @@ use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// This program as a process of `peer`, which does what `contest` does with `order`.
+/// The command of a process of `peer`, which carries out an `order` of `contest`.
 ///
 /// # Errors
 ///
-/// When the system does not say which program this is.
+/// If the system does not know the path of this program.
 pub fn of_peer(contest: &str, peer: &str, order: &str) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["child", contest, peer, order]);
     Ok(command)
 }
 
-/// Starts a process of `peer`, and returns what [`answer`] says there.
+/// Starts a process of `peer`, and returns the result that [`answer`] sends from there.
 ///
 /// # Errors
 ///
-/// The error of that process, or its death.
+/// The error that the process reports, or its early end.
 pub fn visit<T: DeserializeOwned>(contest: &str, peer: &str, order: &impl Serialize) -> Result<T> {
     let output = of_peer(contest, peer, &serde_json::to_string(order)?)?
         .stderr(Stdio::inherit())
@@ -37,12 +37,12 @@ pub fn visit<T: DeserializeOwned>(contest: &str, peer: &str, order: &impl Serial
     answer.map_err(|why| anyhow!(why))
 }
 
-/// Carries out the `order` of a [`visit`], and reports the measurements, or the reason why there
-/// are none, to the calling process.
+/// Carries out the `order` of a [`visit`], and sends the measurements, or the error, to the calling
+/// process.
 ///
 /// # Errors
 ///
-/// When the order cannot be read, or the answer not written.
+/// If the order cannot be read, or the answer cannot be written.
 pub fn answer<O: DeserializeOwned, T: Serialize>(
     peer: &str,
     order: &str,
@@ -51,11 +51,11 @@ pub fn answer<O: DeserializeOwned, T: Serialize>(
     say(measure(peer, serde_json::from_str(order)?))
 }
 
-/// Writes an answer.
+/// Writes an answer to standard output.
 ///
 /// # Errors
 ///
-/// When that cannot be done.
+/// If it cannot be written.
 pub fn say<T: Serialize>(measured: Result<T>) -> Result<()> {
     let answer = measured.map_err(|error| format!("{error:#}"));
     let mut out = std::io::stdout().lock();

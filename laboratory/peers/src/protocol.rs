@@ -5,11 +5,10 @@ use crate::recursion::Recursion;
 use crate::traffic::Traffic;
 use serde::{Deserialize, Serialize};
 
-/// Sent by a peer's process once, when it is ready: the version if it knows
-/// one, or why it cannot run.
+/// The first message of a peer's process: its version, if known, or the reason why it cannot run.
 pub type Hello = Result<Option<String>, String>;
 
-/// An order to a peer under a policy.
+/// An order to a peer, and the policy to run it under.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request {
     pub policy: String,
@@ -18,7 +17,7 @@ pub struct Request {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Show that a loop over `0..n` runs every index exactly once.
+    /// Check that a loop over `0..n` runs every index exactly once.
     Check { n: usize },
     /// Run loops and time each.
     Loops {
@@ -27,16 +26,16 @@ pub enum Order {
         warm_up_ms: u64,
         sampling_ms: u64,
     },
-    /// Run a recursion over and over and time each; nanoseconds a part of it.
+    /// Run a recursion repeatedly and time each run. The results are nanoseconds for each of its
+    /// parts.
     Joins {
         recursion: Recursion,
         warm_up_ms: u64,
         sampling_ms: u64,
     },
-    /// Serve clients; nanoseconds a request, from its scheduled arrival on.
+    /// Serve clients. The results are nanoseconds from a request's scheduled arrival to its answer.
     Serve(Traffic),
-    /// Run a few loops, wait 100 ms, and watch the processor time used for
-    /// `ms` more.
+    /// Run a few loops, wait 100 ms, and measure the processor time of the next `ms` milliseconds.
     Idle { ms: u64 },
 }
 
@@ -51,21 +50,21 @@ pub enum Pace {
     Periodic,
 }
 
-/// The answer of a peer's process; an error ends nothing but this order.
+/// The answer of a peer's process. After an error the process accepts further orders.
 pub type Answer = Result<Outcome, String>;
 
 /// The results of an order, without the warm-up.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Nanoseconds a loop, or a request, one a sample.
+    /// Nanoseconds a loop or a request, one number for each sample.
     pub latencies: Vec<f64>,
-    /// Processor time of the whole process over time passed.
+    /// Processor time of the whole process divided by elapsed time.
     pub cores: f64,
     /// Processor time of the whole process.
     pub processor_ms: f64,
-    /// Requests among the samples that were not served: they had waited at least this long.
+    /// The number of samples of unserved requests. Such a sample is the request's wait until the
+    /// end.
     pub unserved: usize,
-    /// Whether a thread of the process was ready and had to wait for a core
-    /// that another process held.
+    /// Whether a ready thread of the process had to wait for a core.
     pub disturbed: bool,
 }

@@ -1,17 +1,17 @@
-//! The recursions: two calls at every level, each pair a join. Their inputs and
-//! what they must come to.
+//! Recursions with two calls at every level, each pair a join, with their inputs and expected
+//! results.
 
 use crate::peer::Joins;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ptr;
 
-/// One recursion, by a name that travels between processes.
+/// A recursion, in a form that can be sent between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Recursion {
-    /// A complete binary tree of joins with nothing to do at its leaves.
+    /// A complete binary tree of joins with empty leaves.
     Empty { levels: u32 },
-    /// The Fibonacci number `n` by its definition.
+    /// The Fibonacci number `n`, by the recursive definition.
     Fib { n: u32 },
     /// The sum over a complete binary tree in memory.
     Sum { levels: u32, layout: Layout },
@@ -20,16 +20,15 @@ pub enum Recursion {
 /// The order of a tree's nodes in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layout {
-    /// A node, its left subtree, its right subtree: going left first walks
-    /// upwards through memory.
+    /// A node, its left subtree, its right subtree. A walk that goes left first ascends in memory.
     PreOrder,
-    /// The left subtree, the right subtree, the node: going right first walks
-    /// downwards through memory.
+    /// The left subtree, the right subtree, the node. A walk that goes right first descends in
+    /// memory.
     PostOrder,
 }
 
 impl Recursion {
-    /// The divisor of a time: a tree of empty joins counts by the join.
+    /// The divisor of a time: the time of a tree of empty joins is for each join.
     pub fn parts(self) -> u32 {
         match self {
             Recursion::Empty { levels } => (1 << levels) - 1,
@@ -54,7 +53,7 @@ impl fmt::Display for Recursion {
     }
 }
 
-/// A node as C has it, and as far from the next as `malloc` would place it.
+/// A node in C's layout, at the distance from the next node that `malloc` would give.
 #[repr(C, align(32))]
 pub struct Node {
     value: u64,
@@ -72,7 +71,7 @@ impl Node {
         right: ptr::null(),
     };
 
-    /// This node's part of the sum.
+    /// This node's value.
     #[inline]
     pub fn value(&self) -> u64 {
         self.value
@@ -81,13 +80,13 @@ impl Node {
     /// Both children of an inner node.
     #[inline]
     pub fn children(&self) -> Option<(&Node, &Node)> {
-        // SAFETY: `Tree::new` gives a node no child or two of its own tree, which is not freed
-        // while a node of it is borrowed.
+        // SAFETY: `Tree::new` gives a node no child or two of its own tree. The tree is not freed
+        // while a node is borrowed.
         unsafe { self.left.as_ref().zip(self.right.as_ref()) }
     }
 }
 
-/// A complete tree in one piece of memory.
+/// A complete tree in one allocation.
 struct Tree {
     nodes: Box<[Node]>,
     root: usize,
@@ -99,7 +98,7 @@ impl Tree {
         let mut nodes: Box<[Node]> = (0..(1usize << levels) - 1).map(|_| Node::EMPTY).collect();
         let base = nodes.as_mut_ptr();
         let mut placed = 0;
-        // SAFETY: exactly as many nodes are placed as there are.
+        // SAFETY: a tree of `levels` levels has exactly as many nodes as `nodes`.
         let root = unsafe { place(base, &mut placed, levels, layout) };
         Self { nodes, root }
     }
@@ -108,14 +107,14 @@ impl Tree {
         &self.nodes[self.root]
     }
 
-    /// The values are 1, 2, 3 and so on.
+    /// The sum of the values, which are 1, 2, 3 and so on.
     fn sum(&self) -> u64 {
         let n = self.nodes.len() as u64;
         n * (n + 1) / 2
     }
 }
 
-/// Places a subtree from node `*placed` on; where its root is.
+/// Places a subtree from node `*placed` on. Returns the index of its root.
 ///
 /// # Safety
 ///
@@ -129,19 +128,19 @@ unsafe fn place(base: *mut Node, placed: &mut usize, levels: u32, layout: Layout
     let mut children = [ptr::null(); 2];
     if levels > 1 {
         for child in &mut children {
-            // SAFETY: the caller's promise.
+            // SAFETY: by the caller's contract.
             *child = unsafe { base.add(place(base, placed, levels - 1, layout)) };
         }
     }
     let root = early.unwrap_or_else(|| take(placed));
     let [left, right] = children;
     let value = root as u64 + 1;
-    // SAFETY: the caller's promise.
+    // SAFETY: by the caller's contract.
     unsafe { base.add(root).write(Node { value, left, right }) };
     root
 }
 
-/// A recursion with the memory it reads.
+/// A recursion, the memory that it reads, and its result.
 pub struct Prepared {
     recursion: Recursion,
     tree: Option<Tree>,
@@ -166,7 +165,7 @@ impl Prepared {
         }
     }
 
-    /// Runs it once; whether it came to what it must.
+    /// Runs the recursion once. Returns whether the result is right.
     #[inline]
     pub fn run(&self, joins: &mut dyn Joins) -> bool {
         let result = match (self.recursion, &self.tree) {
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn each_layout_is_straight_in_its_own_direction() {
+    fn each_layout_is_monotonic_in_its_own_direction() {
         let order = |layout, right_first| {
             let mut seen = Vec::new();
             walk(Tree::new(5, layout).root(), right_first, &mut seen);
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_come_out_is_known() {
+    fn expected_results_are_right() {
         assert_eq!(Prepared::new(Recursion::Fib { n: 32 }).expected, 2_178_309);
         let layout = Layout::PostOrder;
         let sum = Prepared::new(Recursion::Sum { levels: 10, layout });

@@ -1,53 +1,53 @@
-//! manycore and rayon behind one trait, each call as that runtime's users write it; all that
-//! [`Peer`] asks of either follows from it.
+//! manycore and rayon behind one trait, with each call as users of the runtime write it. The trait
+//! implies [`Peer`].
 
 use crate::peer::fork::{Fork, Recursions};
 use crate::peer::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
 use anyhow::Result;
 use std::marker::PhantomData;
 
-/// A pool with everything that a program may call.
+/// A pool with all calls of a runtime.
 pub trait Runtime: Sync + Sized {
     /// A pool of `threads` threads.
     ///
     /// # Errors
     ///
-    /// When it cannot be made.
+    /// If the pool cannot be made.
     fn new(threads: usize) -> Result<Self>;
 
-    /// Calls `session` with the loops of a policy.
+    /// Calls `session` with the loops of `policy`.
     ///
     /// # Errors
     ///
-    /// When there is no such policy.
+    /// If there is no such policy.
     fn loops(&self, policy: &str, session: Session<'_>) -> Result<()>;
 
     /// Runs `body` on `0..n`.
     fn parallel_for(&self, n: usize, body: impl Fn(usize) + Send + Sync);
 
-    /// Runs both, perhaps at once, from a thread outside of the pool.
+    /// Runs both closures, perhaps at once. The caller is a thread outside the pool.
     fn join(&self, a: impl FnOnce() + Send, b: impl FnOnce() + Send);
 
-    /// Runs both, perhaps at once, on a thread of the pool.
+    /// Runs both closures, perhaps at once. The caller is a thread of the pool.
     fn join_here<A: Send, B: Send>(
         a: impl FnOnce() -> A + Send,
         b: impl FnOnce() -> B + Send,
     ) -> (A, B);
 
-    /// Runs `job` on `0..jobs`, a job of a scope each.
+    /// Runs `job` on `0..jobs`, each as a job of one scope.
     fn scope(&self, jobs: usize, job: impl Fn(usize) + Send + Sync);
 
-    /// Runs `job` some time.
+    /// Runs `job` at a later time.
     fn spawn(&self, job: impl FnOnce() + Send + 'static);
 
-    /// Runs `op` on every thread, with the thread's index.
+    /// Runs `op` on every thread of the pool, with the thread's index.
     fn broadcast(&self, op: impl Fn(usize) + Send + Sync);
 
     /// Runs `op` inside the pool.
     fn install<R: Send>(&self, op: impl FnOnce() -> R + Send) -> R;
 }
 
-/// The calls that have the same names in manycore and in rayon.
+/// The calls that have the same names in manycore and rayon.
 macro_rules! named_alike {
     ($runtime:ident) => {
         fn join(&self, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
@@ -102,7 +102,7 @@ impl<R: Runtime> Peer for R {
     }
 }
 
-/// Loops that each enter the pool from a thread outside of it.
+/// Loops that enter the pool from a thread outside it.
 pub struct Outside<'a, R>(pub &'a R);
 
 impl<R: Runtime> ForEach for Outside<'_, R> {
@@ -111,7 +111,7 @@ impl<R: Runtime> ForEach for Outside<'_, R> {
     }
 }
 
-/// Joins on a thread of the pool.
+/// Joins called on a thread of the pool.
 struct Inside<R>(PhantomData<R>);
 
 impl<R: Runtime> Fork for Inside<R> {

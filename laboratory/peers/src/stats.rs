@@ -1,5 +1,5 @@
-//! Statistics for a machine that is not quiet: everything is compared within a
-//! round, where the peers ran seconds apart at most, and only then summarised.
+//! Statistics for a machine that other programs use. Peers are compared within a round, where they
+//! ran at most seconds apart. Summaries are over these comparisons.
 
 /// The samples of one peer in one case, by round.
 #[derive(Clone, Debug, Default)]
@@ -7,7 +7,7 @@ pub struct Series {
     pub rounds: Vec<Vec<f64>>,
 }
 
-/// A middle and a spread.
+/// A median and a spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     pub median: f64,
@@ -45,14 +45,14 @@ impl Series {
             .collect()
     }
 
-    /// Round by round, how many times `other`'s median this one's is.
+    /// The ratio of this series' median to `other`'s in each round.
     pub fn ratios_to(&self, other: &Series) -> Vec<f64> {
         let pairs = self.round_medians().into_iter().zip(other.round_medians());
         pairs.map(|(own, other)| own / other).collect()
     }
 }
 
-/// The `q`-quantile, interpolated; NaN of nothing.
+/// The interpolated `q`-quantile; NaN for no values.
 pub fn quantile(values: &[f64], q: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -75,17 +75,17 @@ pub fn least(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(f64::NAN, f64::min)
 }
 
-/// The best of several, without the winner's curse. The best of the even rounds stands for the best
-/// in the odd rounds, and the other way round, so no result is credited with the luck by which it
-/// was chosen.
+/// The best of several series, without the winner's curse. Odd rounds are compared with the series
+/// that was best in even rounds, and even rounds with the best of odd rounds. So luck in the choice
+/// of the best does not count.
 pub struct Best<'a> {
     /// The divisors of even and odd rounds.
     by_parity: [&'a Series; 2],
 }
 
 impl<'a> Best<'a> {
-    /// `None` without candidates or with a single round. All candidates must
-    /// have the same number of rounds.
+    /// Returns `None` without candidates or with a single round. All candidates must have the same
+    /// number of rounds.
     pub fn of(candidates: &[&'a Series]) -> Option<Self> {
         let best_in = |parity: usize| {
             let middle =
@@ -102,7 +102,7 @@ impl<'a> Best<'a> {
         })
     }
 
-    /// Round by round, the ratio of `series`'s median to the best's.
+    /// The ratio of `series`'s median to the best's in each round.
     pub fn ratios(&self, series: &Series) -> Vec<f64> {
         let [even, odd] = self.by_parity.map(|best| series.ratios_to(best));
         even.into_iter()
@@ -112,8 +112,8 @@ impl<'a> Best<'a> {
             .collect()
     }
 
-    /// The ratio by the other robust measure, the least of the rounds' tenth
-    /// percentiles: the geometric mean of even and odd rounds.
+    /// The ratio of the least tenth percentiles of the rounds, another robust measure: the
+    /// geometric mean of even and odd rounds.
     pub fn ratio_of_p10(&self, series: &Series) -> f64 {
         let [even, odd] = [0, 1].map(|parity| {
             let floor = |series: &Series| least(every_other(series.round_p10s(), parity));
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn the_best_is_chosen_in_the_other_rounds() {
-        // `a` is lucky in even rounds, `b` in odd ones: a winner chosen and
-        // credited in the same rounds would score 1 and make others look bad.
+        // `a` is lucky in even rounds, `b` in odd ones. Chosen and compared in the same rounds, the
+        // winner would be at 1 and others would look bad.
         let (a, b) = (series(&[1.0, 2.0, 1.0, 2.0]), series(&[2.0, 1.0, 2.0, 1.0]));
         let best = Best::of(&[&a, &b]).unwrap();
         assert_eq!(best.ratios(&series(&[2.0; 4])), [1.0; 4]);

@@ -1,9 +1,9 @@
-//! Tables without lines, and how figures are written in them.
+//! Tables without lines, and the format of their figures.
 
 use crate::stats::Summary;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-/// A table without lines, its first column to the left.
+/// A table without lines. The first column is aligned left, the others right.
 pub fn table(header: Vec<String>) -> Table {
     let columns = header.len();
     let mut table = Table::new();
@@ -31,7 +31,7 @@ fn ratio(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// About three figures.
+/// A number with about three significant digits.
 pub fn figure(value: f64) -> String {
     let digits = match value {
         0.0..10.0 => 2,

@@ -1,5 +1,5 @@
-//! The work of the loops: the C functions that every peer calls, and the two bodies that a peer's
-//! own compiler inlines.
+//! The work of the loops: C functions that every peer calls, and two bodies that each peer's
+//! compiler inlines.
 
 use std::arch::asm;
 use std::ffi::c_void;
@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A task function's type, as in `native/tasks.h`.
+/// The type of a task function, as in `native/tasks.h`.
 pub type Function = unsafe extern "C" fn(usize, *const c_void);
 
 unsafe extern "C" {
@@ -19,7 +19,7 @@ unsafe extern "C" {
     fn peers_unit(index: usize, unit: *const c_void);
 }
 
-/// A task with what it reads.
+/// A task and the data that it reads.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     function: Function,
@@ -27,8 +27,7 @@ pub struct Task<'a> {
     reads: PhantomData<&'a c_void>,
 }
 
-// SAFETY: a task function may be called from several threads at once, by the
-// contract of `Task::new`.
+// SAFETY: by the contract of `Task::new`, several threads can call a task function at once.
 unsafe impl Send for Task<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Task<'_> {}
@@ -36,8 +35,8 @@ unsafe impl Sync for Task<'_> {}
 impl<'a> Task<'a> {
     /// # Safety
     ///
-    /// For every index that the task is run on and from any number of threads
-    /// at once, `function` may be called with a pointer to `context`.
+    /// Any number of threads can call `function` at once with a pointer to `context`, for every
+    /// index that the task is run on.
     pub unsafe fn new<T: Sync>(function: Function, context: &'a [T]) -> Self {
         Self {
             function,
@@ -49,11 +48,11 @@ impl<'a> Task<'a> {
     /// Runs the task on `index`.
     #[inline(always)]
     pub fn run(self, index: usize) {
-        // SAFETY: `Task::new`'s contract.
+        // SAFETY: by the contract of `Task::new`.
         unsafe { (self.function)(index, self.context) }
     }
 
-    /// The task as C takes it.
+    /// The task's function and context, for C.
     pub fn parts(self) -> (Function, *const c_void) {
         (self.function, self.context)
     }
@@ -61,30 +60,30 @@ impl<'a> Task<'a> {
 
 /// Returns at once.
 pub fn empty() -> Task<'static> {
-    // SAFETY: the function touches nothing.
+    // SAFETY: the function accesses no memory.
     unsafe { Task::new::<u8>(peers_empty, &[]) }
 }
 
 /// About 5 ns of multiplications.
 pub fn tiny() -> Task<'static> {
-    // SAFETY: the function touches nothing.
+    // SAFETY: the function accesses no memory.
     unsafe { Task::new::<u8>(peers_tiny, &[]) }
 }
 
-/// Busy for `ticks` of the clock.
+/// Computes for `ticks` of the clock.
 pub fn spin(ticks: &u64) -> Task<'_> {
     // SAFETY: the function reads one `u64`.
     unsafe { Task::new(peers_spin, std::slice::from_ref(ticks)) }
 }
 
-/// `steps[index]` dependent multiplications; for indices below `steps.len()`.
+/// `steps[index]` dependent multiplications. Loops must run over `0..steps.len()`.
 pub fn steps(steps: &[u32]) -> Task<'_> {
-    // SAFETY: the function reads `steps[index]`, and the loops that the task is
-    // used in run over `0..steps.len()`.
+    // SAFETY: the function reads `steps[index]`, and all loops with the task run over
+    // `0..steps.len()`.
     unsafe { Task::new(peers_steps, steps) }
 }
 
-/// The unit task's sizes, laid out as C has them.
+/// The sizes of a unit task, in C's layout.
 #[repr(C)]
 pub struct Unit {
     source: *const u8,
@@ -93,7 +92,7 @@ pub struct Unit {
     computations: usize,
 }
 
-// SAFETY: the pointer is to a leaked buffer that no thread writes.
+// SAFETY: the pointer is to a static buffer that no thread writes.
 unsafe impl Sync for Unit {}
 
 impl Unit {
@@ -119,7 +118,7 @@ impl Unit {
     }
 }
 
-/// The bytes that unit tasks read, from a page boundary on.
+/// The bytes that unit tasks read, from a page boundary.
 fn source() -> &'static [u8] {
     #[repr(align(4096))]
     struct Pages([u8; Unit::LARGEST]);
@@ -132,7 +131,7 @@ fn source() -> &'static [u8] {
 /// `peers_trivial_inline` of `native/tasks.h`.
 #[inline(always)]
 pub fn trivial_inline(index: usize) {
-    // SAFETY: no instruction at all.
+    // SAFETY: the assembly has no instruction.
     unsafe { asm!("/* {0} */", in(reg) index, options(nomem, nostack, preserves_flags)) }
 }
 
@@ -144,7 +143,7 @@ pub fn tiny_inline(index: usize) {
         ($($step:literal)*) => {$(
             let _ = $step;
             x = x.wrapping_mul(0x5bd1_e995);
-            // SAFETY: no instruction at all.
+            // SAFETY: the assembly has no instruction.
             unsafe { asm!("/* {0} */", inout(reg) x, options(nomem, nostack, preserves_flags)) }
         )*};
     }
@@ -158,7 +157,7 @@ pub fn now() -> u64 {
     peers_now()
 }
 
-/// Ticks in a nanosecond, measured once.
+/// Ticks in a nanosecond, measured by the first call.
 pub fn ticks_per_ns() -> f64 {
     static RATE: OnceLock<f64> = OnceLock::new();
     *RATE.get_or_init(|| {
@@ -169,8 +168,8 @@ pub fn ticks_per_ns() -> f64 {
     })
 }
 
-/// Both clocks at one moment: of several tries the shortest, so that no interrupt lies between the
-/// two readings. An error here would be in all of a peer's figures.
+/// Reads both clocks at one moment. It takes the shortest of several tries, without an interrupt
+/// between the readings: an error here would change all figures of a peer.
 fn both_clocks() -> (Instant, u64) {
     let read = || {
         let before = now();

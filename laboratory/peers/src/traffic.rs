@@ -1,5 +1,5 @@
-//! The clients of a server: each asks for one parallel loop a period, on a schedule that does not
-//! wait for the answers.
+//! The clients of a server. Each requests one parallel loop a period, on a schedule that does not
+//! depend on the answers.
 
 use crate::child::clocks;
 use crate::peer::{Clients, Loops, Peer};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// The requests of all clients. Every contestant gets the same.
+/// The requests of all clients, the same for every contestant.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Traffic {
     pub clients: usize,
@@ -18,22 +18,22 @@ pub struct Traffic {
     pub iterations: usize,
     /// Dependent multiplications of an iteration.
     pub steps: u32,
-    /// By how much a request may come later than its period begins, drawn anew for each.
+    /// The greatest random delay of a request after the begin of its period.
     pub jitter_us: u64,
-    /// The source of the clients' phases and of the jitter.
+    /// The seed of the clients' phases and of the jitter.
     pub seed: u64,
-    /// Periods that are not counted, and periods that are.
+    /// The numbers of periods before counting, and of counted periods.
     pub warm_up: usize,
     pub counted: usize,
 }
 
-/// From one scheduled request of a client to the next, without the jitter.
+/// The time between scheduled requests of a client, without the jitter.
 pub const PERIOD: Duration = Duration::from_millis(2);
-/// Clients are staggered evenly, each later than that by up to a fourth of a period.
+/// Clients begin at even distances. Each is late by a random time, up to a fourth of a period.
 const PHASE: Duration = Duration::from_micros(500);
-/// Clients begin when all have their threads.
+/// The time to start all clients' threads.
 const LEAD: Duration = Duration::from_millis(10);
-/// A server that cannot keep up is left after this multiple of the scheduled time.
+/// After this multiple of the scheduled time, clients give up on a slow server.
 const PATIENCE: u32 = 3;
 
 /// The observations of one client.
@@ -41,11 +41,11 @@ const PATIENCE: u32 = 3;
 struct Seen {
     /// Nanoseconds from a counted request's scheduled arrival to its answer.
     latencies: Vec<f64>,
-    /// Counted requests that were not begun: their latency is what they had waited.
+    /// The number of counted requests that were not served. Their latency is their wait.
     unserved: usize,
 }
 
-/// Processor time, and when it was read.
+/// A reading of the processor time, and its time.
 struct Mark {
     processor: Duration,
     at: Instant,
@@ -61,17 +61,17 @@ impl Mark {
 }
 
 impl Traffic {
-    /// Lets the clients loose on a peer.
+    /// Runs the clients against a peer.
     ///
     /// # Errors
     ///
-    /// An error if the peer cannot serve them, or the system reports no processor time.
+    /// If the peer cannot serve them, or the system reports no processor time.
     pub fn run(&self, peer: &mut dyn Peer, policy: &str) -> Result<Outcome> {
         let begin = Instant::now() + LEAD;
         let seen = Mutex::new(Seen::default());
         let first_mark = Mutex::new(None);
         let client = |number: usize, loops: &mut dyn Loops| {
-            // Otherwise a sleep ends up to 50 us late, which would be in all latencies.
+            // Otherwise a sleep ends up to 50 us late, which would add to all latencies.
             prompt_timers();
             let own = self.client(number, begin, loops, &mut || {
                 *lock(&first_mark) = Some(Mark::now());
@@ -89,7 +89,7 @@ impl Traffic {
         )?;
         let end = Mark::now()?;
         let start = first_mark.into_inner().ok().flatten();
-        let start = start.context("no client came")??;
+        let start = start.context("no client has started")??;
         let seen = seen.into_inner().context("a client panicked")?;
         let processor = end.processor.saturating_sub(start.processor);
         Ok(Outcome {
@@ -101,7 +101,7 @@ impl Traffic {
         })
     }
 
-    /// One client. The first of all marks the end of the warm-up.
+    /// Runs one client. Client 0 calls `warmed_up` at the end of the warm-up.
     fn client(
         &self,
         number: usize,
@@ -131,7 +131,7 @@ impl Traffic {
         seen
     }
 
-    /// When a client's requests arrive. The same client always gets the same.
+    /// The arrivals of a client's requests, the same in each call.
     fn arrivals(&self, client: usize) -> impl Iterator<Item = Duration> {
         let jitter = Duration::from_micros(self.jitter_us);
         let mut random = fastrand::Rng::with_seed(self.seed << 32 | client as u64);
@@ -145,15 +145,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no holder panics")
 }
 
-/// Asks the system to end this thread's sleeps as near to their time as it can.
+/// Asks the system to end this thread's sleeps on time.
 fn prompt_timers() {
     #[cfg(target_os = "linux")]
-    // Refused, sleeps are 50 us less exact for every contestant alike.
+    // If the system refuses, sleeps are 50 us less exact for every contestant.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
-/// Steps that last about `ns` nanoseconds: the fastest of several tries, since a slow
-/// phase of the machine would be in all figures.
+/// The number of steps that last about `ns` nanoseconds. It is from the fastest of several tries: a
+/// slow phase of the machine would change all figures.
 pub fn steps_for(ns: u64) -> u32 {
     const TRIED: u32 = 100_000;
     let time = || {
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Each loop lasts as long as the whole schedule.
+    /// A server with loops that last longer than the whole schedule.
     struct Stuck;
 
     impl Loops for Stuck {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 struct Manycore(Pool);
 
-/// Loops and joins find the pool that their thread runs in.
+/// Loops and joins use the pool of their thread.
 impl Runtime for Manycore {
     const JOINS: bool = true;
     const SPAWNS: bool = true;

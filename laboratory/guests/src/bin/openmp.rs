@@ -1,5 +1,5 @@
-//! OpenMP, by whatever runtime is linked. Loops are static, or, if `OMP_SCHEDULE` is `dynamic,N`,
-//! in blocks of N.
+//! OpenMP, with the linked runtime. Loops are static. If `OMP_SCHEDULE` is `dynamic,N`, loops are
+//! dynamic in blocks of N.
 
 use manycore_guests::{Runtime, Together, run_program};
 use std::ffi::{c_int, c_void};
@@ -35,7 +35,7 @@ impl Runtime for OpenMp {
     type Context<'a> = Option<usize>;
 
     fn start(threads: usize) -> Self {
-        // SAFETY: it takes any positive number.
+        // SAFETY: the function accepts any positive number.
         unsafe { guest_threads(threads as c_int) };
         let schedule = std::env::var("OMP_SCHEDULE").unwrap_or_default();
         let block = schedule.strip_prefix("dynamic,");
@@ -50,7 +50,8 @@ impl Runtime for OpenMp {
         let body = |range: Range<usize>| range.for_each(&body);
         match *block {
             Some(block) => dynamic(n, block, &body),
-            // SAFETY: `run_range` takes what `body` is, and all calls end before this one.
+            // SAFETY: `run_range` gets the closure of its type, and all its calls end before this
+            // call.
             None => unsafe { guest_static(n, runner(&body), (&raw const body).cast()) },
         }
     }
@@ -68,7 +69,8 @@ impl Runtime for OpenMp {
         let sum = |range: Range<usize>| range.fold(0, |sum: u64, at| sum.wrapping_add(term(at)));
         let (run, data) = (summer(&sum), (&raw const sum).cast());
         match *block {
-            // SAFETY: `sum_range` takes what `sum` is, and all calls end before this one.
+            // SAFETY: `sum_range` gets the closure of its type, and all its calls end before this
+            // call.
             Some(block) => unsafe { guest_sum_dynamic(n, block, run, data) },
             // SAFETY: as above.
             None => unsafe { guest_sum_static(n, run, data) },
@@ -80,7 +82,7 @@ impl Runtime for OpenMp {
         work: impl FnOnce(&mut Option<usize>) -> T + Send,
     ) -> T {
         let mut job = Job::new(|| work(block));
-        // SAFETY: the job is run once, and lives until the call is over.
+        // SAFETY: the job is run once, and lives until the call ends.
         unsafe { guest_fork(job.runner(), (&raw mut job).cast()) };
         job.result()
     }
@@ -94,14 +96,14 @@ impl Runtime for OpenMp {
         let mut a = Job::new(move || a(&mut { block }));
         let mut b = Job::new(move || b(&mut { block }));
         let (run_a, run_b) = (a.runner(), b.runner());
-        // SAFETY: each job is run once, and both live until the call is over.
+        // SAFETY: each job is run once, and both live until the call ends.
         unsafe { guest_join(run_a, (&raw mut a).cast(), run_b, (&raw mut b).cast()) };
         (a.result(), b.result())
     }
 
     fn spawn_each(_: &mut Option<usize>, n: usize, task: impl Fn(usize) + Send + Sync) {
         let body = |range: Range<usize>| range.for_each(&task);
-        // SAFETY: `run_range` takes what `body` is, and all tasks end before the call.
+        // SAFETY: `run_range` gets the closure of its type, and all tasks end before this call.
         unsafe { guest_spawn_each(n, runner(&body), (&raw const body).cast()) };
     }
 
@@ -115,23 +117,23 @@ impl Runtime for OpenMp {
     }
 
     fn visits(number: usize) -> u64 {
-        // SAFETY: teams have no more members than there is room for, and none is in a region.
+        // SAFETY: the table has room for all members of a team, and no member is in a region.
         unsafe { guest_visits(number as c_int) }
     }
 }
 
 fn dynamic(n: usize, block: usize, body: &(impl Fn(Range<usize>) + Sync)) {
     let data = std::ptr::from_ref(body).cast();
-    // SAFETY: `run_range` takes what `body` is, and all calls end before this one.
+    // SAFETY: `run_range` gets the closure of its type, and all its calls end before this call.
     unsafe { guest_dynamic(n, block, runner(body), data) };
 }
 
-/// The function that runs ranges of such a body.
+/// The function that runs ranges of a body of this type.
 fn runner<F: Fn(Range<usize>)>(_: &F) -> RunRange {
     run_range::<F>
 }
 
-/// The function that sums ranges by such a closure.
+/// The function that sums ranges with a closure of this type.
 fn summer<F: Fn(Range<usize>) -> u64>(_: &F) -> SumRange {
     sum_range::<F>
 }
@@ -163,7 +165,7 @@ impl<F: FnOnce() -> T, T> Job<F, T> {
     }
 
     unsafe extern "C" fn run(job: *mut c_void) {
-        // SAFETY: the caller passes such a job, to one thread.
+        // SAFETY: the caller passes a job of this type, to one thread.
         let job = unsafe { &mut *job.cast::<Self>() };
         job.1 = job.0.take().map(|work| work());
     }

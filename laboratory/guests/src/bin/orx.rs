@@ -3,7 +3,7 @@
 use manycore_guests::{Runtime, run_program};
 use orx_parallel::*;
 
-/// Its pool is the process's: this is how many threads it may use.
+/// The number of threads that loops use. The process has one pool.
 struct Orx(usize);
 
 impl Runtime for Orx {
@@ -12,7 +12,7 @@ impl Runtime for Orx {
     type Context<'a> = usize;
 
     fn start(threads: usize) -> Self {
-        // SAFETY: the program has one thread yet.
+        // SAFETY: the process has no other thread yet.
         unsafe { std::env::set_var("ORX_NUM_THREADS", threads.to_string()) };
         Self(threads)
     }

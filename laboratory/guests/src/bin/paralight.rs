@@ -4,7 +4,7 @@ use manycore_guests::{Runtime, run_program};
 use paralight::prelude::*;
 use std::sync::{Mutex, MutexGuard};
 
-/// A loop takes the pool for itself.
+/// A mutex, since each loop needs the pool exclusively.
 struct Paralight(Mutex<ThreadPool>);
 
 impl Runtime for Paralight {

@@ -1,4 +1,4 @@
-//! rayon; with rayon-core replaced, manycore under rayon's interface.
+//! rayon. If `rayon-core` is replaced, this runs manycore behind rayon's interface.
 
 use manycore_guests::{Runtime, run_program};
 use rayon::prelude::*;

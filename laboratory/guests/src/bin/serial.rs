@@ -1,4 +1,4 @@
-//! No runtime at all: one thread.
+//! No runtime: one thread.
 
 use manycore_guests::{Runtime, run_program};
 

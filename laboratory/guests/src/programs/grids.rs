@@ -7,7 +7,7 @@ use crate::runtime::Runtime;
 use crate::work::mix;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// A mean over 3 x 3 pixels, a row an iteration.
+/// A mean over 3 x 3 pixels. Each iteration is a row.
 pub(super) fn blur<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -67,7 +67,7 @@ pub(super) fn nbody<R: Runtime>(
     steps.expect(|at| moved(at as usize, force(at as usize / 3)[at as usize % 3]))
 }
 
-/// A breadth-first search of a grid from a corner, a loop a level.
+/// A breadth-first search of a grid from a corner, with a loop for each level.
 pub(super) fn bfs<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,

@@ -24,7 +24,7 @@ pub(super) fn empty<R: Runtime>(
     Ok(())
 }
 
-/// Iterations of some ten instructions.
+/// Iterations of about ten instructions.
 pub(super) fn fine<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -36,7 +36,7 @@ pub(super) fn fine<R: Runtime>(
     results.expect(|at| mix(at ^ calls.last()))
 }
 
-/// Iterations of some 0.2 us.
+/// Iterations of about 0.2 us.
 pub(super) fn mid<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -76,7 +76,7 @@ pub(super) fn nested<R: Runtime>(
     results.expect(|at| spin(at ^ calls.last(), FIFTH_OF_A_US))
 }
 
-/// Iterations of some 20 us.
+/// Iterations of about 20 us.
 pub(super) fn coarse<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -106,7 +106,7 @@ pub(super) fn skew<R: Runtime>(
     results.expect(|at| spin(at ^ calls.last(), laps(at)))
 }
 
-/// A sum of 65,536 terms of some ten instructions.
+/// A sum of 65,536 terms of about ten instructions.
 pub(super) fn reduce<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -117,7 +117,7 @@ pub(super) fn reduce<R: Runtime>(
     expect("the sum", sum, right)
 }
 
-/// A sum of two arrays into a third, 48 MB in all.
+/// A sum of two arrays into a third, 48 MiB together.
 pub(super) fn memory<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -134,8 +134,8 @@ pub(super) fn memory<R: Runtime>(
     sums.expect(|at| 3 * at + (last + 1) * 5 * at)
 }
 
-/// The unit task of Shuai's paper: read a line, compute, write a line; as the runtime divides the
-/// loop, or in blocks of a fixed size.
+/// The unit task of Shuai's paper: read a cache line, compute, write a line. The runtime divides
+/// the loop, or blocks have a fixed size.
 pub(super) fn unit<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -168,7 +168,8 @@ pub(super) fn unit<R: Runtime>(
     })
 }
 
-/// Runs a chain of `additions` additions. Each loads its operand from the stack, some 4 ns in all.
+/// Runs a chain of `additions` additions. Each loads its operand from the stack: about 4 ns
+/// together.
 #[inline(never)]
 fn add(from: u64, additions: u64) -> u64 {
     (0..additions).fold(from, |sum, at| sum.wrapping_add(black_box(at)))

@@ -12,7 +12,7 @@ use crate::calls::Calls;
 use crate::runtime::{Runtime, Together};
 use recursion::Shape;
 
-/// What a user may ask for; `unit-N` has blocks of N iterations.
+/// The names of all programs. `unit-N` has blocks of N iterations.
 pub(crate) const NAMES: &[&str] = &[
     "empty",
     "fine",
@@ -46,7 +46,7 @@ pub(crate) const NAMES: &[&str] = &[
     "reduction",
 ];
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Wrong(String),
@@ -92,7 +92,7 @@ pub(crate) fn run<R: Runtime>(
     }
 }
 
-/// Runs a program by a name with a number in it.
+/// Runs a program whose name has a number.
 fn parametrised<R: Runtime>(name: &str, threads: usize, calls: &mut Calls) -> Result<(), Failure> {
     let parts: Vec<&str> = name.split('-').collect();
     let number = |text: &str| text.parse().ok().filter(|&number| number > 0);

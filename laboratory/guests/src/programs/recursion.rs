@@ -5,7 +5,7 @@ use crate::calls::Calls;
 use crate::runtime::Runtime;
 use crate::work::mix;
 
-/// Fibonacci's number, with a join at every call.
+/// A Fibonacci number, with a join at every call.
 pub(super) fn fib<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,
@@ -28,13 +28,13 @@ pub(super) fn fibonacci<R: Runtime>(context: &mut R::Context<'_>, index: u64) ->
     a + b
 }
 
-/// A node, and what is below it.
+/// A node, and its children.
 struct Node {
     value: u64,
     below: [Option<u32>; 2],
 }
 
-/// How much of what is below a node is on the side that is run first.
+/// Whether the first child's subtree is larger or smaller than the second's.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     Balanced,
@@ -42,7 +42,7 @@ pub(super) enum Shape {
     LightFirst,
 }
 
-/// The sum over a binary tree, with a join at every node.
+/// The sum over a binary tree, with a join at every node with two children.
 pub(super) fn tree<R: Runtime>(
     context: &mut R::Context<'_>,
     calls: &mut Calls,

@@ -1,4 +1,4 @@
-//! The output of parallel programs: each index has a value, which any thread may write.
+//! The output of parallel programs: a value for each index, which any thread can write.
 
 use super::{Failure, expect};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,7 +25,7 @@ impl Results {
         self.0[at].load(Relaxed)
     }
 
-    /// Changes a value from one to another; whether this thread did.
+    /// Changes a value from `from` to `to`. Returns whether this thread changed it.
     #[inline(always)]
     pub(super) fn claim(&self, at: usize, from: u64, to: u64) -> bool {
         let changed = self.0[at].compare_exchange(from, to, Relaxed, Relaxed);
@@ -36,7 +36,7 @@ impl Results {
         self.0.iter().for_each(|one| one.store(value, Relaxed));
     }
 
-    /// Compares all with what is right.
+    /// Compares all values with the right values.
     pub(super) fn expect(&self, right: impl Fn(u64) -> u64) -> Result<(), Failure> {
         // Other threads may spin meanwhile: nothing is formatted unless a value is wrong.
         let wrong = (0..self.0.len()).find(|&at| self.get(at) != right(at as u64));

@@ -1,4 +1,4 @@
-//! Threads that call for work of several kinds at once.
+//! Threads that request work of several kinds at the same time.
 
 use super::recursion::fibonacci;
 use super::results::Results;
@@ -9,7 +9,7 @@ use crate::work::{FIFTH_OF_A_US, spin};
 
 const CALLERS: usize = 3;
 
-/// Iterations and tasks of a request, and the index of Fibonacci's number.
+/// Iterations and tasks of a request, and the index of its Fibonacci number.
 const ITERATIONS: usize = 256;
 const TASKS: usize = 16;
 const INDEX: u64 = 12;

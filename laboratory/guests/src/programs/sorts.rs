@@ -1,4 +1,4 @@
-//! Sorts that divide by joins.
+//! Sorts that divide their work by joins.
 
 use super::{Failure, expect};
 use crate::calls::Calls;
@@ -7,10 +7,10 @@ use crate::work::mix;
 
 const NUMBERS: usize = 16_384;
 
-/// Fewer numbers are sorted by one thread.
+/// One thread sorts up to this many numbers.
 const LEAST: usize = 64;
 
-/// Numbers, and as many more.
+/// Numbers, and a scratch array of the same length.
 struct Numbers {
     numbers: Vec<u64>,
     scratch: Vec<u64>,

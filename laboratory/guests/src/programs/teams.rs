@@ -4,7 +4,7 @@ use super::{Failure, expect};
 use crate::calls::Calls;
 use crate::runtime::{Runtime, Together};
 
-/// Barriers of a region.
+/// The number of barriers in a region.
 pub(super) const BARRIERS: u32 = 100;
 
 /// A region without work.

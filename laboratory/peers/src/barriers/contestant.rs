@@ -2,20 +2,20 @@ use super::{foreign, native};
 use crate::glue::Glue;
 use anyhow::{Context, Result};
 
-/// One thread's part in a barrier.
+/// A thread's membership of a barrier.
 pub trait Member {
-    /// Goes through `episodes` episodes.
+    /// Waits at the barrier `episodes` times.
     fn wait(&mut self, episodes: u32);
 }
 
-/// The function of each thread of a team, with its rank and its part.
+/// The function of each thread of a team. It receives the thread's rank and membership.
 pub type Body<'a> = &'a (dyn Fn(usize, &mut dyn Member) + Sync);
 
 /// One row of a table.
 pub struct Contestant {
     pub name: &'static str,
-    /// Its members never give up the CPU: with more members than CPUs, an episode takes milliseconds,
-    /// the length of the scheduler's slices.
+    /// Whether waiting members never yield the CPU. With more members than CPUs, an episode then
+    /// takes milliseconds, the scheduler's slices.
     pub only_spins: bool,
     kind: Kind,
 }
@@ -26,7 +26,7 @@ enum Kind {
 }
 
 impl Contestant {
-    /// Why it cannot be had here.
+    /// The reason why the barrier is missing here, if it is.
     pub fn missing(&self) -> Option<String> {
         match self.kind {
             Kind::Rust(_) => None,
@@ -34,12 +34,12 @@ impl Contestant {
         }
     }
 
-    /// Calls `body` on `threads` threads at once; the caller is rank 0. Returns the version of a foreign
-    /// library, which `Cargo.lock` does not name.
+    /// Calls `body` on `threads` threads at once. The caller is rank 0. Returns the version of a
+    /// foreign library, since `Cargo.lock` does not name it.
     ///
     /// # Errors
     ///
-    /// When it cannot be had here.
+    /// If the barrier is missing here.
     pub fn run(&self, threads: usize, body: Body<'_>) -> Result<Option<String>> {
         match self.kind {
             Kind::Rust(run) => run(threads, body).map(|()| None),
@@ -48,7 +48,7 @@ impl Contestant {
     }
 }
 
-/// All that there are; manycore's comes first, and the others are compared with it.
+/// All contestants. The others are compared with the first, manycore.
 pub fn contestants() -> Vec<Contestant> {
     let rust = |name, run| Contestant {
         name,
@@ -75,11 +75,11 @@ pub fn contestants() -> Vec<Contestant> {
     ]
 }
 
-/// The contestant of that name.
+/// The contestant called `name`.
 ///
 /// # Errors
 ///
-/// An error if there is none.
+/// If there is no such contestant.
 pub fn find(name: &str) -> Result<Contestant> {
     let mut all = contestants().into_iter();
     all.find(|it| it.name == name)

@@ -1,5 +1,5 @@
-//! The barriers behind C and C++: GNU's and LLVM's OpenMP, the C++ standard library's
-//! and the C library's. `build.rs` compiles each into a shared object of its own.
+//! The barriers in C and C++: GNU and LLVM OpenMP, the C++ standard library, the C library.
+//! `build.rs` compiles each into a separate shared object.
 
 use super::contestant::{Body, Member};
 use crate::glue::{Glue, glue};
@@ -15,7 +15,7 @@ type MemberFunction = unsafe extern "C" fn(*mut c_void, c_int, *mut c_void);
 type TeamFunction = unsafe extern "C" fn(c_int, MemberFunction, *mut c_void);
 type WaitFunction = unsafe extern "C" fn(*mut c_void, u32);
 
-/// Calls `body` on `threads` threads of a team with this barrier; returns its version.
+/// Calls `body` on `threads` threads of a team with this barrier. Returns the library's version.
 pub fn run(glue: &Glue, threads: usize, body: Body<'_>) -> Result<String> {
     let library = glue.load()?;
     // SAFETY: the types are as in `native/barrier.h`.
@@ -28,8 +28,8 @@ pub fn run(glue: &Glue, threads: usize, body: Body<'_>) -> Result<String> {
         )
     };
     let state = State { body, wait };
-    // SAFETY: `inside` only reads `state`, all its parts can be shared, and all its calls have
-    // returned when this does.
+    // SAFETY: `inside` only reads `state`. All parts of `state` can be shared, and all calls of
+    // `inside` return before this call does.
     unsafe {
         team(
             c_int::try_from(threads)?,
@@ -46,7 +46,8 @@ struct State<'a> {
 }
 
 unsafe extern "C" fn inside(state: *mut c_void, rank: c_int, barrier: *mut c_void) {
-    // SAFETY: the pointer that `run` passed, alive until all have returned; no thread writes it.
+    // SAFETY: `run` passed this pointer. Its target is alive until all calls have returned, and no
+    // thread writes it.
     let state = unsafe { &*state.cast::<State<'_>>() };
     let mut member = ForeignMember {
         wait: state.wait,
@@ -62,8 +63,8 @@ struct ForeignMember {
 
 impl Member for ForeignMember {
     fn wait(&mut self, episodes: u32) {
-        // SAFETY: on a thread of the team, with the barrier it was given, while the
-        // team is there.
+        // SAFETY: this is a thread of the team, with the barrier that the team passed, while the
+        // team exists.
         unsafe { (self.wait)(self.barrier, episodes) }
     }
 }

@@ -1,5 +1,5 @@
-//! Barriers side by side: what one episode costs, from everybody's arrival to
-//! everybody's departure, again and again. Each visit to a peer is a process of its own.
+//! Compares barriers: the mean time of an episode, from all arrivals to all departures. Each visit
+//! to a peer is a separate process.
 
 mod contestant;
 mod foreign;
@@ -85,13 +85,13 @@ const PLAN: Plan = Plan {
 /// The samples of one process.
 #[derive(Serialize, Deserialize)]
 pub struct Visit {
-    /// If `Cargo.lock` does not name it.
+    /// The library's version, if `Cargo.lock` does not name it.
     version: Option<String>,
-    /// Nanoseconds an episode, one a sample.
+    /// Nanoseconds an episode, one number for each sample.
     samples: Vec<f64>,
 }
 
-/// Measures one barrier in this process.
+/// Measures a barrier in this process.
 pub fn visit(name: &str, threads: usize) -> Result<Visit> {
     let contestant = contestant::find(name)?;
     let session = Session::new(threads, PLAN);

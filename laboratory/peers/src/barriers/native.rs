@@ -1,4 +1,4 @@
-//! The barriers in Rust, on threads of the standard library.
+//! The barriers in Rust, on `std` threads.
 
 use super::contestant::{Body, Member};
 use anyhow::Result;
@@ -15,7 +15,7 @@ fn run<M: Member>(threads: usize, member: impl Fn() -> M + Sync, body: Body<'_>)
         let one = &one;
         for rank in 1..threads {
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, move || one(rank)) {
-                // The others would wait for the missing thread.
+                // The other threads would wait for the missing thread.
                 eprintln!("cannot make {threads} threads: {error}");
                 std::process::exit(1);
             }
@@ -33,7 +33,7 @@ pub fn manycore(threads: usize, body: Body<'_>) -> Result<()> {
 impl Member for TeamMember {
     fn wait(&mut self, episodes: u32) {
         for _ in 0..episodes {
-            // Inherent methods come first: this is the barrier's own.
+            // This calls the inherent method, which takes precedence over this trait method.
             TeamMember::wait(self);
         }
     }
@@ -52,8 +52,8 @@ impl Member for &Barrier {
     }
 }
 
-/// Sense-reversing: a count and a sense, on one line, so the last member has both when it has
-/// counted itself. With `YIELDS`, a member that has looked 200 times yields between looks.
+/// A sense-reversing barrier. Count and sense share a cache line, so the last member to decrement
+/// the count owns both. With `YIELDS`, a member that has looked 200 times yields between looks.
 pub fn hand_spun<const YIELDS: bool>(threads: usize, body: Body<'_>) -> Result<()> {
     let members = u32::try_from(threads)?;
     let barrier = HandSpun::<YIELDS> {
@@ -68,7 +68,7 @@ pub fn hand_spun<const YIELDS: bool>(threads: usize, body: Body<'_>) -> Result<(
     run(threads, member, body)
 }
 
-/// Alone on its line, and on the line that processors fetch with it.
+/// Alone on its cache line and on the line that processors prefetch with it.
 #[repr(align(128))]
 struct HandSpun<const YIELDS: bool> {
     missing: AtomicU32,
@@ -93,17 +93,18 @@ impl<const YIELDS: bool> Member for HandSpunMember<'_, YIELDS> {
 impl<const YIELDS: bool> HandSpun<YIELDS> {
     #[inline]
     fn wait(&self, sense: u32) {
-        // Release: this member's work goes with the count. Acquire: the last member sees the work
-        // of all, and hands it on with the sense.
+        // Release: the count publishes this member's work. Acquire: the last member sees the work
+        // of all members, and publishes it with the sense.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Relaxed: no member counts again before it has seen the sense, which is stored next.
+            // Relaxed: no member decrements again before it has seen the sense, which is stored
+            // next.
             self.missing.store(self.members, Ordering::Relaxed);
-            // Release: what all did, and the count.
+            // Release: publishes the work of all members, and the count.
             self.sense.store(sense, Ordering::Release);
             return;
         }
         let mut looks = 0_u32;
-        // Acquire: with the release above.
+        // Acquire: pairs with the release above.
         while self.sense.load(Ordering::Acquire) != sense {
             if YIELDS && looks >= 200 {
                 thread::yield_now();

@@ -1,5 +1,5 @@
-//! A team and its barrier: the team checks that the barrier holds back each member, warms up, and
-//! repeatedly goes through the episodes of a sample.
+//! The session of a team: it checks that the barrier holds back each member, warms up, and takes
+//! samples of many episodes.
 
 use super::contestant::Member;
 use anyhow::{Result, ensure};
@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long everything takes, about.
+/// The approximate durations of a session's parts.
 #[derive(Clone, Copy)]
 pub struct Plan {
     pub warm_up: Duration,
@@ -15,7 +15,7 @@ pub struct Plan {
     pub sample: Duration,
 }
 
-/// Arrivals that are counted before anything is measured, by each member.
+/// Checked episodes before the measurements.
 const CHECKS: usize = 100;
 
 /// The data that the members of one team share.
@@ -23,9 +23,9 @@ pub struct Session {
     plan: Plan,
     threads: usize,
     arrivals: AtomicUsize,
-    /// Members that went through the barrier and missed an arrival.
+    /// How often a member left the barrier and missed an arrival.
     misses: AtomicUsize,
-    /// Episodes of the next sample; 0 at the end.
+    /// The number of episodes of the next sample; 0 at the end.
     episodes: AtomicU32,
     /// Nanoseconds an episode.
     samples: Mutex<Vec<f64>>,
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// The work of the thread of that rank. It returns when all have finished.
+    /// Runs the session on the thread of `rank`. Returns when all members have finished.
     pub fn take_part(&self, rank: usize, member: &mut dyn Member) {
         self.check(member);
         if rank == 0 {
@@ -58,7 +58,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// An error if a member left the barrier before all had arrived.
+    /// If a member left the barrier before all had arrived.
     pub fn into_samples(self) -> Result<Vec<f64>> {
         let misses = self.misses.into_inner();
         ensure!(
@@ -99,9 +99,9 @@ impl Session {
         samples
     }
 
-    /// Episodes in the next sample, after a sample of `episodes` that took `took`. At most twice as
-    /// many and at least half: on shared CPUs a sample may be a thousand times as slow as the one
-    /// before.
+    /// The number of episodes of the next sample, after a sample of `episodes` that took `took`: at
+    /// most twice as many, at least half. On shared CPUs a sample can be a thousand times as slow
+    /// as the one before.
     fn next(&self, episodes: u32, took: Duration) -> u32 {
         let fitting = self.plan.sample.div_duration_f64(took) * f64::from(episodes);
         // The cast saturates; the last bound covers that.
@@ -110,7 +110,7 @@ impl Session {
             .clamp(1, 1 << 20)
     }
 
-    /// The leader's time from the end of one episode to the end of the last of `episodes` more.
+    /// The time of `episodes` episodes on the leader.
     fn time(&self, member: &mut dyn Member, episodes: u32) -> Duration {
         self.announce(member, episodes);
         let began = Instant::now();
@@ -118,8 +118,8 @@ impl Session {
         began.elapsed()
     }
 
-    /// No member still reads the previous number: its sample had at least one episode, and every member
-    /// has arrived at that.
+    /// Publishes the number of episodes. No member still reads the previous number: every member
+    /// has arrived at an episode of its sample.
     fn announce(&self, member: &mut dyn Member, episodes: u32) {
         self.episodes.store(episodes, Ordering::Relaxed);
         member.wait(1);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_get_longer_and_shorter_by_half_at_a_time() {
+    fn samples_at_most_double_or_halve() {
         let session = Session::new(1, SHORT);
         let next = |episodes, us| session.next(episodes, Duration::from_micros(us));
         assert_eq!(next(1_000, 800), 1_250);
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(next(1 << 20, 1), 1 << 20);
     }
 
-    /// Lets everybody pass.
+    /// A barrier that never waits.
     struct Open;
 
     impl Member for Open {

@@ -1,9 +1,8 @@
-//! Loops beside a neighbour: a process computes on one CPU for none, 10, 50 or 100% of the time,
-//! while each contestant runs the same short loops. The results are the times of its loops, and the
-//! share of serial ones.
+//! Loops beside a *neighbour*, which computes on one CPU for 0, 10, 50 or 100% of the time while a
+//! contestant runs short loops. The results are the loops' times, and the share of serial loops.
 //!
-//! Each contestant is a new process in each round: what a runtime has decided in one says nothing of
-//! the next.
+//! Each contestant is a new process in each round, so the decisions of a runtime in one round do
+//! not affect the next.
 
 mod neighbour;
 
@@ -40,7 +39,7 @@ pub struct Arguments {
     threads: usize,
 }
 
-/// A loop, and what its caller does between two calls.
+/// A loop, and its caller's pause between two calls.
 struct Case {
     name: &'static str,
     n: usize,
@@ -87,7 +86,7 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// A loop that takes more than this part of one thread's time was serial.
+/// A loop counts as serial if it takes more than this part of the time on one thread.
 const SERIAL: f64 = 0.85;
 
 impl Case {
@@ -103,7 +102,7 @@ impl Case {
         }
     }
 
-    /// Nanoseconds that one thread takes.
+    /// Nanoseconds of the loop on one thread.
     fn serial_ns(&self) -> f64 {
         self.n as f64 * self.ns as f64
     }
@@ -136,7 +135,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             let mut fleet = None;
             let seen = contest.take_turns(&names, Some("manycore"), |peer, round| {
                 if fleet.as_ref().is_none_or(|&(of, _)| of != round) {
-                    // The old processes are gone before the new ones begin.
+                    // The old processes end before the new ones begin.
                     drop(fleet.take());
                     fleet = Some((round, Fleet::start(&present, arguments.threads)?.0));
                 }
@@ -150,7 +149,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     contest.end()
 }
 
-/// One contestant's processes: a value each.
+/// The visits of one contestant, with one value for each process.
 #[derive(Default)]
 struct Visits {
     p50: Series,
@@ -193,7 +192,7 @@ fn report(
     ));
     let header = ["", "p50", "p90", "p99", "serial, %", "cores", "p90 ratio"];
     let mut table = table::table(header.map(str::to_owned).into());
-    // manycore's is the first, or nothing would have come back.
+    // The first is manycore: as the leader it cannot be left out.
     let own = Visits::of(case, &seen[0].1);
     for (name, outcomes) in seen {
         let peer = Visits::of(case, outcomes);

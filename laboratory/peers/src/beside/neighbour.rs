@@ -1,4 +1,4 @@
-//! A scripted neighbour: computes on one CPU for a share of each 10 ms.
+//! A neighbour that computes on one CPU for a share of each 10 ms.
 
 use crate::tasks;
 use anyhow::{Context, Result};
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// It goes when it is dropped.
+/// The neighbour stops when this is dropped.
 pub struct Neighbour {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Neighbour {
-    /// Takes `percent` of the last CPU that this process may use; 0: takes nothing.
+    /// Uses `percent` of the last CPU that this process can use.
     ///
     /// # Errors
     ///
-    /// When the system does not say which CPUs there are, or does not let a thread be bound to one.
+    /// If the system does not list the CPUs, or cannot start a thread.
     pub fn start(percent: u32) -> Result<Self> {
         let all = sched_getaffinity(None)?;
         let last = (0..CpuSet::MAX_CPU).rfind(|&cpu| all.is_set(cpu));
@@ -30,7 +30,7 @@ impl Neighbour {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let run = move || {
-            // If it cannot be bound, it takes a share of some CPU.
+            // If the thread cannot be bound, it uses a share of any CPU.
             let _ = sched_setaffinity(None, &only);
             let busy = PERIOD * percent / 100;
             let mut next = Instant::now();

@@ -1,4 +1,4 @@
-//! Each channel as its documentation has it used.
+//! The channels, used as their documentation says.
 
 use super::contestant::{Blocking, Contestant};
 use disruptor::{
@@ -7,10 +7,10 @@ use disruptor::{
 };
 use manycore_team::channel::{Channel, Port, Settings};
 
-/// Words that a channel holds, where it is asked.
+/// The capacity of channels that need one, in words.
 const CAPACITY: usize = 1024;
 
-/// With rings of `BYTES` bytes, 16 a word.
+/// manycore's channel with rings of `BYTES` bytes, 16 for each word.
 pub struct Manycore<const BYTES: usize>;
 
 impl<const BYTES: usize> Contestant for Manycore<BYTES> {
@@ -42,7 +42,7 @@ impl<const BYTES: usize> Blocking for Manycore<BYTES> {
     }
 }
 
-/// The next word, of the receivers that call it alike.
+/// Implements `Blocking` with a blocking method of the receiver.
 macro_rules! received_alike {
     ($channel:ident, $blocking:ident) => {
         impl Blocking for $channel {
@@ -53,7 +53,8 @@ macro_rules! received_alike {
     };
 }
 
-/// A bounded channel a receiver: each word goes to one receiver only.
+/// Makes a contestant of one bounded channel for each receiver, where each word goes to one
+/// receiver only.
 macro_rules! channel_a_receiver {
     ($channel:ident, $sender:ty, $receiver:ty, $bounded:path) => {
         pub struct $channel;
@@ -117,7 +118,7 @@ impl Contestant for Bus {
 
 received_alike!(Bus, recv);
 
-/// Its senders never wait: it has room for all messages of a sample.
+/// The sender never waits: the channel has room for all messages of a sample.
 pub struct Tokio;
 
 impl Contestant for Tokio {
@@ -142,10 +143,10 @@ impl Contestant for Tokio {
 
 received_alike!(Tokio, blocking_recv);
 
-/// Events by a poller each, published one by one or `BATCH` at a time.
+/// One event poller for each receiver. Events are published `BATCH` at a time.
 pub struct Disruptor<const BATCH: u64>;
 
-/// The consumers' number is part of the type.
+/// The producer: its type depends on whether there are several consumers.
 pub enum Publisher {
     ForOne(SingleProducer<u64, SingleConsumerBarrier>),
     ForMany(SingleProducer<u64, MultiConsumerBarrier>),

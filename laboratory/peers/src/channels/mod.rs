@@ -1,8 +1,8 @@
-//! Broadcast channels side by side: what a message costs from one sender to one
-//! receiver and to many, and how long a word takes there and back.
+//! Compares broadcast channels: the time of a message from one sender to one receiver and to
+//! several, and the time of a round trip.
 //!
-//! All in one process: a channel, its threads and its messages are made anew for each
-//! sample, and only the messages are timed.
+//! All run in one process. Each sample makes a new channel and threads, and times only the
+//! messages.
 
 mod contestant;
 mod contestants;
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let entries: Vec<_> = entries.iter().filter(asked).collect();
         let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
         for &case in &cases {
-            // Threads that spin and have no core of their own measure the scheduler.
+            // With more spinning threads than cores, times are the scheduler's.
             if waiting == Waiting::Spins && case.threads() > cores {
                 continue;
             }

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// Words a sample: as many as fit in tokio's buffer, which drops the rest.
+/// Words in a sample: as many as fit into tokio's buffer, which would drop more.
 const MESSAGES: u64 = 1 << 16;
 const TRIPS: u64 = 4_000;
 
@@ -15,7 +15,7 @@ const TRIPS: u64 = 4_000;
 pub enum Case {
     /// One sender sends as fast as it can to this many receivers.
     Stream(usize),
-    /// Two answer each other.
+    /// Two threads answer each other.
     RoundTrip,
 }
 
@@ -78,7 +78,7 @@ pub fn entries() -> Vec<Entry> {
     ]
 }
 
-/// How a receiver of `C` receives the next word or the next few.
+/// How a receiver of `C` receives words.
 trait Receive<C: Contestant> {
     fn receive(receiver: &mut C::Receiver, take: &mut impl FnMut(u64));
 }
@@ -108,7 +108,7 @@ fn measure<C: Contestant, R: Receive<C>>(case: Case) -> f64 {
     }
 }
 
-/// Receives words, which must be the numbers from `first` on.
+/// Receives `count` words and checks that they are the numbers from `first` on.
 fn receive<C: Contestant, R: Receive<C>>(receiver: &mut C::Receiver, first: u64, count: u64) {
     let mut next = first;
     while next < first + count {
@@ -128,7 +128,7 @@ fn send<C: Contestant>(sender: &mut C::Sender, count: u64) {
     }
 }
 
-/// Nanoseconds a message, from the first send until the last receiver has the last word.
+/// Nanoseconds a message, from the first send until the last receiver receives the last word.
 fn stream<C: Contestant, R: Receive<C>>(receivers: usize) -> f64 {
     let (mut sender, ends) = C::open(receivers);
     let start = Barrier::new(1 + receivers);

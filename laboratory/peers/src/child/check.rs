@@ -1,4 +1,4 @@
-//! The proof that a peer may be measured: a loop runs every index exactly once.
+//! The check of each peer before measurements: a loop runs every index exactly once.
 
 use crate::peer::Loops;
 use crate::tasks::Task;
@@ -8,21 +8,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 struct Tally {
     runs: Vec<AtomicU32>,
-    /// Calls with an index beyond the range.
+    /// The number of calls with an index beyond the range.
     strays: AtomicU32,
 }
 
-/// Runs loops of `n`, twice each, and counts.
+/// Runs two loops over `0..n`, and counts the calls of each index.
 ///
 /// # Errors
 ///
-/// When an index ran more or less than once a loop.
+/// If an index ran more or less than once in a loop.
 pub(super) fn every_index_once(loops: &mut dyn Loops, n: usize) -> Result<()> {
     let tally = [Tally {
         runs: (0..n).map(|_| AtomicU32::new(0)).collect(),
         strays: AtomicU32::new(0),
     }];
-    // SAFETY: `count` reads one `Tally` with atomic counters.
+    // SAFETY: `count` reads one `Tally`. Its counters are atomic.
     let task = unsafe { Task::new(count, &tally) };
     for loops_so_far in 1..=2 {
         loops.call(n, task);
@@ -39,14 +39,14 @@ pub(super) fn every_index_once(loops: &mut dyn Loops, n: usize) -> Result<()> {
             strays => bail!("{strays} calls had an index not below {n}"),
         }
     }
-    // Nothing can be counted in these, but they must come back.
+    // These loops cannot count calls, but they must return.
     loops.trivial(n);
     loops.tiny(n);
     Ok(())
 }
 
 unsafe extern "C" fn count(index: usize, tally: *const c_void) {
-    // SAFETY: what `every_index_once` passed, alive until its loops return.
+    // SAFETY: `every_index_once` passed this pointer. Its target is alive until the loops return.
     let tally = unsafe { &*tally.cast::<Tally>() };
     tally
         .runs
@@ -59,7 +59,7 @@ unsafe extern "C" fn count(index: usize, tally: *const c_void) {
 mod tests {
     use super::*;
 
-    /// Runs one index too few, one twice, or one beyond the end.
+    /// Loops that run the indices that a function returns.
     struct Broken(fn(usize) -> Vec<usize>);
 
     impl Loops for Broken {

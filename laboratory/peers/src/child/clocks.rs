@@ -1,5 +1,5 @@
-//! The operating system's knowledge about this process: its processor time, and whether its threads
-//! got a core when they wanted one.
+//! The processor time of this process, and the time that its threads waited for a core, from the
+//! operating system.
 
 use crate::protocol::Outcome;
 use anyhow::{Context, Result};
@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Runs `work` and says what it took; its result becomes the latencies.
+/// Runs `work` and measures its processor time. The results of `work` become the latencies.
 pub(super) fn watch(work: impl FnOnce() -> Vec<f64>) -> Result<Outcome> {
     let delay = run_delay()?;
     let (start, cpu) = (Instant::now(), cpu_time()?);
@@ -31,12 +31,12 @@ pub(crate) fn cpu_time() -> Result<Duration> {
     ))
 }
 
-/// Nanoseconds that this process's threads were ready and waited for a core.
+/// Nanoseconds that ready threads of this process waited for a core.
 #[cfg(target_os = "linux")]
 fn run_delay() -> Result<u64> {
     let mut total = 0;
     for thread in fs::read_dir("/proc/self/task").context("cannot list this process's threads")? {
-        // A thread may end between the listing and the reading.
+        // A thread can end between the listing and the reading.
         let Ok(line) = fs::read_to_string(thread?.path().join("schedstat")) else {
             continue;
         };
@@ -54,7 +54,8 @@ fn run_delay() -> Result<u64> {
     Ok(0)
 }
 
-/// A stopped process would outlive a parent that was killed.
+/// Makes this process end with its parent. Otherwise a stopped process would outlive a killed
+/// parent.
 pub(super) fn die_with_parent() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;

@@ -1,4 +1,4 @@
-//! Programs over parallel iterators: manycore's beside rayon's, in one process, in turn.
+//! Compares programs over manycore's and rayon's parallel iterators, by turns in one process.
 
 mod programs;
 
@@ -29,7 +29,7 @@ const COLUMNS: [Column; 3] = [
     ("p90_us", |it| it.all.p90.into()),
 ];
 
-/// The time that `run` takes in microseconds, and what it returns; after a gap of `gap`.
+/// Sleeps for `gap` and calls `run`. Returns the microseconds of the call, and its result.
 fn timed(gap: Duration, run: impl FnOnce() -> u64) -> (f64, u64) {
     std::thread::sleep(gap);
     let begin = Instant::now();
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let (ours, theirs) = (Manycore::new(threads)?, Rayon::new(threads)?);
         let mut ratios = Vec::new();
         for ((program, our), (_, their)) in manycores::ALL.into_iter().zip(rayons::ALL) {
-            // A server's bursts come after a gap.
+            // A server has gaps between bursts.
             let gap = Duration::from_millis(u64::from(program.starts_with("a burst")));
             let mut expected = None;
             let names = ["manycore", "rayon"];

@@ -1,11 +1,11 @@
-//! The programs: the same text over manycore's parallel iterators and over rayon's.
+//! The programs: the same source for manycore's and rayon's parallel iterators.
 
 use std::collections::HashMap;
 use std::hint::black_box;
 
 /// The input of the programs, made once.
 pub struct Input {
-    /// A million numbers without an order.
+    /// A million numbers in no order.
     pub numbers: Vec<u64>,
     /// A text of a quarter of a million words.
     pub words: Vec<String>,
@@ -17,12 +17,12 @@ pub struct Input {
     pub bodies: Vec<f64>,
 }
 
-/// The side of the image, and of the matrices.
+/// The sides of the image and of the matrices.
 pub const SIDE: usize = 1_000;
 const MATRIX: usize = 192;
 
 impl Input {
-    /// The same for each run.
+    /// Makes the input, the same for each run.
     pub fn new() -> Self {
         let mixed = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
         let nodes = 60_000_u64;
@@ -43,7 +43,7 @@ impl Input {
     }
 }
 
-/// A program and its name; what it returns is compared.
+/// A program's name and function. Both runtimes must return the same result.
 pub type Program = (&'static str, fn(&Input) -> u64);
 
 macro_rules! programs {

@@ -1,4 +1,4 @@
-//! The benchmarks: which loops, how often, and what they are compared with.
+//! The benchmarks: loops, rounds, and divisors.
 
 use crate::load::{Load, Shape};
 use crate::peer::Variant;
@@ -7,7 +7,7 @@ use crate::recursion::{Layout, Recursion};
 use anyhow::{Result, bail};
 use std::num::NonZeroUsize;
 
-/// How much is measured.
+/// The amount of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     Quick,
@@ -18,21 +18,21 @@ pub struct Bench {
     pub name: &'static str,
     pub title: String,
     pub cases: Vec<Case>,
-    /// Every peer is visited once a round and case.
+    /// Every peer is visited once in each round and case.
     pub rounds: usize,
-    /// The fixed blocks for comparison: the peers are divided by the best. Without blocks, they are
+    /// The fixed blocks for comparison: peers are divided by the best. Without blocks, peers are
     /// divided by the serial loop.
     pub blocks: Vec<NonZeroUsize>,
     pub takes: Takes,
 }
 
-/// Which of the peers take part.
+/// The peers that take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     All,
-    /// One a runtime is enough: how its loops are called changes nothing.
+    /// One peer for each runtime: the way of calling loops changes nothing.
     OnePerRuntime,
-    /// The peers that join.
+    /// The peers with joins.
     Joining,
 }
 
@@ -49,7 +49,7 @@ pub struct Case {
 pub enum Measure {
     /// Nanoseconds a loop.
     Latency,
-    /// Nanoseconds a loop, and the cores that the process kept busy.
+    /// Nanoseconds a loop, and the mean number of busy cores.
     LatencyAndCores,
     /// Milliseconds of processor time a second.
     IdleCpu,
@@ -68,11 +68,11 @@ pub const NAMES: [&str; 10] = [
     "tree",
 ];
 
-/// The benchmarks called `names`, in the order of [`NAMES`]; all if empty.
+/// The benchmarks called `names`, in the order of [`NAMES`]. Without names, returns all.
 ///
 /// # Errors
 ///
-/// An error if a name is not in [`NAMES`].
+/// If a name is not in [`NAMES`].
 pub fn select(names: &[String], effort: Effort) -> Result<Vec<Bench>> {
     if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
         let known = NAMES.join(", ");
@@ -92,7 +92,7 @@ fn of_name(name: &str, effort: Effort) -> Vec<Bench> {
         "idle" => vec![idle(if quick { 1 } else { 4 })],
         "grid" if quick => vec![grid(&[6, 10, 14], 6)],
         "grid" => vec![grid(&[6, 8, 10, 12, 14, 16], 12)],
-        // One for each length: they differ in the blocks worth trying.
+        // One for each length, since the useful blocks differ.
         "irregular" => [1024, 100_000, 1_000_000]
             .map(|n| irregular(n, if quick { 6 } else { 24 }))
             .into(),
@@ -100,7 +100,7 @@ fn of_name(name: &str, effort: Effort) -> Vec<Bench> {
         "levels" => vec![levels(if quick { 3 } else { 12 })],
         "join" => vec![join(if quick { 12 } else { 48 })],
         "fib" => vec![fib(if quick { 6 } else { 24 })],
-        // One for each size: they differ in the time that a call takes.
+        // One for each size, since the times of a call differ.
         _ => [(10, 10), (17, 10), (23, 3)]
             .map(|(levels, rounds)| tree(levels, if quick { rounds } else { 4 * rounds }))
             .into(),
@@ -119,7 +119,7 @@ impl Bench {
         }
     }
 
-    /// The peers are divided by the best of the fixed blocks for `n` indices.
+    /// Divides the peers by the best fixed block for `n` indices.
     fn against_blocks(self, n: usize) -> Self {
         Self {
             blocks: blocks(n),
@@ -162,7 +162,7 @@ fn launch(rounds: usize) -> Bench {
 }
 
 fn periodic(rounds: usize) -> Bench {
-    // With the clock's own 30 ns an index this is 87 us run serially.
+    // With 30 ns an index for the clock, this takes 87 us serially.
     let load = Load::Spin { n: 100, ns: 845 };
     let mut case = Case::new(load, Pace::Periodic, "periodic", (50, 200));
     case.name = "call".to_owned();
@@ -216,7 +216,7 @@ fn tiny(rounds: usize) -> Bench {
 }
 
 fn levels(rounds: usize) -> Bench {
-    // Some 5 and some 20 ns a cell.
+    // About 5 ns and 20 ns a cell.
     let cases = [0, 40].map(|steps| {
         let load = Load::Levels { side: 300, steps };
         Case::new(load, Pace::Hot, "levels", (20, 60))
@@ -225,8 +225,8 @@ fn levels(rounds: usize) -> Bench {
     Bench::new("levels", title, rounds, cases)
 }
 
-/// Powers of two to 1,024 for the short loops; of four for the long ones, where
-/// the optimum is wide and its place unknown.
+/// Powers of two for loops of up to 1,024 iterations. Powers of four for longer loops, since their
+/// optimum is wide.
 fn blocks(n: usize) -> Vec<NonZeroUsize> {
     let factor = if n <= 1024 { 2 } else { 4 };
     let powers = std::iter::successors(NonZeroUsize::new(1), |block| {
@@ -285,7 +285,7 @@ fn joining(
 }
 
 impl Bench {
-    /// The peers that take part: `compared`, and the fixed blocks.
+    /// The peers that take part: peers of `compared`, and the fixed blocks.
     pub fn variants(&self, compared: &[Variant]) -> Vec<Variant> {
         let mut variants = match self.takes {
             Takes::Joining => Variant::joining(compared),

@@ -1,4 +1,4 @@
-//! Visiting the peers round by round, in an order that is shuffled each time.
+//! Visits the peers round by round, in a new random order each time.
 
 use super::bench::{Bench, Measure};
 use crate::fleet::Fleet;
@@ -9,27 +9,27 @@ use crate::stats::Series;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A benchmark's samples: what one table is made from.
+/// A benchmark's samples, for one table.
 pub struct Observed {
     pub bench: &'static str,
     pub title: String,
     pub threads: usize,
     pub variants: Vec<Variant>,
     pub columns: Vec<Column>,
-    /// Variants that were left out.
+    /// The number of variants that failed.
     pub failed: usize,
-    /// The peers are divided by the best fixed block, not the serial loop.
+    /// Whether peers are divided by the best fixed block, not by the serial loop.
     pub against_fixed: bool,
 }
 
-/// One case.
+/// The samples of one case.
 pub struct Column {
     pub name: String,
     pub group: String,
     pub unit: &'static str,
-    /// In the order of the variants; no rounds where a peer gave up.
+    /// The samples of each variant, without rounds if the variant failed.
     pub series: Vec<Series>,
-    /// Visits in which a thread of the peer waited for a core.
+    /// For each variant, the number of visits during which its threads waited for a core.
     pub disturbed: Vec<usize>,
 }
 
@@ -50,15 +50,15 @@ impl Column {
     }
 }
 
-/// Checks that every variant runs every index exactly once. The second list names the variants that
-/// do not.
+/// Checks that every variant runs every index exactly once. Returns the variants that do, and the
+/// errors of the others.
 pub fn check(fleet: &mut Fleet, variants: Vec<Variant>) -> (Vec<Variant>, Vec<String>) {
     let orders = [0, 1, 2, 3, 1000, 100_003].map(|n| Order::Check { n });
     check_with(fleet, variants, &orders)
 }
 
-/// Checks that every variant's recursions have the right results. The second list names the
-/// variants that have not.
+/// Checks the results of every variant's recursions. Returns the variants with right results, and
+/// the errors of the others.
 pub fn check_joins(fleet: &mut Fleet, variants: Vec<Variant>) -> (Vec<Variant>, Vec<String>) {
     let layout = Layout::PreOrder;
     let recursions = [
@@ -96,8 +96,8 @@ fn check_with(
 ///
 /// # Errors
 ///
-/// Only the terminal's errors: a failing peer is reported on standard error and left out from then
-/// on.
+/// Errors of the terminal. A failing peer is no error: it is reported on standard error and left
+/// out from then on.
 pub fn run(
     bench: &Bench,
     fleet: &mut Fleet,
@@ -163,7 +163,7 @@ pub fn run(
     if cores.series.iter().any(|series| !series.rounds.is_empty()) {
         columns.push(cores);
     }
-    // A peer without results in some rounds cannot be compared in pairs.
+    // A peer without results in some rounds cannot be compared round by round.
     for column in &mut columns {
         for (series, _) in column
             .series
@@ -185,8 +185,7 @@ pub fn run(
     })
 }
 
-/// A bar that is drawn between visits only: a thread that draws would take a
-/// core from the peer.
+/// A bar that is drawn only between visits: a drawing thread would take a core from the peer.
 fn progress(bench: &Bench, variants: usize, threads: usize) -> Result<ProgressBar> {
     let visits = (bench.rounds * bench.cases.len() * variants) as u64;
     let bar = ProgressBar::with_draw_target(Some(visits), ProgressDrawTarget::stderr_with_hz(2));

@@ -1,7 +1,7 @@
-//! The same parallel loops and joins on manycore and on other runtimes, side by side.
+//! Compares parallel loops and joins on manycore and other runtimes.
 //!
-//! The process that measures starts one process a runtime, keeps all of them
-//! stopped but one, and visits them round by round.
+//! The measuring process starts one process for each runtime and visits them round by round. All
+//! but the visited process are stopped.
 
 mod bench;
 mod measure;
@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Many rounds, the whole grid; otherwise as with --quick
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Only show that every peer runs every index exactly once and joins right
+    /// Only check that every peer runs every index exactly once and joins correctly
     #[arg(long, conflicts_with_all = ["quick", "full", "only", "out", "rounds", "format"])]
     check: bool,
     /// Benchmarks, with commas: launch, periodic, idle, grid, irregular, tiny, levels, join, fib, tree

@@ -1,4 +1,4 @@
-//! `peers.csv`: one row a benchmark, case, peer and number of threads.
+//! `peers.csv`: one row for each benchmark, case, peer and number of threads.
 
 use super::measure::{Column, Observed};
 use crate::output::Output;
@@ -17,16 +17,15 @@ struct Row<'a> {
     p90: f64,
     min: f64,
     unit: &'a str,
-    /// Median over the rounds of the ratio within a round; empty where there
-    /// is no fixed block.
+    /// The median over the rounds of the ratio within a round; empty without fixed blocks.
     ratio_to_best_fixed: Option<f64>,
     ratio_to_serial: Option<f64>,
     runs: usize,
     rounds: usize,
-    /// The least of the rounds' tenth percentiles, and the ratio by it.
+    /// The least of the rounds' tenth percentiles, and the ratio of these.
     p10_min: f64,
     ratio_to_best_fixed_by_p10: Option<f64>,
-    /// Rounds in which a thread of the peer waited for a core.
+    /// The number of rounds during which a thread of the peer waited for a core.
     disturbed_rounds: usize,
 }
 
@@ -34,7 +33,7 @@ struct Row<'a> {
 ///
 /// # Errors
 ///
-/// When they cannot be written.
+/// If they cannot be written.
 pub fn write(observed: &Observed, output: &mut Output) -> Result<()> {
     let mut columns = observed.columns.iter();
     columns.try_for_each(|column| rows(observed, column).try_for_each(|row| output.row(&row)))
@@ -76,7 +75,7 @@ fn rows<'a>(observed: &'a Observed, column: &'a Column) -> impl Iterator<Item = 
 }
 
 impl Observed {
-    /// The yardstick of a case, if the fixed blocks ran in it.
+    /// The best fixed block of a case, if fixed blocks ran.
     pub fn best_fixed<'a>(&'a self, column: &'a Column) -> Option<Best<'a>> {
         let fixed = self
             .variants
@@ -86,7 +85,7 @@ impl Observed {
         Best::of(&fixed.map(|(_, series)| series).collect::<Vec<_>>())
     }
 
-    /// The plain loop's samples in a case.
+    /// The serial loop's samples in a case.
     pub fn serial<'a>(&self, column: &'a Column) -> Option<&'a crate::stats::Series> {
         let position = self
             .variants

@@ -17,7 +17,7 @@ pub fn render(observed: &Observed) -> String {
     })
 }
 
-/// The groups' names, in the order they come in.
+/// The groups' names, in the order of the columns.
 fn groups(observed: &Observed) -> Vec<&str> {
     let mut names: Vec<_> = observed
         .columns
@@ -28,7 +28,7 @@ fn groups(observed: &Observed) -> Vec<&str> {
     names
 }
 
-/// A group's figures and, where they are times, their ratios to serial.
+/// A group's figures. Times also have ratios to serial.
 fn by_itself(observed: &Observed, group: &str) -> String {
     let columns: Vec<_> = observed
         .columns
@@ -49,7 +49,7 @@ fn header(columns: &[&Column]) -> Vec<String> {
     std::iter::once("peer".to_owned()).chain(names).collect()
 }
 
-/// One row a peer, one column a case.
+/// One row for each peer, one column for each case.
 fn by_case(
     observed: &Observed,
     columns: &[&Column],
@@ -94,7 +94,7 @@ fn against_serial(observed: &Observed, columns: &[&Column]) -> Table {
     })
 }
 
-/// A group's geometric means, best peer first, under its best fixed blocks.
+/// A group's geometric means of ratios to the best fixed blocks, best peer first.
 fn against_fixed(observed: &Observed, group: &str) -> String {
     let columns: Vec<_> = observed
         .columns
@@ -144,12 +144,12 @@ fn against_fixed(observed: &Observed, group: &str) -> String {
     format!("ratio to the best fixed block\n{table}")
 }
 
-/// How far a peer is from the best fixed blocks over a group.
+/// A peer's ratios to the best fixed blocks of a group.
 struct Regret<'a> {
-    /// Over the rounds, of the geometric mean over the cells.
+    /// The geometric mean over the cells, summarised over the rounds.
     mean: Summary,
     mean_by_p10: f64,
-    /// The highest of the cells' medians over the rounds.
+    /// The greatest of the cells' medians over the rounds.
     worst: f64,
     worst_case: &'a str,
 }
@@ -182,7 +182,7 @@ impl<'a> Regret<'a> {
     }
 }
 
-/// The divisor that makes a value short, and the unit it then has.
+/// The divisor that shortens a value, and the resulting unit.
 fn scale(value: f64, unit: &str) -> (f64, &str) {
     match unit {
         "ns" if value >= 1e6 => (1e6, "ms"),

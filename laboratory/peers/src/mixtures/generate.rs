@@ -1,4 +1,4 @@
-//! Programs from seeds: the same seed and number of threads, the same program.
+//! Random programs. A seed and a number of threads determine the program.
 
 use crate::mixtures::step::{Leaves, Skew, Step, Through};
 use fastrand::Rng;
@@ -6,34 +6,34 @@ use fastrand::Rng;
 manycore_programs::by_name! {
     /// The ingredients of a program.
     pub enum Kind: "no kind of program is called", "there are" {
-        /// Loops of all lengths, empty ones among them.
+        /// Loops of all lengths, also empty ones.
         Loops = "loops",
-        /// Joins and scopes, deep and shallow, loops inside.
+        /// Joins and scopes, deep and shallow.
         Forks = "forks",
         /// Spawns, broadcasts and installs.
         Calls = "calls",
-        /// The same loop again and again, something else between: one caller.
+        /// One caller that repeats a loop, with other calls between.
         Rhythm = "rhythm",
-        /// All of it.
+        /// All calls.
         All = "all",
     }
 }
 
-/// A program: what each caller does, one step after the other.
+/// A program: the steps of each caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     pub kind: Kind,
     pub callers: Vec<Vec<Step>>,
-    /// In all steps.
+    /// The number of leaves in all steps.
     pub leaves: usize,
 }
 
-/// Steps of a caller.
+/// The number of steps of a caller.
 const STEPS: usize = 24;
-/// Steps within steps.
+/// The greatest depth of steps within steps.
 const DEEPEST: u32 = 2;
 
-/// The program of a seed, for a pool of `threads` threads.
+/// Makes the program of a seed for a pool of `threads` threads.
 pub fn program(seed: u64, threads: usize) -> Program {
     let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
     let mut maker = Maker {
@@ -68,7 +68,7 @@ struct Maker {
     random: Rng,
     kind: Kind,
     threads: usize,
-    /// Only then are two jobs at once certain to find a thread each.
+    /// Whether there is one caller. Only then two jobs at once are certain to get a thread each.
     alone: bool,
     leaves: usize,
 }
@@ -98,13 +98,13 @@ impl Maker {
         steps
     }
 
-    /// A loop every few milliseconds, and another call somewhere before the next.
+    /// A loop every few milliseconds, and another call at a random time before the next loop.
     fn rhythm(&mut self) -> Vec<Step> {
         let period_us = self.between(500.0, 8_000.0) as u32;
         let call = self.draw(256);
         let mut steps = Vec::new();
         for _ in 0..STEPS / 2 {
-            // The same body and length, but leaves of its own, each counted once.
+            // The same body and length, but separate leaves, each counted once.
             let leaves = Leaves {
                 first: self.take(call.n),
                 ..call
@@ -128,10 +128,10 @@ impl Maker {
         self.step_of(self.kind, 0)
     }
 
-    /// A step, `depth` steps deep.
+    /// Draws a step at depth `depth`.
     fn step_of(&mut self, kind: Kind, depth: u32) -> Step {
-        // A thread of the pool that blocked on a channel could keep the job that it
-        // waits for from running, in any runtime.
+        // In any runtime, a pool's thread that blocks on a channel could keep the awaited job from
+        // running.
         let outside = depth == 0;
         match kind {
             Kind::Loops if depth < DEEPEST && self.random.f64() < 0.1 => {
@@ -182,7 +182,7 @@ impl Maker {
         })
     }
 
-    /// New leaves, at most `most`.
+    /// Draws new leaves, at most `most`.
     fn leaves(&mut self, most: usize) -> Leaves {
         let drawn = self.draw(most);
         Leaves {
@@ -191,8 +191,8 @@ impl Maker {
         }
     }
 
-    /// Random leaves: at times none, of 1 ns to 2 ms together. Lengths and totals of every
-    /// magnitude are as likely.
+    /// Draws leaves of 1 ns to 2 ms in total, one time in ten none. Lengths and totals of every
+    /// magnitude have equal probability.
     fn draw(&mut self, most: usize) -> Leaves {
         let n = match self.random.u32(0..10) {
             0 => 0,
@@ -213,7 +213,7 @@ impl Maker {
         self.leaves - n
     }
 
-    /// From `low` to below `high`, every magnitude as likely.
+    /// Draws a number from `low` to below `high`. Every magnitude has equal probability.
     fn between(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.random.f64())
     }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_call_comes_up_and_none_that_could_never_end() {
+    fn programs_have_every_call_and_none_that_might_not_end() {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..200 {
             let program = program(seed, 2);
@@ -256,7 +256,7 @@ mod tests {
         assert!(seen.into_iter().eq(all));
     }
 
-    /// Whether a thread of the pool would wait for something else than its own jobs.
+    /// Whether a thread of the pool would wait for jobs that are not its own.
     fn waits_inside(step: &Step) -> bool {
         let waits = |steps: &[Step]| {
             let one =

@@ -1,5 +1,5 @@
-//! Runs a program on a runtime: counts each leaf, times the calls, and keeps the longest
-//! time that a call waited for its first leaf to begin.
+//! Runs a program on a runtime. Counts each leaf, times the calls, and records the longest wait of
+//! a call for its first leaf.
 
 use crate::mixtures::generate::Program;
 use crate::mixtures::meeting::Meeting;
@@ -12,18 +12,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-/// After so long the first of two jobs that meet goes on alone.
+/// The time after which the first of two meeting jobs stops waiting.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// One run of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// That the callers spent in calls, all together.
+    /// The time that all callers together spent in calls.
     pub ms: f64,
-    /// From a call to the begin of its first leaf, or to the second of two jobs that
-    /// meet: the longest.
+    /// The longest time from a call to the begin of its first leaf, or of the second of two meeting
+    /// jobs.
     pub longest_us: f64,
-    /// The call that waited so long.
+    /// The name of that call.
     pub longest_of: String,
 }
 
@@ -47,11 +47,11 @@ impl Tally {
     }
 }
 
-/// Runs the program once, each caller on a thread of its own.
+/// Runs the program once, each caller on its own thread.
 ///
 /// # Errors
 ///
-/// When a leaf was run more or less than once.
+/// If a leaf was run more or less than once.
 pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
     let tally = Arc::new(Tally::new(program.leaves));
     let spent = Mutex::new(Duration::ZERO);
@@ -65,7 +65,7 @@ pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
         }
     });
     for (leaf, count) in tally.counts.iter().enumerate() {
-        // Relaxed: every call has returned, and every spawned job has sent its message.
+        // Relaxed: every call has returned, and the message of every spawned job was received.
         let count = count.load(Relaxed);
         ensure!(count == 1, "leaf {leaf} was run {count} times");
     }
@@ -78,7 +78,7 @@ pub fn run<R: Runtime>(runtime: &R, program: &Program) -> Result<Run> {
     })
 }
 
-/// The calls of a caller; returns the time without the gaps.
+/// Runs the steps of a caller. Returns the time without the gaps.
 fn call<R: Runtime>(runtime: &R, steps: &[Step], tally: &Arc<Tally>) -> Duration {
     let mut spent = Duration::ZERO;
     for step in steps {
@@ -112,11 +112,11 @@ impl<'a> Running<'a> {
     }
 
     fn leaf(&self, i: usize) {
-        // Looked at first, so that only the first leaves write the line.
+        // A load first, so that only the first leaves write the cache line.
         if !self.begun.load(Relaxed) && !self.begun.swap(true, Relaxed) {
             self.tally.waited(self.called.elapsed(), self.name);
         }
-        // Relaxed: the count itself is all that is passed on.
+        // Relaxed: the count publishes no other memory.
         self.tally.counts[self.leaves.first + i].fetch_add(1, Relaxed);
         tasks::steps(&[self.leaves.work(i)]).run(0);
     }
@@ -189,10 +189,10 @@ fn spawn<R: Runtime>(runtime: &R, leaves: Leaves, tally: &Arc<Tally>) {
             if i == 0 {
                 tally.waited(called.elapsed(), "spawn");
             }
-            // Relaxed: the message that follows orders it before the caller's look.
+            // Relaxed: the following message orders it before the caller's load.
             tally.counts[leaves.first + i].fetch_add(1, Relaxed);
             tasks::steps(&[leaves.work(i)]).run(0);
-            // The caller waits for all messages, so it is still there.
+            // The caller waits for all messages, so the receiver exists.
             let _ = tell.send(());
         });
     }
@@ -217,7 +217,7 @@ fn meet<R: Runtime>(runtime: &R, through: Through, tally: &Tally) {
                 let (meeting, tell) = (Arc::clone(&meeting), tell.clone());
                 runtime.spawn(move || {
                     meeting.attend();
-                    // As above.
+                    // The caller waits for all messages.
                     let _ = tell.send(());
                 });
             }
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Runs nothing but loops, and the last iteration of each twice.
+    /// Runs only loops, and their last iterations twice.
     struct Broken;
 
     impl Runtime for Broken {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_twice_or_never_is_found_out() {
+    fn leaves_run_twice_or_never_are_reported() {
         let leaves = Leaves {
             first: 0,
             n: 3,

@@ -1,4 +1,4 @@
-//! Two jobs that wait for each other: how long until the second thread comes.
+//! Two jobs that wait for each other: the time until the second begins.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -13,7 +13,7 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// The jobs are called now; the first of them leaves after so long a wait.
+    /// Starts the clock. The first job stops waiting after `patience`.
     pub fn call(patience: Duration) -> Self {
         Self {
             called: Instant::now(),
@@ -25,7 +25,7 @@ impl Meeting {
 
     /// The work of each of the two jobs.
     pub fn attend(&self) {
-        // Relaxed, here and below: nothing but the count is passed on.
+        // Relaxed, here and below: the count publishes no other memory.
         if self.came.fetch_add(1, Relaxed) == 1 {
             *self.second.lock().expect("no holder panics") = Some(self.called.elapsed());
             return;
@@ -36,7 +36,7 @@ impl Meeting {
         }
     }
 
-    /// From the call to the second job's begin; known once both have returned.
+    /// The time from the call to the second job's begin. Both must have returned.
     pub fn waited(&self) -> Duration {
         let second = self.second.lock().expect("no holder panics");
         second.expect("both jobs have run")

@@ -1,7 +1,7 @@
-//! Mixtures: programs of loops, joins, scopes, spawns, broadcasts and installs, drawn from
-//! seeds or shaped by hand, on manycore and on rayon in turn.
+//! Mixtures: programs of loops, joins, scopes, spawns, broadcasts and installs, random or
+//! hand-made, on manycore and rayon by turns.
 //!
-//! Each visit is a process of its own, which is ended when it takes too long.
+//! Each visit is a separate process, with a time limit.
 
 mod generate;
 mod interpret;
@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Seeds, counted from 0 [default: 200, quick 25]
     #[arg(long, value_name = "N", value_parser = contest::count())]
     seeds: Option<usize>,
-    /// Only this seed, and what its program is
+    /// Run only this seed, and print its program
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "only"])]
     seed: Option<u64>,
     /// Numbers of threads of the pools that seeds run on, with commas
@@ -37,7 +37,7 @@ pub struct Arguments {
     only: Vec<String>,
 }
 
-/// A row of mixtures.csv: one figure on both.
+/// A row of mixtures.csv: one figure on both runtimes.
 #[derive(Serialize)]
 pub struct Row<'a> {
     pub mixture: &'a str,
@@ -48,12 +48,12 @@ pub struct Row<'a> {
     /// Medians over the rounds.
     pub manycore: f64,
     pub rayon: f64,
-    /// Median over the rounds of the ratio within one; empty where rayon's figure is 0.
+    /// The median over the rounds of the ratio within a round; empty if it is not finite.
     pub ratio: Option<f64>,
     pub rounds: usize,
 }
 
-/// The status is 1 where a visit failed: a wrong result, a hang, a crash.
+/// Runs the contest. The status is 1 if a visit failed: a wrong result, a hang, a crash.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { options, .. } = arguments;
     let known: Vec<_> = std::iter::once("random").chain(shapes::ALL).collect();

@@ -1,4 +1,4 @@
-//! The programs of seeds, and what they come to on both runtimes.
+//! Runs the programs of seeds on both runtimes, and reports their figures.
 
 use super::Row;
 use super::generate::{self, Kind, Program};
@@ -11,10 +11,10 @@ use crate::table;
 use anyhow::Result;
 use std::ops::Range;
 
-/// Seeds that are named as the worst.
+/// The number of worst seeds in the report.
 const WORST: usize = 5;
 
-/// Says what the program of a seed is.
+/// Prints the program of a seed.
 pub fn tell(seed: u64, threads: usize, output: &Output) {
     let program = generate::program(seed, threads);
     output.say(&format!(
@@ -34,11 +34,11 @@ fn describe(seed: u64, program: &Program) -> String {
     format!("seed {seed}: {kind}, {callers} callers")
 }
 
-/// One seed with one number of threads, measured on both.
+/// The figures of a seed and a number of threads on both runtimes.
 struct Measured {
     seed: u64,
     kind: Kind,
-    /// Median over the rounds, of the median over the runs of one.
+    /// The median over the rounds of the median over the runs of a round.
     ms: [f64; 2],
     ratio: f64,
     /// The longest wait of all rounds and runs, in microseconds, and its call.
@@ -49,7 +49,7 @@ struct Measured {
 ///
 /// # Errors
 ///
-/// When the figures cannot be written.
+/// If the figures cannot be written.
 pub fn measure(seeds: Range<u64>, threads: &[usize], contest: &mut Contest) -> Result<()> {
     for &threads in threads {
         let mut all = Vec::new();
@@ -117,7 +117,7 @@ fn times(runs: &[Run]) -> Vec<f64> {
     runs.iter().map(|run| run.ms).collect()
 }
 
-/// Ratios over all seeds and by kind, the worst seeds, and the longest waits.
+/// Prints ratios over all seeds and by kind, the worst seeds, and the longest waits.
 fn report(mut all: Vec<Measured>, threads: usize, output: &Output) {
     output.say(&format!(
         "\n{threads} threads, {} seeds: time in calls, manycore's over rayon's",

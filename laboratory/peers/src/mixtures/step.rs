@@ -7,21 +7,21 @@ pub enum Step {
     Sleep { us: u32 },
     /// The caller computes.
     Compute { us: u32 },
-    /// A loop, an iteration a leaf.
+    /// A loop, each iteration a leaf.
     Loop(Leaves),
     /// A loop of steps.
     LoopOf(Vec<Step>),
     /// A balanced tree of joins down to single leaves.
     Tree(Leaves),
-    /// Joins of one leaf with the rest: as deep as there are leaves.
+    /// Nested joins, each of one leaf and the rest.
     Chain(Leaves),
     /// A join of two steps.
     Join(Box<[Step; 2]>),
-    /// A scope, a job a leaf.
+    /// A scope, each job a leaf.
     Scope(Leaves),
     /// A scope with steps as jobs.
     ScopeOf(Vec<Step>),
-    /// Detached jobs, a leaf each; the caller waits for all on a channel.
+    /// Detached jobs, each a leaf. The caller waits for all on a channel.
     Spawn(Leaves),
     /// A leaf on every thread.
     Broadcast(Leaves),
@@ -39,26 +39,26 @@ pub enum Through {
     Spawn,
 }
 
-/// Pieces of work, each counted where it is run.
+/// Pieces of work. Each run of a piece is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaves {
-    /// The number of the first job in the program.
+    /// The number of the first leaf in the program.
     pub first: usize,
     pub n: usize,
-    /// Dependent multiplications of each on average, about a nanosecond each.
+    /// The mean number of dependent multiplications of a leaf, about 1 ns each.
     pub mean: u32,
     pub skew: Skew,
 }
 
-/// How the work is spread over the leaves.
+/// The distribution of work over the leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skew {
     Even,
     /// Proportional to the index.
     Rising,
-    /// Every sixteenth has its share of all of it, from the first on.
+    /// Every sixteenth leaf, from the first on, has an equal share of all work.
     Few,
-    /// The last has all of it.
+    /// The last leaf has all work.
     Last,
 }
 
@@ -78,12 +78,12 @@ impl Leaves {
 }
 
 impl Step {
-    /// Whether it is no call, but a pause between two.
+    /// Whether the step is a pause, not a call.
     pub fn is_gap(&self) -> bool {
         matches!(self, Step::Sleep { .. } | Step::Compute { .. })
     }
 
-    /// The name of a call within it that has some length, to distinguish it from others.
+    /// The name of the kind of call.
     pub fn name(&self) -> &'static str {
         match self {
             Step::Sleep { .. } | Step::Compute { .. } => "gap",

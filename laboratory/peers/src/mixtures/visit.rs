@@ -1,4 +1,4 @@
-//! One visit to a runtime: a process of its own, which is ended when it takes too long.
+//! One visit to a runtime: a separate process with a time limit.
 
 use super::generate;
 use super::interpret::{self, Run};
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// The runtimes, in the order of all pairs of figures.
+/// The runtimes, in the order of pairs of figures.
 pub const RUNTIMES: [&str; 2] = ["manycore", "rayon"];
-/// Runs of a program that count, after a run that does not.
+/// Counted runs of a program, after an uncounted run.
 const RUNS: usize = 4;
-/// A program that lasts milliseconds and a shape that lasts half a minute have hung then.
+/// The time after which a visit hangs: programs last milliseconds, shapes half a minute.
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// An order to a process.
@@ -40,11 +40,11 @@ impl fmt::Display for Order {
 type Visits<T> = Vec<Vec<T>>;
 
 impl Order {
-    /// Visits both runtimes in turn, round by round; nothing if a runtime failed.
+    /// Visits both runtimes by turns, round by round. Returns `None` if a runtime failed.
     ///
     /// # Errors
     ///
-    /// None that a visit has.
+    /// Only errors outside visits: errors of visits are reported.
     pub fn on_both<T: DeserializeOwned>(
         &self,
         contest: &mut Contest,
@@ -57,16 +57,16 @@ impl Order {
     }
 }
 
-/// The work of a runtime's process.
+/// Carries out an order in a runtime's process.
 ///
 /// # Errors
 ///
-/// When there is no such runtime, or a result is wrong.
+/// If there is no such runtime, or a result is wrong.
 pub fn visit(runtime: &str, order: Order) -> Result<serde_json::Value> {
     std::thread::spawn(|| {
         std::thread::sleep(LIMIT);
         let late: Result<()> = Err(anyhow!("it took more than {} s", LIMIT.as_secs()));
-        // If the reader has gone, the end of the process says enough.
+        // If the reader has ended, no answer is needed.
         let _ = process::say(late);
         std::process::exit(0);
     });

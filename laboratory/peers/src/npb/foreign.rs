@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use manycore_programs::spmd::{Class, Npb};
 use std::ffi::{c_char, c_void};
 
-/// As in `native/npb/npb.h`.
+/// A program's functions, as in `native/npb/npb.h`.
 #[repr(C)]
 pub struct Exported {
     make: extern "C" fn(class: c_char) -> *mut c_void,
@@ -14,17 +14,16 @@ pub struct Exported {
     drop: unsafe extern "C" fn(data: *mut c_void),
 }
 
-/// The list, and the one place to add to: a program is a file in `native/npb`, which
-/// exports this name.
+/// Lists the programs. Each is a file in `native/npb` that exports the given name.
 macro_rules! programs {
     ($($npb:ident: $exported:ident,)*) => {
         unsafe extern "C" {
             $(static $exported: Exported;)*
         }
 
-        /// The programs that exist in C.
+        /// The programs with a version in C.
         pub fn programs() -> Vec<(Npb, Program)> {
-            // SAFETY: constants of the type that the header says.
+            // SAFETY: these are constants, of the type in the header.
             unsafe { vec![$((Npb::$npb, Program { npb: Npb::$npb, exported: &$exported })),*] }
         }
     };
@@ -43,23 +42,23 @@ pub struct Program {
 }
 
 impl Program {
-    /// Seconds that a verified run takes.
+    /// Runs and verifies the program. Returns the seconds of the run.
     pub fn run(&self, class: Class) -> Result<f64> {
         let Self { npb, exported } = self;
         let letter = class.name().as_bytes()[0];
         let data = (exported.make)(letter as c_char);
         ensure!(!data.is_null(), "{npb} in C knows no class {class}");
         let start = processor_seconds();
-        // SAFETY: the data of this program, run once.
+        // SAFETY: the data are this program's, and run once.
         unsafe { (exported.run)(data) };
         let time = processor_seconds() - start;
-        // SAFETY: as above; nothing uses the data any more.
+        // SAFETY: as above, and the data are not used afterwards.
         let error = unsafe {
             let error = (exported.error)(data);
             (exported.drop)(data);
             error
         };
-        // Not if it is no number either.
+        // A NaN is wrong, too.
         let right = error <= 1.0;
         ensure!(
             right,

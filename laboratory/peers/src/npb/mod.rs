@@ -1,8 +1,7 @@
-//! Programs of the NAS parallel benchmarks: ours, written once for any number of ranks and
-//! here run by one thread, beside the same algorithms in plain C.
+//! Programs of the NAS parallel benchmarks in Rust, for any number of ranks and here run on one
+//! thread, compared with the same algorithms in C.
 //!
-//! Times are processor time of the thread, without what it takes to make the data, which is made
-//! anew for each run.
+//! Times are processor time of the thread. Each run gets new data; making them does not count.
 
 mod foreign;
 
@@ -67,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                 };
                 Ok(vec![seconds * 1e3])
             };
-            // To warm up.
+            // One untimed run of each, to warm up.
             time(0, 0)?;
             time(1, 0)?;
             let title = format!("{npb} {class}");
@@ -81,14 +80,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     contest.end()
 }
 
-/// Seconds that a verified run takes.
+/// Runs and verifies the program. Returns the seconds of the run.
 fn in_rust(npb: Npb, class: Class) -> Result<f64> {
     let program = npb.program::<Native>(class);
     let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-    // SAFETY: a team of one, with sums of its own.
+    // SAFETY: a team of one rank, with its own sums.
     let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
     let start = processor_seconds();
-    // SAFETY: the only rank runs it once, and verifies it afterwards.
+    // SAFETY: the only rank runs the program once, and verifies it afterwards.
     unsafe { program.run(&mut sharing) };
     let time = processor_seconds() - start;
     program.verify()?;

@@ -1,5 +1,5 @@
-//! chili: it has joins and no loops, so the range is halved down to single
-//! indices, which is what its cheap join is for.
+//! chili: it has joins and no loops. A loop halves its range down to single indices, since chili's
+//! join is cheap.
 
 use super::fork::{Fork, Recursions};
 use super::{ForEach, JoinSession, Peer, Session};

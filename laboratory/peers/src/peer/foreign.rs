@@ -1,7 +1,7 @@
 //! The runtimes behind C glue: GNU and LLVM OpenMP and oneTBB.
 //!
-//! `build.rs` compiles the glue of each into a shared object of its own, and it
-//! is loaded only here: libgomp and libomp export the same names.
+//! `build.rs` compiles each runtime's glue into a shared object. Only the runtime's process loads
+//! it: libgomp and libomp export the same names.
 
 use super::{Clients, JoinSession, Joins, Loops, Peer, Session, from_threads};
 use crate::glue::{Glue, glue};
@@ -10,12 +10,12 @@ use crate::tasks::{self, Function, Task};
 use anyhow::{Result, bail};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// A runtime behind glue, and what the glue's numbers mean.
+/// A runtime behind glue, and the names of its policies.
 pub(super) struct Runtime {
     glue: Glue,
-    /// In the order of the glue's numbers.
+    /// The policies of loops, in the order of the glue's numbers.
     policies: &'static [&'static str],
-    /// The kinds of join, in the same form.
+    /// The policies of joins, in the same order.
     joins: &'static [&'static str],
 }
 
@@ -88,8 +88,8 @@ impl Peer for Foreign {
             policy: number,
             session,
         };
-        // SAFETY: the glue calls `inside` once with this pointer before it
-        // returns, possibly on another thread, and `Session` may be sent.
+        // SAFETY: the glue calls `inside` once with this pointer before it returns, possibly on
+        // another thread, and `Session` is `Send`.
         unsafe { (self.enter)(inside, (&raw mut state).cast()) };
         Ok(())
     }
@@ -138,7 +138,7 @@ struct State<'a, S> {
 }
 
 unsafe extern "C" fn inside(state: *mut c_void) {
-    // SAFETY: what `enter` passed.
+    // SAFETY: `enter` passed this pointer.
     let state = unsafe { &mut *state.cast::<State<'_, Session<'_>>>() };
     (state.session)(&mut Policy {
         foreign: state.foreign,
@@ -147,7 +147,7 @@ unsafe extern "C" fn inside(state: *mut c_void) {
 }
 
 unsafe extern "C" fn inside_joins(state: *mut c_void) {
-    // SAFETY: what `enter_joins` passed.
+    // SAFETY: `enter_joins` passed this pointer.
     let state = unsafe { &mut *state.cast::<State<'_, JoinSession<'_>>>() };
     (state.session)(&mut Policy {
         foreign: state.foreign,
@@ -163,23 +163,23 @@ struct Policy<'a> {
 impl Loops for Policy<'_> {
     fn call(&mut self, n: usize, task: Task<'_>) {
         let (function, context) = task.parts();
-        // SAFETY: the glue calls the function on `0..n` and returns when all
-        // calls have; a task may run on any thread.
+        // SAFETY: the glue calls the function on `0..n` and returns after all calls. A task can run
+        // on any thread.
         unsafe { (self.foreign.call)(self.number, n, function, context) }
     }
 
     fn trivial(&mut self, n: usize) {
-        // SAFETY: any length will do.
+        // SAFETY: the function accepts any length.
         unsafe { (self.foreign.trivial)(self.number, n) }
     }
 
     fn tiny(&mut self, n: usize) {
-        // SAFETY: any length will do.
+        // SAFETY: the function accepts any length.
         unsafe { (self.foreign.tiny)(self.number, n) }
     }
 }
 
-/// The loops of one client among several, on a thread outside of the runtime.
+/// The loops of one of several clients, on a thread outside the runtime.
 struct Requests<'a> {
     foreign: &'a Foreign,
     number: c_int,
@@ -188,7 +188,7 @@ struct Requests<'a> {
 impl Loops for Requests<'_> {
     fn call(&mut self, n: usize, task: Task<'_>) {
         let (function, context) = task.parts();
-        // SAFETY: as in `Policy::call`; any thread may call it, several at once.
+        // SAFETY: as in `Policy::call`, and several threads can call it at once.
         unsafe { (self.foreign.request)(self.number, n, function, context) }
     }
 
@@ -213,7 +213,7 @@ impl Joins for Policy<'_> {
     }
 
     fn sum(&mut self, node: &Node) -> u64 {
-        // SAFETY: as above; the tree lives until the call returns.
+        // SAFETY: as above, and the tree lives until the call returns.
         unsafe { (self.foreign.sum)(self.number, node) }
     }
 }

@@ -1,5 +1,5 @@
-//! Recursions over a join written in Rust: the same source for every runtime,
-//! compiled once for each, so that a join costs what inlining leaves of it.
+//! Recursions over joins in Rust: the same source, compiled for each runtime, so that its join can
+//! be inlined.
 
 use super::Joins;
 use crate::recursion::Node;
@@ -7,10 +7,10 @@ use crate::tasks::trivial_inline;
 
 /// A runtime's join.
 pub trait Fork {
-    /// The value that a user hands down from join to join; nothing in most runtimes.
+    /// The value that a program passes from join to join; `()` in most runtimes.
     type Context<'a>;
 
-    /// Runs both, perhaps at once.
+    /// Runs both closures, perhaps at once.
     fn join<A: Send, B: Send>(
         context: &mut Self::Context<'_>,
         a: impl FnOnce(&mut Self::Context<'_>) -> A + Send,
@@ -18,7 +18,7 @@ pub trait Fork {
     ) -> (A, B);
 }
 
-/// The recursions of a runtime, below one context.
+/// The recursions of a runtime, in one context.
 pub struct Recursions<'a, F: Fork>(pub F::Context<'a>);
 
 impl<F: Fork> Joins for Recursions<'_, F> {
@@ -37,7 +37,7 @@ impl<F: Fork> Joins for Recursions<'_, F> {
 
 fn empty<F: Fork>(context: &mut F::Context<'_>, levels: u32) {
     if levels == 0 {
-        // So that even the serial recursion is not optimised away.
+        // Keeps the compiler from removing the serial recursion.
         return trivial_inline(0);
     }
     F::join(

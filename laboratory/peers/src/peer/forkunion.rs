@@ -1,6 +1,5 @@
-//! ForkUnion: even slices (`for_n`) or tasks claimed one by one (`for_n_dynamic`).
-//! A dispatch takes the pool as `&mut`, so several clients either share one pool
-//! behind a mutex or own a pool each.
+//! ForkUnion: even slices (`for_n`) or tasks claimed one by one (`for_n_dynamic`). A loop needs the
+//! pool as `&mut`, so several clients either share one pool behind a mutex or each own a pool.
 
 use super::{Clients, ForEach, Peer, Session, from_threads};
 use anyhow::{Result, anyhow, bail};
@@ -10,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct ForkUnion {
     topology: Topology,
     threads: usize,
-    /// Made when it is first used: its workers never stop spinning.
+    /// Made at its first use: its workers never stop spinning.
     pool: Option<ThreadPool>,
 }
 
 impl ForkUnion {
     pub(super) fn new(threads: usize) -> Result<Self> {
-        let topology = Topology::new().map_err(|error| anyhow!("no topology: {error:?}"))?;
+        let topology = Topology::new().map_err(|error| anyhow!("unknown topology: {error:?}"))?;
         Ok(Self {
             topology,
             threads,
@@ -26,7 +25,7 @@ impl ForkUnion {
 
     fn make(&self) -> Result<ThreadPool> {
         ThreadPool::try_spawn(&self.topology, self.threads)
-            .map_err(|error| anyhow!("no pool of {}: {error:?}", self.threads))
+            .map_err(|error| anyhow!("cannot make a pool of {} threads: {error:?}", self.threads))
     }
 
     fn pool(&mut self) -> Result<&mut ThreadPool> {
@@ -51,7 +50,7 @@ impl Peer for ForkUnion {
 
     fn serve(&mut self, policy: &str, clients: Clients<'_>) -> Result<()> {
         if policy == "own" {
-            // A shared pool of an earlier visit would spin beside these.
+            // The shared pool of an earlier visit would spin at the same time.
             self.pool = None;
             let mut pools = (0..clients.count)
                 .map(|_| self.make())
@@ -60,7 +59,7 @@ impl Peer for ForkUnion {
             return Ok(());
         }
         if policy != "shared" {
-            bail!("ForkUnion serves no clients as `{policy}`");
+            bail!("ForkUnion cannot serve clients as `{policy}`");
         }
         let pool = Mutex::new(self.pool()?);
         from_threads((0..clients.count).map(|_| Shared(&pool)), clients);
@@ -72,7 +71,7 @@ struct Static<'a>(&'a mut ThreadPool);
 
 impl ForEach for Static<'_> {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync) {
-        // The loop runs when what `for_n` returns is dropped.
+        // The loop runs when the result of `for_n` is dropped.
         drop(self.0.for_n(n, |prong| body(prong.task_index)));
     }
 }

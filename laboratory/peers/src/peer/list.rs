@@ -3,12 +3,12 @@
 use super::*;
 use anyhow::{Result, bail};
 
-/// Starts the runtime called `name` with `threads` threads, the caller counted
-/// where it takes part in loops.
+/// Starts the runtime called `name` with `threads` threads. They include the caller if it takes
+/// part in loops.
 ///
 /// # Errors
 ///
-/// One line saying why it cannot be had here.
+/// One line with the reason why the runtime cannot start here.
 pub fn open(name: &str, threads: usize) -> Result<Box<dyn Peer>> {
     Ok(match name {
         "serial" => Box::new(serial::Serial),

@@ -1,4 +1,4 @@
-//! manycore: loops under any of its partitioners, joins inside its pool.
+//! manycore: loops with each of its partitioners, joins inside its pool.
 
 use super::{ForEach, Session};
 use crate::runtime::{Outside, Runtime, named_alike};
@@ -20,7 +20,7 @@ impl Runtime for Manycore {
     fn loops(&self, policy: &str, session: Session<'_>) -> Result<()> {
         let partitioner: Partitioner = policy.parse().context("manycore")?;
         match partitioner {
-            // As its users call it, naming no partitioner.
+            // The default, which users call without naming a partitioner.
             Partitioner::Adaptive => session(&mut Outside(self)),
             _ => session(&mut Chosen {
                 pool: &self.pool,

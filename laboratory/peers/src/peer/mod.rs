@@ -1,5 +1,4 @@
-//! The peers: one file a runtime, each a few lines that call a loop the way
-//! that runtime's users do.
+//! The peers: one file for each runtime, with loops as the runtime's users call them.
 
 mod chili;
 mod foreign;
@@ -24,49 +23,49 @@ use crate::runtime::Runtime;
 use crate::tasks::{Task, tiny_inline, trivial_inline};
 use anyhow::{Result, bail};
 
-/// A runtime in this process, with its threads.
+/// A runtime in this process, and its threads.
 pub trait Peer {
-    /// Calls `session` once, from where a user of `policy` calls loops from:
-    /// outside the pool, inside it, or holding a scope of it.
+    /// Calls `session` once where users of `policy` call loops: outside the pool, inside it, or in
+    /// a scope.
     ///
     /// # Errors
     ///
-    /// When the peer has no such policy.
+    /// If the peer has no such policy.
     fn enter(&mut self, policy: &str, session: Session<'_>) -> Result<()>;
 
-    /// Calls `session` once, from where a user of `policy` calls joins from.
+    /// Calls `session` once where users of `policy` call joins.
     ///
     /// # Errors
     ///
-    /// When the peer has no such policy, or no joins.
+    /// If the peer has no such policy, or no joins.
     fn enter_joins(&mut self, policy: &str, _session: JoinSession<'_>) -> Result<()> {
-        bail!("there is no join `{policy}`");
+        bail!("this peer has no join `{policy}`");
     }
 
-    /// Calls the session of each of several clients, each on its own thread outside of the runtime;
-    /// returns when all have returned.
+    /// Calls each client's session, on its own thread outside the runtime. Returns after all
+    /// sessions.
     ///
     /// # Errors
     ///
-    /// When the peer has no such policy, or cannot be called from several threads.
+    /// If the peer has no such policy, or cannot be called from several threads.
     fn serve(&mut self, policy: &str, _clients: Clients<'_>) -> Result<()> {
-        bail!("clients are not served as `{policy}`");
+        bail!("this peer cannot serve clients as `{policy}`");
     }
 
-    /// The version, of a runtime that `Cargo.lock` does not name.
+    /// The version, if `Cargo.lock` does not name it.
     fn version(&self) -> Option<&str> {
         None
     }
 }
 
-/// The session inside [`Peer::enter`].
+/// The argument of [`Peer::enter`].
 pub type Session<'a> = &'a mut (dyn FnMut(&mut dyn Loops) + Send);
 
 /// The clients of [`Peer::serve`].
 #[derive(Clone, Copy)]
 pub struct Clients<'a> {
     pub count: usize,
-    /// The session of the client of that number, below `count`, with its loops.
+    /// A client's session. It receives the client's number, below `count`, and its loops.
     pub session: &'a (dyn Fn(usize, &mut dyn Loops) + Sync),
 }
 
@@ -79,12 +78,12 @@ pub fn from_threads<L: Loops + Send>(loops: impl IntoIterator<Item = L>, clients
     });
 }
 
-/// The session inside [`Peer::enter_joins`].
+/// The argument of [`Peer::enter_joins`].
 pub type JoinSession<'a> = &'a mut (dyn FnMut(&mut dyn Joins) + Send);
 
-/// The recursions of a peer under one policy, a join at every pair of calls.
+/// The recursions of a peer under one policy. Each pair of calls is a join.
 pub trait Joins {
-    /// A complete binary tree of `2^levels - 1` joins, nothing at its leaves.
+    /// A complete binary tree of `2^levels - 1` joins with empty leaves.
     fn empty(&mut self, levels: u32);
     /// The Fibonacci number `n`.
     fn fib(&mut self, n: u32) -> u64;
@@ -102,7 +101,7 @@ pub trait Loops {
     fn tiny(&mut self, n: usize);
 }
 
-/// A parallel loop in Rust: all three of [`Loops`] follow from it.
+/// A parallel loop in Rust, which implies [`Loops`].
 pub trait ForEach {
     fn for_each(&mut self, n: usize, body: impl Fn(usize) + Send + Sync);
 }

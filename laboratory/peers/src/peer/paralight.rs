@@ -1,4 +1,4 @@
-//! paralight, in its work-stealing mode. The caller waits and does not work.
+//! paralight in its work-stealing mode. The caller waits and runs no iterations.
 
 use super::{ForEach, Peer, Session};
 use anyhow::Result;

@@ -1,5 +1,4 @@
-//! rayon: every loop entering the pool from outside, or all of them inside;
-//! joins inside.
+//! rayon: each loop enters the pool from outside, or all run inside it. Joins run inside.
 
 use super::{ForEach, Session};
 use crate::runtime::{Outside, Runtime, named_alike};

@@ -1,5 +1,4 @@
-//! No runtime at all: the plain loop and the plain recursions that the others
-//! are compared with.
+//! No runtime: the plain loop and the plain recursions, for comparison.
 
 use super::fork::{Fork, Recursions};
 use super::{Clients, ForEach, JoinSession, Peer, Session, from_threads};
@@ -22,7 +21,7 @@ impl Peer for Serial {
         match policy {
             "left-first" => session(&mut Recursions::<Serially<true>>(())),
             "right-first" => session(&mut Recursions::<Serially<false>>(())),
-            _ => bail!("nothing is serial in the order `{policy}`"),
+            _ => bail!("the serial recursion has no order `{policy}`"),
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! `std::thread::scope`: no pool; threads are made for every loop, each runs an
-//! equal share of it, and the caller runs the last.
+//! `std::thread::scope`, without a pool. Each loop starts threads. Each thread runs an equal share;
+//! the caller runs the last.
 
 use super::{ForEach, Peer, Session};
 use anyhow::Result;

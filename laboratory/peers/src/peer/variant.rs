@@ -1,4 +1,4 @@
-//! The peers by name: a runtime together with one way of using it.
+//! The peers by name: a runtime and one way to use it.
 
 use anyhow::{Result, bail};
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ pub struct Variant {
     pub policy: String,
 }
 
-/// Name, runtime, policy. `serial` is the first: the others are divided by it.
+/// Name, runtime, policy. The others are divided by the first, `serial`.
 const COMPARED: [(&str, &str, &str); 21] = [
     ("serial", "serial", ""),
     ("manycore", "manycore", "adaptive"),
@@ -38,7 +38,7 @@ const COMPARED: [(&str, &str, &str); 21] = [
     ("tbb-affinity", "tbb", "affinity"),
 ];
 
-/// Compared only when they are asked for by name.
+/// Compared only if `--peers` names them.
 const ON_REQUEST: [(&str, &str, &str); 4] = [
     ("manycore-static", "manycore", "static"),
     ("manycore-guided", "manycore", "guided"),
@@ -46,8 +46,8 @@ const ON_REQUEST: [(&str, &str, &str); 4] = [
     ("manycore-sharded", "manycore", "sharded"),
 ];
 
-/// The variants that serve clients, each called as its users call it from several threads. manycore
-/// is the first: the others are divided by it.
+/// The variants that serve clients, as their users call them from several threads. The others are
+/// divided by the first, manycore.
 const SERVING: [(&str, &str, &str); 10] = [
     ("manycore", "manycore", "adaptive"),
     ("serial", "serial", ""),
@@ -61,7 +61,7 @@ const SERVING: [(&str, &str, &str); 10] = [
     ("forkunion-own", "forkunion", "own"),
 ];
 
-/// The variants that join, in the same form. A runtime takes part if a variant of it above does.
+/// The variants of joins. A runtime takes part if one of its variants above does.
 const JOINING: [(&str, &str, &str); 9] = [
     ("serial", "serial", "left-first"),
     ("serial-right", "serial", "right-first"),
@@ -84,7 +84,7 @@ impl Variant {
         }
     }
 
-    /// manycore's shared counter with a fixed block, the yardstick of the grids.
+    /// manycore's shared counter with a fixed block, the divisor of the grids.
     pub fn fixed_block(block: NonZeroUsize) -> Self {
         let policy = format!("fixed-block={block}");
         Self {
@@ -94,7 +94,7 @@ impl Variant {
         }
     }
 
-    /// How the runtimes of `compared` join.
+    /// The variants of joins of the runtimes in `compared`.
     pub fn joining(compared: &[Variant]) -> Vec<Variant> {
         let runs = |runtime| compared.iter().any(|variant| variant.runtime == runtime);
         JOINING
@@ -104,8 +104,8 @@ impl Variant {
             .collect()
     }
 
-    /// Whether its threads never let a core go: with more threads than cores a loop takes
-    /// as long as the scheduler's slices, milliseconds.
+    /// Whether its threads never yield a core. With more threads than cores, a loop then takes
+    /// milliseconds, the scheduler's slices.
     pub fn only_spins(&self) -> bool {
         self.runtime == "forkunion"
     }
@@ -115,13 +115,13 @@ impl Variant {
     }
 }
 
-/// The variants of `all` with a name in `names`, by their own name or their runtime's, and the
-/// variant called `always`; all of them if there are no names. A variant `on_request` is taken by
-/// its own name only.
+/// The variants of `all` that `names` selects, by their own name or their runtime's, and the
+/// variant called `always`. Without names, returns all of `all`. A variant of `on_request` is
+/// selected by its own name only.
 ///
 /// # Errors
 ///
-/// An error for an unknown name.
+/// If a name is unknown.
 fn chosen(
     names: &[String],
     all: &[(&str, &'static str, &str)],
@@ -146,20 +146,20 @@ fn chosen(
     Ok(taken.chain(more).copied().map(Variant::new).collect())
 }
 
-/// The peers that loops and joins are measured on; `serial` is always there.
+/// The selected peers for loops and joins, always with `serial`.
 ///
 /// # Errors
 ///
-/// An error for an unknown name.
+/// If a name is unknown.
 pub fn compared(names: &[String]) -> Result<Vec<Variant>> {
     chosen(names, &COMPARED, &ON_REQUEST, "serial")
 }
 
-/// The peers that serve clients; `manycore` is always there.
+/// The selected peers that serve clients, always with `manycore`.
 ///
 /// # Errors
 ///
-/// An error for an unknown name.
+/// If a name is unknown.
 pub fn serving(names: &[String]) -> Result<Vec<Variant>> {
     chosen(names, &SERVING, &[], "manycore")
 }

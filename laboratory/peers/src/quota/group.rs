@@ -1,4 +1,4 @@
-//! A control group of version 1 with a quota, for one process.
+//! A control group (version 1) with a CPU quota, for one process.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -10,15 +10,15 @@ use std::time::Duration;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group(PathBuf);
 
-/// A group that is removed when this is dropped.
+/// A group that is removed on drop.
 pub struct Owned(pub Group);
 
 impl Owned {
-    /// A new one below this process's own.
+    /// Makes a group below this process's own group.
     ///
     /// # Errors
     ///
-    /// There is no such hierarchy, or it may not be written to.
+    /// If there is no `cpu` hierarchy of version 1, or it is not writable.
     pub fn new() -> Result<Self> {
         let own = fs::read_to_string("/proc/self/cgroup")?;
         let of_cpu = |line: &&str| {
@@ -43,11 +43,11 @@ impl Group {
         fs::write(&path, text).with_context(|| path.display().to_string())
     }
 
-    /// A quota in CPUs, in periods of 100 ms.
+    /// Sets a quota in CPUs, for periods of 100 ms.
     ///
     /// # Errors
     ///
-    /// When the kernel refuses it.
+    /// If the kernel refuses.
     pub fn set_quota(&self, cpus: f64) -> Result<()> {
         self.write("cpu.cfs_period_us", "100000")?;
         self.write("cpu.cfs_quota_us", &format!("{}", (cpus * 1e5) as u64))
@@ -57,16 +57,16 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// When the kernel refuses it.
+    /// If the kernel refuses.
     pub fn join(&self) -> Result<()> {
         self.write("cgroup.procs", &std::process::id().to_string())
     }
 
-    /// Periods that ran out of quota.
+    /// The number of periods that exhausted the quota.
     ///
     /// # Errors
     ///
-    /// When the kernel does not say.
+    /// If the kernel does not report it.
     pub fn throttled(&self) -> Result<u64> {
         let stat = fs::read_to_string(self.0.join("cpu.stat"))?;
         let line = stat
@@ -81,7 +81,7 @@ impl Group {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Its process has ended, but may not have gone yet.
+        // The group's process has ended, but the kernel may still list it.
         for _ in 0..100 {
             if fs::remove_dir(&self.0.0).is_ok() {
                 return;

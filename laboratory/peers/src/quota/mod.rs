@@ -1,6 +1,6 @@
-//! Loops under a CPU quota that is no whole number: manycore following its allotment,
-//! beside rayon with the threads that it makes by itself and with one for each CPU.
-//! Each visit is a process of its own in a control group of its own (version 1).
+//! Loops under a fractional CPU quota: manycore, which follows its allotment, rayon with its
+//! default number of threads, and rayon with a thread for each CPU. Each visit is a separate
+//! process in its own control group (version 1).
 
 mod group;
 mod visit;

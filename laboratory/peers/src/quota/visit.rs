@@ -1,4 +1,4 @@
-//! One visit to a peer: a process in a group with a quota, which runs loops.
+//! One visit to a peer: a process that runs loops in a group with a quota.
 
 use super::group::Group;
 use anyhow::{Result, bail, ensure};
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// rayon has as many threads as it makes by itself, or one for each CPU.
+/// `rayon` has its default number of threads, `rayon-cpus` one for each CPU.
 pub const PEERS: [&str; 3] = ["manycore", "rayon", "rayon-cpus"];
 
-/// Before anything is measured: the quota and the pace have settled.
+/// The time before measurements: quota and pace settle.
 const WARM_UP: Duration = Duration::from_millis(1_500);
-/// Iterations of one loop, of about 100 ns each.
+/// Iterations of a loop, about 100 ns each.
 const ITERATIONS: usize = 20_000;
 
 /// The measured case.
@@ -37,9 +37,9 @@ pub struct Visit {
 ///
 /// # Errors
 ///
-/// When there are too few CPUs, a pool cannot be made, or this process cannot be confined.
+/// If there are too few CPUs, a pool cannot be made, or this process cannot be confined.
 pub fn visit(name: &str, order: Order) -> Result<Visit> {
-    // The group first: what a pool sees of it when it is made counts.
+    // Joins the group first, since a pool reads the quota when it is made.
     order.group.join()?;
     confine(order.cpus)?;
     match name {
@@ -63,7 +63,7 @@ pub fn visit(name: &str, order: Order) -> Result<Visit> {
             };
             let pool = pool.build()?;
             let threads = pool.current_num_threads().to_string();
-            // Inside, so that the loops are its threads' own.
+            // Inside the pool, so that its threads call the loops.
             pool.install(|| {
                 measure(&threads, &order, || {
                     (0..ITERATIONS).into_par_iter().for_each(|i| {
@@ -76,7 +76,7 @@ pub fn visit(name: &str, order: Order) -> Result<Visit> {
     }
 }
 
-/// Leaves this process the first `cpus` of its CPUs.
+/// Confines this process to the first `cpus` of its CPUs.
 fn confine(cpus: usize) -> Result<()> {
     let all = sched_getaffinity(None)?;
     let mut some = CpuSet::new();
@@ -90,7 +90,7 @@ fn confine(cpus: usize) -> Result<()> {
     Ok(sched_setaffinity(None, &some)?)
 }
 
-/// Runs loops for the time of `order`, after some to warm up.
+/// Runs loops to warm up, and then for the time of `order`.
 fn measure(threads: &str, order: &Order, mut run: impl FnMut()) -> Result<Visit> {
     let start = Instant::now();
     while start.elapsed() < WARM_UP {
@@ -111,7 +111,7 @@ fn measure(threads: &str, order: &Order, mut run: impl FnMut()) -> Result<Visit>
     })
 }
 
-/// A hundred nanoseconds or so of arithmetic, one step after the other.
+/// About 100 ns of dependent arithmetic.
 fn iteration(i: usize) -> u64 {
     let mut x = i as u64 | 1;
     for _ in 0..60 {

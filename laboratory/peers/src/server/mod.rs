@@ -1,9 +1,8 @@
-//! A server: clients that each ask for one short parallel loop every 2 ms, all of one pool. The
-//! results are the time of a request from its scheduled arrival to its answer, and its processor
-//! time, on manycore and on other runtimes.
+//! A server with one pool: each client requests one short parallel loop every 2 ms. The results are
+//! the latency of a request, from its scheduled arrival to its answer, and its processor time.
 //!
-//! Each contestant is a process of its own. They take turns, in an order shuffled anew
-//! each round; ratios are taken within a round.
+//! Each contestant is a separate process. Contestants take turns, in a new random order each round.
+//! Ratios are within a round.
 
 mod report;
 
@@ -30,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "2,4,8",
           value_parser = contest::threads())]
     threads: Vec<usize>,
-    /// What a request is, with commas: 64x3, 8x25, 64x3-jittered [default: all, quick 64x3]
+    /// Kinds of request, with commas: 64x3, 8x25, 64x3-jittered [default: all, quick 64x3]
     #[arg(long, value_delimiter = ',', value_name = "LOAD,...")]
     loads: Vec<String>,
     /// Contestants or runtimes, with commas; manycore always runs
@@ -59,7 +58,7 @@ const LOADS: [Load; 3] = [
         ns: 25_000,
         jitter_us: 0,
     },
-    // The time of the next request cannot be learned.
+    // The server cannot predict the time of the next request.
     Load {
         name: "64x3-jittered",
         iterations: 64,
@@ -108,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                         iterations: load.iterations,
                         steps,
                         jitter_us: load.jitter_us,
-                        // Other phases in each round, the same for all.
+                        // The phases differ between rounds and are the same for all contestants.
                         seed: round as u64,
                         warm_up,
                         counted,

@@ -13,7 +13,7 @@ pub struct Cell {
     pub threads: usize,
 }
 
-/// One contestant's visits: a value a round.
+/// The visits of one contestant, with one value for each round.
 #[derive(Default)]
 struct Visits {
     p50: Series,
@@ -51,7 +51,7 @@ impl Visits {
 ///
 /// # Errors
 ///
-/// When it cannot be written.
+/// If it cannot be written.
 pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> Result<()> {
     let Cell {
         load,
@@ -73,7 +73,7 @@ pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> R
         "unserved",
     ];
     let mut table = table::table(header.map(str::to_owned).into());
-    // manycore's is the first, or nothing would have come back.
+    // The first is manycore: as the leader it cannot be left out.
     let own = Visits::of(&seen[0].1);
     for (name, outcomes) in seen {
         let peer = Visits::of(outcomes);
@@ -105,9 +105,10 @@ pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> R
             ("p50_us", p50),
             ("p99_us", p99),
             ("p999_us", p999),
-            // CPU time of all threads of the process for each request served; empty if none was.
+            // CPU time of all threads of the process for each served request; empty if none was
+            // served.
             ("processor_us", processor),
-            // To manycore's in the same round.
+            // Ratios to manycore in the same round.
             ("p50_ratio", p50_ratio),
             ("p99_ratio", p99_ratio),
         ] {
@@ -115,7 +116,7 @@ pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> R
             row.push((format!("{name}_p10"), p10.into()));
             row.push((format!("{name}_p90"), p90.into()));
         }
-        // Requests that were not served within three times the schedule's length.
+        // Requests not served within three times the schedule's length.
         row.push(("unserved".to_owned(), peer.unserved.into()));
         row.push(("requests".to_owned(), peer.requests.into()));
         row.push(("rounds".to_owned(), peer.p50.rounds.len().into()));

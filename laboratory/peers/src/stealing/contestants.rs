@@ -1,5 +1,4 @@
-//! The programs that share the tasks out: work-stealing runtimes, and the disciplines of
-//! `manycore-programs`.
+//! The contestants: work-stealing runtimes, and the disciplines of `manycore-programs`.
 
 use super::foreign::{TBB, Tbb};
 use super::piles::Piles;
@@ -12,24 +11,24 @@ use manycore_programs::stealing::{
 };
 use manycore_team::barrier::Placement;
 
-/// One row of a table, ready to run: its threads are there.
+/// One row of a table, with running threads.
 pub trait Contestant {
     /// Fills the piles and runs all tasks.
     ///
     /// # Errors
     ///
-    /// When its threads cannot be had.
+    /// If its threads cannot be started.
     fn run(&mut self, piles: &Piles) -> Result<()>;
 }
 
-/// The names there are.
+/// The names of all contestants.
 pub fn names() -> Vec<&'static str> {
     let mut names = vec!["manycore", "rayon", "tbb"];
     names.extend(disciplines());
     names
 }
 
-/// Why one cannot be had here.
+/// The reason why a contestant is missing here, if it is.
 pub fn missing(name: &str) -> Option<String> {
     (name == "tbb").then(|| TBB.missing()).flatten()
 }
@@ -38,7 +37,7 @@ pub fn missing(name: &str) -> Option<String> {
 ///
 /// # Errors
 ///
-/// An error if there is none, or it is not available.
+/// If there is no such contestant, or it is not available here.
 pub fn open(name: &str, threads: usize) -> Result<Box<dyn Contestant>> {
     Ok(match name {
         "manycore" => Box::new(Manycore::new(threads)?),
@@ -72,7 +71,7 @@ macro_rules! pools {
 
 pools!(Manycore, Rayon);
 
-/// A discipline by name, on threads of the standard library.
+/// A discipline by name, on `std` threads.
 struct ByDiscipline(&'static str);
 
 impl Contestant for ByDiscipline {

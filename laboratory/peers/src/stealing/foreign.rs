@@ -1,4 +1,4 @@
-//! oneTBB's work stealing, behind C: `build.rs` compiles it into a shared object.
+//! oneTBB's work stealing, behind C glue that `build.rs` compiles into a shared object.
 
 use super::contestants::Contestant;
 use super::piles::Piles;
@@ -13,7 +13,7 @@ type TaskFunction = unsafe extern "C" fn(*mut c_void, c_int);
 type RunFunction = unsafe extern "C" fn(FillFunction, TaskFunction, *mut c_void);
 type PutFunction = unsafe extern "C" fn(*mut c_void, c_int);
 
-/// An arena of oneTBB's. There is one in a process.
+/// An arena of oneTBB, the only one in its process.
 pub struct Tbb {
     run: RunFunction,
     put: PutFunction,
@@ -22,7 +22,7 @@ pub struct Tbb {
 impl Tbb {
     /// # Errors
     ///
-    /// When it was not there when this was built, or is not there now.
+    /// If the library was missing when this was built, or is missing now.
     pub fn open(workers: usize) -> Result<Self> {
         let library = TBB.load()?;
         // SAFETY: the types are as in `native/stealing.h`.
@@ -48,18 +48,19 @@ impl Contestant for Tbb {
             piles,
             put: self.put,
         };
-        // SAFETY: `fill` and `task` only read `state`, all its parts can be shared, and all their
-        // calls have returned when this does.
+        // SAFETY: `fill` and `task` only read `state`. All parts of `state` can be shared, and all
+        // calls of both return before this call does.
         unsafe { (self.run)(fill, task, (&raw const state).cast_mut().cast()) };
         Ok(())
     }
 }
 
 unsafe extern "C" fn fill(state: *mut c_void, rank: c_int, pile: *mut c_void) {
-    // SAFETY: the pointer that `run` passed, alive until all have returned; no thread writes it.
+    // SAFETY: `run` passed this pointer. Its target is alive until all calls have returned, and no
+    // thread writes it.
     let state = unsafe { &*state.cast::<State<'_>>() };
     state.piles.fill(rank.unsigned_abs() as usize, |own| {
-        // SAFETY: this thread's pile, while the run that it belongs to goes on.
+        // SAFETY: the pile belongs to this thread and to the current run.
         own.for_each(|number| unsafe { (state.put)(pile, number as c_int) });
     });
 }

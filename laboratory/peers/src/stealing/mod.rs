@@ -1,5 +1,5 @@
-//! Work stealing side by side: tasks that lie unevenly at first, and how long it takes the workers
-//! to spread and run them. Each visit to a peer is a process of its own.
+//! Compares work stealing: the time that workers need to spread and run tasks from uneven piles.
+//! Each visit to a peer is a separate process.
 
 mod contestants;
 mod foreign;
@@ -89,7 +89,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     contest.end()
 }
 
-/// The thesis's distributions. On few threads some are the same; they are measured once.
+/// The distributions of Park's thesis. On few threads some are equal; equal distributions are
+/// measured once.
 fn shapes(threads: usize, tasks: usize, output: &Output) -> Vec<Distribution> {
     let shares = |shape: Distribution| shape.shares(threads * tasks, threads, 1);
     let mut different: Vec<Distribution> = Vec::new();
@@ -108,21 +109,21 @@ fn shapes(threads: usize, tasks: usize, output: &Output) -> Vec<Distribution> {
 /// The duration of a measurement, and its least number of runs.
 const SAMPLING: Duration = Duration::from_millis(100);
 const FEWEST: usize = 5;
-/// Runs that do not count.
+/// The number of runs before the counted runs.
 const WARM_UP: usize = 3;
 
-/// The case.
+/// The measured case.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Cell {
     threads: usize,
     shape: Distribution,
-    /// Tasks a thread, on average.
+    /// The mean number of tasks for each thread.
     tasks: usize,
     /// Dependent multiplications of a task.
     steps: u32,
 }
 
-/// Measures one peer in this process: each run's time over the ideal one.
+/// Measures one peer in this process. Returns each run's time divided by the ideal time.
 pub fn visit(name: &str, cell: Cell) -> Result<Vec<f64>> {
     let mut contestant = contestants::open(name, cell.threads)?;
     let mut piles = Piles::new(cell.shape, cell.threads, cell.tasks, cell.steps);
@@ -131,7 +132,7 @@ pub fn visit(name: &str, cell: Cell) -> Result<Vec<f64>> {
     let mut ratios = Vec::new();
     let end = Instant::now() + SAMPLING;
     while ratios.len() < WARM_UP + FEWEST || Instant::now() < end {
-        // Just before, so that both have the machine at the same speed.
+        // Measured just before the run, so that the machine has the same speed.
         let ideal = piles.serial() / cores;
         contestant.run(&piles)?;
         ratios.push(piles.outcome()? / ideal);

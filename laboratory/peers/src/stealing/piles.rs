@@ -1,5 +1,5 @@
-//! The benchmark of Park's thesis (2013, section 6.2.1): independent tasks of one length, each in
-//! the pile of one worker at first. It is over when all are done, by whoever stole them.
+//! The benchmark of Park's thesis (2013, section 6.2.1): independent tasks of one length begin in
+//! the workers' piles. A run ends when workers have run, or stolen and run, all tasks.
 
 use crate::tasks::{self, Task};
 use anyhow::{Result, ensure};
@@ -8,24 +8,24 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Tasks and where they are at first, for one run after the other.
+/// Tasks and the worker of each, for one run after the other.
 pub struct Piles {
     /// The tasks of each worker.
     own: Vec<Range<usize>>,
     /// Dependent multiplications of each task.
     steps: Vec<u32>,
     clock: Instant,
-    /// Workers that have come to a meeting of a run.
+    /// The number of arrivals at meetings in this run.
     met: AtomicUsize,
-    /// Nanoseconds of the clock when the last pile was full.
+    /// The time when the last pile was filled, in nanoseconds of `clock`.
     begin: AtomicU64,
-    /// Those when each task was done, and how often it was.
+    /// The time when each task ended, and how often it ran.
     ends: Vec<AtomicU64>,
     runs: Vec<AtomicU32>,
 }
 
 impl Piles {
-    /// `tasks_each` tasks a worker on average, with equal numbers of multiplications.
+    /// Makes `tasks_each` tasks for each worker in the mean, with equal numbers of multiplications.
     pub fn new(shape: Distribution, workers: usize, tasks_each: usize, steps: u32) -> Self {
         let tasks = workers * tasks_each;
         let mut first = 0;
@@ -49,17 +49,17 @@ impl Piles {
         self.own.len()
     }
 
-    /// A worker's part before the tasks run: it calls `put` with its own. No worker runs a task
-    /// before all have come and put theirs, since each is in here until then.
+    /// A worker calls this before it runs tasks. It calls `put` with the worker's own tasks. It
+    /// returns after all workers have filled their piles, so no task runs before.
     pub fn fill(&self, rank: usize, put: impl FnOnce(Range<usize>)) {
         self.meet(1);
         put(self.own[rank].clone());
-        // Relaxed, as all below: the reader of the times has waited for all workers.
+        // Relaxed, as all below: the times are read after all workers have ended.
         self.begin.fetch_max(self.now(), Ordering::Relaxed);
         self.meet(2);
     }
 
-    /// Waits until all have come to the meeting of that number.
+    /// Waits until all workers have arrived at this meeting.
     fn meet(&self, meeting: usize) {
         let all = meeting * self.workers();
         self.met.fetch_add(1, Ordering::AcqRel);
@@ -81,7 +81,7 @@ impl Piles {
         self.ends[number].store(self.now(), Ordering::Relaxed);
     }
 
-    /// Nanoseconds that all tasks take one thread.
+    /// Runs all tasks on this thread. Returns the nanoseconds.
     pub fn serial(&mut self) -> f64 {
         let begin = self.now();
         (0..self.steps.len()).for_each(|number| self.run(number));
@@ -90,12 +90,12 @@ impl Piles {
         (end - begin) as f64
     }
 
-    /// Nanoseconds from when the last pile was full until the last task was done; the piles are ready
-    /// for the next run.
+    /// Nanoseconds from the filling of the last pile to the end of the last task. Prepares the
+    /// piles for the next run.
     ///
     /// # Errors
     ///
-    /// When a task was not run exactly once.
+    /// If a task was not run exactly once.
     pub fn outcome(&mut self) -> Result<f64> {
         for (number, runs) in self.runs.iter_mut().enumerate() {
             let runs = std::mem::take(runs.get_mut());

@@ -1,14 +1,13 @@
-//! Programs of a fixed team of ranks that meet at barriers: single program,
+//! Programs for a fixed team of threads, the *ranks*, that meet at barriers: single program,
 //! multiple data.
 //!
-//! Each thread of the team runs the whole program on its part of the data, and
-//! says where all must have come before any goes on. Such a program knows no
-//! barrier: each rank is handed one wait at whichever barrier is to be studied,
-//! natively or on a simulated chip.
+//! Each rank runs the whole program on its part of the data, and names the points where all ranks
+//! wait for each other. The program does not choose a barrier. The caller passes each rank a wait
+//! at the barrier under study, on this machine or on a simulated chip.
 //!
-//! [`Streamcluster`] is run by a team only. Each of the others is a [`Program`] of phases, written
-//! once for teams ([`Ranked`]) and for loops of a pool ([`Looped`]). Among them are the programs of
-//! the NAS parallel benchmarks ([`Npb`], in the sizes of [`Class`]).
+//! Only a team can run [`Streamcluster`]. Every other program is a [`Program`] of phases, which
+//! runs on a team ([`Ranked`]) or as loops of a pool ([`Looped`]). Three are NAS parallel
+//! benchmarks ([`Npb`], in the sizes of [`Class`]).
 
 pub mod barnes;
 mod bt;

@@ -13,7 +13,7 @@ by_name! {
     ///
     /// let cg = "cg".parse::<Npb>()?.on_this_machine(Class::S);
     /// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
-    /// // SAFETY: a team of one, whose sums nobody else has.
+    /// // SAFETY: a team of one rank, with its own sums.
     /// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
     /// cg.verify()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -29,7 +29,7 @@ by_name! {
 }
 
 impl Npb {
-    /// The program, with the data of a class: from a few milliseconds for class S to some
+    /// Makes the program and the data of a class. This takes a few milliseconds for class S, some
     /// seconds for C.
     #[must_use]
     pub fn program<P: Platform>(self, class: Class) -> Box<dyn Program> {
@@ -40,8 +40,7 @@ impl Npb {
         }
     }
 
-    /// [`program`](Self::program) for this machine. Compiled once, not once for each program that
-    /// uses it.
+    /// [`program`](Self::program) for this machine. Callers share this compiled copy.
     ///
     /// ```
     /// use manycore_programs::spmd::{Class, Npb};
@@ -52,7 +51,7 @@ impl Npb {
         self.program::<Native>(class)
     }
 
-    /// The program's phases, without data.
+    /// The program's phases, without its data.
     ///
     /// ```
     /// use manycore_programs::spmd::{Class, Npb};

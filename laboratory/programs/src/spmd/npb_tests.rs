@@ -1,11 +1,11 @@
-//! The programs of the NAS parallel benchmarks: right answers, the same bits whoever runs
-//! them, and the phases that were declared.
+//! The programs of the NAS parallel benchmarks find the right answers, the same bits in every way
+//! of running them, in the declared phases.
 
 use super::testing::{alone, looped, with_barriers};
 use super::{Bt, BtPhases, Cg, CgPhases, Class, Declaration, Ft, FtPhases, Npb, Phase, Program};
 use manycore_platform::Native;
 
-/// Runs a program in many ways, which must all find the very same.
+/// Runs a program in several ways. All must find the same bits.
 fn runs_the_same<Q: Program>(make: impl Fn() -> Q, answer: impl Fn(&Q) -> Vec<u64>) {
     let serial = make();
     alone(&serial);
@@ -40,33 +40,33 @@ fn ft(class: Class) {
 }
 
 #[test]
-fn bt_of_class_s_whoever_runs_it() {
+fn bt_of_class_s_is_the_same_in_all_ways() {
     bt(Class::S);
 }
 
 #[test]
-fn cg_of_class_s_whoever_runs_it() {
+fn cg_of_class_s_is_the_same_in_all_ways() {
     cg(Class::S);
 }
 
 #[test]
-fn cg_of_class_w_whoever_runs_it() {
+fn cg_of_class_w_is_the_same_in_all_ways() {
     cg(Class::W);
 }
 
 #[test]
-fn ft_of_class_s_whoever_runs_it() {
+fn ft_of_class_s_is_the_same_in_all_ways() {
     ft(Class::S);
 }
 
 #[test]
-fn ft_of_class_w_whoever_runs_it() {
+fn ft_of_class_w_is_the_same_in_all_ways() {
     ft(Class::W);
 }
 
-/// The zetas that NPB's program prints.
+/// The known zetas are printed by NPB's program.
 #[test]
-fn cg_finds_the_known_zetas_on_its_way() {
+fn cg_finds_the_known_zeta_of_each_iteration() {
     let of_s = [
         9.9986441579140,
         8.5733279203222,
@@ -106,7 +106,7 @@ fn cg_finds_the_known_zetas_on_its_way() {
 }
 
 #[test]
-fn what_is_run_is_what_was_declared() {
+fn programs_run_their_declared_phases() {
     let recorded = |npb: Npb, class| {
         let program = npb.on_this_machine(class);
         let phases = alone(&*program);
@@ -125,7 +125,7 @@ fn what_is_run_is_what_was_declared() {
 }
 
 #[test]
-fn declarations_of_all_classes() {
+fn declarations_of_all_classes_are_plausible() {
     for npb in Npb::ALL {
         let mut last = 0.0;
         for class in Class::ALL {

@@ -1,29 +1,29 @@
-//! A rank of a team, as its program sees it.
+//! A rank of a team, as the program uses it.
 
 use crate::barrier::Barrier;
 use manycore_platform::Platform;
 use manycore_team::Rank;
 
-/// A rank of a team: its number, and how it meets the others.
+/// A rank of a team: its number, and its wait for the other ranks.
 ///
 /// # Safety
 ///
-/// `size` ranks run the program, numbered from 0, each number once. [`meet`](Self::meet)
-/// returns only when all of them have called it as often, and what each did before is
-/// visible to all after it. Programs write memory that ranks share without any other
-/// protection.
+/// `size` ranks run the program, numbered from 0, each number once. The n-th call of
+/// [`meet`](Self::meet) returns only after every rank has made its n-th call. What each rank wrote
+/// before is visible to all ranks after it. Programs write memory that ranks share without any
+/// other protection.
 pub unsafe trait Part {
-    /// Its number, from 0.
+    /// This rank's number, from 0.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// The number of ranks.
     fn size(&self) -> usize;
 
-    /// Waits for all others. `site` distinguishes places of the program: after the same site a rank
-    /// most likely does the same work as the last time.
+    /// Waits for all other ranks. `site` names this place in the program. After the same site a
+    /// rank most likely repeats its last work.
     fn meet(&mut self, site: &'static str);
 
-    /// A place where the rank can be interrupted, some microseconds from the last.
+    /// A point where the rank can be interrupted. Programs call it every few microseconds.
     fn pause(&mut self) {}
 }
 
@@ -37,7 +37,7 @@ pub unsafe trait Part {
 #[derive(Clone, Copy, Debug)]
 pub struct Alone;
 
-// SAFETY: it has waited for all.
+// SAFETY: there is no other rank to wait for.
 unsafe impl Part for Alone {
     fn rank(&self) -> usize {
         0
@@ -50,7 +50,7 @@ unsafe impl Part for Alone {
     fn meet(&mut self, _site: &'static str) {}
 }
 
-/// A thread that meets the others at a barrier.
+/// A rank that is a thread and meets the others at a barrier.
 pub struct Member<'a, P: Platform, B: Barrier<P>> {
     barrier: &'a B,
     member: B::Member,
@@ -59,7 +59,7 @@ pub struct Member<'a, P: Platform, B: Barrier<P>> {
 }
 
 impl<'a, P: Platform, B: Barrier<P>> Member<'a, P, B> {
-    /// Rank `rank` of `size`, to be made by the thread that will run it.
+    /// Makes rank `rank` of `size`. The thread that will run the rank calls this.
     ///
     /// # Safety
     ///
@@ -67,7 +67,7 @@ impl<'a, P: Platform, B: Barrier<P>> Member<'a, P, B> {
     ///
     /// # Panics
     ///
-    /// If the barrier has no such rank.
+    /// If the barrier has no member `rank`.
     pub unsafe fn new(barrier: &'a B, rank: usize, size: usize) -> Self {
         Self {
             barrier,
@@ -78,7 +78,8 @@ impl<'a, P: Platform, B: Barrier<P>> Member<'a, P, B> {
     }
 }
 
-// SAFETY: by the contract of `new` these are all members of a barrier, which is one.
+// SAFETY: by the contract of `new`, the ranks are all members of one barrier, each once. Its wait
+// is a barrier.
 unsafe impl<P: Platform, B: Barrier<P>> Part for Member<'_, P, B> {
     fn rank(&self) -> usize {
         self.rank
@@ -93,8 +94,8 @@ unsafe impl<P: Platform, B: Barrier<P>> Part for Member<'_, P, B> {
     }
 }
 
-// SAFETY: a `Team` numbers its ranks so. It opens the next interval when all have arrived, and its
-// last when all have ended. A rank that ends while others wait stops the run.
+// SAFETY: a `Team` numbers its ranks from 0, each once. Its barrier opens when all ranks have
+// arrived. The run stops if a rank ends while others wait.
 unsafe impl<P: Platform> Part for Rank<P> {
     fn rank(&self) -> usize {
         Rank::rank(self)
@@ -126,7 +127,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    /// Squares numbers and adds them up, some times over.
+    /// Squares numbers and adds them up, `STEPS` times.
     struct Squares {
         numbers: Vec<AtomicU64>,
         sums: Mutex<Vec<f64>>,
@@ -186,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Ranks more than workers, with the last core taken away in between.
+    /// Runs more ranks than workers, and takes a core away during the run.
     fn on_a_team<P: Platform>(policy: Policy) {
         const RANKS: usize = 5;
         let program = Squares::new();
@@ -200,13 +201,13 @@ mod tests {
             if Part::rank(rank) == 2 {
                 allotment.set(2);
             }
-            // SAFETY: all ranks have these sums, and run the same program.
+            // SAFETY: all ranks use these sums and run the same program.
             let mut sharing = unsafe { Ranked::<P>::new(rank, &sums) };
-            // SAFETY: all ranks of the team, once each.
+            // SAFETY: each rank of the team calls this once.
             unsafe { program.run(&mut sharing) };
         };
-        // SAFETY: references to what is shared, and numbers, are on the stack; the lock is
-        // not held across a barrier.
+        // SAFETY: a rank's stack holds numbers and references to shared data. No lock is held
+        // across a barrier.
         let report = team.run(RANKS, |_| unsafe { Stackful::new(run) });
         assert_eq!(report.episodes, 2 * STEPS as u64 + 1);
         assert_eq!(program.verify().unwrap().0, "50 sums");

@@ -1,6 +1,6 @@
-//! A program as a sequence of phases, and what each costs.
+//! A program as a sequence of phases, each with its cost.
 
-/// A loop of independent items. At its end all wait for all.
+/// A loop of independent items. At its end all ranks wait for each other.
 ///
 /// ```
 /// use manycore_programs::spmd::{Cost, Phase};
@@ -13,22 +13,21 @@
 pub struct Phase {
     /// Its name, for reports.
     pub name: &'static str,
-    /// How many items it has. A rank has a run of them.
+    /// The number of items. A rank runs consecutive items.
     pub items: usize,
-    /// Items that are not divided further, at least 1: between two grains a rank can be
-    /// interrupted. Some microseconds.
+    /// The number of items in a grain, at least 1; a few microseconds. A grain is not divided
+    /// further. A rank can be interrupted between two grains.
     pub grain: usize,
     /// The average cost of an item.
     pub cost: Cost,
 }
 
-/// The cost of an item of a phase: counted from the algorithm, not measured.
+/// The cost of an item of a phase, counted from the algorithm, not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// Instructions, those on memory included.
+    /// Instructions, loads and stores included.
     pub instructions: f64,
-    /// Bytes that come from main memory or go to it, when the data are far larger than
-    /// the caches.
+    /// Bytes to and from main memory, if the data are far larger than the caches.
     pub bytes: f64,
 }
 

@@ -3,24 +3,24 @@
 use super::{Phase, Worksharing};
 use std::fmt;
 
-/// A program that is written once and is run by a team of ranks, or as parallel loops; once.
+/// A program that runs once, on a team of ranks or as parallel loops.
 ///
-/// It owns its data, made from its class before it is timed. Between two phases it
-/// computes, on every rank, only what hangs on sums, which are the same for all.
+/// It owns its data, which are made before the timed run. Between two phases every rank computes
+/// the same values, from sums that are the same on all ranks.
 pub trait Program: Send + Sync {
-    /// The most grains of a phase with a sum over its items.
+    /// The largest number of grains of a phase that sums over its items.
     fn grains(&self) -> usize;
 
-    /// Runs it. Each rank of a team calls this once; over loops one thread does.
+    /// Runs the program. Each rank of a team calls this once, or one thread for parallel loops.
     ///
     /// # Safety
     ///
-    /// All ranks of one team call this, or one thread over loops, once each: bodies write the
-    /// program's data, which only [`Worksharing`] protects. No code reads the program, for example
-    /// to [verify](Self::verify) it, before all have returned.
+    /// Either each rank of one team calls this once, or one thread with loops: bodies write the
+    /// program's data, which only [`Worksharing`] protects. Until all calls have returned, no other
+    /// code reads the program, for example to [verify](Self::verify) it.
     unsafe fn run(&self, sharing: &mut dyn Worksharing);
 
-    /// After the run: what it found, if that is right.
+    /// Checks the result, after the run. Returns a summary if it is right.
     ///
     /// # Errors
     ///
@@ -28,7 +28,7 @@ pub trait Program: Send + Sync {
     fn verify(&self) -> Result<Verified, WrongAnswer>;
 }
 
-/// A right answer, in short.
+/// A summary of a right answer.
 ///
 /// ```
 /// use manycore_programs::spmd::Verified;
@@ -60,32 +60,31 @@ pub struct WrongAnswer {
     pub found: f64,
     /// Its expected value.
     pub expected: f64,
-    /// How far it may be off, in the terms of the program's specification.
+    /// The greatest difference that the program's specification allows.
     pub tolerance: f64,
 }
 
-/// The work of one run of a program, of any size, without its data: the declaration for a simulated
-/// chip.
+/// The work of one run of a program of any size, without its data. Simulated chips run it.
 pub trait Declaration: Send + Sync {
-    /// The work of one thread alone, before the others begin.
+    /// The work of one thread before the ranks begin.
     fn preparation(&self) -> Preparation {
         Preparation::default()
     }
 
-    /// The phases before the first step, run once.
+    /// The phases before the first step. They run once.
     fn before(&self) -> Vec<Phase> {
         Vec::new()
     }
 
-    /// The phases that are repeated, one after the other, in one step of the program.
+    /// The phases of one step of the program, in their order.
     fn step(&self) -> Vec<Phase>;
 
-    /// How often they are.
+    /// The number of steps.
     fn steps(&self) -> usize;
 }
 
-/// The work of one thread before the ranks of a program begin: it reads the input, and makes the
-/// ranks' data. Counted in runs of this crate's programs.
+/// The work of one thread before the ranks of a program begin: reading the input and making the
+/// data. It was counted in runs of this crate's programs.
 ///
 /// ```
 /// use manycore_programs::spmd::{CgPhases, Class, Declaration};
@@ -95,9 +94,9 @@ pub trait Declaration: Send + Sync {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Preparation {
-    /// Bytes of the files that it reads.
+    /// Bytes read from files.
     pub file_bytes: f64,
-    /// Instructions, those on memory included.
+    /// Instructions, loads and stores included.
     pub instructions: f64,
 }
 

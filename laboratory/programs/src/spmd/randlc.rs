@@ -2,9 +2,9 @@
 
 /// The multiplier, 5^13.
 const MULTIPLIER: u64 = 1_220_703_125;
-/// The seed of all of them.
+/// The benchmarks' seed.
 const SEED: u64 = 314_159_265;
-/// Numbers are taken modulo 2^46.
+/// Products are taken modulo 2^46.
 const BITS: u32 = 46;
 const MASK: u64 = (1 << BITS) - 1;
 
@@ -13,12 +13,12 @@ const MASK: u64 = (1 << BITS) - 1;
 pub(super) struct Randlc(u64);
 
 impl Randlc {
-    /// From the seed of the benchmarks.
+    /// Starts from the benchmarks' seed.
     pub(super) fn new() -> Self {
         Self(SEED)
     }
 
-    /// The next number, between 0 and 1: exact, as it has 46 bits.
+    /// The next number, between 0 and 1. It is exact: it has 46 bits.
     #[inline]
     pub(super) fn draw(&mut self) -> f64 {
         self.0 = product(MULTIPLIER, self.0);
@@ -26,7 +26,7 @@ impl Randlc {
     }
 }
 
-/// Modulo 2^46. The product is cut at 2^64, which is a multiple of that.
+/// The product modulo 2^46. Wrapping at 2^64, a multiple of 2^46, does not change it.
 fn product(a: u64, b: u64) -> u64 {
     a.wrapping_mul(b) & MASK
 }

@@ -1,25 +1,25 @@
-//! An array that the bodies of a phase write, each its own part.
+//! An array of which each body of a phase writes its own part.
 
 use manycore_platform::Platform;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// An array that all threads of a phase may write, if no two write the same element.
+/// An array that all threads of a phase can write, if no two write the same element.
 ///
 /// # The contract
 ///
-/// While a phase runs, an element is either written by one body, which may also read
-/// it, or read by any number. [`Worksharing`](super::Worksharing) makes a phase a safe
-/// unit: bodies are called with disjoint ranges of items, and what they wrote is visible
-/// when it is over. So it is enough that bodies of the same phase, for different items,
-/// touch disjoint parts of what the phase writes. Every access states why they do.
+/// While a phase runs, an element is either read and written by one body, or only read, by any
+/// number of bodies. [`Worksharing`](super::Worksharing) calls bodies with disjoint ranges of
+/// items, and their writes are visible after the phase. So it is enough that the bodies of one
+/// phase, for different items, touch disjoint parts of what the phase writes. Every access states
+/// why they do.
 ///
 /// ```
 /// use manycore_programs::spmd::{Alone, Cost, Phase, Ranked, Shared, Sums, Worksharing};
 /// use manycore_platform::Native;
 ///
 /// let (mut alone, sums) = (Alone, Sums::new(0));
-/// // SAFETY: a team of one, whose sums nobody else has.
+/// // SAFETY: a team of one rank, with its own sums.
 /// let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
 /// let squares = Shared::from(vec![0; 10]);
 /// let phase = Phase { name: "squares", items: 10, grain: 4, cost: Cost::default() };
@@ -41,7 +41,7 @@ pub struct Shared<T>(Box<[UnsafeCell<T>]>);
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -130,7 +130,7 @@ impl<T> Shared<T> {
     #[inline]
     #[must_use]
     pub unsafe fn all(&self) -> &[T] {
-        // SAFETY: as the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { self.part(0..self.len()) }
     }
 
@@ -146,7 +146,7 @@ impl<T> Shared<T> {
     #[inline]
     #[must_use]
     pub unsafe fn read<P: Platform>(&self, range: Range<usize>) -> &[T] {
-        // SAFETY: as the caller's.
+        // SAFETY: by the caller's contract.
         let part = unsafe { self.part(range) };
         P::read(part);
         part
@@ -165,19 +165,19 @@ impl<T> Shared<T> {
     #[must_use]
     #[expect(clippy::mut_from_ref, reason = "parts are disjoint, by contract")]
     pub unsafe fn write<P: Platform>(&self, range: Range<usize>) -> &mut [T] {
-        // SAFETY: as the caller's.
+        // SAFETY: by the caller's contract.
         let part = unsafe { self.part_mut(range) };
         P::write(part);
         part
     }
 
-    /// All elements, when the array is no longer shared.
+    /// All elements of an array that is not shared.
     pub fn get_mut(&mut self) -> &mut [T] {
-        // SAFETY: an exclusive reference; otherwise as `part_mut`.
+        // SAFETY: the exclusive reference excludes other accesses.
         unsafe { self.part_mut(0..self.len()) }
     }
 
-    /// The array, when it is no longer shared.
+    /// The elements as a vector.
     #[must_use]
     pub fn into_inner(self) -> Vec<T> {
         let cells = self.0.into_vec().into_iter();
@@ -229,7 +229,7 @@ mod tests {
     #[should_panic(expected = "out of range")]
     fn a_range_that_leaves_the_array() {
         let array = Shared::from(vec![0_u8; 3]);
-        // SAFETY: no other thread has it.
+        // SAFETY: no other thread uses the array.
         let _ = unsafe { array.part(2..4) };
     }
 }

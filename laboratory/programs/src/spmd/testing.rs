@@ -1,4 +1,4 @@
-//! Tests run a program in three ways: alone, in a team at some barriers, and as loops of a pool.
+//! Three ways to run a program in tests: alone, in a team at some barriers, and as loops of a pool.
 
 use super::{Alone, Looped, Member, Phase, Program, Ranked, Sums, Worksharing};
 use crate::barrier::Barrier;
@@ -7,13 +7,13 @@ use manycore::{Native, Pool};
 use manycore_team::barrier::Placement;
 use std::ops::Range;
 
-/// Notes the phases that run.
+/// Records the phases that run.
 struct Noting<'a> {
     inner: &'a mut dyn Worksharing,
     phases: Vec<Phase>,
 }
 
-// SAFETY: as the one within.
+// SAFETY: every call goes to `inner`, which keeps the contract.
 unsafe impl Worksharing for Noting<'_> {
     fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
         self.phases.push(*phase);
@@ -26,16 +26,16 @@ unsafe impl Worksharing for Noting<'_> {
     }
 }
 
-/// Runs it by one thread; the phases that it had.
+/// Runs a program on one thread. Returns the phases that ran.
 pub(super) fn alone(program: &dyn Program) -> Vec<Phase> {
     let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-    // SAFETY: a team of one, with sums of its own.
+    // SAFETY: a team of one rank, with its own sums.
     let mut ranked = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
     let mut noting = Noting {
         inner: &mut ranked,
         phases: vec![],
     };
-    // SAFETY: run once, by this thread, which looks at it when that is over.
+    // SAFETY: only this thread calls `run`, once, and reads the program after it.
     unsafe { program.run(&mut noting) };
     noting.phases
 }
@@ -55,7 +55,7 @@ impl BarrierVisitor<Native> for Team<'_> {
                 scope.spawn(move || {
                     // SAFETY: the barrier is for `ranks` members, and each rank is made once.
                     let mut member = unsafe { Member::<Native, B>::new(barrier, rank, ranks) };
-                    // SAFETY: the team's sums, and all run the same program.
+                    // SAFETY: all ranks use the team's sums and run the same program once.
                     unsafe { program.run(&mut Ranked::<Native>::new(&mut member, sums)) };
                 });
             }
@@ -63,7 +63,7 @@ impl BarrierVisitor<Native> for Team<'_> {
     }
 }
 
-/// Runs programs by teams that meet at these barriers, and verifies them.
+/// Runs and verifies a program in a team of `ranks` at each barrier.
 pub(super) fn with_barriers<T: Program>(
     barriers: [&str; 2],
     ranks: usize,
@@ -78,11 +78,11 @@ pub(super) fn with_barriers<T: Program>(
     barriers.map(run).into()
 }
 
-/// Runs a program as loops of a pool, and verifies it.
+/// Runs and verifies a program as loops of a pool.
 pub(super) fn looped<T: Program>(threads: usize, make: impl Fn() -> T) -> T {
     let pool = Pool::builder().threads(threads).build().unwrap();
     let program = make();
-    // SAFETY: run once, by this thread, which looks at it when that is over.
+    // SAFETY: only this thread calls `run`, once, and reads the program after it.
     unsafe { program.run(&mut Looped::on(&pool)) };
     program.verify().unwrap();
     program

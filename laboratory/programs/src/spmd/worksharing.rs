@@ -1,5 +1,5 @@
-//! How the items of a phase are shared: each rank of a team runs its share, or the threads of
-//! a pool that have time run them.
+//! How the items of a phase are divided: among the ranks of a team, or by a parallel loop of a
+//! pool.
 
 use super::{Part, Phase};
 use manycore::{Loop, Pool};
@@ -8,11 +8,11 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Runs the phases of a program that is written once.
+/// Runs the phases of a program.
 ///
-/// In a team ([`Ranked`]) every rank runs the whole program: what is outside of phases
-/// all of them compute, and each phase is divided among them. Over parallel loops
-/// ([`Looped`]) one thread runs the program, and a phase is a loop.
+/// In a team ([`Ranked`]) every rank runs the whole program. Code outside phases runs on all ranks;
+/// each phase is divided among them. With parallel loops ([`Looped`]) one thread runs the program,
+/// and each phase is a loop.
 ///
 /// # Safety
 ///
@@ -26,38 +26,38 @@ use std::ops::Range;
 ///
 /// let sums = Sums::new(10);
 /// let mut alone = Alone;
-/// // SAFETY: the only rank, and the only one with these sums.
+/// // SAFETY: the only rank, with its own sums.
 /// let mut sharing = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
 /// let phase = Phase { name: "sum", items: 100, grain: 10, cost: Cost::default() };
 /// let sum = sharing.sum(&phase, &|items| items.map(|item| item as f64).sum());
 /// assert_eq!(sum, 4_950.0);
 /// ```
 pub unsafe trait Worksharing {
-    /// Runs `body` for all items of the phase, in ranges of up to a grain that begin at
-    /// multiples of it.
+    /// Runs `body` for all items of the phase, one grain a call. Grains begin at multiples of
+    /// [`Phase::grain`].
     fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync));
 
-    /// The sum over all grains of what `body` returns for each, added in their order: the
-    /// same for any number of ranks.
+    /// The sum of the results of `body` for all grains. They are added in the order of the grains,
+    /// so the sum is the same for any number of ranks.
     fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64;
 }
 
-/// Sums of grains.
+/// The result of each grain.
 struct Partials(Vec<UnsafeCell<f64>>);
 
-// SAFETY: a grain's cell is written by whoever runs the grain and read when the phase is
-// over, by the contract of `Worksharing`.
+// SAFETY: by the contract of `Worksharing`, only the thread that runs a grain writes its cell, and
+// cells are read after the phase.
 unsafe impl Sync for Partials {}
 
-/// The data with which the ranks of a team add up; an example is at [`Worksharing`].
+/// Memory for the sums of a team's ranks. [`Worksharing`] has an example.
 pub struct Sums {
-    /// Two sums take turns: a rank that is still reading the one has not passed the
-    /// barrier at the end of the other.
+    /// Sums use these two by turns. While a rank still reads one, it has not passed the barrier at
+    /// the end of the next sum, so no rank writes this one again.
     partials: [Partials; 2],
 }
 
 impl Sums {
-    /// For phases of up to `grains` grains.
+    /// Memory for phases of up to `grains` grains.
     #[must_use]
     pub fn new(grains: usize) -> Self {
         let partials = || Partials((0..grains).map(|_| UnsafeCell::new(0.0)).collect());
@@ -67,7 +67,7 @@ impl Sums {
     }
 }
 
-/// A rank's share of each phase; an example is at [`Worksharing`].
+/// Runs a rank's share of each phase. [`Worksharing`] has an example.
 pub struct Ranked<'a, P> {
     part: &'a mut dyn Part,
     sums: &'a Sums,
@@ -76,11 +76,11 @@ pub struct Ranked<'a, P> {
 }
 
 impl<'a, P: Platform> Ranked<'a, P> {
-    /// `sums` is the team's.
+    /// Runs phases on this rank, with the team's `sums`.
     ///
     /// # Safety
     ///
-    /// All ranks have the same `sums`, no other code has them, and all run the same program.
+    /// All ranks of the team, and no other code, use `sums`. All ranks run the same program.
     pub unsafe fn new(part: &'a mut dyn Part, sums: &'a Sums) -> Self {
         Self {
             part,
@@ -94,7 +94,7 @@ impl<'a, P: Platform> Ranked<'a, P> {
     fn grains(&mut self, phase: &Phase, mut body: impl FnMut(usize, Range<usize>)) {
         let grains = phase.items.div_ceil(phase.grain);
         let (rank, size) = (self.part.rank(), self.part.size());
-        // Grains, not items, are divided: a sum must not hang on where shares end.
+        // Shares are whole grains: a sum must not depend on where a share ends.
         for grain in grains * rank / size..grains * (rank + 1) / size {
             let items = items(phase, grain);
             P::compute((phase.cost.instructions * items.len() as f64) as u64);
@@ -121,22 +121,22 @@ unsafe impl<P: Platform> Worksharing for Ranked<'_, P> {
         let partials = &self.sums.partials[self.added % 2].0;
         self.added += 1;
         self.grains(phase, |grain, items| {
-            // SAFETY: this rank has the grain, see `Partials`.
+            // SAFETY: only this rank runs the grain, see `Partials`.
             unsafe { *partials[grain].get() = body(items) };
         });
         self.part.meet(phase.name);
         let grains = phase.items.div_ceil(phase.grain);
         P::compute(2 * grains as u64);
         let partial = |cell: &UnsafeCell<f64>| {
-            // SAFETY: all have passed the barrier, and write here again only after the
-            // next sum's, which this rank has not come to.
+            // SAFETY: all ranks have written and reached the barrier. They write here again only
+            // after the next sum's barrier, which this rank has not reached.
             unsafe { *cell.get() }
         };
         partials[..grains].iter().map(partial).sum()
     }
 }
 
-/// Phases as parallel loops of a pool.
+/// Runs phases as parallel loops of a pool.
 ///
 /// ```
 /// use manycore::Pool;
@@ -156,12 +156,12 @@ pub struct Looped<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Looped<'a, P> {
-    /// On this pool.
+    /// Runs phases on this pool, with the default partitioner.
     pub fn on(pool: &'a Pool<P>) -> Self {
         Self::with(pool.with(manycore::Partitioner::default()))
     }
 
-    /// With the partitioner of these loops.
+    /// Runs phases with the pool and the partitioner of `loops`.
     #[must_use]
     pub fn with(loops: Loop<'a, P>) -> Self {
         Self {
@@ -171,7 +171,7 @@ impl<'a, P: Platform> Looped<'a, P> {
         }
     }
 
-    /// How many phases it has run.
+    /// The number of phases run so far.
     #[must_use]
     pub fn phases(&self) -> u64 {
         self.phases
@@ -188,7 +188,7 @@ impl<'a, P: Platform> Looped<'a, P> {
     }
 }
 
-// SAFETY: a parallel loop runs every iteration once and is over when it returns.
+// SAFETY: a parallel loop runs every iteration once, and returns after all iterations.
 unsafe impl<P: Platform> Worksharing for Looped<'_, P> {
     fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
         self.grains(phase, |_, items| body(items));
@@ -203,7 +203,7 @@ unsafe impl<P: Platform> Worksharing for Looped<'_, P> {
         }
         let shared: &Partials = partials;
         self.grains(phase, |grain, items| {
-            // SAFETY: each grain is run once, see `Partials`.
+            // SAFETY: one thread runs the grain, see `Partials`.
             unsafe { *shared.0[grain].get() = body(items) };
         });
         let sum = partials.0[..grains].iter_mut().map(|cell| *cell.get_mut());
@@ -239,10 +239,9 @@ mod tests {
             for rank in 0..ranks {
                 let (barrier, sums, program) = (&barrier, &sums, &program);
                 scope.spawn(move || {
-                    // SAFETY: the barrier is for `ranks` members; each is made once, with the same
-                    // sums.
+                    // SAFETY: the barrier has `ranks` members. Each rank is made once.
                     let mut member = unsafe { Member::new(barrier, rank, ranks) };
-                    // SAFETY: as above.
+                    // SAFETY: all ranks use the same sums and run `program`.
                     let mut sharing = unsafe { Ranked::<Native>::new(&mut member, sums) };
                     program(&mut sharing);
                 });
@@ -273,7 +272,8 @@ mod tests {
     fn sums_are_the_same_to_the_bit_for_any_number_of_ranks() {
         let phase = phase(1_000, 9);
         let term = |items: Range<usize>| items.map(|item| 1.0 / (item as f64 + 1.0)).sum();
-        // Three in a row: two would not find a rank that is overtaken.
+        // Three sums in a row: two would not show that a rank overwrites a sum that another rank
+        // still reads.
         let all = |sharing: &mut dyn Worksharing| [(); 3].map(|()| sharing.sum(&phase, &term));
         let pool = Pool::builder().threads(2).build().unwrap();
         let right = all(&mut Looped::on(&pool));

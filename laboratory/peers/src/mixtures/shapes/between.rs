@@ -1,5 +1,5 @@
-//! A loop with a rhythm on a pool of two, and another call between two of them: how long
-//! until the second thread comes to it.
+//! A periodic loop on a pool of two threads, with another call between two loops: the time until
+//! the second thread takes part in that call.
 
 use super::{Case, Effort, Figure, ms, sleep_until};
 use crate::mixtures::meeting::Meeting;
@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 const THREADS: usize = 2;
-/// A wait that no scheduler explains.
+/// A longer wait is not the operating system's scheduling.
 const LONG: Duration = Duration::from_millis(8);
 
 /// `deaf`: a join of two jobs that wait for each other, some time after the loop's end.
@@ -54,7 +54,7 @@ pub fn spawn<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
             let (tell, told) = mpsc::channel();
             let called = Instant::now();
             runtime.spawn(move || {
-                // The caller waits for it.
+                // The caller waits for this message.
                 let _ = tell.send(called.elapsed());
             });
             told.recv().expect("the job is run once")
@@ -67,8 +67,8 @@ pub fn spawn<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Each `period` ms a loop of four iterations that sleep `long` ms, then `between`, which receives
-/// the loop's beginning.
+/// Every `period` ms runs a loop of four iterations that sleep `long` ms, then `between` with the
+/// loop's starting time.
 fn rhythm<R: Runtime>(
     runtime: &R,
     period: u64,

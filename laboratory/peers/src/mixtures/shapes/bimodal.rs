@@ -1,5 +1,4 @@
-//! A loop that has nothing to do most of the time, and then much: what the full call takes
-//! after three hundred empty ones.
+//! A loop that mostly has nothing to do: the time of a full call after 300 empty calls.
 
 use super::{Case, Effort, Figure, ms};
 use crate::runtime::Runtime;
@@ -20,7 +19,7 @@ pub fn run<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
         for (n, each) in [(8, 20), (63, 3)] {
             let runtime = R::new(threads)?;
             let sleep = AtomicU64::new(0);
-            // Relaxed: a loop's call passes on what was written before it.
+            // Relaxed: the call of a loop orders earlier writes before its iterations.
             let body = |_: usize| match sleep.load(Relaxed) {
                 0 => (),
                 some => std::thread::sleep(ms(some)),

@@ -1,5 +1,5 @@
-//! Named mixtures: shapes of calls that a runtime may get wrong by doing them late or in
-//! the wrong order, each with the figures that show it.
+//! Named mixtures, *shapes* of calls that a runtime may run late or in a bad order, with the
+//! figures that show it.
 
 mod between;
 mod bimodal;
@@ -12,13 +12,13 @@ use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// The names.
+/// The names of all shapes.
 pub const ALL: [&str; 5] = ["deaf", "spawn", "bimodal", "starve1", "starve2"];
 
 /// One figure of a shape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figure {
-    /// Under what circumstances.
+    /// The circumstances of the measurement.
     pub case: String,
     pub threads: usize,
     pub name: String,
@@ -26,7 +26,7 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// How long a shape lasts.
+/// The duration of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     Quick,
@@ -37,7 +37,7 @@ pub enum Effort {
 ///
 /// # Errors
 ///
-/// When a pool cannot be made, or there is no such shape.
+/// If a pool cannot be made, or there is no such shape.
 pub fn run<R: Runtime>(name: &str, effort: Effort) -> Result<Vec<Figure>> {
     match name {
         "deaf" => between::join::<R>(effort),
@@ -78,7 +78,7 @@ impl Case {
         });
     }
 
-    /// Median and longest of waits.
+    /// Adds the median and the longest of the waits.
     fn add_waits(&mut self, waits: &[Duration]) {
         let ms: Vec<_> = waits.iter().map(|wait| wait.as_secs_f64() * 1e3).collect();
         self.add("median wait", "ms", quantile(&ms, 0.5));
@@ -94,7 +94,7 @@ fn sleep_until(time: Instant) {
     std::thread::sleep(time.saturating_duration_since(Instant::now()));
 }
 
-/// Keeps this thread busy.
+/// Keeps this thread busy for `time`.
 fn compute(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {

@@ -1,4 +1,4 @@
-//! The shapes' figures, side by side.
+//! Tables of the shapes' figures on both runtimes.
 
 use super::Figure;
 use crate::contest::Contest;
@@ -13,7 +13,7 @@ use anyhow::Result;
 ///
 /// # Errors
 ///
-/// When the figures cannot be written.
+/// If the figures cannot be written.
 pub fn measure(names: &[&str], full: bool, contest: &mut Contest) -> Result<()> {
     for name in names {
         let order = Order::Shape {

@@ -1,4 +1,4 @@
-//! Callers that come again and again, and a caller that wants a turn.
+//! A caller that calls continuously, and another that waits for a turn.
 
 use super::{Case, Effort, Figure, compute, ms};
 use crate::runtime::Runtime;
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-/// `starve1`: a pool of one thread, a caller that joins again and again, 1 ms each time,
-/// and a job that another thread spawns.
+/// `starve1`: a pool of one thread, a caller of continuous joins of 1 ms, and a job that another
+/// thread spawns.
 pub fn spawned<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let (repeats, patience) = match effort {
         Effort::Quick => (3, ms(1_000)),
@@ -23,10 +23,10 @@ pub fn spawned<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     Ok(case.figures)
 }
 
-/// How long the job waited, at most so long, and how often the other called.
+/// The wait of the job, at most `patience`, and the number of joins meanwhile.
 fn turn<R: Runtime>(patience: Duration) -> Result<(Duration, f64)> {
     let runtime = R::new(1)?;
-    // Whoever comes first may be given the pool's only place.
+    // This call comes first because the first caller may get the pool's only place.
     runtime.install(|| ());
     let (tell, told) = mpsc::channel();
     let turn = std::thread::scope(|scope| {
@@ -54,15 +54,15 @@ fn turn<R: Runtime>(patience: Duration) -> Result<(Duration, f64)> {
     Ok(turn)
 }
 
-/// `starve2`: a pool of two, with a thread in a long job; a caller that installs 1 ms again and
-/// again, and another that installs nothing every 5 ms.
+/// `starve2`: a pool of two threads with a long job. A caller continuously installs 1 ms of work,
+/// and another installs an empty job every 5 ms.
 pub fn calls<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let time = match effort {
         Effort::Quick => ms(1_000),
         Effort::Full => ms(6_000),
     };
     let runtime = R::new(2)?;
-    // Relaxed, here and below: nothing but the flag is passed on.
+    // Relaxed, here and below: the flag publishes no other memory.
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     runtime.spawn(move || {

@@ -3,18 +3,17 @@
 use super::{BarnesInput, BarnesProblem};
 use crate::spmd::{Cost, Declaration, Phase, Preparation};
 
-/// Bodies that a zone has in the mean.
+/// The mean number of bodies of a zone.
 const BODIES_A_ZONE: usize = 2;
 
 /// The phases of Barnes for a number of bodies.
 ///
-/// The cost of a body was counted in runs of this program, in the last of their four steps: see
-/// [`wholes`](Self::wholes), and the constants beside it. It depends on the model, which has a
-/// dense core and a few bodies far out, and on the depth of the tree. While more bodies fill the
-/// halo, a doubling adds more than later, when each factor of eight adds one level to the tree
-/// everywhere and with it 61 cells, those around a body that are as large as their distance. So the
-/// counts are a table, and the law, which is the growth by the last two doublings, begins at the
-/// end of the table.
+/// The interactions of a body were counted in the last of the four steps of runs of this program,
+/// see [`wholes`](Self::wholes). They depend on the model, which has a dense core and a few bodies
+/// far out, and on the depth of the tree. With few bodies, a doubling fills the halo and adds more
+/// interactions. With many, each factor of eight adds a level to the tree everywhere, and with it
+/// 61 cells around a body. So the counts are a table, and beyond its end the growth is that of the
+/// last two doublings.
 ///
 /// ```
 /// use manycore_programs::spmd::Declaration;
@@ -29,21 +28,21 @@ pub struct BarnesPhases {
     problem: BarnesProblem,
 }
 
-/// Means for a body.
+/// Mean counts for a body.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
-    /// Cells and leaves that are taken as a whole.
+    /// Cells and leaves that count as a whole.
     wholes: f64,
     /// Other bodies.
     bodies: f64,
-    /// Cells and leaves that are looked at.
+    /// Cells and leaves looked at.
     looks: f64,
-    /// Cells that it passes on its way into the tree.
+    /// Cells that the body passes when it is inserted.
     levels: f64,
 }
 
-/// Bodies of the first row, as which fewer are taken, and each row has twice as many: means
-/// of twenty seeds up to 256 bodies, of five up to 32,768, then one seed.
+/// The number of bodies of the first row, which also stands for fewer. Each row has twice as many.
+/// Up to 256 bodies the counts are means of 20 seeds, up to 32,768 of five, then of one.
 const FIRST: f64 = 32.0;
 const COUNTED: [[f64; 4]; 14] = [
     [3.7, 11.2, 9.6, 1.35],
@@ -61,36 +60,36 @@ const COUNTED: [[f64; 4]; 14] = [
     [363.5, 18.5, 422.3, 8.26],
     [384.1, 18.2, 445.0, 8.66],
 ];
-/// The growth by another doubling: a third of a level.
+/// The growth by each further doubling: a third of a level.
 const DOUBLING: [f64; 4] = [61.0 / 3.0, 0.0, 22.7, 1.0 / 3.0];
 
-/// Cells and leaves there are for each body.
+/// Cells and leaves of the tree for each body.
 const CELLS: f64 = 0.05;
 const LEAVES: f64 = 0.31;
 
-/// Instructions, as callgrind counts them in runs of 512, 2,048 and 8,192 bodies, built for
-/// x86-64 with optimisation, and split up by the counts above: of the only item that makes
-/// the root; of a body put into the tree, and of each cell that it passes; of a body's part
-/// in the moments of leaves and cells.
+/// Instructions under callgrind in runs of 512, 2,048 and 8,192 bodies on optimised x86-64, split
+/// by the counts above: to make the root; to insert a body, and for each cell that it passes; for a
+/// body's share of all moments.
 const ROOT: f64 = 150.0;
 const INSERT: f64 = 86.0;
 const LEVEL: f64 = 40.0;
 const MOMENTS: f64 = 289.0;
-/// The cost of a look at a cell or leaf; of opening one; of its pull as a whole; of a body's.
+/// Instructions to look at a cell or leaf, to open it, for its pull as a whole, and for a body's
+/// pull.
 const LOOK: f64 = 95.0;
 const OPEN: f64 = 48.0;
 const WHOLE: f64 = 82.0;
 const BODY: f64 = 32.0;
-/// The cost of drawing a body, before the first step, as callgrind counts it between 8,192 and
-/// 16,384 bodies.
+/// Instructions to draw a body before the first step: the difference of 8,192 and 16,384 bodies
+/// under callgrind.
 const DRAW: f64 = 694.0;
-/// The cost of moving a body; of finding its zone, and more for each level.
+/// Instructions to move a body, to find its zone, and for each level of the latter.
 const MOVE: f64 = 181.0;
 const FIND: f64 = 290.0;
 const FIND_LEVEL: f64 = 250.0;
 
-/// Bytes: lines of a cell; a leaf, its moments or a cell's; a body's place and mass, with
-/// its place in the order, and its cost; its motion.
+/// Bytes of a cell; of a leaf; of the moments of either; of a body's place, mass, number in the
+/// order and cost; of its motion.
 const CELL: f64 = 64.0;
 const LEAF: f64 = 48.0;
 const OF_NODE: f64 = 104.0;
@@ -98,13 +97,13 @@ const POINT: f64 = 40.0;
 const MOTION: f64 = 48.0;
 
 impl BarnesPhases {
-    /// A named size.
+    /// The phases for a named size.
     #[must_use]
     pub fn of(input: BarnesInput) -> Self {
         Self::new(input.problem())
     }
 
-    /// Any problem.
+    /// The phases for a problem.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::{BarnesPhases, BarnesProblem};
@@ -118,25 +117,25 @@ impl BarnesPhases {
         Self { problem }
     }
 
-    /// Cells and leaves that a body is attracted by as a whole.
+    /// The mean number of cells and leaves that attract a body as a whole.
     #[must_use]
     pub fn wholes(&self) -> f64 {
         self.counts().wholes
     }
 
-    /// Other bodies that a body is attracted by, one by one.
+    /// The mean number of other bodies that attract a body one by one.
     #[must_use]
     pub fn bodies(&self) -> f64 {
         self.counts().bodies
     }
 
-    /// Cells and leaves that are looked at for a body.
+    /// The mean number of cells and leaves looked at for a body.
     #[must_use]
     pub fn looks(&self) -> f64 {
         self.counts().looks
     }
 
-    /// Cells that a body passes when it is put into the tree.
+    /// The mean number of cells that a body passes when it is inserted.
     #[must_use]
     pub fn levels(&self) -> f64 {
         self.counts().levels
@@ -190,12 +189,12 @@ impl BarnesPhases {
             + MOVE
             + FIND
             + FIND_LEVEL * counts.levels;
-        // A zone reads the same nodes as the zone before it, except in its own part of the tree:
-        // each node comes from memory once.
+        // A zone reads nearly the same nodes as the zone before it, so each node comes from memory
+        // once.
         let tree = CELLS * (CELL + OF_NODE) + LEAVES * (LEAF + OF_NODE);
         [
             phase("barnes root", 1, 1, ROOT, 0.0),
-            // Its place and number, and what it puts where, read and written back.
+            // The body's place and number, and its share of cells and leaves, read and written.
             phase(
                 "barnes load",
                 bodies,
@@ -203,7 +202,7 @@ impl BarnesPhases {
                 load,
                 POINT + 2.0 * (CELLS * CELL + LEAVES * LEAF),
             ),
-            // A leaf's bodies, and the moments made.
+            // A leaf's bodies, and the new moments.
             phase(
                 "barnes moments",
                 bodies,
@@ -215,7 +214,7 @@ impl BarnesPhases {
                 "barnes forces",
                 bodies.div_ceil(BODIES_A_ZONE),
                 1,
-                // The last zone is as large as the others, see `Barnes::forces`.
+                // The last zone has the cost of the others, see `Barnes::forces`.
                 forces * bodies as f64 / bodies.div_ceil(BODIES_A_ZONE) as f64,
                 BODIES_A_ZONE as f64 * (tree + 2.0 * POINT + 2.0 * MOTION),
             ),

@@ -1,10 +1,10 @@
-//! How many bodies, and SPLASH's numbers.
+//! Problems: the number of bodies, and SPLASH's parameters.
 
 use super::slot::MOST_NODES;
 use crate::by_name;
 
 by_name! {
-    /// A problem by its name: SPLASH's own, and PARSEC's sizes of the program.
+    /// A problem by name: SPLASH's, or a size of PARSEC's version.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::BarnesInput;
@@ -14,11 +14,11 @@ by_name! {
     /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
     pub enum BarnesInput: "barnes has no input", "there are" {
-        /// 512 bodies, for tests; ours.
+        /// 512 bodies, for tests.
         Tiny = "tiny",
         /// 16,384 bodies: SPLASH's base problem.
         Base = "base",
-        /// The same.
+        /// 16,384 bodies.
         SimSmall = "simsmall",
         /// 32,768 bodies.
         SimMedium = "simmedium",
@@ -30,7 +30,7 @@ by_name! {
 }
 
 impl BarnesInput {
-    /// SPLASH's numbers, with `bodies` bodies.
+    /// The problem: SPLASH's parameters and this input's number of bodies.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::BarnesInput;
@@ -52,7 +52,7 @@ impl BarnesInput {
     }
 }
 
-/// Bodies, and how exactly they are followed.
+/// The number of bodies, and the parameters of their simulation.
 ///
 /// ```
 /// use manycore_programs::spmd::barnes::BarnesProblem;
@@ -71,7 +71,7 @@ pub struct BarnesProblem {
     pub(super) steps: usize,
 }
 
-/// A problem that cannot be posed.
+/// The reason why a problem is invalid.
 ///
 /// ```
 /// use manycore_programs::spmd::barnes::{InvalidBarnes, BarnesProblem};
@@ -80,7 +80,7 @@ pub struct BarnesProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidBarnes {
-    /// No body attracts another, or bodies cannot be distinguished.
+    /// Too few bodies, or too many.
     #[error("there must be at least 2 bodies and at most 2^27, not {0}")]
     Bodies(usize),
 }
@@ -95,12 +95,12 @@ impl BarnesProblem {
         steps: 4,
     };
 
-    /// SPLASH's numbers, with `bodies` bodies: theta 1, 4 steps of a time of 0.025, distances
-    /// softened by 0.05.
+    /// A problem of `bodies` bodies with SPLASH's parameters: theta 1, 4 steps of length 0.025,
+    /// softening 0.05.
     ///
     /// # Errors
     ///
-    /// For less than 2 bodies, or more than 2^27.
+    /// If there are less than 2 bodies, or more than 2^27.
     pub fn new(bodies: usize) -> Result<Self, InvalidBarnes> {
         if !(2..=MOST_NODES / 2).contains(&bodies) {
             return Err(InvalidBarnes::Bodies(bodies));
@@ -111,25 +111,25 @@ impl BarnesProblem {
         })
     }
 
-    /// With bodies at other places.
+    /// Draws the bodies from another seed.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// How many bodies there are.
+    /// The number of bodies.
     #[must_use]
     pub fn bodies(self) -> usize {
         self.bodies
     }
 
-    /// How often they are moved.
+    /// The number of steps.
     #[must_use]
     pub fn steps(self) -> usize {
         self.steps
     }
 
-    /// A cell is taken as a whole where its edge is less than this times its distance.
+    /// A cell counts as a whole if its edge is less than theta times its distance.
     #[must_use]
     pub fn theta(self) -> f64 {
         self.theta

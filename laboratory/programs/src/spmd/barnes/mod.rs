@@ -1,50 +1,48 @@
-//! SPLASH's Barnes: bodies attract each other, and those far away do so as a crowd
-//! (J. Barnes and P. Hut, "A hierarchical O(N log N) force-calculation algorithm", 1986).
+//! SPLASH's Barnes: bodies attract each other. A group of bodies that is far away counts as one (J.
+//! Barnes and P. Hut, "A hierarchical O(N log N) force-calculation algorithm", 1986).
 //!
-//! Space is a cube, which is divided into eight while more than ten bodies are in it. The force on
-//! a body is found from the root down: a cube with an edge of less than theta times its distance
-//! counts as a whole, with its mass and its quadrupole, and other cubes are opened. Then all bodies
-//! are moved by a leapfrog.
+//! Space is a cube. A cube with more than ten bodies is divided into eight. The force on a body is
+//! summed from the root down: a cube whose edge is less than theta times its distance counts as a
+//! whole, with its mass and its quadrupole. Other cubes are opened. Then a leapfrog step moves all
+//! bodies.
 //!
 //! | phase of a step | what |
 //! |---|---|
-//! | `barnes root` | the tree is emptied, and its cube made to hold all bodies; by one rank |
+//! | `barnes root` | one rank empties the tree, and makes a cube that holds all bodies |
 //! | `barnes load` | all ranks put bodies into the tree, with a lock for each eighth of a cell |
-//! | `barnes moments` | masses, centres, second moments, from the leaves up |
+//! | `barnes moments` | all ranks compute masses, centres and second moments, from the leaves up |
 //! | `barnes forces` | each rank computes the forces on the bodies of its zones, moves them, and widens the next cube |
 //!
 //! | file | what |
 //! |---|---|
-//! | `slot`, `tree` | the tree, its locks, and the ascent without waiting |
-//! | `moments` | what a cube is from far away, and how that pulls |
-//! | `walk` | the forces on one body; which bodies a zone has |
-//! | `region` | cubes; the extent that all ranks widen |
-//! | `plummer` | where the bodies are at first |
-//! | `input`, `declared` | sizes by name; what a run does, without its data |
+//! | `slot`, `tree` | the tree, its locks, and the computation of moments without waiting |
+//! | `moments` | the moments of a cube, and its pull on a far body |
+//! | `walk` | the forces on one body; the bodies of a zone |
+//! | `region` | cubes; the extent of all bodies |
+//! | `plummer` | the initial places of the bodies |
+//! | `input`, `declared` | sizes by name; the work of a run, without its data |
 //! | `verify` | forces by direct summation, energy, momentum |
 //!
-//! # What is the program's and what is ours
+//! # Differences from SPLASH
 //!
-//! SPLASH's program has the same model of bodies, theta, softening, time of a step and number of
-//! steps, leaves of up to ten bodies, quadrupoles, a lock at the place of an insertion, zones of
-//! equal cost along the tree (costs are the interactions of the last step), and four barriers a
-//! step. The differences:
+//! SPLASH's program has the same model of bodies, theta, softening, length and number of steps,
+//! leaves of up to ten bodies, quadrupoles, a lock at the place of an insertion, and four barriers
+//! a step. It also divides the bodies, in the order of the tree, into zones of equal cost (the
+//! interactions of the last step). The differences:
 //!
-//! * A rank does not wait for another within a phase, except for the lock of a slot, which is held
-//!   for a tenth of a microsecond, and never at a safe point: safe points are between grains. In
-//!   SPLASH's program the rank that makes a cell's moments waits until others have made its
-//!   children's. Here the rank that makes the last child's continues with the cell. So ranks can
-//!   share a worker and be interrupted.
-//! * A zone has the cost of two bodies in the mean, so there are many for each rank: a
-//!   rank has a run of them, as it has of SPLASH's, and a pool shares them out.
-//! * A cell that the body is in is always opened. By the rule of distance alone it would
-//!   be taken as a whole if its centre of mass is far enough, and pull the body towards
-//!   itself; with theta above 0.58 that happens (J. Salmon and M. Warren, "Skeletons from
-//!   the treecode closet", 1994).
-//! * Bodies are moved to other memory than they are read from, as some ranks still compute
-//!   forces when others are done with theirs.
-//! * Sums are taken in the order of the tree and of the bodies' numbers: all results are the
-//!   same to the bit for any number of ranks.
+//! * Within a phase a rank waits only for the lock of a slot. A lock is held for 0.1 us, and never
+//!   at a safe point: those are between grains. In SPLASH's program the rank that makes a cell's
+//!   moments waits until other ranks have made the children's. Here the rank that makes the last
+//!   child's moments continues with the cell. So ranks can share a worker and be interrupted.
+//! * A zone has the mean cost of two bodies, so there are many zones for each rank. A rank runs
+//!   consecutive zones; a pool runs them as a loop.
+//! * A cell that contains the body is always opened. By the distance alone it would count as a
+//!   whole if its centre of mass were far enough, and the body would attract itself. With theta
+//!   above 0.58 that happens (J. Salmon and M. Warren, "Skeletons from the treecode closet", 1994).
+//! * New places of bodies go to separate memory, since other ranks can still read the old places to
+//!   compute forces.
+//! * Sums are in the order of the tree and of the bodies' numbers, so all results are the same to
+//!   the bit for any number of ranks.
 
 mod declared;
 mod input;
@@ -70,7 +68,7 @@ use std::ops::Range;
 use tree::{Point, ROOT, Tree};
 use walk::Field;
 
-/// The program: bodies, and the tree they are put into in each step.
+/// The program: bodies, and the tree that each step builds.
 ///
 /// ```
 /// use manycore_programs::spmd::barnes::{Barnes, BarnesInput};
@@ -79,20 +77,20 @@ use walk::Field;
 ///
 /// let program = Barnes::<Native>::new(BarnesInput::Tiny.problem());
 /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-/// // SAFETY: a team of one, whose sums nobody else has.
+/// // SAFETY: a team of one rank, with its own sums.
 /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// println!("{}", program.verify()?);
 /// # Ok::<(), manycore_programs::spmd::WrongAnswer>(())
 /// ```
 pub struct Barnes<P: Platform> {
     problem: BarnesProblem,
-    /// Places and masses, of a step and of the next, by turns.
+    /// Places and masses, by turns of the current and the next step.
     points: [Shared<Point>; 2],
-    /// Interactions of each body in the step before, and in this, by turns.
+    /// Interactions of each body, by turns in the last and the current step.
     costs: [Shared<u32>; 2],
     motions: Shared<BodyMotion>,
-    /// The bodies in the order of the last tree, so that neighbours are put into the tree
-    /// one after the other.
+    /// The bodies in the order of the last tree, so that neighbours are inserted one after the
+    /// other.
     order: Shared<u32>,
     tree: Tree<P>,
     bounds: Bounds<P>,
@@ -102,24 +100,25 @@ pub struct Barnes<P: Platform> {
     logs: Box<[Log<P>]>,
 }
 
-/// How a body moves.
+/// The motion of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BodyMotion {
-    /// Half a step after the forces were computed; at first, when they will be.
+    /// The velocity half a step after the last forces. Before the first step, the velocity at the
+    /// first forces.
     velocity: Vector,
     acceleration: Vector,
 }
 
-/// The common knowledge of all ranks about a step.
+/// The totals of a step, which all ranks know.
 struct Log<P: Platform> {
-    /// The bits of the energy of all, when forces were computed.
+    /// The bits of the total energy when forces were computed.
     energy: P::AtomicU64,
     /// Bodies in the tree.
     bodies: P::AtomicU64,
 }
 
 impl<P: Platform> Barnes<P> {
-    /// Bodies at their first places. Takes some 350 bytes a body.
+    /// Makes bodies at their initial places, in about 350 bytes a body.
     ///
     /// ```
     /// use manycore_programs::spmd::Program;
@@ -127,7 +126,7 @@ impl<P: Platform> Barnes<P> {
     /// use manycore_platform::Native;
     ///
     /// let program = Barnes::<Native>::new(BarnesProblem::new(100)?);
-    /// assert!(program.verify().is_err()); // not yet moved
+    /// assert!(program.verify().is_err()); // has not run
     /// # Ok::<(), manycore_programs::spmd::barnes::InvalidBarnes>(())
     /// ```
     #[must_use]
@@ -163,7 +162,7 @@ impl<P: Platform> Barnes<P> {
         }
     }
 
-    /// Its phases.
+    /// The program's phases.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::{Barnes, BarnesPhases, BarnesInput};
@@ -186,7 +185,7 @@ impl<P: Platform> Barnes<P> {
         Field {
             tree: &self.tree,
             points: &self.points[step % 2],
-            // SAFETY: the caller's.
+            // SAFETY: by the caller's contract.
             region: unsafe { self.region.get(0) },
             theta: self.problem.theta,
             softening: self.problem.softening,
@@ -197,35 +196,34 @@ impl<P: Platform> Barnes<P> {
     ///
     /// # Safety
     ///
-    /// By one rank, while the others do nothing.
+    /// One rank calls this, while no other thread uses the program.
     unsafe fn root(&self) {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe {
             self.tree.clear();
             self.region.write::<P>(0..1)[0] = self.bounds.take().cube();
         }
     }
 
-    /// Computes the forces on the bodies of some zones, and moves those; the energy that
-    /// they have.
+    /// Computes the forces on the bodies of `zones`, of `of` zones, and moves these bodies. Returns
+    /// their energy.
     ///
     /// # Safety
     ///
-    /// After the tree of the step has been made; each zone once.
+    /// The tree and the moments of the step are made, and each zone is passed once.
     unsafe fn forces(&self, step: usize, zones: Range<usize>, of: usize) -> f64 {
-        // SAFETY: points and costs of the step, the tree and the region are only read in
-        // this phase.
+        // SAFETY: this phase only reads the points and costs of the step, the tree and the region.
         let field = unsafe { self.field(step) };
         let costs = &self.costs[step % 2];
         // SAFETY: as above.
         let total = unsafe { self.tree.moments(Node::Cell(ROOT)) }.cost;
-        // Up to 2^27 bodies, each with as many interactions, by 2^27 zones.
+        // Up to 2^27 bodies, 2^27 interactions for each, and 2^27 zones: the product needs more
+        // than 64 bits.
         let cut = |zone: usize| (u128::from(total) * zone as u128 / of as u128) as u64;
         let mut extent = Extent::NONE;
         let mut energy = 0.0;
         let mut visit = |body: u32, number: usize| {
-            // SAFETY: the body is in one zone, and its number is its own; otherwise as
-            // above.
+            // SAFETY: as above, each body is in one zone and has its own number.
             let (place, of_body) = unsafe { self.advance(&field, step, body, number) };
             extent = extent.with(&place);
             energy += of_body;
@@ -241,7 +239,7 @@ impl<P: Platform> Barnes<P> {
     ///
     /// # Safety
     ///
-    /// As [`forces`](Self::forces); each body, and each number, once.
+    /// As for [`forces`](Self::forces), and each body and each number is passed once.
     unsafe fn advance(
         &self,
         field: &Field<P>,
@@ -251,7 +249,8 @@ impl<P: Platform> Barnes<P> {
     ) -> (Vector, f64) {
         let index = body as usize;
         let own = index..index + 1;
-        // SAFETY: the caller's: what is written is this body's.
+        // SAFETY: by the caller's contract only this call writes the body's elements and the
+        // number's.
         unsafe {
             let (pull, count) = field.pull_on(body);
             let [x, y, z, mass] = field.points.get(index);
@@ -260,8 +259,8 @@ impl<P: Platform> Barnes<P> {
             let kicked = |velocity: Vector| -> Vector {
                 std::array::from_fn(|axis| velocity[axis] + pull.acceleration[axis] * half)
             };
-            // The first velocities are of the time of the forces, all others of half a
-            // step before.
+            // The first velocities are for the time of these forces, all later ones for half a step
+            // before.
             let velocity = if step == 0 {
                 motion.velocity
             } else {
@@ -275,7 +274,7 @@ impl<P: Platform> Barnes<P> {
             let next = [x + by[0], y + by[1], z + by[2]];
             let [x, y, z] = next;
             self.points[(step + 1) % 2].write::<P>(own.clone())[0] = [x, y, z, mass];
-            // The cost of at least one, or the body would be in no zone.
+            // At least 1: a body of cost 0 would be in no zone.
             let cost = (count.wholes + count.bodies).max(1);
             self.costs[(step + 1) % 2].write::<P>(own)[0] = cost;
             self.order.write::<P>(number..number + 1)[0] = body;
@@ -296,33 +295,34 @@ impl<P: Platform> Program for Barnes<P> {
         let [root, load, moments, forces] = declared.phases();
         for (step, log) in self.logs.iter().enumerate() {
             let (points, costs) = (&self.points[step % 2], &self.costs[step % 2]);
-            // SAFETY: the only item is one rank's.
+            // SAFETY: one rank runs the only item.
             sharing.share(&root, &|_| unsafe { self.root() });
             sharing.share(&load, &|items| {
-                // SAFETY: order and region are only read in this phase.
+                // SAFETY: this phase only reads order and region.
                 let (order, region) =
                     unsafe { (self.order.read::<P>(items), self.region.read::<P>(0..1)[0]) };
                 for &body in order {
-                    // SAFETY: each body is in the order once. A body without room is noticed below.
+                    // SAFETY: each body is in the order once. The count below notices a body
+                    // without room.
                     let _ = unsafe { self.tree.insert(points, region, body) };
                 }
             });
             sharing.share(&moments, &|items| {
-                // SAFETY: order, points and costs are only read in this phase; each body is
-                // in the order once.
+                // SAFETY: this phase only reads order, points and costs, and each body is in the
+                // order once.
                 unsafe {
                     for &body in self.order.read::<P>(items) {
                         self.tree.raise(points, costs, body);
                     }
                 }
             });
-            // SAFETY: moments have been made, and are read only until the next are.
+            // SAFETY: moments are made, and only read until the next step.
             let bodies = unsafe { self.tree.moments(Node::Cell(ROOT)) }.bodies as usize;
-            // Relaxed, as below: all ranks store the same.
+            // Relaxed, as below: all ranks store the same value.
             log.bodies.store(bodies as u64, Relaxed);
             if bodies != self.problem.bodies {
                 // Some bodies found no room. All ranks see that, and verification reports it. These
-                // bodies are in no zone, so they would be missing in the order of the next step.
+                // bodies are in no zone, so the order of the next step would lack them.
                 return;
             }
             let energy = sharing.sum(&forces, &|zones| {

@@ -1,23 +1,22 @@
-//! A cell as a far body sees it: a mass, its centre, and its spread.
+//! The moments of a cell's mass, and its pull on a far body.
 
 use super::region::Vector;
 
-/// The mass within a cell or a leaf, and its first moments. Also what it has cost to
-/// compute the forces on its bodies.
+/// The mass and the moments of a cell or a leaf, and the cost of the forces on its bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
     pub(super) mass: f64,
     /// The centre of mass.
     pub(super) centre: Vector,
-    /// Second moments about the centre, `sum m d_i d_j`: `xx, yy, zz, xy, xz, yz`. From
-    /// these follows the quadrupole.
+    /// Second moments about the centre, `sum m d_i d_j`: `xx, yy, zz, xy, xz, yz`. They give the
+    /// quadrupole.
     pub(super) second: [f64; 6],
     /// Interactions of its bodies in the last step.
     pub(super) cost: u64,
     pub(super) bodies: u32,
 }
 
-/// The axes of a second moment.
+/// The axes of each second moment.
 const AXES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
 
 impl Moments {
@@ -33,7 +32,7 @@ impl Moments {
         }
     }
 
-    /// The moments of several together, at least one, each taken as a whole.
+    /// The moments of the union of at least one part.
     pub(super) fn of_parts(parts: &[Self]) -> Self {
         let mass: f64 = parts.iter().map(|part| part.mass).sum();
         let weighted = |axis: usize| -> f64 {
@@ -66,7 +65,7 @@ pub(super) struct Pull {
 }
 
 impl Pull {
-    /// Adds the pull of a mass, `way` from the body.
+    /// Adds the pull of a mass at the offset `way` from the body.
     #[inline]
     pub(super) fn add_mass(&mut self, way: Vector, mass: f64, softening2: f64) {
         let square = way.iter().map(|it| it * it).sum::<f64>() + softening2;
@@ -79,12 +78,12 @@ impl Pull {
         }
     }
 
-    /// Adds the pull of a cell with its centre `way` from the body.
+    /// Adds the pull of a cell whose centre is at the offset `way` from the body.
     ///
-    /// The potential of a mass at a distance `r + d`, `-m / sqrt(|r + d|^2 + e^2)`, is
-    /// expanded to second order in `d`. With the sums `S` of `m d d`, the trace `t` of `S`
-    /// and `q^2 = r^2 + e^2`, that is `-m/q - 3 rSr / 2 q^5 + t / 2 q^3`, the first order
-    /// being nothing about the centre; without softening it is monopole and quadrupole.
+    /// The potential of a mass at `r + d`, `-m / sqrt(|r + d|^2 + e^2)`, is expanded to second
+    /// order in `d`. With the sums `S` of `m d d`, the trace `t` of `S` and `q^2 = r^2 + e^2`, it
+    /// is `-m/q - 3 rSr / 2 q^5 + t / 2 q^3`: about the centre of mass the first order vanishes.
+    /// Without softening this is monopole and quadrupole.
     #[inline]
     pub(super) fn add_cell(&mut self, way: Vector, cell: &Moments, softening2: f64) {
         self.add_mass(way, cell.mass, softening2);
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn of_parts_of_parts_is_of_all() {
+    fn moments_of_parts_add_up() {
         let bodies = bodies();
         let all = Moments::of_parts(&bodies);
         let halves = [&bodies[..7], &bodies[7..]].map(Moments::of_parts);
@@ -139,10 +138,10 @@ mod tests {
         }
     }
 
-    /// The neglected term is of third order in the cell's size: half of the distance, eight times
-    /// the error, and another two for the field's own fall.
+    /// The neglected term is of third order in the cell's size, so twice the distance gives an
+    /// eighth of the error, relative to the field.
     #[test]
-    fn a_cell_pulls_as_its_bodies_do() {
+    fn a_cell_pulls_as_its_bodies_together() {
         let bodies = bodies();
         let cell = Moments::of_parts(&bodies);
         let mut errors = vec![];
@@ -170,7 +169,7 @@ mod tests {
         }
     }
 
-    /// The acceleration is the potential's slope.
+    /// The acceleration is the negative gradient of the potential.
     #[test]
     fn a_cell_pulls_where_its_potential_falls() {
         let cell = Moments::of_parts(&bodies());
@@ -184,7 +183,7 @@ mod tests {
         for axis in 0..3 {
             let moved = |by: f64| {
                 let mut way = way;
-                // The body goes that way, so the cell comes nearer.
+                // The body moves by `by`, so the offset of the cell shrinks.
                 way[axis] -= by;
                 at(way).potential
             };

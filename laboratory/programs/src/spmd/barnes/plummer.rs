@@ -2,9 +2,9 @@
 
 use super::region::Vector;
 
-/// The second sphere is the first, moved by this along each axis.
+/// The second sphere is the first, moved by this distance along each axis.
 const OFFSET: f64 = 4.0;
-/// The outermost of the mass, which is very far out, is left out.
+/// The part of the mass that is kept. The rest is very far out.
 const MASS_CUT: f64 = 0.999;
 
 /// A body's place and velocity.
@@ -14,12 +14,12 @@ pub(super) type Start = (Vector, Vector);
 ///
 /// A sphere has the distributions of places and velocities of S. J. Aarseth, M. Henon and R.
 /// Wielen, "A comparison of numerical methods for the study of star cluster dynamics" (1974). Its
-/// scale is 3 pi / 16, and it is in equilibrium by itself, as it would be with half of the mass.
+/// scale is 3 pi / 16. With its half of the mass, each sphere by itself is in equilibrium.
 pub(super) fn spheres(bodies: usize, seed: u64) -> Vec<Start> {
     let mut random = fastrand::Rng::with_seed(seed);
     let first = bodies.div_ceil(2);
     let mut sphere: Vec<Start> = (0..first).map(|_| one(&mut random)).collect();
-    // Its centre, and its momentum, are brought to nothing.
+    // Moves the centre to the origin, and makes the total momentum zero.
     for axis in 0..3 {
         let count = first as f64;
         let place = sphere.iter().map(|it| it.0[axis]).sum::<f64>() / count;
@@ -43,9 +43,9 @@ fn one(random: &mut fastrand::Rng) -> Start {
             break part;
         }
     };
-    // The sphere within which that part of the mass is.
+    // The radius that contains this part of the mass.
     let radius = 1.0 / (within.powf(-2.0 / 3.0) - 1.0).sqrt();
-    // Velocities, as a part of the escape velocity, by rejection.
+    // The speed, as a part of the escape velocity, by rejection.
     let part = loop {
         let part = random.f64();
         let density = part.powi(2) * (1.0 - part.powi(2)).powf(3.5);
@@ -55,12 +55,12 @@ fn one(random: &mut fastrand::Rng) -> Start {
     };
     let speed = part * std::f64::consts::SQRT_2 * (1.0 + radius * radius).powf(-0.25);
     let place = direction(random).map(|it| it * radius * SCALE);
-    // Half the mass moves by the root of a half.
+    // A sphere has half the mass, so velocities are scaled by the root of a half.
     let velocity = direction(random).map(|it| it * speed * (0.5 / SCALE).sqrt());
     (place, velocity)
 }
 
-/// Any direction is as likely as any other.
+/// A direction from the uniform distribution.
 fn direction(random: &mut fastrand::Rng) -> Vector {
     loop {
         let vector: Vector = std::array::from_fn(|_| 2.0 * random.f64() - 1.0);
@@ -86,10 +86,12 @@ mod tests {
         let length = |it: &Vector| it.iter().map(|it| it * it).sum::<f64>().sqrt();
         let mut radii: Vec<f64> = bodies[..10_001].iter().map(|it| length(&it.0)).collect();
         radii.sort_by(f64::total_cmp);
-        // Half of the mass is within 1.3048 of the scale; a hundredth for 10,001 bodies.
+        // Half of the mass is within 1.3048 of the scale. The standard deviation for 10,001 bodies
+        // is about a hundredth.
         let median = radii[5_000] / (3.0 * std::f64::consts::PI / 16.0);
         assert!((median - 1.3048).abs() < 0.04, "{median}");
-        // Twice the kinetic energy is the potential's, of 3 pi / 32 m^2 / a, m = 1/2.
+        // In equilibrium twice the kinetic energy is the potential energy, 3 pi / 32 m^2 / a with m
+        // = 1/2.
         let kinetic = bodies[..10_001].iter().map(|it| length(&it.1).powi(2));
         let twice = kinetic.sum::<f64>() / 20_001.0;
         assert!((twice - 0.125).abs() < 0.005, "{twice}");

@@ -2,10 +2,10 @@
 
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Something in three dimensions.
+/// A vector in space.
 pub(super) type Vector = [f64; 3];
 
-/// A cube: a cell's, or a leaf's.
+/// The cube of a cell or a leaf.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Region {
     pub(super) centre: Vector,
@@ -14,7 +14,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// The eighth that contains a place.
+    /// The number of the eighth that contains a place.
     #[inline]
     pub(super) fn octant(&self, place: &Vector) -> usize {
         (0..3)
@@ -22,7 +22,7 @@ impl Region {
             .sum()
     }
 
-    /// An eighth.
+    /// The cube of an eighth.
     #[inline]
     pub(super) fn part(&self, octant: usize) -> Self {
         let half = self.half / 2.0;
@@ -33,7 +33,7 @@ impl Region {
         }
     }
 
-    /// Whether a place is within, or on its faces.
+    /// Whether a place is in the cube or on its faces.
     #[inline]
     pub(super) fn contains(&self, place: &Vector) -> bool {
         (0..3).all(|axis| (place[axis] - self.centre[axis]).abs() <= self.half)
@@ -48,7 +48,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// The extent of nothing.
+    /// The extent of no places.
     pub(super) const NONE: Self = Self {
         least: [f64::INFINITY; 3],
         greatest: [f64::NEG_INFINITY; 3],
@@ -62,7 +62,7 @@ impl Extent {
         }
     }
 
-    /// A cube around it, with a little room, so that no body is on its face.
+    /// A slightly larger cube, so that no body is on its face.
     pub(super) fn cube(self) -> Region {
         let edge = |axis: usize| self.greatest[axis] - self.least[axis];
         let half = (0..3).map(edge).fold(0.0, f64::max) / 2.0;
@@ -73,11 +73,12 @@ impl Extent {
     }
 }
 
-/// An extent that many widen at the same time.
+/// An extent that several threads widen at the same time.
 ///
-/// Each of the six is a number in the order of its bits. A compare-and-swap raises it where it is
-/// too small, which soon is rare. A maximum is the same in any order. All accesses are relaxed: the
-/// numbers publish nothing else, and are read, and reset, after a barrier.
+/// Each of the six words holds a coordinate, in bits that are ordered as numbers are. A
+/// compare-and-swap raises a word that is too small, which soon is rare. The order of the threads
+/// does not change a maximum. All accesses are relaxed: the words publish no other memory, and are
+/// read and reset after a barrier.
 pub(super) struct Bounds<P: Platform>([P::AtomicU64; 6]);
 
 impl<P: Platform> Bounds<P> {
@@ -88,7 +89,7 @@ impl<P: Platform> Bounds<P> {
     }
 
     pub(super) fn widen(&self, extent: &Extent) {
-        // The least is the greatest with its sign turned.
+        // The least coordinate is kept as the greatest negated one.
         let least = extent.least.iter().map(|&it| rank(-it));
         let greatest = extent.greatest.iter().map(|&it| rank(it));
         for (bound, new) in self.0.iter().zip(least.chain(greatest)) {
@@ -102,7 +103,7 @@ impl<P: Platform> Bounds<P> {
         }
     }
 
-    /// Returns the extent and empties it, while no thread widens it.
+    /// Returns the extent and empties it. No thread widens it meanwhile.
     pub(super) fn take(&self) -> Extent {
         let at = |bound: usize| {
             let value = unrank(self.0[bound].load(Relaxed));
@@ -118,7 +119,7 @@ impl<P: Platform> Bounds<P> {
 
 const SIGN: u64 = 1 << 63;
 
-/// A number's bits, so that they are ordered as the numbers are.
+/// Maps numbers to bits in the same order.
 fn rank(number: f64) -> u64 {
     let bits = number.to_bits();
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
@@ -134,7 +135,7 @@ mod tests {
     use manycore_check::{Faulty, Loom, TornCas, caught, loom_model, team};
 
     #[test]
-    fn eighths_are_where_their_places_are() {
+    fn eighths_contain_their_places() {
         let cube = Region {
             centre: [1.0, 2.0, 3.0],
             half: 4.0,
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn two_widen_it_in_most_interleavings() {
+    fn two_threads_widen_bounds_in_most_interleavings() {
         loom_model(Some(2), widened_by_all::<Loom>);
         let torn = || loom_model(Some(2), widened_by_all::<Faulty<Loom, TornCas>>);
         assert!(caught(torn).contains("out of bounds"));

@@ -1,4 +1,4 @@
-//! A cell's slot for one child of its eight, and the lock on it.
+//! A slot of a cell, for one of its eight children, and the slot's lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
@@ -11,12 +11,12 @@ pub(super) enum Node {
     Cell(u32),
 }
 
-/// A thread changes this slot.
+/// A thread holds the slot.
 const HELD: u32 = 1;
-/// A thread sleeps until the change is done.
+/// A thread sleeps until the holder leaves.
 const AWAITED: u32 = 2;
 const IS_CELL: u32 = 4;
-/// Then come the bits of the index, plus one: 0 is nothing.
+/// The higher bits hold the index plus one; 0 is nothing.
 const INDEX_BITS: u32 = 3;
 /// The greatest number of distinct nodes.
 pub(super) const MOST_NODES: usize = 1 << 28;
@@ -40,36 +40,36 @@ impl Node {
     }
 }
 
-/// How long one spins before one sleeps: sections take a tenth of a microsecond, or one
-/// where a leaf is split.
+/// How long a thread spins before it sleeps. A slot is held for 0.1 us, or 1 us to split a leaf.
 const SPIN: Duration = Duration::from_micros(5);
 
-/// A node, and the lock that guards it and, if it is a leaf, the leaf.
+/// A node and its lock. The lock also guards the memory of a leaf.
 ///
-/// A cell stays where it is while the tree is built: a worker that finds one goes on into it, and
-/// needs no lock. A worker that finds a leaf, or nothing, holds the slot while it changes that.
+/// While the tree is built a cell stays in its slot, so a worker that finds a cell needs no lock to
+/// descend into it. A worker that finds a leaf or nothing holds the slot while it changes that.
 ///
-/// # Nobody waits for ever
+/// # No thread waits for ever
 ///
 /// A slot is held for one section of [`Tree::insert`](super::tree::Tree::insert), without a safe
-/// point in it: a rank is interrupted only between grains, and then holds nothing. No thread holds
-/// two slots. So the holder of an awaited slot runs, or the operating system can run it, and it
-/// leaves the slot.
+/// point: a rank is interrupted only between grains, and then holds no slot. No thread holds two
+/// slots. So the holder of an awaited slot runs, or the operating system can run it, and it leaves
+/// the slot.
 ///
-/// No wake-up is lost: a sleeper has set `AWAITED` while the slot was held, and falls
-/// asleep only if the word is still the same, which the futex compares in the same step.
-/// The holder leaves by a swap, so it sees the bit, or the sleeper's setting it has failed.
+/// No wake-up is lost. A sleeper has set `AWAITED` while the slot was held. The futex compares the
+/// word and puts the thread to sleep in one step, so a sleeper sleeps only if the word is still the
+/// same. The holder leaves by a swap: either the swap sees the bit, or it came first and the
+/// attempt to set the bit failed.
 pub(super) struct Slot<P: Platform>(P::Futex);
 
-/// The content of an entered slot.
+/// The result of entering a slot.
 pub(super) enum Entered<'a, P: Platform> {
-    /// A cell: the search goes on inside.
+    /// A cell. The search continues inside.
     Cell(u32),
-    /// Nothing or a leaf. No other thread touches it until it is left.
+    /// A held slot with nothing or a leaf. No other thread changes it until the holder leaves.
     Held(Held<'a, P>),
 }
 
-/// A slot that is held. To be left by [`leave`](Self::leave).
+/// A held slot. The holder must call [`leave`](Self::leave).
 pub(super) struct Held<'a, P: Platform> {
     slot: &'a Slot<P>,
     pub(super) node: Node,
@@ -80,27 +80,27 @@ impl<P: Platform> Slot<P> {
         Self(Atomic::new(0))
     }
 
-    /// The content, when no thread changes it: the tree has been built.
+    /// The content, after the tree is built, when no thread changes it.
     #[inline]
     pub(super) fn get(&self) -> Node {
-        // Relaxed: there was a barrier since.
+        // Relaxed: a barrier separates this load from all changes.
         Node::of(self.0.load(Ordering::Relaxed))
     }
 
     /// Puts a node into a slot that no other thread knows yet.
     pub(super) fn put(&self, node: Node) {
-        // Relaxed: whoever publishes the slot's cell does so with release.
+        // Relaxed: the thread that publishes the slot's cell does so with release.
         self.0.store(node.word(), Ordering::Relaxed);
     }
 
-    /// Takes hold of what is there, unless it is a cell.
+    /// Holds the slot, unless it has a cell.
     pub(super) fn enter(&self) -> Entered<'_, P> {
         loop {
-            // Acquire: what the cell was filled with is seen.
+            // Acquire: this thread sees the contents of the cell.
             let word = self.0.load(Ordering::Acquire);
             if word & IS_CELL != 0 {
                 let Node::Cell(index) = Node::of(word) else {
-                    unreachable!("the bit says so");
+                    unreachable!("`IS_CELL` is set");
                 };
                 return Entered::Cell(index);
             }
@@ -108,8 +108,8 @@ impl<P: Platform> Slot<P> {
                 self.wait(word);
                 continue;
             }
-            // Acquire: what the last holder did to the leaf is seen. Relaxed if it fails:
-            // we look again.
+            // Acquire: this thread sees the last holder's changes of the leaf. Relaxed on failure:
+            // the loop loads the word again.
             let taken =
                 (self.0).compare_exchange(word, word | HELD, Ordering::Acquire, Ordering::Relaxed);
             if taken.is_ok() {
@@ -121,13 +121,13 @@ impl<P: Platform> Slot<P> {
         }
     }
 
-    /// Waits while the slot is as it was: `word`, held.
+    /// Waits while the slot's word is `word`, which is held.
     fn wait(&self, word: u32) {
         let until = P::now() + P::duration_to_ticks(SPIN);
         if P::spin_while(&self.0, word, until) != word {
             return;
         }
-        // Relaxed: what is seen here is looked at again in any case.
+        // Relaxed: `enter` loads the word again in any case.
         let marked = word | AWAITED;
         let marks = (self.0).compare_exchange(word, marked, Ordering::Relaxed, Ordering::Relaxed);
         if marks.is_ok() {
@@ -137,7 +137,7 @@ impl<P: Platform> Slot<P> {
 }
 
 impl<P: Platform> Held<'_, P> {
-    /// Leaves this in the slot.
+    /// Puts `node` into the slot and releases it.
     pub(super) fn leave(self, node: Node) {
         // Release: a thread that enters sees the changes of the leaf, or the new cell.
         let before = self.slot.0.swap(node.word(), Ordering::Release);
@@ -164,8 +164,8 @@ mod tests {
         }
     }
 
-    /// Each thread adds one to the leaf. The thread that finds nothing makes the leaf, and the
-    /// thread that finds it full makes it a cell, into which the others go on.
+    /// Each thread adds 1 to the leaf. The thread that finds nothing makes the leaf. The thread
+    /// that finds a full leaf replaces it by a cell, which later threads find.
     fn one_at_a_time<P: Platform>(threads: usize, full: u32) {
         let slot = Slot::<P>::new();
         let (leaf, cell) = (Plain::new(0_u32), Plain::new(0_u32));
@@ -192,13 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn two_in_every_interleaving() {
+    fn two_threads_in_every_interleaving() {
         loom_model(None, || one_at_a_time::<Loom>(2, 2));
         loom_model(None, || one_at_a_time::<Loom>(2, 1));
     }
 
     #[test]
-    fn three_in_most_interleavings() {
+    fn three_threads_in_most_interleavings() {
         loom_model(Some(2), || one_at_a_time::<Loom>(3, 3));
         loom_model(Some(2), || one_at_a_time::<Loom>(3, 1));
     }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_random() {
+    fn four_threads_in_random_schedules() {
         use manycore_check::Shuttle;
         let model = || {
             let slot = Slot::<Shuttle>::new();

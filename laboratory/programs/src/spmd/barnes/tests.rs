@@ -14,11 +14,11 @@ fn of(bodies: usize) -> BarnesProblem {
     BarnesProblem::new(bodies).unwrap()
 }
 
-/// Means for a body of the last step: cells and leaves as wholes, bodies, looks; cells
-/// passed when the next tree is built; cells and leaves there are.
+/// Mean counts for a body in the last step: cells and leaves that count as a whole, bodies, looks;
+/// cells passed when the next tree is built; cells and leaves of the tree.
 fn counted(program: &Barnes<Native>) -> [f64; 6] {
     let problem = program.problem;
-    // SAFETY: no other thread has the program.
+    // SAFETY: no other thread uses the program.
     let field = unsafe { program.field(problem.steps - 1) };
     let mut sum = Interactions::default();
     for body in 0..problem.bodies {
@@ -55,7 +55,7 @@ fn counted(program: &Barnes<Native>) -> [f64; 6] {
         .map(|it| it / problem.bodies as f64)
 }
 
-/// All that a run leaves, to the bit.
+/// The bits of all results of a run.
 fn bits(program: &Barnes<Native>) -> Vec<u64> {
     // SAFETY: the run is over.
     let (points, motions) = unsafe { (program.points[0].all(), program.motions.all()) };
@@ -66,7 +66,7 @@ fn bits(program: &Barnes<Native>) -> Vec<u64> {
 }
 
 #[test]
-fn bodies_move_alike_to_the_bit_whoever_moves_them() {
+fn teams_and_loops_move_bodies_alike_to_the_bit() {
     for bodies in [2, 3, 40, 700] {
         let right = bits(&ran(of(bodies)));
         for program in with_barriers(["futex", "spin-sleep"], 3, || Barnes::new(of(bodies))) {
@@ -91,8 +91,8 @@ fn a_run_has_the_phases_declared() {
     }
 }
 
-/// The declaration without bodies matches the bodies; between the rows of the table, with other
-/// seeds.
+/// The declaration, which has no bodies, matches runs with other seeds, between the rows of its
+/// table.
 #[test]
 fn interactions_are_as_many_as_declared() {
     for bodies in [48, 200, 700, 3_000, 12_000] {
@@ -115,8 +115,8 @@ fn interactions_are_as_many_as_declared() {
     }
 }
 
-/// Left out are the octupole and what follows: halving theta makes errors less by eight at
-/// the least.
+/// The octupole is the first neglected term, so half the theta gives at most an eighth of the
+/// error.
 #[test]
 fn errors_fall_with_the_third_power_of_theta() {
     let error = |theta: f64| {
@@ -133,7 +133,7 @@ fn errors_fall_with_the_third_power_of_theta() {
 }
 
 #[test]
-fn what_is_wrong_is_noticed() {
+fn wrong_results_are_noticed() {
     let wrong = |break_it: &dyn Fn(&mut Barnes<Native>)| {
         let mut program = ran(of(2_000));
         program.verify().unwrap();
@@ -170,9 +170,9 @@ fn what_is_wrong_is_noticed() {
     assert_eq!(wrong(&no_number), "the energy");
 }
 
-/// Bodies that are all at the same place: the run ends, and says so.
+/// If all bodies are at the same place, the run ends and verification fails.
 #[test]
-fn bodies_that_find_no_room_are_missed() {
+fn bodies_that_find_no_room_are_noticed() {
     let mut program = Barnes::<Native>::new(of(50));
     for points in &mut program.points {
         points.get_mut().fill([0.0, 0.0, 0.0, 0.02]);

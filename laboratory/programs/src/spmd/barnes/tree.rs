@@ -1,5 +1,5 @@
-//! The tree of cells. All ranks put bodies into it at once, and its moments are made from the
-//! leaves up, without any waiting.
+//! The tree of cells. All ranks insert bodies at once. Moments are made from the leaves up, without
+//! any waiting.
 
 use super::moments::Moments;
 use super::region::{Region, Vector};
@@ -8,26 +8,27 @@ use crate::spmd::Shared;
 use manycore_platform::Ordering::{AcqRel, Relaxed};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Platform};
 
-/// Bodies that a leaf has at most: SPLASH's number.
+/// The most bodies of a leaf, as in SPLASH's program.
 pub(super) const LEAF: usize = 10;
 
-/// The cell that is the whole.
+/// The cell of the whole space.
 pub(super) const ROOT: u32 = 0;
 
-/// A cube that is divided, because more than a leaf's bodies are in it.
+/// A cube that is divided, because it has more bodies than a leaf can hold.
 #[repr(align(64))]
 struct Cell<P: Platform> {
     children: [Slot<P>; 8],
-    /// The number of children with content; then, of these, the children without moments.
+    /// While the tree is built, the number of children; then the number of children without
+    /// moments.
     pending: P::AtomicU32,
     parent: P::AtomicU32,
 }
 
-/// Bodies of a cube that is not divided.
+/// The bodies of a cube that is not divided.
 #[derive(Clone, Copy)]
 struct Leaf {
     bodies: [u32; LEAF],
-    /// None: there is no such leaf.
+    /// 0: there is no such leaf.
     len: u32,
     parent: u32,
 }
@@ -45,7 +46,7 @@ impl Leaf {
     }
 }
 
-/// A place with its mass, side by side for code that only reads.
+/// A place and its mass.
 pub(super) type Point = [f64; 4];
 
 #[inline]
@@ -55,17 +56,18 @@ pub(super) fn place(point: &Point) -> Vector {
 
 /// The cells, the leaves, and their moments.
 ///
-/// The finished tree depends only on the bodies: a cube is divided if, and only if, more than
-/// [`LEAF`] of them are in it. The order of insertion, and the rank that divided a cube, show only
-/// in the numbers of cells and leaves and in the order within leaves, which is made anew: moments
-/// are the same to the bit for any number of ranks.
+/// The finished tree depends only on the bodies: a cube is divided if, and only if, it has more
+/// than [`LEAF`] bodies. The order of insertion changes only the indices of cells and leaves, and
+/// the order within leaves, which are sorted later. So moments are the same to the bit for any
+/// number of ranks.
 ///
-/// # Who may touch what
+/// # Which rank may write what
 ///
 /// While the tree is built, a leaf belongs to the holder of its slot, and a new cell to its maker.
-/// A leaf has the number of a body in it. Two leaves have no body in common, so no two have the
-/// same number. When moments are made, a leaf belongs to the rank with the body of that number, and
-/// a cell to the rank that finished the last of its children. Then everything is read only.
+/// The index of a leaf is the number of a body in it. Leaves have no body in common, so no two have
+/// the same index. When moments are made, a leaf belongs to the rank that handles the body of that
+/// index, and a cell to the rank that finished the last of its children. Afterwards all ranks only
+/// read.
 pub(super) struct Tree<P: Platform> {
     cells: Box<[Cell<P>]>,
     leaves: Shared<Leaf>,
@@ -75,12 +77,11 @@ pub(super) struct Tree<P: Platform> {
 }
 
 impl<P: Platform> Tree<P> {
-    /// For `bodies` bodies.
+    /// Makes an empty tree for `bodies` bodies.
     ///
-    /// There are half as many cells, and some more. A cell of a random model has two or more bodies
-    /// for each of its children, and there are about 13 bodies a cell. If bodies are so close that
-    /// more cells are needed to part them, some find no room in the tree. The program's answer is
-    /// then wrong, and verification reports it.
+    /// It has room for half as many cells, and 64 more. Random models have about 13 bodies a cell,
+    /// with two or more for each child. If bodies are so close that separating them needs more
+    /// cells, some find no room in the tree. Then the answer is wrong, and verification reports it.
     pub(super) fn new(bodies: usize) -> Self {
         Self::with_cells(bodies, bodies / 2 + 64)
     }
@@ -103,37 +104,37 @@ impl<P: Platform> Tree<P> {
         tree
     }
 
-    /// Empties it. One rank calls this, while no other uses it.
+    /// Empties the tree.
     ///
     /// # Safety
     ///
-    /// As it says.
+    /// One rank calls this, while no other thread uses the tree.
     pub(super) unsafe fn clear(&self) {
         let root = &self.cells[ROOT as usize];
         root.children
             .iter()
             .for_each(|slot| slot.put(Node::Nothing));
         root.pending.store(0, Relaxed);
-        // Were there no body.
-        // SAFETY: the caller's.
+        // The moments of a tree without bodies.
+        // SAFETY: by the caller's contract.
         unsafe { self.of_cells.set(ROOT as usize, Moments::default()) };
         self.used.store(1, Relaxed);
     }
 
-    /// Puts a body into the tree of the space `region`. Returns the number of cells on its way;
-    /// `None` if it found no room, see [`new`](Self::new).
+    /// Inserts a body into the tree of the space `region`. Returns the number of cells that the
+    /// body passes, or `None` if there is no room, see [`new`](Self::new).
     ///
     /// # Safety
     ///
-    /// The tree is being built, and no other thread puts this body into it, or writes `points`.
+    /// The tree is being built, and no other thread inserts this body or writes `points`.
     pub(super) unsafe fn insert(
         &self,
         points: &Shared<Point>,
         region: Region,
         body: u32,
     ) -> Option<usize> {
-        // SAFETY: no thread writes points. A leaf of this number can only be left over from the
-        // last tree: a leaf of this tree has bodies that are in it already.
+        // SAFETY: no thread writes points. A leaf of this index can only be left over from the last
+        // tree: a leaf of this tree has the index of an inserted body.
         let own = unsafe {
             self.leaves.set(body as usize, Leaf::NONE);
             place(&points.read::<P>(body as usize..body as usize + 1)[0])
@@ -146,7 +147,7 @@ impl<P: Platform> Tree<P> {
                 Entered::Cell(below) => below,
                 Entered::Held(held) => match held.node {
                     Node::Leaf(leaf) => {
-                        // SAFETY: the leaf is this rank's, as its slot is.
+                        // SAFETY: this rank holds the leaf's slot.
                         let full = unsafe { self.push(leaf, body) };
                         if full.is_ok() {
                             held.leave(Node::Leaf(leaf));
@@ -165,10 +166,10 @@ impl<P: Platform> Tree<P> {
                         }
                     }
                     _ => {
-                        // SAFETY: no other leaf has the number of this body.
+                        // SAFETY: no other leaf has the index of this body.
                         unsafe { self.begin(body, at) };
                         held.leave(Node::Leaf(body));
-                        // Relaxed: a count, which is read after a barrier.
+                        // Relaxed: a count that is read after a barrier.
                         cell.pending.fetch_add(1, Relaxed);
                         return Some(levels);
                     }
@@ -179,11 +180,11 @@ impl<P: Platform> Tree<P> {
         }
     }
 
-    /// Makes a leaf with one body, and with the number of that body.
+    /// Makes a leaf with one body and that body's index.
     ///
     /// # Safety
     ///
-    /// This rank put the body into the tree, or holds the slot of the body's former leaf.
+    /// This rank inserts the body, or holds the slot of the body's former leaf.
     unsafe fn begin(&self, body: u32, parent: u32) {
         let mut leaf = Leaf {
             len: 1,
@@ -191,18 +192,18 @@ impl<P: Platform> Tree<P> {
             ..Leaf::NONE
         };
         leaf.bodies[0] = body;
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         let at = unsafe { self.leaves.write::<P>(body as usize..body as usize + 1) };
         at[0] = leaf;
     }
 
-    /// Puts a body into a leaf, if that has room.
+    /// Adds a body to a leaf, if the leaf has room.
     ///
     /// # Safety
     ///
     /// This rank holds the leaf's slot, or no other thread knows the leaf.
     unsafe fn push(&self, leaf: u32, body: u32) -> Result<(), Full> {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         let leaf = unsafe { &mut self.leaves.write::<P>(leaf as usize..leaf as usize + 1)[0] };
         let len = leaf.len as usize;
         *leaf.bodies.get_mut(len).ok_or(Full)? = body;
@@ -210,7 +211,8 @@ impl<P: Platform> Tree<P> {
         Ok(())
     }
 
-    /// Makes a cell of a full leaf, in this region; `None`, if there is no more room.
+    /// Replaces a full leaf in `region` by a new cell, and returns the cell. Returns `None` if no
+    /// cell is left.
     ///
     /// # Safety
     ///
@@ -222,18 +224,18 @@ impl<P: Platform> Tree<P> {
         parent: u32,
         region: Region,
     ) -> Option<u32> {
-        // Relaxed: a number for each. It does not go far above the number of cells, as a
-        // rank adds one for a body at most when there are no more.
+        // Relaxed: each call gets its own number. It does not overflow: after the last cell each
+        // body adds at most 1.
         let new = self.used.fetch_add(1, Relaxed);
         let cell = self.cells.get(new as usize)?;
-        // No other thread knows the cell until the slot is left.
+        // No other thread knows the cell until this rank leaves the slot.
         cell.children
             .iter()
             .for_each(|slot| slot.put(Node::Nothing));
         cell.parent.store(parent, Relaxed);
         let mut children = 0;
-        // SAFETY: the slot is this rank's, and so are the leaf, which is no more, and the
-        // leaves that have its bodies' numbers: those are in no other leaf.
+        // SAFETY: this rank holds the slot, so it owns the old leaf and the leaves with the indices
+        // of its bodies, which are in no other leaf.
         unsafe {
             let old = self.leaves.get(leaf as usize);
             self.leaves.set(leaf as usize, Leaf::NONE);
@@ -257,31 +259,31 @@ impl<P: Platform> Tree<P> {
         Some(new)
     }
 
-    /// Makes the moments of the leaf with this number, if there is such a leaf, and of all cells
-    /// for which this completes the children.
+    /// Makes the moments of the leaf with the index `body`, if there is one, and of all cells whose
+    /// last child this finishes.
     ///
     /// No rank waits. Of the ranks that finish a cell's children, the last continues with the cell,
-    /// and the others are done here. So each cell is made once: by induction from the leaves up all
-    /// its children are made, and exactly one rank takes the count of unfinished children to
-    /// nothing.
+    /// and the others return. So each cell's moments are made once: by induction from the leaves up
+    /// all its children are finished, and exactly one rank decrements the count of unfinished
+    /// children to zero.
     ///
     /// # Safety
     ///
-    /// After the tree is built, once for each body. No thread writes `points` or `costs`.
+    /// The tree is built, and each body is passed once. No thread writes `points` or `costs`.
     pub(super) unsafe fn raise(&self, points: &Shared<Point>, costs: &Shared<u32>, body: u32) {
         let index = body as usize;
-        // SAFETY: the leaf of this number is this rank's.
+        // SAFETY: only this rank handles the leaf of this index.
         let leaf = unsafe { &mut self.leaves.write::<P>(index..index + 1)[0] };
         if leaf.len == 0 {
             return;
         }
         let bodies = &mut leaf.bodies[..leaf.len as usize];
-        // So that sums are the same whoever came first.
+        // Sorted, so that sums do not depend on the order of insertion.
         bodies.sort_unstable();
         let mut parts = [Moments::default(); LEAF];
         for (part, &body) in parts.iter_mut().zip(&*bodies) {
             let body = body as usize;
-            // SAFETY: no thread writes them.
+            // SAFETY: by the caller's contract no thread writes them.
             let (point, cost) = unsafe {
                 let point = points.read::<P>(body..body + 1)[0];
                 (point, costs.read::<P>(body..body + 1)[0])
@@ -289,18 +291,19 @@ impl<P: Platform> Tree<P> {
             *part = Moments::of_body(place(&point), point[3], u64::from(cost));
         }
         let moments = Moments::of_parts(&parts[..bodies.len()]);
-        // SAFETY: as the leaf.
+        // SAFETY: as for the leaf.
         unsafe { self.of_leaves.write::<P>(index..index + 1)[0] = moments };
         self.done(leaf.parent);
     }
 
-    /// A child of the cell is done; if it was the last, the cell is made, and so on up.
+    /// Counts a finished child of the cell. If it is the last, makes the cell's moments and
+    /// continues with the cell's parent.
     fn done(&self, mut at: u32) {
         loop {
             let cell = &self.cells[at as usize];
-            // Release: the last rank sees this child's moments. Acquire: the last rank sees all,
-            // since the count only changes by read-modify-writes, and each carries on the releases
-            // before it.
+            // Release: the last rank sees this child's moments. Acquire: the last rank sees all
+            // children's, since only read-modify-writes change the count, and each continues the
+            // release sequences before it.
             if cell.pending.fetch_sub(1, AcqRel) != 1 {
                 return;
             }
@@ -309,32 +312,32 @@ impl<P: Platform> Tree<P> {
             for slot in &cell.children {
                 let node = slot.get();
                 if node != Node::Nothing {
-                    // SAFETY: made, and seen, as above.
+                    // SAFETY: the child's moments are made, and this rank sees them, as above.
                     parts[count] = *unsafe { self.moments(node) };
                     count += 1;
                 }
             }
             let moments = Moments::of_parts(&parts[..count]);
             let index = at as usize;
-            // SAFETY: this rank was the last.
+            // SAFETY: only the last rank, this one, writes the cell's moments.
             unsafe { self.of_cells.write::<P>(index..index + 1)[0] = moments };
             if at == ROOT {
                 return;
             }
-            // Relaxed: written when the tree was built.
+            // Relaxed: a barrier follows the building of the tree.
             at = cell.parent.load(Relaxed);
         }
     }
 
-    /// The moments of a node that is something.
+    /// The moments of a cell or a leaf.
     ///
     /// # Safety
     ///
-    /// They have been made, and no thread writes them.
+    /// The moments are made, and no thread writes them.
     ///
     /// # Panics
     ///
-    /// If it is nothing.
+    /// If `node` is `Node::Nothing`.
     #[inline]
     pub(super) unsafe fn moments(&self, node: Node) -> &Moments {
         let (all, index) = match node {
@@ -342,11 +345,11 @@ impl<P: Platform> Tree<P> {
             Node::Leaf(leaf) => (&self.of_leaves, leaf as usize),
             Node::Nothing => unreachable!("nothing has no moments"),
         };
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { &all.read::<P>(index..index + 1)[0] }
     }
 
-    /// The content of each eighth of a cell, after the tree is built.
+    /// The children of a cell with their octants, after the tree is built.
     #[inline]
     pub(super) fn children(&self, cell: u32) -> impl Iterator<Item = (usize, Node)> {
         let children = self.cells[cell as usize].children.iter();
@@ -356,15 +359,15 @@ impl<P: Platform> Tree<P> {
             .filter(|&(_, node)| node != Node::Nothing)
     }
 
-    /// The bodies of a leaf, in order.
+    /// The bodies of a leaf, sorted.
     ///
     /// # Safety
     ///
-    /// After moments have been made.
+    /// The moments are made, and the tree is not being built.
     #[inline]
     pub(super) unsafe fn bodies(&self, leaf: u32) -> &[u32] {
         let leaf = leaf as usize;
-        // SAFETY: no thread writes leaves then.
+        // SAFETY: by the caller's contract no thread writes leaves.
         unsafe { self.leaves.read::<P>(leaf..leaf + 1)[0].bodies() }
     }
 }

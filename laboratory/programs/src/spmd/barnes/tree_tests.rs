@@ -1,4 +1,4 @@
-//! The tree that several ranks build: the same for any team, and in every interleaving.
+//! Any team builds the same tree, in every interleaving.
 
 use super::*;
 use manycore_check::{Faulty, Loom, Plain, Shuttle, TornAdd, caught, loom_model, team};
@@ -20,9 +20,9 @@ fn points(bodies: usize) -> Shared<Point> {
     )
 }
 
-/// All that hangs on bodies only: octants, bodies and moments, from the root down.
+/// Describes what depends only on bodies: octants, bodies and moments, from the root down.
 fn describe<P: Platform>(tree: &Tree<P>, node: Node, out: &mut Vec<(Vec<u32>, Moments)>) {
-    // SAFETY: all is done.
+    // SAFETY: moments are made, and no other thread uses the tree.
     let moments = unsafe { *tree.moments(node) };
     match node {
         Node::Leaf(leaf) => {
@@ -40,13 +40,13 @@ fn describe<P: Platform>(tree: &Tree<P>, node: Node, out: &mut Vec<(Vec<u32>, Mo
     }
 }
 
-/// Builds a tree: `apart` bodies one after the other, and the others by a team with interleaved
-/// shares.
+/// Builds a tree. One thread inserts the first `apart` bodies; then a team inserts the others in
+/// interleaved shares.
 fn built<P: Platform>(bodies: usize, apart: usize, ranks: usize) -> Vec<(Vec<u32>, Moments)> {
     let points = points(bodies);
     let costs = Shared::from(vec![3; bodies]);
     let tree = Tree::<P>::with_cells(bodies, bodies + 8);
-    // SAFETY: phases are one after the other, and each body is given to one rank.
+    // SAFETY: phases follow each other, and one rank handles each body.
     unsafe {
         tree.clear();
         for body in 0..apart {
@@ -70,7 +70,7 @@ fn built<P: Platform>(bodies: usize, apart: usize, ranks: usize) -> Vec<(Vec<u32
 }
 
 #[test]
-fn the_tree_is_divided_where_there_are_many() {
+fn cubes_with_many_bodies_are_divided() {
     let tree = built::<Native>(1_000, 1_000, 1);
     let all = &tree[0].1;
     assert_eq!((all.bodies, all.cost, all.mass), (1_000, 3_000, 1_000.0));
@@ -90,7 +90,7 @@ fn the_tree_is_divided_where_there_are_many() {
 }
 
 #[test]
-fn it_is_the_same_for_any_team() {
+fn the_tree_is_the_same_for_any_team() {
     let alone = built::<Native>(3_000, 0, 1);
     for ranks in [2, 3, 7] {
         for _ in 0..5 {
@@ -100,7 +100,7 @@ fn it_is_the_same_for_any_team() {
 }
 
 #[test]
-fn in_every_interleaving_of_two_that_split_a_leaf() {
+fn two_ranks_split_a_leaf_in_most_interleavings() {
     let alone = built::<Native>(11, 11, 1);
     loom_model(Some(2), move || {
         assert!(built::<Loom>(11, 9, 2) == alone, "another tree");
@@ -112,7 +112,7 @@ fn in_every_interleaving_of_two_that_split_a_leaf() {
 }
 
 #[test]
-fn in_many_schedules_of_three() {
+fn three_ranks_build_a_tree_in_random_schedules() {
     let alone = built::<Native>(40, 0, 1);
     let expected = alone.clone();
     shuttle_random(200, move || {
@@ -135,8 +135,8 @@ fn torn_counts_are_caught() {
     caught(|| loom_model(Some(2), torn));
 }
 
-/// The ascent by itself, where plain memory is watched: two leaves of a cell, and the
-/// last to be done reads what both have written.
+/// The protocol of `done` alone, on plain memory that the model checker watches: of three ranks
+/// that write leaves, the last reads all three.
 fn the_last_goes_up<P: Platform>() {
     let pending = P::AtomicU32::new(3);
     let leaves = [Plain::new(0), Plain::new(0), Plain::new(0)];
@@ -151,7 +151,7 @@ fn the_last_goes_up<P: Platform>() {
 }
 
 #[test]
-fn whoever_is_last_sees_all() {
+fn the_last_rank_sees_all_leaves() {
     loom_model(None, the_last_goes_up::<Loom>);
     let relaxed = the_last_goes_up::<Faulty<Loom, manycore_check::Relaxed>>;
     assert!(caught(|| loom_model(None, relaxed)).contains("Causality violation"));
@@ -161,7 +161,7 @@ fn whoever_is_last_sees_all() {
 fn bodies_that_cannot_be_parted_find_no_room() {
     let points = Shared::from(vec![[0.5, 0.5, 0.5, 1.0]; LEAF + 1]);
     let tree = Tree::<Native>::with_cells(LEAF + 1, 100);
-    // SAFETY: one rank.
+    // SAFETY: only this thread uses the tree.
     let room = unsafe {
         tree.clear();
         std::array::from_fn::<_, { LEAF + 1 }, _>(|body| {

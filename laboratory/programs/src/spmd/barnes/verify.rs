@@ -1,4 +1,4 @@
-//! Do bodies move as they should? Forces by direct summation; energy and momentum.
+//! Checks forces against direct summation, and the conservation of energy and momentum.
 
 use super::declared::BarnesPhases;
 use super::moments::Pull;
@@ -11,34 +11,34 @@ use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 /// The number of bodies for which the forces are also summed directly.
 const SAMPLE: usize = 256;
 
-/// The tolerance of a sum of many small errors, in standard deviations.
+/// The tolerance of a mean of many small errors, in standard deviations.
 const DEVIATIONS: f64 = 8.0;
 
-/// The differences between the accelerations of the last step and those by direct summation,
+/// The differences between accelerations of the last step and accelerations by direct summation,
 /// relative to the root mean square of the latter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Errors {
-    /// The error of all bodies looked at.
+    /// The root mean square error of the sampled bodies.
     pub root_mean_square: f64,
-    /// The error of the median body.
+    /// The median error.
     pub median: f64,
-    /// The error of the worst.
+    /// The greatest error.
     pub greatest: f64,
-    /// The unit of the other errors: the root mean square acceleration by direct summation, where the
+    /// The unit of the errors: the root mean square acceleration by direct summation, where the
     /// total mass and the constant of gravity are 1.
     pub acceleration: f64,
 }
 
-/// Totals over all bodies, when forces were last computed.
+/// Totals over all bodies at the last forces.
 struct Totals {
     kinetic: f64,
     momentum: Vector,
 }
 
 impl<P: Platform> Barnes<P> {
-    /// Compares the forces on up to 256 bodies with those by direct summation over all bodies. Call it
-    /// after the run.
+    /// Compares the forces on up to 256 bodies with direct summation over all bodies, after the
+    /// run.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::{Barnes, BarnesProblem};
@@ -47,7 +47,7 @@ impl<P: Platform> Barnes<P> {
     ///
     /// let program = Barnes::<Native>::new(BarnesProblem::new(1_000)?);
     /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-    /// // SAFETY: a team of one, whose sums nobody else has.
+    /// // SAFETY: a team of one rank, with its own sums.
     /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
     /// assert!(program.errors().median < 0.02);
     /// # Ok::<(), manycore_programs::spmd::barnes::InvalidBarnes>(())
@@ -98,33 +98,33 @@ impl<P: Platform> Barnes<P> {
         totals
     }
 
-    /// Whether all bodies were in the tree, with their masses; whether forces are as exact
-    /// as the tree makes them; and whether energy and momentum are kept as far as forces
-    /// are exact.
+    /// Checks that all bodies were in the tree, with their masses; that the errors of forces are as
+    /// expected from the tree; and that these errors explain the changes of energy and momentum.
     ///
-    /// # What the tree makes of a force
+    /// # The error of a force
     ///
-    /// Mass and quadrupole leave out the octupole and higher terms. A place in a cube is half an
-    /// edge from the middle in the root mean square, so a cell that is just not opened has its mass
-    /// within `theta / 2` of its distance. The octupole of a mass that far out, all on one side,
-    /// moves a body by `4 (theta / 2)^3` times the effect of the mass at the middle, times the
-    /// third Legendre polynomial. The root mean square of that polynomial over all directions is
-    /// `1 / sqrt(7)`, which gives 0.19 theta^3. A body interacts with some hundred cells. Their
-    /// errors have no direction in common and add up as `sqrt(K)` does, and their pulls nearly as
-    /// `K`: a force is off by 0.19 theta^3 / sqrt(K). That is `error`. Twice that is allowed for
-    /// the root mean square of all bodies, and, for the worst body, twice the error of one cell.
+    /// Mass and quadrupole leave out the octupole and higher terms. The root mean square distance
+    /// of a place in a cube from its middle is half an edge, so the mass of a cell that is just not
+    /// opened is within `theta / 2` of its distance. If all of that mass is at that distance on one
+    /// side, its octupole pulls with `4 (theta / 2)^3` times the pull of the mass at the middle,
+    /// times the third Legendre polynomial. The root mean square of that polynomial over all
+    /// directions is `1 / sqrt(7)`, which gives 0.19 theta^3. A body interacts with `K` cells,
+    /// about a hundred. The errors of cells have independent directions and add up as `sqrt(K)`;
+    /// pulls add up nearly as `K`. So the relative error of a force is 0.19 theta^3 / sqrt(K): that
+    /// is `error`. The tolerance is twice `error` for the root mean square of all bodies, and twice
+    /// the error of one cell for the worst body.
     ///
     /// # Energy and momentum
     ///
-    /// Over the time `T` between the first and the last forces, errors change a body's momentum by
-    /// up to `T a error` and its energy by `v` times that, if they stay the same. The potential (half
-    /// belongs to each body) is off by `error / 4` of itself, at the first and at the last forces: a
-    /// multipole of order `l` is `l + 1` times as large a part of a force as of the potential.
-    /// Errors of different bodies are nearly independent, so the means over all bodies are off by these
-    /// over the root of their number; eight times that is allowed. The leapfrog by itself keeps the
-    /// energy to `(w time)^2 / 12` of the work. `w` is the frequency of a body in the steepest field.
-    /// `w^2` has two terms: `m / 2 a^3` at the centre of a sphere of scale `a`, and the pull of one other
-    /// body, as near as the softening allows.
+    /// Errors that stay the same over the time `T` between the first and the last forces change a
+    /// body's momentum by up to `T a error`, and its energy by `v` times that. At the first and at
+    /// the last forces the relative error of the potential is `error / 4`: a multipole of order `l`
+    /// is `l + 1` times as large a part of a force as of the potential. Half the potential belongs
+    /// to each body. Errors of different bodies are nearly independent, so errors of means over all
+    /// bodies are smaller by the root of their number. The tolerance is eight times that. The
+    /// leapfrog by itself keeps the energy to `(w time)^2 / 12` of the work. `w` is the frequency
+    /// of a body in the steepest field. `w^2` has two terms: `m / 2 a^3` at the centre of a sphere
+    /// of scale `a`, and the pull of one other body, as near as the softening allows.
     pub(super) fn check(&self) -> Result<(Errors, f64), WrongAnswer> {
         let problem = &self.problem;
         let bodies = problem.bodies as f64;
@@ -185,7 +185,7 @@ fn within(
     })
 }
 
-/// The pull of all other bodies on a body, summed one by one.
+/// The pull of all other bodies on a body, by direct summation.
 fn directly(points: &[Point], body: usize, softening2: f64) -> Pull {
     let mut pull = Pull::default();
     let at = place(&points[body]);

@@ -1,4 +1,4 @@
-//! The forces on one body, and which bodies a zone has.
+//! The forces on one body, and the bodies of a zone.
 
 use super::moments::Pull;
 use super::region::{Region, Vector};
@@ -8,7 +8,7 @@ use crate::spmd::Shared;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// A tree that is done, with its bodies.
+/// A finished tree, with its bodies.
 pub(super) struct Field<'a, P: Platform> {
     pub(super) tree: &'a Tree<P>,
     pub(super) points: &'a Shared<Point>,
@@ -20,11 +20,11 @@ pub(super) struct Field<'a, P: Platform> {
 /// The interactions of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Interactions {
-    /// Cells, and leaves, taken as a whole.
+    /// Cells and leaves that count as a whole.
     pub(super) wholes: u32,
     /// Other bodies.
     pub(super) bodies: u32,
-    /// Cells and leaves that were looked at.
+    /// Cells and leaves looked at.
     pub(super) looks: u32,
 }
 
@@ -33,11 +33,11 @@ impl<'a, P: Platform> Field<'a, P> {
     ///
     /// # Safety
     ///
-    /// The tree's moments have been made, and while the field lives no thread writes them, or the
-    /// points.
+    /// The tree's moments are made, and no thread writes them or the points while the field is
+    /// alive.
     pub(super) unsafe fn pull_on(&self, body: u32) -> (Pull, Interactions) {
         let index = body as usize;
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         let point = unsafe { &self.points.read::<P>(index..index + 1)[0] };
         let mut walk = Walk {
             field: self,
@@ -52,13 +52,13 @@ impl<'a, P: Platform> Field<'a, P> {
         (walk.pull, walk.count)
     }
 
-    /// Calls `visit` with the bodies in this range of the cumulated costs, in the order of the
-    /// tree, and with their numbers in that order.
+    /// Calls `visit` with each body of a zone, a range of the cumulated costs in the order of the
+    /// tree, and with the body's number in that order.
     ///
     /// # Safety
     ///
-    /// As for [`pull_on`](Self::pull_on), and no thread writes `costs`: a leaf may have bodies of
-    /// two zones.
+    /// As for [`pull_on`](Self::pull_on), and no thread writes `costs`: two zones can have bodies
+    /// in one leaf.
     pub(super) unsafe fn zone(
         &self,
         costs: &Shared<u32>,
@@ -77,7 +77,7 @@ impl<'a, P: Platform> Field<'a, P> {
         before: &mut Before,
         visit: &mut dyn FnMut(u32, usize),
     ) {
-        // SAFETY: the contract of `zone`.
+        // SAFETY: by the contract of `zone`.
         let moments = unsafe { self.tree.moments(node) };
         if before.cost + moments.cost <= zone.start || before.cost >= zone.end {
             before.cost += moments.cost;
@@ -91,10 +91,10 @@ impl<'a, P: Platform> Field<'a, P> {
                 }
             }
             Node::Leaf(leaf) => {
-                // SAFETY: the contract of `zone`.
+                // SAFETY: by the contract of `zone`.
                 for &body in unsafe { self.tree.bodies(leaf) } {
                     let index = body as usize;
-                    // SAFETY: the contract of `zone`.
+                    // SAFETY: by the contract of `zone`.
                     let cost = unsafe { costs.read::<P>(index..index + 1)[0] };
                     if zone.contains(&before.cost) {
                         visit(body, before.bodies);
@@ -127,13 +127,13 @@ struct Walk<'a, 'b, P: Platform> {
 impl<P: Platform> Walk<'_, '_, P> {
     fn look_at(&mut self, node: Node, region: Region) {
         let tree = self.field.tree;
-        // SAFETY: the contract of `pull_on`.
+        // SAFETY: by the contract of `pull_on`.
         let moments = unsafe { tree.moments(node) };
         self.count.looks += 1;
         let way: Vector = std::array::from_fn(|axis| moments.centre[axis] - self.place[axis]);
         let square: f64 = way.iter().map(|it| it * it).sum();
         let edge = 2.0 * region.half;
-        // A cell around the body is not far away, however far its centre of mass is.
+        // A cell that contains the body is always opened, see the module's documentation.
         if edge * edge < self.theta2 * square && !region.contains(&self.place) {
             self.pull.add_cell(way, moments, self.softening2);
             self.count.wholes += 1;
@@ -146,7 +146,7 @@ impl<P: Platform> Walk<'_, '_, P> {
                 }
             }
             Node::Leaf(leaf) => {
-                // SAFETY: the contract of `pull_on`.
+                // SAFETY: by the contract of `pull_on`.
                 for &other in unsafe { tree.bodies(leaf) } {
                     if other == self.body {
                         continue;

@@ -6,11 +6,10 @@ use super::lanes::Real;
 /// A matrix, by rows.
 pub(super) type BtBlock<T> = [[T; 5]; 5];
 
-/// A matrix and, as its last column, a vector.
+/// A matrix with a vector as its last column.
 pub(super) type Extended<T> = [[T; 6]; 5];
 
-/// Calls `$function::<row, columns>($arguments)` for each row of the equations' derivatives, with
-/// its columns that are not zero.
+/// Calls `$function` for each row of the Jacobians, with the columns that are not zero.
 macro_rules! by_pattern {
     ($function:ident($($argument:expr),*)) => {
         $function::<T, 0, 2>([0, 1], $($argument),*);
@@ -21,7 +20,8 @@ macro_rules! by_pattern {
     };
 }
 
-/// `(target, extended's last column) -= matrix * other`, where the matrix has the pattern.
+/// `(target, extended's last column) -= matrix * other`. The matrix has zeros where the Jacobians
+/// have.
 #[inline(always)]
 pub(super) fn subtract_product<T: Real>(
     target: &mut BtBlock<T>,
@@ -57,8 +57,8 @@ fn subtract<T: Real, const N: usize>(row: &mut [T; N], factor: T, other: &[T; N]
     }
 }
 
-/// Replaces `extended` by what `matrix` makes of it: Gaussian elimination without a
-/// search for pivots, which the benchmark's matrices, with large diagonals, do not need.
+/// Multiplies `extended` by the inverse of `matrix`, by Gaussian elimination without pivoting. The
+/// benchmark's matrices have large diagonals and need no pivoting.
 #[inline(always)]
 pub(super) fn divide<T: Real>(matrix: &mut BtBlock<T>, extended: &mut Extended<T>) {
     eliminate::<T, 0>(matrix, extended);
@@ -104,7 +104,7 @@ fn substitute<T: Real, const ROW: usize>(matrix: &BtBlock<T>, extended: &mut Ext
     extended[ROW] = sum;
 }
 
-/// The vector minus the matrix times another.
+/// The vector of `extended` minus its matrix times `other`.
 #[inline(always)]
 pub(super) fn minus_product<T: Real>(extended: &Extended<T>, other: &State<T>) -> State<T> {
     let mut result = [T::of(0.0); 5];

@@ -1,7 +1,7 @@
-//! The solution that the forcing term makes exact, and the field that a run begins with.
+//! The exact solution, which the forcing term makes steady, and the initial field.
 
-/// The polynomials' coefficients, a column a quantity: first the constant, then for each power from
-/// the first to the fourth the coefficients of the three coordinates (RNR-94-007, section 4).
+/// The polynomials' coefficients, one column for each quantity (RNR-94-007, section 4). The first
+/// row is the constant. For each power from 1 to 4 follow three rows, one a coordinate.
 const COEFFICIENTS: [[f64; 5]; 13] = [
     [2.0, 1.0, 2.0, 2.0, 5.0],
     [0.0, 0.0, 2.0, 2.0, 4.0],
@@ -18,7 +18,7 @@ const COEFFICIENTS: [[f64; 5]; 13] = [
     [0.3, 0.5, 0.4, 0.3, 0.2],
 ];
 
-/// The exact solution at a point of the unit cube, by quantity.
+/// The exact solution at a point of the unit cube.
 pub(super) fn exact(point: [f64; 3]) -> [f64; 5] {
     std::array::from_fn(|quantity| {
         let coefficient = |row: usize| COEFFICIENTS[row][quantity];
@@ -30,10 +30,10 @@ pub(super) fn exact(point: [f64; 3]) -> [f64; 5] {
     })
 }
 
-/// The initial state of a run: the exact solution on the cube's faces. Inside it is one minus the
-/// product, over the three directions, of one minus the linear interpolation between two opposite
-/// faces. (This differs from a transfinite interpolation: the benchmark takes the products of
-/// values, so the field jumps at the faces.)
+/// The initial field at a point. On the cube's faces it is the exact solution. Inside it is one
+/// minus the product, over the three directions, of one minus the linear interpolation between two
+/// opposite faces. The benchmark multiplies values, so, unlike in transfinite interpolation, the
+/// field jumps at the faces.
 pub(super) fn initial(point: [f64; 3]) -> [f64; 5] {
     let on_face = |&coordinate: &f64| coordinate == 0.0 || coordinate == 1.0;
     if point.iter().any(on_face) {

@@ -1,14 +1,14 @@
-//! The equations of a viscous gas, as they look along one direction.
+//! The equations of a viscous gas along one direction.
 //!
-//! All three directions have the same equations when the momentum along the direction
-//! comes first, so each is written once. In the conserved quantities
-//! U = (density, momentum along, two momenta across, energy) the benchmark solves
+//! If the momentum along the direction comes first, all three directions have the same equations.
+//! In the conserved quantities U = (density, momentum along, two momenta across, energy) the
+//! benchmark solves
 //!
 //! dU/dt = sum over the directions of - dE(U)/dx + d2V(U)/dx2, and a forcing term,
 //!
-//! where `E` is what the flow carries along ([`flux`]) and `V` is what spreads by
-//! viscosity, conduction and diffusion ([`spread`]); mixed derivatives are left out
-//! (Bailey et al., "The NAS Parallel Benchmarks", RNR-94-007, section 4).
+//! where `E` is the convective flux ([`flux`]) and `V` is the flux by viscosity, conduction and
+//! diffusion ([`spread`]), without mixed derivatives (Bailey et al., "The NAS Parallel Benchmarks",
+//! RNR-94-007, section 4).
 
 use super::lanes::Real;
 
@@ -25,15 +25,15 @@ const CONDUCTION: f64 = 1.96;
 /// Constants that depend on the grid and the direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weights {
-    /// The weight of a central difference: half the inverse of the distance of points.
+    /// The weight of a central difference: half the inverse of the distance between points.
     pub(super) first: f64,
-    /// The weight of a second difference: the square of the inverse.
+    /// The weight of a second difference: the square of that inverse.
     pub(super) second: f64,
-    /// How fast every quantity diffuses, which no gas does.
+    /// The artificial diffusion of every quantity.
     pub(super) diffusion: f64,
 }
 
-/// Velocities and energy by mass.
+/// Velocities, and energies of a unit of mass.
 pub(super) struct GasMotion<T> {
     /// The volume of a unit of mass.
     volume: T,
@@ -90,9 +90,8 @@ pub(super) fn spread<T: Real>(state: &State<T>, motion: &GasMotion<T>, diffusion
     ]
 }
 
-/// dE/dU times the first weight, and dV/dU times the second: `entry` is called with row,
-/// column and both values wherever [`PATTERN`](super::block::PATTERN) says that they are
-/// not zero.
+/// The Jacobians: dE/dU times the first weight, and dV/dU times the second. Calls `entry` with row,
+/// column and both values, where either can differ from zero.
 #[inline(always)]
 pub(super) fn jacobians<T: Real>(
     state: &State<T>,

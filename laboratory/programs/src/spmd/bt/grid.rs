@@ -4,27 +4,26 @@ use super::gas::{State, Weights};
 use super::lanes::{LANES, Lanes};
 use std::ops::Range;
 
-/// Numbers of a cache line.
+/// Numbers in a cache line.
 const LINE: usize = 8;
 
-/// A cube of points. Neighbours in memory differ in the first coordinate: a row of one quantity,
-/// then of the next; rows make a plane.
+/// A cube of points. In memory, neighbours differ in x. A row holds one quantity of its points
+/// after the other, a plane holds rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Grid {
-    /// On an edge.
+    /// Points on an edge.
     pub(super) points: usize,
-    /// From one row to the next, and from one plane to the next: odd numbers of cache
-    /// lines, so that a line across rows or planes does not fall into a few sets of a
-    /// cache.
+    /// Strides of rows and planes. Both are odd numbers of cache lines, so that a line across rows
+    /// or planes uses all sets of a cache.
     row: usize,
     plane: usize,
 }
 
-/// A direction of the three.
+/// One of the three directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Direction {
     axis: usize,
-    /// The quantities, that momentum first which is along.
+    /// The order of the quantities: the momentum along the direction is the first momentum.
     pub(super) order: [usize; 5],
 }
 
@@ -44,7 +43,7 @@ pub(super) const DIRECTIONS: [Direction; 3] = [
 ];
 
 impl Direction {
-    /// Diffusion along it.
+    /// Diffusion along the direction.
     fn diffusion(self) -> f64 {
         [0.75, 0.75, 1.0][self.axis]
     }
@@ -61,35 +60,35 @@ impl Grid {
         }
     }
 
-    /// Numbers of a field.
+    /// The length of a field's memory.
     pub(super) fn len(&self) -> usize {
         self.plane * self.points
     }
 
-    /// Points of a line without its ends.
+    /// The number of points of a line without its ends.
     #[inline]
     pub(super) fn inner(&self) -> usize {
         self.points - 2
     }
 
-    /// Lines of a direction that are not on a face.
+    /// The number of lines of a direction that are not on a face.
     pub(super) fn lines(&self) -> usize {
         self.inner() * self.inner()
     }
 
-    /// From one point to the next.
+    /// The stride from one point to the next.
     #[inline]
     pub(super) fn stride(&self, direction: Direction) -> usize {
         [1, self.row, self.plane][direction.axis]
     }
 
-    /// From one quantity of a point to the next.
+    /// The stride from one quantity of a point to the next.
     #[inline]
     pub(super) fn quantity(&self) -> usize {
         self.points
     }
 
-    /// The first quantity of a point.
+    /// The place of a point's first quantity.
     #[inline]
     pub(super) fn at(&self, [x, y, z]: [usize; 3]) -> usize {
         z * self.plane + y * self.row + x
@@ -100,7 +99,7 @@ impl Grid {
         point.map(|index| index as f64 / (self.points - 1) as f64)
     }
 
-    /// A field that has these values.
+    /// A field with `value` at each point.
     pub(super) fn filled(&self, value: impl Fn([f64; 3]) -> [f64; 5]) -> Vec<f64> {
         let mut field = vec![0.0; self.len()];
         for z in 0..self.points {
@@ -116,13 +115,12 @@ impl Grid {
         field
     }
 
-    /// All quantities of a row, from its first point's first on.
+    /// All quantities of the row whose first number is at `first`.
     pub(super) fn row(&self, first: usize) -> Range<usize> {
         first..first + 5 * self.points
     }
 
-    /// The point that a line of a direction begins with: neighbouring lines have
-    /// neighbouring numbers.
+    /// The first point of a line. Neighbouring lines have consecutive numbers.
     pub(super) fn line(&self, direction: Direction, number: usize) -> [usize; 3] {
         let slow = number / self.inner() + 1;
         let fast = number % self.inner() + 1;
@@ -133,7 +131,7 @@ impl Grid {
         }
     }
 
-    /// The lines that are solved side by side from this one on.
+    /// The `LANES` lines from `first`, which are solved together.
     pub(super) fn bundle(&self, direction: Direction, first: usize) -> Bundle {
         Bundle {
             starts: std::array::from_fn(|lane| self.at(self.line(direction, first + lane))),
@@ -143,7 +141,7 @@ impl Grid {
         }
     }
 
-    /// The factors of differences along a direction.
+    /// The weights of differences along a direction.
     pub(super) fn weights(&self, direction: Direction) -> Weights {
         let intervals = (self.points - 1) as f64;
         Weights {
@@ -154,7 +152,7 @@ impl Grid {
     }
 }
 
-/// Lines side by side.
+/// Lines that are solved together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bundle {
     starts: [usize; LANES],
@@ -164,8 +162,8 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// The states at a point of each line, from the quantities that `get` returns, turned into the
-    /// direction.
+    /// The state of each line at a point, in the order of the direction. `get` returns the number
+    /// at a place.
     #[inline(always)]
     pub(super) fn states(&self, point: usize, get: impl Fn(usize) -> f64) -> State<Lanes> {
         let mut states = [Lanes([0.0; LANES]); 5];
@@ -178,7 +176,7 @@ impl Bundle {
         states
     }
 
-    /// The other way round.
+    /// Calls `set` with the places and numbers of these states.
     #[inline(always)]
     pub(super) fn store(
         &self,
@@ -194,7 +192,7 @@ impl Bundle {
         }
     }
 
-    /// All quantities of some points, as runs of neighbours in memory.
+    /// Visits the places of all quantities of some points, as ranges of neighbours in memory.
     pub(super) fn runs(&self, points: Range<usize>, mut visit: impl FnMut(Range<usize>)) {
         for point in points {
             for quantity in 0..5 {

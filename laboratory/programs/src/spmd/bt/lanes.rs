@@ -1,9 +1,9 @@
-//! Numbers, and several of them side by side.
+//! Numbers, and several numbers as a vector.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The numbers of the equations: [`Lanes`], and in tests numbers that count their operations, or
-/// that know a derivative.
+/// The numbers of the equations: [`Lanes`]. Tests use numbers that count operations or carry a
+/// derivative.
 pub(super) trait Real:
     Copy
     + Add<Output = Self>
@@ -22,8 +22,8 @@ impl Real for f64 {
     }
 }
 
-/// How many lines are solved side by side. Their number, an even one squared, is a
-/// multiple in every class.
+/// How many lines are solved together. In every class the number of lines, the square of an even
+/// number, is a multiple.
 pub(super) const LANES: usize = 2;
 
 /// The same quantity of several points. Each operation applies to all lanes, and compilers turn it
@@ -34,7 +34,7 @@ pub(super) const LANES: usize = 2;
 pub(super) struct Lanes(pub(super) [f64; LANES]);
 
 impl Lanes {
-    /// Neighbours in memory.
+    /// Loads the first numbers of `values`.
     #[inline(always)]
     pub(super) fn load(values: &[f64]) -> Self {
         let mut loaded = [0.0; LANES];
@@ -42,16 +42,15 @@ impl Lanes {
         Self(loaded)
     }
 
-    /// Neighbours in memory, from the one with this index on.
+    /// Loads numbers from `index` on.
     ///
     /// # Safety
     ///
-    /// There are as many.
+    /// `values` has `LANES` numbers from `index` on.
     #[inline(always)]
     pub(super) unsafe fn load_unchecked(values: &[f64], index: usize) -> Self {
         debug_assert!(index + LANES <= values.len());
-        // SAFETY: they are there, by contract; numbers side by side are laid out as an array
-        // of them.
+        // SAFETY: by contract the slice has these numbers, laid out as an array.
         Self(unsafe { values.as_ptr().add(index).cast::<[f64; LANES]>().read() })
     }
 }

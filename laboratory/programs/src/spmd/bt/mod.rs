@@ -1,38 +1,35 @@
-//! BT of the NAS parallel benchmarks: a viscous gas in a cube, by implicit steps along one
-//! direction after the other. Each step solves block-tridiagonal equations line by line.
+//! BT of the NAS parallel benchmarks: a viscous gas in a cube. A time step is implicit along one
+//! direction after the other, and solves block-tridiagonal equations line by line.
 //!
-//! By the specification (Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994, section
-//! 4): the compressible Navier-Stokes equations without mixed derivatives, with a forcing term that
-//! makes a given polynomial their steady solution.
+//! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994, section 4:
+//! the compressible Navier-Stokes equations without mixed derivatives. A forcing term makes a given
+//! polynomial their steady solution.
 //!
 //! | file | what |
 //! |---|---|
 //! | `gas` | the equations along one direction, and their derivatives |
-//! | `residual` | the right side: differences of second order, and damping |
+//! | `residual` | the right side of the equations: differences of second order, and damping |
 //! | `tridiagonal`, `block` | the implicit equations of a line |
-//! | `grid` | where numbers are in memory; lines through the cube |
-//! | `lanes` | lines side by side, for vector instructions |
-//! | `exact` | the exact solution, and what a run begins with |
-//! | `reference`, `phases` | classes, published norms; phases and what they cost |
+//! | `grid` | the layout in memory; lines through the cube |
+//! | `lanes` | several lines at a time, for vector instructions |
+//! | `exact` | the exact solution, and the initial field |
+//! | `reference`, `phases` | classes, published norms; phases and their costs |
 //!
 //! # Waits
 //!
-//! A step has three: lines of one direction are independent, and the next direction reads
-//! what all of the last have left. The right side of a row is computed by whoever then
-//! solves along that row, since the field does not change until the third direction; and
-//! that adds its solution to the field at once, since a line's equations hang on that line
-//! of the field only. NPB's own program waits some 15 times a step: it computes the right
-//! side term by term, and adds in a loop of its own.
+//! A step has three, one after each direction: lines of one direction are independent, and the next
+//! direction reads all results. The first phase also computes the right side, since the field
+//! changes only in the third. The third also adds its solution to the field, since a line's
+//! equations depend only on that line of the field. NPB's program has about 15 waits a step: it
+//! computes the right side term by term, and adds in a separate loop.
 //!
-//! # What is ours
+//! # Differences from NPB
 //!
-//! The arithmetic follows the specification except for the order of sums. The equations of a
-//! direction are turned so that the momentum along it comes first, so one solver does for all
-//! three. The derivatives of the equations are computed where they are needed, at each point once a
-//! direction, and are not kept.
+//! The arithmetic follows the specification except for the order of sums. The momentum along a
+//! direction comes first, so one solver serves all directions. The Jacobians are computed at each
+//! point once a direction, and not stored.
 //!
-//! NPB's program takes one step before its clock starts, and then begins anew; this program does
-//! not.
+//! NPB's program runs one untimed step first, and then starts again. This program does not.
 
 mod block;
 mod exact;
@@ -69,7 +66,7 @@ use tridiagonal::{Workspace, solve};
 ///
 /// let bt = Bt::<Native>::new(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(bt.grains()));
-/// // SAFETY: a team of one, whose sums nobody else has.
+/// // SAFETY: a team of one rank, with its own sums.
 /// unsafe { bt.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// assert_eq!(bt.verify()?.to_string(), "residual 1.703428371e-1");
 /// # Ok::<(), manycore_programs::spmd::WrongAnswer>(())
@@ -83,14 +80,14 @@ pub struct Bt<P: Platform> {
     weights: [Weights; 3],
     /// The conserved quantities, at every point.
     field: Shared<f64>,
-    /// The step's change, as far as it is computed.
+    /// The change of the field in the current step, as far as it is computed.
     change: Shared<f64>,
     forcing: Vec<f64>,
     platform: PhantomData<fn() -> P>,
 }
 
 impl<P: Platform> Bt<P> {
-    /// The problem of a class: half a gigabyte and some seconds for class C.
+    /// Makes the problem of a class. Class C takes half a gigabyte and some seconds.
     ///
     /// ```
     /// use manycore_programs::spmd::{Bt, Class};
@@ -104,8 +101,8 @@ impl<P: Platform> Bt<P> {
         Self::shortened(class, reference(class).steps)
     }
 
-    /// The problem of a class, with another number of steps. Its result is not published, so it
-    /// does not verify.
+    /// Makes the problem of a class with another number of steps. No result is published for it, so
+    /// it does not verify.
     ///
     /// ```
     /// use manycore_programs::spmd::{Alone, Bt, Class, Program, Ranked, Sums};
@@ -114,9 +111,9 @@ impl<P: Platform> Bt<P> {
     /// let bt = Bt::<Native>::shortened(Class::S, 2);
     /// let before = bt.norms().error;
     /// let (mut alone, sums) = (Alone, Sums::new(bt.grains()));
-    /// // SAFETY: a team of one, whose sums nobody else has.
+    /// // SAFETY: a team of one rank, with its own sums.
     /// unsafe { bt.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
-    /// // It is on the way to the exact solution.
+    /// // The field approaches the exact solution.
     /// assert!(bt.norms().error[0] < before[0]);
     /// ```
     #[must_use]
@@ -157,11 +154,11 @@ impl<P: Platform> Bt<P> {
         }
     }
 
-    /// The right side of some rows, and what the first direction makes of it.
+    /// Computes the right side of some rows, and solves the first direction.
     fn begin(&self, lines: Range<usize>) {
         let Self { grid, change, .. } = self;
         let direction = DIRECTIONS[0];
-        // SAFETY: this phase writes nothing of the field.
+        // SAFETY: this phase does not write the field.
         let field = unsafe { self.field.all() };
         let mut workspace = Workspace::new(grid.inner());
         let mut right = vec![[Lanes::of(0.0); 5]; grid.points];
@@ -185,7 +182,7 @@ impl<P: Platform> Bt<P> {
             let bundle = grid.bundle(direction, first);
             for lane in 0..LANES {
                 let start = grid.at(grid.line(direction, first + lane));
-                // SAFETY: a row of the change is written for its line only.
+                // SAFETY: only a row's own line writes that row of the change.
                 let _ = unsafe { change.write::<P>(grid.row(start)) };
             }
             solve(
@@ -195,7 +192,7 @@ impl<P: Platform> Bt<P> {
                 |point| right[point],
                 |point, found| {
                     bundle.store(point, found, |index, value| {
-                        // SAFETY: see above; no reference is left.
+                        // SAFETY: as above, and no reference is alive.
                         unsafe { change.set(index, value) }
                     });
                 },
@@ -203,28 +200,28 @@ impl<P: Platform> Bt<P> {
         }
     }
 
-    /// The second direction's solution of the change.
+    /// Solves the second direction for the change.
     fn go_on(&self, lines: Range<usize>) {
         let Self { grid, change, .. } = self;
-        // SAFETY: this phase writes nothing of the field.
+        // SAFETY: this phase does not write the field.
         let field = unsafe { self.field.all() };
         let mut workspace = Workspace::new(grid.inner());
         for first in lines.step_by(LANES) {
             let bundle = grid.bundle(DIRECTIONS[1], first);
             bundle.runs(1..grid.points, |run| P::read(&field[run]));
             bundle.runs(1..grid.points - 1, |run| {
-                // SAFETY: a point of the change is written for its line only.
+                // SAFETY: only a point's own line writes that point of the change.
                 let _ = unsafe { change.write::<P>(run) };
             });
             solve(
                 &mut workspace,
                 &self.weights[1],
                 |point| bundle.states(point, |index| field[index]),
-                // SAFETY: see above; no reference is left.
+                // SAFETY: as above, and no reference is alive.
                 |point| bundle.states(point, |index| unsafe { change.get(index) }),
                 |point, found| {
                     bundle.store(point, found, |index, value| {
-                        // SAFETY: the same.
+                        // SAFETY: as above.
                         unsafe { change.set(index, value) }
                     });
                 },
@@ -232,28 +229,28 @@ impl<P: Platform> Bt<P> {
         }
     }
 
-    /// Adds the third direction's solution of the change to the field.
+    /// Solves the third direction, and adds the change to the field.
     fn end(&self, lines: Range<usize>) {
         let Self { grid, field, .. } = self;
-        // SAFETY: this phase writes nothing of the change.
+        // SAFETY: this phase does not write the change.
         let change = unsafe { self.change.all() };
         let mut workspace = Workspace::new(grid.inner());
         for first in lines.step_by(LANES) {
             let bundle = grid.bundle(DIRECTIONS[2], first);
             bundle.runs(1..grid.points - 1, |run| P::read(&change[run]));
             bundle.runs(1..grid.points - 1, |run| {
-                // SAFETY: a point of the field is read and written for its line only.
+                // SAFETY: only a point's own line reads and writes that point of the field.
                 let _ = unsafe { field.write::<P>(run) };
             });
             solve(
                 &mut workspace,
                 &self.weights[2],
-                // SAFETY: see above; no reference is left. No thread writes a line's ends.
+                // SAFETY: as above, and no reference is alive. No thread writes a line's ends.
                 |point| bundle.states(point, |index| unsafe { field.get(index) }),
                 |point| bundle.states(point, |index| change[index]),
                 |point, found| {
                     bundle.store(point, found, |index, value| {
-                        // SAFETY: the same.
+                        // SAFETY: as above.
                         unsafe { field.set(index, field.get(index) + value) }
                     });
                 },
@@ -261,7 +258,7 @@ impl<P: Platform> Bt<P> {
         }
     }
 
-    /// How far the field is from the exact solution, before a run or after it.
+    /// Measures how far the field is from the exact solution. To be called before or after a run.
     ///
     /// ```
     /// use manycore_programs::spmd::{Bt, Class};
@@ -332,7 +329,7 @@ impl<P: Platform> Program for Bt<P> {
         for (what, found, expected) in pairs {
             for quantity in 0..5 {
                 let (found, expected) = (found[quantity], expected[quantity]);
-                // So that a NaN is wrong, too.
+                // A NaN is wrong, too.
                 let right = (found - expected).abs() <= TOLERANCE * expected;
                 if !right {
                     return Err(WrongAnswer {

@@ -5,31 +5,30 @@ use super::lanes::LANES;
 use super::reference::reference;
 use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
 
-/// Operations of the right side at a point.
+/// Floating-point operations of the right side at a point.
 pub(super) const RIGHT_SIDE: usize = 604;
-/// Operations of the implicit equations at a point, in one direction.
+/// Floating-point operations of the implicit equations at a point, in one direction.
 pub(super) const SOLUTION: usize = 751;
 /// The quantities of a point.
 const STATE: usize = 5;
-/// Instructions of making a point's state and forcing, as callgrind counts them between classes S
-/// and W, built for x86-64 with optimisation.
+/// Instructions to make a point's state and forcing: the difference of classes S and W under
+/// callgrind, on optimised x86-64.
 const MAKE: f64 = 1_668.0;
-/// A point's row of the implicit equations after elimination: a block and a vector.
+/// Numbers in a point's row of the implicit equations after elimination: a block and a vector.
 const ROW: usize = 30;
 
-/// The phases of a time step of [`Bt`](super::Bt), which takes them from here as well.
+/// The phases that [`Bt`](super::Bt) runs in a time step.
 ///
-/// An item is a line through the cube. As many as are computed side by side make a
-/// grain: about 2 us in class S, 20 in A, 50 in C.
+/// An item is a line through the cube. A grain is the lines that are solved together: about 2 us in
+/// class S, 20 us in A, 50 us in C.
 ///
 /// # How costs are counted
 ///
-/// *Instructions*, as if no two points were computed side by side: each operation on a
-/// floating-point number is one (counted by running the equations on numbers that count). So is
-/// each load or store of a number of the fields, and of a row of the implicit equations, which is
-/// written once and read twice. *Bytes*: a number that is read comes once, a number that is written
-/// comes and goes, whether or not it is also read. Caches hold the few planes for the right side,
-/// and a batch of lines.
+/// *Instructions*: each floating-point operation counts as one, as in code without vectors. A test
+/// counts the operations of the equations. Each load or store of a number of the fields, or of a
+/// row of the implicit equations, counts as one. Such a row is written once and read twice.
+/// *Bytes*: a read transfers a number once, a write twice, whether or not it is also read. Caches
+/// hold the few planes for the right side, and a grain's lines.
 ///
 /// ```
 /// use manycore_programs::spmd::{BtPhases, Class, Declaration};
@@ -54,9 +53,10 @@ impl BtPhases {
         }
     }
 
-    /// The right side of the equations, which the first direction starts from.
+    /// The right side of the equations, and the first direction.
     pub(super) fn first(&self) -> Phase {
-        // From five neighbours in each direction, and the forcing; to be read again.
+        // Five neighbours in each direction, the forcing, and two more reads of a state by the
+        // solver.
         let loads = 3 * 5 * STATE + STATE + 2 * STATE;
         let operations = RIGHT_SIDE + SOLUTION;
         // The field and the forcing are read, the change is written.
@@ -69,14 +69,14 @@ impl BtPhases {
         self.lines("bt y", SOLUTION + 3 * STATE, 3)
     }
 
-    /// The third, and the sum.
+    /// The third direction, and the sum.
     pub(super) fn third(&self) -> Phase {
         // The change is read, the field is read twice and written.
         self.lines("bt z, sum", SOLUTION + STATE + 4 * STATE, 3)
     }
 
-    /// The work for each line: at a point `instructions`, besides the instructions on a row, and
-    /// `transfers` transfers of a state.
+    /// A phase with lines as items. Each point takes `instructions`, besides those on its row, and
+    /// transfers `transfers` states.
     fn lines(&self, name: &'static str, instructions: usize, transfers: usize) -> Phase {
         let inner = self.grid.inner() as f64;
         Phase {

@@ -1,21 +1,20 @@
-//! The classes, and what their runs must find.
+//! The classes, and the expected results.
 
 use crate::spmd::Class;
 
-/// How large a class is, and what is known of it.
+/// The size of a class, and its published norms.
 pub(super) struct Reference {
     /// Points on an edge.
     pub(super) points: usize,
     /// Time steps.
     pub(super) steps: usize,
-    /// The length of a step.
+    /// The length of a step in time.
     pub(super) interval: f64,
     /// The published norms.
     pub(super) norms: Norms,
 }
 
-/// The criteria of a run: root mean squares over the inner points, by quantity (density, three
-/// momenta, energy).
+/// Root mean squares over the inner points, for each quantity (density, three momenta, energy).
 ///
 /// ```
 /// use manycore_programs::spmd::{Bt, Class, Norms};
@@ -32,10 +31,10 @@ pub struct Norms {
     pub error: [f64; 5],
 }
 
-/// Norms may be off by so much of their value.
+/// The relative tolerance of a norm.
 pub(super) const TOLERANCE: f64 = 1e-8;
 
-/// The parameters and the norms that the NAS Parallel Benchmarks publish.
+/// The published parameters and norms.
 #[expect(clippy::excessive_precision, reason = "digits as published")]
 pub(super) fn reference(class: Class) -> Reference {
     let (points, steps, interval, residual, error) = match class {

@@ -1,16 +1,16 @@
-//! The right side of the equations: what changes a point by the flow, and what the
-//! benchmark adds so that no wiggles grow.
+//! The right side of the equations: the change by the flow, and damping that keeps oscillations
+//! from growing.
 
 use super::gas::{GasMotion, State, Weights, flux, spread};
 use super::grid::{DIRECTIONS, Grid};
 use super::lanes::{LANES, Lanes, Real};
 use std::ops::Range;
 
-/// Fourth differences are damped by so much: a quarter of the largest diffusion.
+/// The factor of the damping of fourth differences: a quarter of the largest diffusion.
 const DAMPING: f64 = 0.25;
 
-/// The fourth difference at a point of a line, as factors of five neighbours, without
-/// what lies on the line's ends or beyond; `point` counts from 0 to `points - 1`.
+/// The damping at a point of a line, as factors of five neighbours. Points on the line's ends or
+/// beyond have the factor zero. `point` is from 0 to `points - 1`.
 pub(super) fn damping(point: usize, points: usize) -> [f64; 5] {
     let difference = match (point, points - 1 - point) {
         (1, _) => [0.0, 0.0, 5.0, -4.0, 1.0],
@@ -22,7 +22,7 @@ pub(super) fn damping(point: usize, points: usize) -> [f64; 5] {
     difference.map(|factor| -DAMPING * factor)
 }
 
-/// The contribution of one direction, from the states of five neighbours in line.
+/// The contribution of one direction, from the states of five neighbours on a line.
 #[inline(always)]
 pub(super) fn along<T: Real>(
     states: &[State<T>; 5],
@@ -56,8 +56,8 @@ pub(super) fn along<T: Real>(
 pub(super) struct Residual {
     grid: Grid,
     weights: [Weights; 3],
-    /// The beginnings of groups of neighbours in a row, and the damping along the row. The last
-    /// group may overlap with the one before.
+    /// The first point of each group of `LANES` points in a row, and the group's damping along the
+    /// row. The last group can overlap the one before.
     groups: Vec<(usize, [Lanes; 5])>,
 }
 
@@ -77,8 +77,8 @@ impl Residual {
         }
     }
 
-    /// The rows that [`row`](Self::row) reads: those within two of it, in its plane and in
-    /// the planes before and after. As ranges of the field.
+    /// Visits the rows that [`row`](Self::row) reads, as ranges of the field: the rows at a
+    /// distance of up to 2 in y or z.
     pub(super) fn reads(&self, [_, y, z]: [usize; 3], mut visit: impl FnMut(Range<usize>)) {
         let near = |point: usize| point.saturating_sub(2)..(point + 3).min(self.grid.points);
         for z in near(z).filter(|other| *other != z) {
@@ -89,8 +89,8 @@ impl Residual {
         }
     }
 
-    /// The right side, without forcing, at all inner points of a row that is not on a
-    /// face: `found` is called with the first of several neighbours.
+    /// Computes the right side, without forcing, at the inner points of a row that is not on a
+    /// face. Calls `found` with the first point of each group and the group's values.
     pub(super) fn row(
         &self,
         field: &[f64],
@@ -109,10 +109,10 @@ impl Residual {
         }
     }
 
-    /// Adds what one direction does, from neighbours that begin at these places plus two.
+    /// Adds the contribution of one direction. `neighbours` are the places of five neighbours, plus
+    /// two.
     ///
-    /// Out of line: three of it in a function, in each place that wants right sides, took the compiler most of a
-    /// minute.
+    /// Not inlined: with three copies in each caller, compilation took most of a minute.
     #[inline(never)]
     fn add<const AXIS: usize>(
         &self,
@@ -124,7 +124,7 @@ impl Residual {
         let order = DIRECTIONS[AXIS].order;
         let quantity = self.grid.quantity();
         let states = neighbours.map(|start| {
-            // In memory there are other rows before and after a row that is not on a face. Values
+            // A row that is not on a face has other rows before and after it in memory. Values
             // beyond the row's end have a damping of zero.
             let near = &field[start - 2..start - 2 + 4 * quantity + LANES];
             // SAFETY: the last of the five quantities ends where `near` does.
@@ -136,8 +136,8 @@ impl Residual {
         }
     }
 
-    /// The places of the neighbours of a row's points along an axis, and two more so that none
-    /// begins before the field. Neighbours beyond the end of a line are arbitrary.
+    /// The places of the neighbours of a row's points along an axis, plus two so that none is
+    /// negative. Neighbours beyond the end of a line are arbitrary.
     fn neighbours(&self, row: [usize; 3], axis: usize) -> [usize; 5] {
         std::array::from_fn(|i| {
             if axis == 0 {

@@ -10,12 +10,12 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 fn alone(program: &Bt<Native>) {
     let (mut alone, sums) = (Alone, Sums::new(0));
-    // SAFETY: a team of one, with sums of its own.
+    // SAFETY: a team of one rank, with its own sums.
     unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 }
 
 #[test]
-fn the_exact_solution_stays() {
+fn the_exact_solution_does_not_change() {
     let mut program = Bt::<Native>::shortened(Class::S, 5);
     program.field = program.grid.filled(exact).into();
     let zeros = |norms: [f64; 5]| norms.iter().all(|norm| norm.abs() < 1e-12);
@@ -26,7 +26,7 @@ fn the_exact_solution_stays() {
 }
 
 #[test]
-fn what_a_run_begins_with_is_exact_on_the_faces_and_interpolated_inside() {
+fn the_initial_field_is_exact_on_the_faces_and_interpolated_inside() {
     assert_eq!(exact([0.0; 3]), [2.0, 1.0, 2.0, 2.0, 5.0]);
     for point in [[0.0, 0.3, 0.7], [0.2, 1.0, 0.4], [0.9, 0.1, 0.0]] {
         assert_eq!(initial(point), exact(point));
@@ -49,7 +49,7 @@ fn what_a_run_begins_with_is_exact_on_the_faces_and_interpolated_inside() {
 #[derive(Clone, Copy, Debug)]
 struct Dual(f64, f64);
 
-/// A number that counts what is done to it.
+/// A number that counts operations.
 #[derive(Clone, Copy)]
 struct CountedFlops;
 
@@ -141,7 +141,7 @@ const WEIGHTS: Weights = Weights {
     diffusion: 0.75,
 };
 
-/// Both Jacobians times their weights, by differentiation.
+/// Both Jacobians times their weights, by automatic differentiation.
 fn derivatives(state: State<f64>) -> [[[f64; 5]; 5]; 2] {
     let mut found = [[[0.0; 5]; 5]; 2];
     for column in 0..5 {
@@ -187,7 +187,7 @@ fn the_jacobians_are_the_derivatives() {
     }
 }
 
-/// The solution, put into the equations again.
+/// The solution satisfies the equations.
 #[test]
 fn a_line_is_solved() {
     let mut random = fastrand::Rng::with_seed(2);
@@ -226,7 +226,7 @@ fn a_line_is_solved() {
 
 /// Lanes are computed as if each were alone.
 #[test]
-fn side_by_side_is_the_same_to_the_last_bit() {
+fn lines_solved_together_are_the_same_to_the_last_bit() {
     let mut random = fastrand::Rng::with_seed(3);
     let inner = 9;
     let lines: Vec<Vec<_>> = (0..LANES)
@@ -280,13 +280,14 @@ fn operations_are_as_many_as_declared() {
     let along = operations(|| {
         along(&[state; 5], &WEIGHTS, &[CountedFlops; 5]);
     });
-    // Each direction is added to the others, the forcing is, and all times the interval.
+    // Each direction adds its sum, then the forcing is added, and the result is multiplied by the
+    // interval.
     assert_eq!(3 * (along + 5) + 5 + 5, RIGHT_SIDE);
 }
 
-/// A fourth difference does not see a cubic, but the ends are left out.
+/// The fourth difference of a cubic is zero, except near the ends.
 #[test]
-fn wiggles_are_damped() {
+fn oscillations_are_damped() {
     for points in [12, 24] {
         for point in 1..points - 1 {
             let factors = damping(point, points);
@@ -340,7 +341,7 @@ fn lines_of_every_direction_are_all_inner_points() {
 }
 
 #[test]
-fn a_wrong_field_is_found_out() {
+fn a_wrong_field_does_not_verify() {
     let mut program = Bt::<Native>::new(Class::S);
     alone(&program);
     program.verify().unwrap();

@@ -1,29 +1,28 @@
 //! The implicit equations of a line.
 //!
-//! The step that a direction takes is implicit in it: with f and g the [`Weights`] times
-//! the time step and D the difference that is looked for, at every inner point
+//! D is the unknown change of a point, and f and g are the [`Weights`] times the time step. The
+//! equation at every inner point is
 //!
 //! D + f (E' D)(next) - f (E' D)(last) - g ((V' D)(next) - 2 V' D + (V' D)(last)) = right side,
 //!
-//! a row of blocks below, on and above the diagonal, and D is zero at both ends.
+//! which is a row of blocks below, on and above the diagonal. D is zero at both ends.
 
 use super::block::{BtBlock, Extended, divide, minus_product, subtract_product};
 use super::gas::{State, Weights, jacobians};
 use super::lanes::Real;
 
-/// The memory for the solution of a line. After elimination, a point's entry relates its difference
-/// to the next point's: `D = right - above * D(next)`, with `right` as the last column.
+/// The memory to solve a line. After elimination a point's entry gives
+/// `D = right - above * D(next)`. The last column is `right`.
 pub(super) struct Workspace<T>(Vec<Extended<T>>);
 
 impl<T: Real> Workspace<T> {
-    /// For lines of `inner` inner points.
+    /// Memory for lines of `inner` inner points.
     pub(super) fn new(inner: usize) -> Self {
         Self(vec![[[T::of(0.0); 6]; 5]; inner])
     }
 }
 
-/// The blocks that a point contributes to its own row and to the next, where they are
-/// not zero.
+/// The blocks that a point contributes to its own row and to the next.
 #[derive(Clone, Copy)]
 struct Column<T> {
     on: BtBlock<T>,
@@ -31,7 +30,7 @@ struct Column<T> {
 }
 
 impl<T: Real> Column<T> {
-    /// Also contributes to the row before.
+    /// Sets both blocks, and the point's block in the row before.
     #[inline(always)]
     fn set(&mut self, state: &State<T>, weights: &Weights, before: &mut Extended<T>) {
         let one = T::of(1.0);
@@ -44,8 +43,8 @@ impl<T: Real> Column<T> {
     }
 }
 
-/// Solves a line of as many points as the workspace has, numbered from 1; `found` is
-/// called from the last to the first. `weights` are multiplied by the time step.
+/// Solves a line of as many points as the workspace has. Points are numbered from 1; `found` is
+/// called from the last to the first. The caller has multiplied `weights` by the time step.
 #[inline(always)]
 pub(super) fn solve<T: Real>(
     Workspace(rows): &mut Workspace<T>,
@@ -56,7 +55,7 @@ pub(super) fn solve<T: Real>(
 ) {
     let zero = T::of(0.0);
     let zeros = [[zero; 5]; 5];
-    // The columns of the last three points, which take turns.
+    // The columns of three consecutive points, by number modulo 3.
     let mut columns = [Column {
         on: zeros,
         below: zeros,

@@ -4,19 +4,19 @@ use super::locations::{Locations, Place};
 use super::netlist::Netlist;
 use manycore_platform::Platform;
 
-/// Moves that are made one after the other, by random numbers of their own.
+/// Moves one after the other, with their own random numbers.
 pub(super) struct Annealing<'a, P: Platform> {
     netlist: &'a Netlist,
     locations: &'a Locations<P>,
     temperature: f64,
     random: fastrand::Rng,
-    /// The last move's second element, which is the next one's first.
+    /// The last move's second element, the next move's first.
     last: usize,
-    /// Ends of wires looked at.
+    /// Ends of wires looked at so far.
     ends: usize,
 }
 
-/// The counts so far.
+/// The counts of a grain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Moves that were made.
@@ -56,8 +56,8 @@ impl<'a, P: Platform> Annealing<'a, P> {
         let b = self.random.usize(..self.netlist.elements() - 1);
         let b = if b < a { b } else { b + 1 };
         self.last = b;
-        // Other ranks may be moving these elements and their neighbours: then the gain of a swap is
-        // that of a moment ago. The annealing forgives that, as it forgives moves that lose.
+        // Other ranks can move these elements and their neighbours now, so `change` can be out of
+        // date. Annealing tolerates that, as it tolerates moves that lengthen wires.
         let (at_a, at_b) = (self.locations.of(a), self.locations.of(b));
         let change = self.change(a, at_a, at_b) + self.change(b, at_b, at_a);
         let accepted =
@@ -65,7 +65,7 @@ impl<'a, P: Platform> Annealing<'a, P> {
         accepted && self.locations.swap(a, b)
     }
 
-    /// How much longer the element's wires would be elsewhere, if all else stayed.
+    /// How much longer the element's wires would be at `to`, if no other element moved.
     fn change(&mut self, element: usize, from: Place, to: Place) -> i64 {
         P::read(self.netlist.neighbours.bounds(element));
         let neighbours = self.netlist.neighbours.get(element);
@@ -79,10 +79,10 @@ impl<'a, P: Platform> Annealing<'a, P> {
     }
 }
 
-/// The random numbers of a grain, for any rank that runs it, at any time.
+/// The random numbers of a grain. They do not depend on the rank that runs it.
 pub(super) fn random(seed: u64, step: usize, grain: usize) -> fastrand::Rng {
-    // Three odd numbers of 64 bits without a pattern, and a generator between: seeds that
-    // are near each other must not begin alike.
+    // Nearby seeds must not give similar sequences. So the parts are multiplied by random odd
+    // numbers, and one generator seeds another.
     let mixed = seed
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         .wrapping_add((step as u64).wrapping_mul(0xD1B5_4A32_D192_ED03))

@@ -4,18 +4,18 @@ use super::netlist::{InvalidNetlist, Netlist, generated_wires};
 use super::{CannealInput, Schedule};
 use crate::spmd::{Cost, Declaration, Phase, Preparation};
 
-/// Instructions of a move without its wires: two random numbers, a temperature's exponential for a
-/// move uphill, an exchange of places. This and the next constant are callgrind's counts in a run
-/// of `simsmall`, built for x86-64 with optimisation.
+/// Instructions of a move without its wires: two random numbers, the exponential for a move that
+/// lengthens wires, an exchange of places. This and the next constant are callgrind's counts in a
+/// run of `simsmall`, on optimised x86-64.
 const MOVE: f64 = 187.0;
-/// Instructions for an end of a wire: the two lengths it has, before and after.
+/// Instructions for an end of a wire: its lengths before and after the move.
 const END: f64 = 38.0;
-/// Instructions of reading an element's line and placing it, as callgrind counts them between
-/// netlists of 20,000 and 40,000 elements; bytes of that line in a netlist of 2,500,000 (of 20,000
-/// they are 32).
+/// Instructions to read and place an element: the difference of 20,000 and 40,000 elements under
+/// callgrind. Then the bytes of an element's line in a file of 2,500,000 elements (32 in a file of
+/// 20,000).
 const READ: f64 = 5_079.0;
 const LINE_OF_FILE: f64 = 40.2;
-/// A word that is somewhere at random costs a line.
+/// Bytes to read a word at a random place: a cache line.
 const LINE: f64 = 64.0;
 
 /// The phases of canneal for a netlist of some size.
@@ -35,7 +35,7 @@ pub struct CannealPhases {
 }
 
 impl CannealPhases {
-    /// With a generated netlist of the input's size.
+    /// The phases for a generated netlist of the input's size.
     #[must_use]
     pub fn of(input: CannealInput) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl CannealPhases {
         }
     }
 
-    /// With a generated netlist of `elements` elements.
+    /// The phases for a generated netlist of `elements` elements.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl CannealPhases {
         })
     }
 
-    /// With this netlist.
+    /// The phases for this netlist.
     pub(super) fn with(netlist: &Netlist, schedule: Schedule) -> Self {
         Self {
             elements: netlist.elements(),
@@ -76,26 +76,25 @@ impl CannealPhases {
         }
     }
 
-    /// Ends of wires that a move looks at: those at two elements, drawn from all with the
-    /// same chance, and each wire ends at two.
+    /// The mean number of ends of wires that a move looks at. A move draws two elements with equal
+    /// chance, and each wire has two ends.
     #[must_use]
     pub fn ends_a_move(&self) -> f64 {
         4.0 * self.wires as f64 / self.elements as f64
     }
 
-    /// All moves of a step.
+    /// The phase of all moves of a step.
     pub(super) fn phase(&self) -> Phase {
         let swaps = self.schedule.swaps();
         let ends = self.ends_a_move();
-        // For each of two elements: the bounds of its list, half a line of the list for every eight
-        // ends and a line to begin with, its place, read and written back; and the place of the
-        // element at the other end of each wire.
+        // For each of two elements: a line for the bounds of its list, one for the list's begin and
+        // a half for every eight ends, and two for its place, read and written. For each end, a
+        // line for the other element's place.
         let lines = 2.0 * (1.0 + 1.0 + 2.0) + ends / 16.0 + ends;
         Phase {
             name: "canneal moves",
             items: swaps,
-            // Some 0.1 us to 1 us each; and there are grains for sixteen ranks if there
-            // are moves.
+            // A move takes 0.1 us to 1 us. From 16 moves on there are at least 16 grains.
             grain: (swaps / 16).clamp(1, 16),
             cost: Cost {
                 instructions: MOVE + END * ends,

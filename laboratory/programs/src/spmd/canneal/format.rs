@@ -7,8 +7,9 @@
 //! c 1 a END
 //! ```
 //!
-//! The number of elements, columns and rows; then a line for each element: its name, its type, the
-//! elements that send signals to it, and `END`. Elements may be named before their own line.
+//! The first line has the numbers of elements, columns and rows. A line for each element follows:
+//! its name, its type, the elements that send signals to it, and `END`. A line can name elements of
+//! later lines.
 
 use super::netlist::{InvalidNetlist, Lists, Names, Netlist};
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
-/// Why a netlist cannot be read.
+/// The reason why a netlist cannot be read.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::Netlist;
@@ -28,24 +29,24 @@ use std::path::Path;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The file itself.
+    /// The file cannot be read.
     #[error("{file}: {source}")]
     Io {
-        /// Its name.
+        /// The file's name.
         file: String,
         /// The system's error.
         source: io::Error,
     },
-    /// A line.
+    /// A line is wrong.
     #[error("{file}:{line}: expected {expected}; found {found}")]
     Line {
         /// The file's name.
         file: String,
-        /// Which line, from 1.
+        /// The line's number, from 1.
         line: usize,
         /// The expected content.
         expected: String,
-        /// The content.
+        /// The line's content.
         found: String,
     },
     /// The file is not a netlist.
@@ -53,7 +54,7 @@ pub enum ReadError {
     Invalid {
         /// The file's name.
         file: String,
-        /// Why not.
+        /// The reason.
         invalid: InvalidNetlist,
     },
 }
@@ -63,7 +64,7 @@ impl Netlist {
     ///
     /// # Errors
     ///
-    /// The system's error, or the first wrong line, with the expected content.
+    /// The system's error, or the first wrong line and the expected content.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::Netlist;
@@ -80,7 +81,7 @@ impl Netlist {
         }
     }
 
-    /// Reads from a text; `file` is what errors call it.
+    /// Reads a text. Errors name it as `file`.
     ///
     /// # Errors
     ///
@@ -132,7 +133,7 @@ impl Netlist {
         Self::new(size, names, kinds, fanin).map_err(invalid)
     }
 
-    /// Writes what [`read`](Self::read) reads.
+    /// Writes the netlist in the format that [`read`](Self::read) reads.
     ///
     /// # Errors
     ///
@@ -179,7 +180,7 @@ struct Lines<'a, R> {
 }
 
 impl<R: BufRead> Lines<'_, R> {
-    /// Whether there was a line.
+    /// Reads a line. Returns whether there was one.
     fn next(&mut self) -> Result<bool, ReadError> {
         self.buffer.clear();
         self.line += 1;
@@ -201,7 +202,7 @@ impl<R: BufRead> Lines<'_, R> {
         }
     }
 
-    /// Elements; columns and rows.
+    /// Reads the first line: the number of elements, and the size of the chip.
     fn first(&mut self) -> Result<(usize, (usize, usize)), ReadError> {
         let there = self.next()?;
         let numbers: Option<Vec<usize>> = (self.buffer.split_whitespace())
@@ -212,7 +213,7 @@ impl<R: BufRead> Lines<'_, R> {
                 file: self.file.to_owned(),
                 invalid,
             };
-            // Before memory is taken for what cannot be.
+            // Checked before memory for the elements is allocated.
             Netlist::fits(elements, columns, rows).map_err(invalid)?;
             return Ok((elements, (columns, rows)));
         }
@@ -289,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_netlist_is_read_again() {
         for elements in [2, 10, 1_000] {
             let netlist = Netlist::generate(elements, 5).unwrap();
             let mut text = vec![];
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line_and_the_expected_content() {
         let said = |text: &str| {
             let error = Netlist::read(text.as_bytes(), "it").unwrap_err();
             error.to_string()

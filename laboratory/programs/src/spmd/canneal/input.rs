@@ -1,10 +1,10 @@
-//! How long to anneal, and PARSEC's inputs by name.
+//! Schedules of annealing, and PARSEC's inputs by name.
 
 use crate::by_name;
 
 by_name! {
-    /// An input that PARSEC publishes with the program: its numbers. The netlists are ours, of the
-    /// same size, see [`Netlist::generate`](super::Netlist::generate).
+    /// The size and schedule of an input that PARSEC publishes. Its netlist is generated, see
+    /// [`Netlist::generate`](super::Netlist::generate).
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::CannealInput;
@@ -31,7 +31,7 @@ by_name! {
 }
 
 impl CannealInput {
-    /// How many elements are placed.
+    /// The number of elements.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::CannealInput;
@@ -49,7 +49,7 @@ impl CannealInput {
         }
     }
 
-    /// How long they are annealed.
+    /// The schedule of the annealing.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::CannealInput;
@@ -73,7 +73,7 @@ impl CannealInput {
     }
 }
 
-/// How long a netlist is annealed: moves a step, and how hot it is.
+/// A schedule of annealing: the number of moves a step, the temperature, and the number of steps.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::Schedule;
@@ -89,7 +89,7 @@ pub struct Schedule {
     steps: usize,
 }
 
-/// A schedule that cannot anneal anything.
+/// The reason why a schedule is invalid.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::{InvalidSchedule, Schedule};
@@ -98,20 +98,21 @@ pub struct Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidSchedule {
-    /// Nothing to do.
+    /// No moves or no steps.
     #[error("moves a step, and steps, must each be at least 1")]
     Empty,
-    /// No temperature.
+    /// The temperature is not a positive number.
     #[error("the temperature must be a positive number, not {0}")]
     Temperature(f64),
 }
 
 impl Schedule {
-    /// A schedule of `moves` moves a step, from this temperature, in a number of steps.
+    /// A schedule of `steps` steps with `swaps` moves each. In the first step the temperature is
+    /// `temperature / 1.5`.
     ///
     /// # Errors
     ///
-    /// An error if there is nothing to do, or the temperature is invalid.
+    /// If there are no moves or steps, or the temperature is not a positive number.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::Schedule;
@@ -132,19 +133,19 @@ impl Schedule {
         })
     }
 
-    /// Moves that are tried in a step, by all ranks together.
+    /// The moves that all ranks together try in a step.
     #[must_use]
     pub fn swaps(self) -> usize {
         self.swaps
     }
 
-    /// Steps, each at one temperature.
+    /// The number of steps, each at one temperature.
     #[must_use]
     pub fn steps(self) -> usize {
         self.steps
     }
 
-    /// How hot it is in a step, from 0: it is cooled before each, by 1.5.
+    /// The temperature in a step, from 0. It is divided by 1.5 before each step.
     #[must_use]
     pub fn temperature(self, step: usize) -> f64 {
         self.temperature / 1.5_f64.powf((step + 1) as f64)

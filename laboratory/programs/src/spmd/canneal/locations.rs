@@ -1,13 +1,13 @@
-//! The places of the elements. Two of them can change places while others do too.
+//! The places of the elements. Several pairs of elements can exchange places at the same time.
 
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Bits of a coordinate; `y` has one less.
+/// Bits of `x`; `y` has one less.
 const X_BITS: u32 = 16;
-/// The greatest number of columns and of rows.
+/// The greatest numbers of columns and rows.
 pub(super) const MOST_X: u32 = 1 << X_BITS;
 pub(super) const MOST_Y: u32 = 1 << (X_BITS - 1);
-/// A rank is about to give this element another place.
+/// The bit of a taken element: a rank will give it another place.
 const TAKEN: u32 = 1 << 31;
 
 /// A place on the chip.
@@ -31,7 +31,7 @@ impl Place {
         }
     }
 
-    /// The length of a wire, which runs along streets and avenues.
+    /// The length of a wire, which runs along columns and rows.
     #[inline]
     pub(super) fn distance(self, to: Self) -> u64 {
         u64::from(self.x.abs_diff(to.x) + self.y.abs_diff(to.y))
@@ -42,25 +42,24 @@ impl Place {
 ///
 /// # The protocol
 ///
-/// A swap *takes* its first element by a compare-and-swap that sets a bit of its word. It replaces
-/// the second's word, if that is not taken, by another compare-and-swap, and then gives the first
-/// the former place of the second, which clears the bit. While an element is taken no other rank
-/// writes its word: every other write is a compare-and-swap that expects the bit to be clear. So
-/// between the two replacements the two words together lack one place and have another twice, and
-/// the last write, which cannot fail, restores both. When no swap is under way, the places are a
-/// permutation of the initial ones.
+/// A swap *takes* its first element: a compare-and-swap sets a bit of the element's word. If the
+/// second element is not taken, another compare-and-swap writes the first's place into the second's
+/// word. A store then gives the first element the former place of the second, and clears the bit.
+/// While an element is taken no other rank writes its word: every other write is a compare-and-swap
+/// that expects the bit to be clear. So between the two writes one place is in both words and one
+/// is missing, and the store, which cannot fail, puts the missing place back. When no swap is under
+/// way, the places are a permutation of the initial ones.
 ///
-/// A swap that finds either element taken is given up: the first gets its own place back. So no
-/// rank waits for another. A reader of a taken element sees its former place. (PARSEC's program,
-/// with places as pointers, takes the pointer out and lets readers and writers spin until it is
-/// back.)
+/// A swap that finds either element taken gives up, and restores the first's word. So no rank waits
+/// for another. A reader of a taken element sees its former place. (In PARSEC's program, places are
+/// pointers. A swap takes the pointer out, and readers and writers spin until it is back.)
 ///
 /// # Orderings
 ///
-/// All accesses are relaxed. A place is the word itself and stands for no other memory,
-/// so there is nothing to publish; that a read-modify-write sees the last value of its
-/// word, and that the taker's own store comes after its own compare-and-swap, holds for
-/// each word at any ordering. Before and after a phase there is a barrier.
+/// All accesses are relaxed. A place is the word itself and stands for no other memory, so a swap
+/// publishes nothing. At any ordering, a read-modify-write sees the last value of its word, and a
+/// rank's store to a word comes after the rank's own compare-and-swap of that word. Before and
+/// after a phase there is a barrier.
 pub(super) struct Locations<P: Platform>(Box<[P::AtomicU32]>);
 
 impl<P: Platform> Locations<P> {
@@ -70,14 +69,14 @@ impl<P: Platform> Locations<P> {
         Self(words)
     }
 
-    /// The place of the element now, or a moment ago.
+    /// The place of the element, which can already be out of date.
     #[inline]
     pub(super) fn of(&self, element: usize) -> Place {
         Place::of(self.0[element].load(Relaxed))
     }
 
-    /// Exchanges the places of two different elements. Returns `false`, without an exchange, if
-    /// another rank is moving an element of the two.
+    /// Exchanges the places of two different elements. If another rank is moving either element,
+    /// exchanges nothing and returns `false`.
     pub(super) fn swap(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.0[a], &self.0[b]);
         let from = a.load(Relaxed);
@@ -88,7 +87,7 @@ impl<P: Platform> Locations<P> {
             return false;
         }
         let mut to = b.load(Relaxed);
-        // Fails again only if another rank has just moved it.
+        // The exchange fails only if another rank has just moved the element.
         while to & TAKEN == 0 {
             match b.compare_exchange(to, from, Relaxed, Relaxed) {
                 Ok(_) => {
@@ -102,7 +101,7 @@ impl<P: Platform> Locations<P> {
         false
     }
 
-    /// All places; `None` for an element that a rank has taken and not given back.
+    /// All places; `None` for a taken element.
     pub(super) fn all(&self) -> impl Iterator<Item = Option<Place>> {
         let words = self.0.iter().map(|word| word.load(Relaxed));
         words.map(|word| (word & TAKEN == 0).then(|| Place::of(word)))
@@ -119,7 +118,7 @@ mod tests {
         Place { x, y: 7 }
     }
 
-    /// Each thread swaps its pairs; `swap` is the protocol, or what is to be caught.
+    /// Each thread swaps its pairs. `swap` is the protocol, or a wrong variant.
     fn nothing_is_lost<P: Platform>(
         elements: u32,
         pairs: &[&[(usize, usize)]],
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_random() {
+    fn many_pairs_in_random_schedules() {
         const PAIRS: &[&[(usize, usize)]] = &[
             &[(0, 1), (1, 2), (2, 3), (3, 4)],
             &[(4, 0), (0, 2), (2, 1), (1, 3)],
@@ -184,7 +183,7 @@ mod tests {
         assert!(caught(|| loom_model(None, model)).contains("a place is lost"));
     }
 
-    /// A first, wrong attempt: nothing marks the first element as taken.
+    /// A wrong swap: it does not mark the first element as taken.
     fn swap_without_taking<P: Platform>(locations: &Locations<P>, a: usize, b: usize) -> bool {
         let from = locations.0[a].load(Relaxed);
         let to = locations.0[b].swap(from, Relaxed);
@@ -192,7 +191,8 @@ mod tests {
         true
     }
 
-    /// Gives the first element its place back, although another rank may have moved it.
+    /// A wrong swap: it takes an element that another rank may have taken, and gives it a stale
+    /// place.
     fn swap_without_looking<P: Platform>(locations: &Locations<P>, a: usize, b: usize) -> bool {
         let from = locations.0[a].swap(TAKEN, Relaxed);
         let to = locations.0[b].load(Relaxed);

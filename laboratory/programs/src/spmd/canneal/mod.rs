@@ -1,35 +1,35 @@
-//! PARSEC's canneal: the elements of a chip are placed so that the wires between them
-//! are short, by simulated annealing.
+//! PARSEC's canneal: simulated annealing places the elements of a chip so that the wires between
+//! them are short.
 //!
-//! Elements begin at random places. A move takes two of them at random; if the wires got
-//! shorter by it they change places, and if not, they do so with a probability that falls
-//! with what is lost and rises with the temperature, which is divided by 1.5 before each
-//! step. All ranks move elements of the same chip at the same time, without locks.
-//! (Banerjee, Jones and Sargent, "Parallel simulated annealing algorithms for cell
+//! Elements begin at random places. A move draws two elements at random. If an exchange of their
+//! places shortens the wires, the program makes it. If not, the program makes it with a probability
+//! that falls with the added length and rises with the temperature. Before each step the
+//! temperature is divided by 1.5. All ranks move elements of the same chip at the same time,
+//! without locks. (Banerjee, Jones and Sargent, "Parallel simulated annealing algorithms for cell
 //! placement on hypercube multiprocessors", 1990.)
 //!
 //! | file | what |
 //! |---|---|
-//! | `netlist`, `format` | what is placed: made, read, written |
-//! | `locations` | where the elements are, and how two change places |
+//! | `netlist`, `format` | elements and wires: made, read, written |
+//! | `locations` | the elements' places, and the exchange of two |
 //! | `anneal` | the moves |
-//! | `input`, `declared` | PARSEC's inputs; what a run does, without its data |
-//! | `verify` | whether all elements are still there, and how long the wires are |
+//! | `input`, `declared` | PARSEC's inputs; the work of a run, without its data |
+//! | `verify` | whether all elements have a place, and the length of the wires |
 //!
-//! # What is the program's and what is ours
+//! # Differences from PARSEC
 //!
 //! PARSEC 3.0's program has the same numbers of elements, moves, steps and temperatures, the same
-//! cooling and the same rule for accepting a move. As there, the second element of a move is the
-//! first of the next, and a step has one barrier. The differences:
+//! cooling and the same rule for accepting a move. In both programs the second element of a move is
+//! the first of the next, and a step has one barrier. The differences:
 //!
-//! * The netlists: only the small ones are published as text. Ours are made, see
-//!   [`Netlist::generate`], in the same format.
-//! * The random numbers. PARSEC's threads have a generator each, so the moves depend on the number
-//!   of threads. Here each grain of each step has its own: the drawn moves are the same for any
-//!   number of ranks. Their effects are not: they depend on which rank moved an element first. On
+//! * The netlists: PARSEC publishes only the small ones as text. This program generates netlists,
+//!   see [`Netlist::generate`], in the same format.
+//! * The random numbers: each of PARSEC's threads has a generator, so the moves depend on the
+//!   number of threads. Here each grain of each step has a generator, so the drawn moves are the
+//!   same for any number of ranks. Their effects depend on which rank moved an element first. On
 //!   one rank, and on a simulated chip, a run is deterministic.
 //! * The swap never waits, see `locations`.
-//! * A move that meets an element on its way is given up.
+//! * A move is given up if another move has taken one of its elements.
 
 mod anneal;
 mod declared;
@@ -52,7 +52,7 @@ use locations::{Locations, Place};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::ops::Range;
 
-/// The program: a netlist, annealed.
+/// The program: anneals a netlist.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::{Canneal, CannealInput};
@@ -61,7 +61,7 @@ use std::ops::Range;
 ///
 /// let program = Canneal::<Native>::of(CannealInput::SimDev);
 /// let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-/// // SAFETY: a team of one, whose sums nobody else has.
+/// // SAFETY: a team of one rank, with its own sums.
 /// unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// println!("{}", program.verify()?);
 /// # Ok::<(), manycore_programs::spmd::WrongAnswer>(())
@@ -71,17 +71,17 @@ pub struct Canneal<P: Platform> {
     schedule: Schedule,
     seed: u64,
     locations: Locations<P>,
-    /// Before the run.
+    /// The places before the run.
     start: Vec<Place>,
-    /// Moves made in each step.
+    /// The number of moves made in each step.
     made: Box<[P::AtomicU64]>,
 }
 
-/// The seed of the inputs that have a name.
+/// The seed of the named inputs.
 const SEED: u64 = 1;
 
 impl<P: Platform> Canneal<P> {
-    /// An input of PARSEC's, with a netlist made for it.
+    /// Anneals a generated netlist of the size of a PARSEC input.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::{Canneal, CannealInput};
@@ -100,7 +100,7 @@ impl<P: Platform> Canneal<P> {
         Self::new(netlist, input.schedule(), SEED)
     }
 
-    /// A netlist, placed at random, to be annealed by this schedule.
+    /// Places a netlist at random, to anneal it by this schedule.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::{Canneal, Netlist, Schedule};
@@ -131,7 +131,7 @@ impl<P: Platform> Canneal<P> {
         }
     }
 
-    /// Its phases.
+    /// The program's phases.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::{Canneal, CannealPhases, CannealInput};
@@ -151,7 +151,7 @@ impl<P: Platform> Canneal<P> {
         &self.netlist
     }
 
-    /// Moves of a step that begin with this one, and end with the grain.
+    /// Tries the moves of one grain of a step.
     fn moves(&self, step: usize, moves: Range<usize>) -> Tally {
         let random = anneal::random(self.seed, step, moves.start);
         let temperature = self.schedule.temperature(step);
@@ -169,7 +169,7 @@ impl<P: Platform> Program for Canneal<P> {
         let phase = self.declaration().phase();
         for (step, made) in self.made.iter().enumerate() {
             let sum = sharing.sum(&phase, &|moves| self.moves(step, moves).made as f64);
-            // Relaxed: all ranks store the same.
+            // Relaxed: all ranks store the same value.
             made.store(sum as u64, Relaxed);
         }
     }

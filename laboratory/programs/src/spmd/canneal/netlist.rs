@@ -1,8 +1,8 @@
-//! The objects of placement: elements, and the wires between them.
+//! Elements, and the wires between them.
 
 use super::locations::{MOST_X, MOST_Y};
 
-/// Elements, the senders of each element's signals, and the chip for their placement.
+/// Elements, the wires between them, and the size of the chip.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::Netlist;
@@ -21,7 +21,8 @@ pub struct Netlist {
     pub(super) kinds: Vec<u32>,
     /// The elements that send signals to an element.
     pub(super) fanin: Lists,
-    /// These, and the elements that take its signal: all that a move of the element concerns.
+    /// The elements of `fanin`, and the receivers of the element's signal: a move changes these
+    /// wires.
     pub(super) neighbours: Lists,
 }
 
@@ -34,21 +35,21 @@ pub struct Netlist {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidNetlist {
-    /// Nothing to swap, or more than fits.
+    /// Fewer than 2 elements, or too many.
     #[error("there must be at least 2 elements and at most 2^28, not {0}")]
     Elements(usize),
-    /// More wires than are counted.
+    /// Too many wires.
     #[error("there must be at most 2^31 wires, not {0}")]
     Wires(usize),
-    /// More columns or rows than a place has bits for, or none.
+    /// No columns or rows, or more than a place has bits for.
     #[error(
         "there must be at least 1 column and row, at most {MOST_X} columns and {MOST_Y} rows, not {0} and {1}"
     )]
     Size(usize, usize),
-    /// Not every element has a place.
+    /// The chip has fewer places than elements.
     #[error("{elements} elements have no room in {columns} columns and {rows} rows")]
     Room {
-        /// How many there are.
+        /// The number of elements.
         elements: usize,
         /// Columns of the chip.
         columns: usize,
@@ -57,25 +58,25 @@ pub enum InvalidNetlist {
     },
 }
 
-/// A generated element takes the signals of 1, 2, ... up to this many others.
+/// Generated elements receive the signals of 1 to this many others, by turns.
 const MOST_FANIN: usize = 5;
-/// How far a local wire goes at most, in each direction, in the best placement known.
+/// The greatest length of a local wire in columns, and in rows, on the hidden chip of `generate`.
 const NEAR: i64 = 4;
-/// One in eight wires goes anywhere.
+/// One in this many wires comes from any element.
 const FAR: u32 = 8;
 
 impl Netlist {
-    /// A netlist of `elements` elements, different for each seed: three wires an element, by turns
-    /// from 1, 2, 3, 4 and 5 others.
+    /// Generates a netlist of `elements` elements, different for each seed. Elements receive by
+    /// turns from 1, 2, 3, 4 and 5 others: three wires an element in the mean.
     ///
-    /// Wires are local, as in designed netlists: elements have places on a hidden chip, seven in
-    /// eight wires come from less than five columns and rows away, and the others from anywhere.
-    /// The elements' numbers do not follow the places. The chip is nearly square and has a place
-    /// for each element.
+    /// Wires are local, as in designed netlists. Elements have places on a hidden chip. Seven in
+    /// eight wires come from less than five columns and rows away, the others from anywhere.
+    /// Elements are numbered in random order. The chip is nearly square and has a place for each
+    /// element.
     ///
     /// # Errors
     ///
-    /// For less than 2 elements, or more than 2^28.
+    /// If there are less than 2 elements, or more than 2^28.
     pub fn generate(elements: usize, seed: u64) -> Result<Self, InvalidNetlist> {
         Self::counts(elements)?;
         let columns = (elements as f64).sqrt().ceil() as usize;
@@ -120,7 +121,7 @@ impl Netlist {
         Self::new((columns, rows), names, kinds, fanin)
     }
 
-    /// From its parts.
+    /// Makes a netlist from its parts.
     pub(super) fn new(
         (columns, rows): (usize, usize),
         names: Names,
@@ -129,7 +130,7 @@ impl Netlist {
     ) -> Result<Self, InvalidNetlist> {
         let elements = kinds.len();
         Self::fits(elements, columns, rows)?;
-        // Both their ends are numbered in 32 bits.
+        // The two ends of each wire are counted in 32 bits.
         if fanin.items.len() > 1 << 31 {
             return Err(InvalidNetlist::Wires(fanin.items.len()));
         }
@@ -144,7 +145,7 @@ impl Netlist {
         })
     }
 
-    /// Checks that there can be `elements` elements.
+    /// Checks the number of elements.
     pub(super) fn counts(elements: usize) -> Result<(), InvalidNetlist> {
         if (2..=1 << 28).contains(&elements) {
             Ok(())
@@ -169,19 +170,19 @@ impl Netlist {
         Ok(())
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.kinds.len()
     }
 
-    /// How many wires there are, each from one element to one other.
+    /// The number of wires, each from one element to one other.
     #[must_use]
     pub fn wires(&self) -> usize {
         self.fanin.items.len()
     }
 
-    /// Columns and rows of the chip.
+    /// The numbers of columns and rows of the chip.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {
         (self.columns as usize, self.rows as usize)
@@ -208,15 +209,14 @@ impl Netlist {
     }
 }
 
-/// How many wires a generated netlist has: no more than 2 off where the number of
-/// elements is no multiple of five.
+/// The number of wires of a generated netlist.
 pub(super) fn generated_wires(elements: usize) -> usize {
     let turns = elements % MOST_FANIN;
     let turn = MOST_FANIN * (MOST_FANIN + 1) / 2;
     elements / MOST_FANIN * turn + turns * (turns + 1) / 2
 }
 
-/// Lists of numbers, one after the other.
+/// Lists of numbers, in one vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lists {
     /// The beginning of each list, and the end of the last.
@@ -244,13 +244,13 @@ impl Lists {
         &self.items[self.starts[list] as usize..self.starts[list + 1] as usize]
     }
 
-    /// The bounds of two lists, as a part of memory that is read.
+    /// The bounds of a list in memory, to announce as read.
     #[inline]
     pub(super) fn bounds(&self, list: usize) -> &[u32] {
         &self.starts[list..list + 2]
     }
 
-    /// Each list `a`, followed by every `b` that has `a` in its list.
+    /// For each `a`, its list, followed by every `b` with `a` in its list.
     fn with_reverse(&self, lists: usize) -> Self {
         let mut lengths = vec![0_u32; lists + 1];
         for list in 0..lists {
@@ -283,7 +283,7 @@ impl Lists {
     }
 }
 
-/// Many short names in one text.
+/// Many short names in one string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Names {
     text: String,

@@ -30,8 +30,8 @@ fn a_cold_chip_only_improves() {
     for step in 0..3 {
         for start in (0..2_000).step_by(100) {
             program.moves(step, start..start + 100);
-            // Except for wires between the two elements of a move, which look shorter by it than
-            // they are: one move in fifty, by up to twice their length.
+            // `change` underestimates the length of a wire between the two elements of a move, by
+            // up to twice that length. This affects one move in fifty.
             assert!(
                 program.cost() < last + 100,
                 "{} after {last}",
@@ -45,13 +45,13 @@ fn a_cold_chip_only_improves() {
 }
 
 #[test]
-fn at_great_heat_every_move_is_made() {
+fn at_a_high_temperature_every_move_is_made() {
     let program = program(100, (1_000, 1e15, 1));
     assert_eq!(program.moves(0, 0..1_000).made, 1_000);
     assert_eq!(program.check(), Ok(()));
 }
 
-/// The declaration without a netlist matches a run.
+/// The declaration, which has no netlist, matches a run.
 #[test]
 fn the_ends_of_wires_are_as_many_as_declared() {
     for elements in [100, 1_000, 20_000] {
@@ -59,8 +59,8 @@ fn the_ends_of_wires_are_as_many_as_declared() {
         let declared = program.declaration();
         let ends = program.moves(0, 0..16_000).ends as f64 / 16_000.0;
         println!("{elements} elements: {ends} ends a move");
-        // An element has from 1 to some 15 ends: a deviation of 2 for each of two, and
-        // an element drawn is in two moves.
+        // An element has from 1 to about 15 ends: a standard deviation of 2 for each of the two,
+        // and each drawn element is in two moves.
         let deviation = 2.0 * 2.0 / 16_000.0_f64.sqrt();
         let off = (ends - declared.ends_a_move()).abs();
         assert!(off < 5.0 * deviation, "{ends}");
@@ -104,7 +104,7 @@ fn teams_and_loops_lose_no_element() {
 }
 
 #[test]
-fn what_is_lost_is_noticed() {
+fn a_lost_place_is_noticed() {
     let program = program(20, (10, 10.0, 1));
     alone(&program);
     program.verify().unwrap();
@@ -121,7 +121,8 @@ fn what_is_lost_is_noticed() {
 
 #[test]
 fn wires_that_got_much_longer_are_noticed() {
-    // A chain, placed in its order and then at random.
+    // A chain of elements. Sorting `start` makes its wires short, so the random places are much
+    // worse.
     let mut text = String::from("900 30 30\na0 1 END\n");
     for element in 1..900 {
         text += &format!("a{element} 1 a{} END\n", element - 1);

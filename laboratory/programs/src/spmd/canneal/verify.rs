@@ -4,8 +4,8 @@ use super::locations::Place;
 use super::{Canneal, Netlist, WrongAnswer};
 use manycore_platform::Platform;
 
-/// The wires may be longer by this many standard deviations after the run. By chance one placement in 10^15
-/// exceeds it.
+/// After the run the wires can be longer by this many standard deviations. By chance one placement
+/// in 10^15 exceeds it.
 const DEVIATIONS: f64 = 8.0;
 
 impl<P: Platform> Canneal<P> {
@@ -18,14 +18,14 @@ impl<P: Platform> Canneal<P> {
         self.netlist.length(&places)
     }
 
-    /// How long they were before the run.
+    /// The total length of the wires before the run.
     #[must_use]
     pub fn cost_at_start(&self) -> u64 {
         self.netlist.length(&self.start)
     }
 
-    /// Whether places are a permutation of those before the run, and the wires no longer
-    /// than random placements explain.
+    /// Checks that places are a permutation of those before the run, and that the wires are no
+    /// longer than chance explains.
     pub(super) fn check(&self) -> Result<(), WrongAnswer> {
         let mut places: Vec<Option<Place>> = self.locations.all().collect();
         places.sort();
@@ -69,12 +69,13 @@ impl Netlist {
     /// An upper bound on the standard deviation of the difference between two random placements' lengths.
     ///
     /// At any temperature long wires are less likely than by chance. Annealing begins at a random
-    /// placement, so it is expected to end at a placement that is no longer, and to differ by no
-    /// more than two random placements do. A wire between two random places of `X` columns and `Y`
-    /// rows has a variance of `(X^2 + Y^2) / 18`. Two wires covary only if they share an element,
-    /// and then by no more than that. So the variance of all is at most that of one times the pairs
-    /// of wires, in either order and each with itself, that share an element: an element with `d`
-    /// ends of wires has `d (d - 1)` such pairs of two.
+    /// placement. So its end is expected to be no longer, and to differ by no more than two random
+    /// placements do. A wire between two random places of `X` columns and `Y` rows has a length
+    /// with a variance of `(X^2 + Y^2) / 18`. The lengths of two wires covary only if the wires
+    /// share an element, and then by no more than that variance. So the variance of the total is at
+    /// most that of one wire times the number of ordered pairs of wires that share an element, each
+    /// wire with itself included. An element with `d` ends of wires has `d (d - 1)` pairs of
+    /// different wires.
     fn deviation(&self) -> f64 {
         let wire = (f64::from(self.columns).powi(2) + f64::from(self.rows).powi(2)) / 18.0;
         let shared = |element| {

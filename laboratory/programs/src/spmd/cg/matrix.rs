@@ -5,14 +5,14 @@ use crate::spmd::randlc::Randlc;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// The condition number's reciprocal.
+/// The reciprocal of the condition number.
 const RCOND: f64 = 0.1;
 
-/// Rows one after the other, each with its nonzero elements in the order of columns.
+/// The nonzero elements, row by row, in the order of columns.
 pub(super) struct SparseMatrix {
     /// The beginning of each row, and the end of the last.
     starts: Vec<u32>,
-    /// All less than the number of rows.
+    /// Each is less than the number of rows.
     columns: Vec<u32>,
     values: Vec<f64>,
     gathered: Gathered,
@@ -25,9 +25,9 @@ struct Sparse {
 }
 
 impl SparseMatrix {
-    /// The matrix of RNR-94-007: `w_i x_i x_i'` summed over all rows i, where the weights
-    /// fall geometrically from 1 to `RCOND`, and `RCOND - shift` added to the diagonal.
-    /// Products will be of `grain` rows at a time.
+    /// The matrix of RNR-94-007: the sum of `w_i x_i x_i'` over all rows i, and `RCOND - shift` on
+    /// the diagonal. The weights fall geometrically from 1 to `RCOND`. [`multiply`](Self::multiply)
+    /// takes `grain` rows at a time.
     pub(super) fn new(size: &CgSize, grain: usize) -> Self {
         let n = size.rows;
         let vectors = vectors(size);
@@ -35,7 +35,7 @@ impl SparseMatrix {
         let weights = std::iter::successors(Some(1.0), |weight| Some(weight * ratio));
         let weights: Vec<f64> = weights.take(n).collect();
 
-        // Which vectors have an element in a row: that is what a row is made of.
+        // A row is a sum over the vectors that have an element there.
         let members = Transposed::of(&vectors, n);
         let mut starts = vec![0];
         let (mut all_columns, mut all_values) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ impl SparseMatrix {
         self.values.len()
     }
 
-    /// Calls `each` with the numbers of a grain's rows and their products with `vector`.
+    /// Calls `each` with the number of each row of a grain and the row's product with `vector`.
     #[inline]
     pub(super) fn multiply<P: Platform>(
         &self,
@@ -97,15 +97,15 @@ impl SparseMatrix {
         for (row, bounds) in rows.zip(starts.windows(2)) {
             let entries = bounds[0] as usize..bounds[1] as usize;
             let columns = &self.columns[entries.clone()];
-            // SAFETY: columns are less than the number of rows, as none else is ever
-            // put in, and the vector is as long as that.
+            // SAFETY: `new` puts in only columns less than the number of rows, and the vector has
+            // at least as many elements, as asserted.
             each(row, unsafe { dot(columns, &self.values[entries], vector) });
         }
     }
 }
 
-/// The part of a vector that each grain gathers, for a declaration to the platform: every line
-/// once, since a line that comes again within a grain is in the cache.
+/// The cache lines of a vector that each grain reads. The grain announces them to the platform,
+/// each once: later reads hit the cache.
 struct Gathered {
     grain: usize,
     /// The beginning of each grain's lines, and the end of the last grain's.
@@ -139,19 +139,19 @@ impl Gathered {
         gathered
     }
 
-    /// For the grain that begins with row `first`.
+    /// Announces the lines of the grain that begins with row `first`.
     #[inline]
     fn announce<P: Platform>(&self, first: usize, vector: &[f64]) {
         let grain = first / self.grain;
         for &element in &self.elements[self.starts[grain]..self.starts[grain + 1]] {
             let element = element as usize;
-            // Nothing of this loop is left where `P::read` does nothing.
+            // The compiler removes this loop where `P::read` is empty.
             P::read(vector.get(element..element + 1).unwrap_or_default());
         }
     }
 }
 
-/// Four sums side by side: one alone would wait for each of its additions.
+/// A row's product. Four sums overlap; in a single sum each addition would wait for the last.
 ///
 /// # Safety
 ///
@@ -174,8 +174,8 @@ unsafe fn dot(columns: &[u32], values: &[f64], vector: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// For each row the vectors that have an element there, in their order, and which of
-/// their elements it is.
+/// For each row, the vectors that have an element there, in their order, and the index of that
+/// element in the vector.
 struct Transposed {
     starts: Vec<usize>,
     members: Vec<(u32, u32)>,
@@ -206,10 +206,10 @@ impl Transposed {
     }
 }
 
-/// One vector a row: `nonzeros` random elements at random places, and a half at its own.
+/// One vector a row: `nonzeros` random elements at random places, and 0.5 at the place of the row.
 fn vectors(size: &CgSize) -> Vec<Sparse> {
     let mut random = Randlc::new();
-    // The program draws one before the matrix is made.
+    // NPB's program draws one number before it makes the matrix.
     random.draw();
     let places = size.rows.next_power_of_two() as f64;
     let vector = |row: usize| {
@@ -248,7 +248,7 @@ mod tests {
     use manycore_platform::Native;
 
     #[test]
-    fn it_is_symmetric_and_its_rows_are_in_order() {
+    fn the_matrix_is_symmetric_and_its_rows_are_in_order() {
         let size = CgSize::of(Class::S);
         let matrix = SparseMatrix::new(&size, 40);
         let mut dense = vec![0.0; size.rows * size.rows];
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_elements_as_were_counted() {
+    fn the_matrix_has_the_declared_number_of_elements() {
         for class in [Class::S, Class::W] {
             let size = CgSize::of(class);
             assert_eq!(SparseMatrix::new(&size, 1).entries(), size.entries);

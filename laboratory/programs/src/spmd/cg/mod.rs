@@ -1,21 +1,20 @@
-//! CG of the NAS parallel benchmarks: the largest eigenvalue, nearly, of a sparse matrix
-//! of no structure.
+//! CG of the NAS parallel benchmarks: an estimate of the largest eigenvalue of an unstructured
+//! sparse matrix.
 //!
-//! By the specification (Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994): a shifted
-//! inverse power method. Each inverse is 25 iterations of the conjugate gradient method. Nearly all
-//! time goes into products of the matrix with a vector, with elements that are gathered from
-//! everywhere.
+//! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994. The method
+//! is a shifted inverse power method. Each inverse takes 25 iterations of the conjugate gradient
+//! method. Nearly all time goes into products of the matrix with a vector, whose elements are read
+//! in random order.
 //!
 //! # Waits
 //!
-//! An inner iteration has three: after the product of matrix and vector, since `p q` is summed;
-//! after the step along p, since `r²` is; and before the next product, since that reads all of p.
-//! The last iteration's direction, which is not needed, is left out. An outer iteration adds two: x
-//! is made 1 long while the inner iteration is set up, and the sums at the end are taken row by row
-//! as the residual is. That makes 76.
+//! An inner iteration has three: after the product of matrix and vector, which sums `p q`; after
+//! the step along p, which sums `r²`; and before the next product, which reads all of p. The last
+//! inner iteration needs no new direction p, so it has two. An outer iteration adds two: one after
+//! its start, which scales x to length 1, and one after the residual and the final sums. Together
+//! an outer iteration has 76.
 //!
-//! NPB's program runs one iteration before its clock starts, and then begins anew; this program
-//! does not.
+//! NPB's program runs one untimed iteration first, and then starts again. This program does not.
 
 mod matrix;
 mod phases;
@@ -37,7 +36,7 @@ use std::marker::PhantomData;
 ///
 /// let cg = Cg::<Native>::new(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(cg.grains()));
-/// // SAFETY: a team of one, whose sums nobody else has.
+/// // SAFETY: a team of one rank, with its own sums.
 /// unsafe { cg.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// assert_eq!(cg.verify()?.to_string(), "zeta 8.5971775078648");
 /// # Ok::<(), manycore_programs::spmd::WrongAnswer>(())
@@ -50,7 +49,7 @@ pub struct Cg<P: Platform> {
     p: Shared<f64>,
     q: Shared<f64>,
     r: Shared<f64>,
-    /// The ends of each iteration, grain by grain.
+    /// For each iteration, the final sums of each grain.
     ends: Shared<CgEnd>,
     platform: PhantomData<fn() -> P>,
 }
@@ -70,7 +69,7 @@ struct CgEnd {
 const TOLERANCE: f64 = 1e-10;
 
 impl<P: Platform> Cg<P> {
-    /// With the matrix of this class: some 0.2 s for class A, and 7 s and 600 MB for C.
+    /// Makes the matrix of this class. This takes 0.2 s for class A, 7 s and 600 MB for C.
     #[must_use]
     #[expect(
         clippy::missing_panics_doc,
@@ -97,24 +96,24 @@ impl<P: Platform> Cg<P> {
         }
     }
 
-    /// After the run: zeta of each iteration.
+    /// Zeta of each iteration, after the run.
     #[must_use]
     pub fn zetas(&self) -> Vec<f64> {
         let zeta = |iteration| self.phases.size.shift + 1.0 / self.end(iteration).along;
         (0..self.phases.size.iterations).map(zeta).collect()
     }
 
-    /// After the run: the norm of x - A z in each iteration.
+    /// The norm of x - A z in each iteration, after the run.
     #[must_use]
     pub fn residuals(&self) -> Vec<f64> {
         let residual = |iteration| self.end(iteration).residual.sqrt();
         (0..self.phases.size.iterations).map(residual).collect()
     }
 
-    /// Sets up an iteration, with z times `scale` as x. Returns x².
+    /// Starts an iteration with x = z times `scale`. Returns x².
     fn start(&self, sharing: &mut dyn Worksharing, scale: f64) -> f64 {
         sharing.sum(&self.phases.start(), &|items| {
-            // SAFETY: of each vector a body touches its items only.
+            // SAFETY: a body touches only its items of each vector.
             let (x, z, p, r) = unsafe {
                 (
                     self.x.write::<P>(items.clone()),
@@ -135,7 +134,7 @@ impl<P: Platform> Cg<P> {
         })
     }
 
-    /// A z = x, nearly.
+    /// Solves A z = x approximately.
     fn solve(&self, sharing: &mut dyn Worksharing, mut rho: f64) {
         for inner in 1..=INNER {
             let alpha = rho / self.product(sharing);
@@ -149,7 +148,7 @@ impl<P: Platform> Cg<P> {
 
     fn product(&self, sharing: &mut dyn Worksharing) -> f64 {
         sharing.sum(&self.phases.product(), &|rows| {
-            // SAFETY: p is only read in this phase, and of q a body touches its rows.
+            // SAFETY: this phase only reads p, and a body touches only its rows of q.
             let (p, q) = unsafe { (self.p.all(), self.q.write::<P>(rows.clone())) };
             let first = rows.start;
             let mut sum = 0.0;
@@ -163,7 +162,7 @@ impl<P: Platform> Cg<P> {
 
     fn advance(&self, sharing: &mut dyn Worksharing, alpha: f64) -> f64 {
         sharing.sum(&self.phases.advance(), &|items| {
-            // SAFETY: of each vector a body touches its items only.
+            // SAFETY: a body touches only its items of each vector.
             let (p, q, z, r) = unsafe {
                 (
                     self.p.read::<P>(items.clone()),
@@ -184,7 +183,7 @@ impl<P: Platform> Cg<P> {
 
     fn direction(&self, sharing: &mut dyn Worksharing, beta: f64) {
         sharing.share(&self.phases.direction(), &|items| {
-            // SAFETY: of each vector a body touches its items only.
+            // SAFETY: a body touches only its items of each vector.
             let (r, p) = unsafe { (self.r.read::<P>(items.clone()), self.p.write::<P>(items)) };
             for (r, p) in r.iter().zip(p) {
                 *p = r + beta * *p;
@@ -195,7 +194,7 @@ impl<P: Platform> Cg<P> {
     fn residual(&self, sharing: &mut dyn Worksharing, iteration: usize) -> CgEnd {
         let phase = self.phases.residual();
         sharing.share(&phase, &|rows| {
-            // SAFETY: both are only read in this phase.
+            // SAFETY: this phase only reads both.
             let (x, z) = unsafe { (self.x.read::<P>(rows.clone()), self.z.all()) };
             let (first, grain) = (rows.start, rows.start / phase.grain);
             let mut end = CgEnd::default();
@@ -206,7 +205,7 @@ impl<P: Platform> Cg<P> {
                 end.square += z[row] * z[row];
             });
             let at = iteration * grains(&self.phases) + grain;
-            // SAFETY: a grain has an element of its own in each iteration.
+            // SAFETY: each grain has its own element in each iteration.
             unsafe { self.ends.write::<P>(at..at + 1)[0] = end };
         });
         self.end(iteration)
@@ -215,7 +214,7 @@ impl<P: Platform> Cg<P> {
     fn end(&self, iteration: usize) -> CgEnd {
         let grains = grains(&self.phases);
         let mut sum = CgEnd::default();
-        // SAFETY: they were written in a phase that is over, and are not in another.
+        // SAFETY: the phase that wrote them is over, and no later phase writes them.
         let ends = unsafe { self.ends.part(iteration * grains..(iteration + 1) * grains) };
         for end in ends {
             sum.residual += end.residual;
@@ -226,7 +225,7 @@ impl<P: Platform> Cg<P> {
     }
 }
 
-/// The grains of a phase that is about rows.
+/// The number of grains of a phase with rows as items.
 fn grains(phases: &CgPhases) -> usize {
     let phase = phases.residual();
     phase.items.div_ceil(phase.grain)
@@ -259,7 +258,7 @@ impl<P: Platform> Program for Cg<P> {
             unreachable!("every class has iterations");
         };
         let expected = self.phases.size.zeta;
-        // Also not if it is no number.
+        // A NaN is wrong, too.
         if (zeta - expected).abs() <= TOLERANCE * expected {
             return Ok(Verified(format!("zeta {zeta:.13}")));
         }

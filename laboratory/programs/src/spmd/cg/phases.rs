@@ -6,23 +6,21 @@ use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
 /// Iterations of the conjugate gradient method.
 pub(super) const INNER: usize = 25;
 
-/// Instructions of making the matrix, for each pair of elements of a random vector with one more,
-/// as callgrind counts them between classes S and W, built for x86-64 with optimisation.
+/// Instructions to make the matrix, for each pair of elements of a random vector: the difference of
+/// classes S and W under callgrind, on optimised x86-64.
 const MAKE: f64 = 124.4;
 
-/// The phases of [`Cg`](super::Cg), which takes them from here as well.
+/// The phases that [`Cg`](super::Cg) runs.
 ///
 /// # How costs are counted
 ///
-/// *Instructions*: each operation on a floating-point number, and each load or store of a number or
-/// an index, is one; a row of a product takes 10 more for its loop. *Bytes*: a number that is read
-/// comes once, a number that is written comes and goes, whether or not it is also read. An element
-/// of the matrix has 12 bytes, and 4 more say where its row starts. The gathered vector is assumed
-/// to come once: it fits into caches long after the matrix does not. The elements of the matrix
-/// were counted.
+/// *Instructions*: each floating-point operation, and each load or store of a number or an index,
+/// counts as one. The loop of each row adds 10. *Bytes*: a read transfers a number once, a write
+/// twice, whether or not it is also read. An element of the matrix has 12 bytes, and the start of a
+/// row 4. A product is assumed to transfer its vector once: caches that are too small for the
+/// matrix still hold the vector.
 ///
-/// In class S that makes 169 million instructions; the x86-64 code executes some 160
-/// million, by callgrind.
+/// Class S has 169 million instructions. The x86-64 code executes 160 million by callgrind.
 ///
 /// ```
 /// use manycore_programs::spmd::{CgPhases, Class, Declaration};
@@ -43,17 +41,17 @@ impl CgPhases {
         Self { size }
     }
 
-    /// x is z, made 1 long; r and p are x; z is 0. The sum of x².
+    /// Scales z to length 1 as x, copies x to r and p, and sets z to 0. Sums x².
     pub(super) fn start(&self) -> Phase {
         self.elements("cg start", 1.0 + 4.0 + 3.0, 4.0 * 16.0)
     }
 
-    /// q = A p. The sum of p q.
+    /// q = A p. Sums p q.
     pub(super) fn product(&self) -> Phase {
         self.rows("cg product", 1.0 + 2.0 + 1.0, 16.0)
     }
 
-    /// z += α p; r -= α q. The sum of r².
+    /// z += α p; r -= α q. Sums r².
     pub(super) fn advance(&self) -> Phase {
         self.elements("cg advance", 4.0 + 2.0 + 6.0, 2.0 * 16.0 + 2.0 * 8.0)
     }
@@ -63,13 +61,13 @@ impl CgPhases {
         self.elements("cg direction", 2.0 + 1.0 + 2.0, 16.0 + 8.0)
     }
 
-    /// The sums of (x - A z)², x z and z².
+    /// Sums (x - A z)², x z and z².
     pub(super) fn residual(&self) -> Phase {
         self.rows("cg residual", 2.0 + 7.0, 8.0)
     }
 
-    /// The work for each element of the vectors. An element takes a nanosecond or two: a 64th of
-    /// them a grain, up to 1,024.
+    /// A phase with the vectors' elements as items. Each takes 1 to 2 ns, so a grain is a 64th of
+    /// them, at most 1,024.
     fn elements(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         Phase {
             name,
@@ -82,9 +80,9 @@ impl CgPhases {
         }
     }
 
-    /// The work for each row of the matrix; the arguments are for the rest of the row. An element
-    /// takes a nanosecond: some 2,000 a grain, or more if there were more than 2,048 sums to be
-    /// added up.
+    /// A phase with the rows of the matrix as items. The arguments are costs of a row besides those
+    /// of its elements. An element takes 1 ns, so a grain has about 2,000, or more, to limit the
+    /// partial sums to about 2,048.
     fn rows(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         let CgSize { rows, entries, .. } = self.size;
         let in_a_row = entries as f64 / rows as f64;
@@ -93,7 +91,8 @@ impl CgPhases {
             items: rows,
             grain: whole_lines((2_000 * rows / entries).max(rows / 2_048)),
             cost: Cost {
-                // For an element: its column, its value, the vector's; times and plus.
+                // For an element, loads of its column, its value and the vector's, a product and a
+                // sum.
                 instructions: instructions + 5.0 * in_a_row + 10.0,
                 bytes: bytes + 12.0 * in_a_row + 4.0 + 8.0,
             },
@@ -101,7 +100,7 @@ impl CgPhases {
     }
 }
 
-/// The nearest number that fills lines of 64 bytes with numbers of 8.
+/// The nearest count of 8-byte numbers that fills whole 64-byte cache lines, at least one.
 fn whole_lines(numbers: usize) -> usize {
     ((numbers + 4) / 8).max(1) * 8
 }

@@ -1,22 +1,21 @@
-//! How large a problem is, by class.
+//! The size of each class.
 
 use crate::spmd::Class;
 
-/// A class' matrix and what is asked of it.
+/// The size of a class and its expected result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CgSize {
     /// Rows and columns.
     pub(super) rows: usize,
-    /// Nonzero elements of each random vector that the matrix is made of.
+    /// Nonzero elements of each random vector. The matrix is made of these vectors.
     pub(super) nonzeros: usize,
     /// Iterations of the power method.
     pub(super) iterations: usize,
     /// The shift of the diagonal.
     pub(super) shift: f64,
-    /// The last zeta.
+    /// The expected zeta of the last iteration.
     pub(super) zeta: f64,
-    /// Nonzero elements of the matrix: they follow from the random numbers, and were
-    /// counted by making it.
+    /// Nonzero elements of the matrix, counted in the matrix that the random numbers give.
     pub(super) entries: usize,
 }
 

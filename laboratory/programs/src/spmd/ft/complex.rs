@@ -16,7 +16,7 @@ impl Complex {
         Self { re, im }
     }
 
-    /// Real and imaginary part in each other's place.
+    /// Exchanges the real and the imaginary part.
     #[inline]
     pub(super) fn swapped(self) -> Self {
         Self {

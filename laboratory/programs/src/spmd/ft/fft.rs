@@ -3,12 +3,11 @@
 use super::complex::Complex;
 use std::f64::consts::TAU;
 
-/// Series that are transformed side by side: what is done to one element is done to
-/// this many, one after the other in memory, as vector units like it. Eight complex
-/// numbers are two lines.
+/// The number of series that are transformed together. For vector instructions, the same elements
+/// of all series are adjacent in memory. Eight complex numbers fill two cache lines.
 pub(super) const LANES: usize = 8;
 
-/// An element of each of the series.
+/// One element of each series.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct FftRow {
@@ -17,7 +16,7 @@ pub(super) struct FftRow {
 }
 
 impl FftRow {
-    /// A row of what `element` says about each series.
+    /// A row of the elements that `element` returns for each series.
     #[inline]
     pub(super) fn from_fn(mut element: impl FnMut(usize) -> Complex) -> Self {
         let mut row = Self {
@@ -44,12 +43,12 @@ impl FftRow {
 
 /// Transforms of one length, a power of two from 4.
 ///
-/// In place, by decimation in frequency: stages of radix 4, and a stage of radix 2 at the end if
-/// the length is no power of 4. The result is out of order.
+/// The algorithm is decimation in frequency, in place: stages of radix 4, and a last stage of radix
+/// 2 if the length is no power of 4. The result is out of order.
 pub(super) struct Fft {
     length: usize,
-    /// For each stage but the last: w, w² and w³ of each element of a quarter, where w
-    /// is the root of unity to that element.
+    /// For each stage but the last, and for each element j of a quarter: w^j, w^2j and w^3j, where
+    /// w is the stage's root of unity.
     turns: Vec<[Complex; 3]>,
     /// The place of each element of the result.
     order: Vec<u32>,
@@ -73,11 +72,11 @@ impl Fft {
         }
     }
 
-    /// Operations on numbers, loads and stores of [`transform`](Self::transform) for one
-    /// series of a length.
+    /// Operations, loads and stores of [`transform`](Self::transform) for one series of this
+    /// length.
     pub(super) fn operations(length: usize) -> f64 {
-        // For four or two complex numbers: loads and stores, additions; and three turns
-        // of six operations each.
+        // For four or two complex numbers: loads, stores and additions. A stage with turns adds
+        // three complex products of six operations each.
         const QUARTERS: usize = 8 + 8 + 16;
         const TURNED: usize = QUARTERS + 3 * 6;
         const HALVES: usize = 4 + 4 + 4;
@@ -93,7 +92,7 @@ impl Fft {
         operations as f64
     }
 
-    /// The sums over j of `x_j exp(-2πi jk / length)`.
+    /// Replaces each series x by the sums over j of `x_j exp(-2πi jk / length)`, for each k.
     pub(super) fn transform(&self, rows: &mut [FftRow]) {
         debug_assert_eq!(rows.len(), self.length);
         let mut turns = &self.turns[..];
@@ -122,13 +121,14 @@ impl Fft {
         }
     }
 
-    /// The places in which [`transform`](Self::transform) leaves the elements of the result.
+    /// The places of the elements of [`transform`](Self::transform)'s result.
     pub(super) fn order(&self) -> impl Iterator<Item = usize> {
         self.order.iter().map(|&place| place as usize)
     }
 }
 
-/// A stage of radix 4 leaves the elements with an index of k modulo 4 in quarter k.
+/// The place of an element of the result. A stage of radix 4 leaves the indices that are k modulo 4
+/// in quarter k.
 fn place(index: usize, length: usize) -> usize {
     match length {
         1 | 2 => index,
@@ -144,7 +144,7 @@ fn quarters(block: &mut [FftRow]) -> [&mut [FftRow]; 4] {
     [a, b, c, d]
 }
 
-/// The transform of four elements, with what comes out turned.
+/// Transforms four elements, and multiplies the last three by `turns`.
 #[inline(always)]
 fn turned(a: &mut FftRow, b: &mut FftRow, c: &mut FftRow, d: &mut FftRow, turns: &[Complex; 3]) {
     let [one, two, three] = *turns;
@@ -155,7 +155,7 @@ fn turned(a: &mut FftRow, b: &mut FftRow, c: &mut FftRow, d: &mut FftRow, turns:
         let (rest_re, rest_im) = (b.re[lane] - d.re[lane], b.im[lane] - d.im[lane]);
         a.re[lane] = sum_re + odd_re;
         a.im[lane] = sum_im + odd_im;
-        // The gap, and the rest turned by a quarter, clockwise and the other way.
+        // `rest` is multiplied by -i for b and by i for d.
         let (re, im) = (gap_re + rest_im, gap_im - rest_re);
         b.re[lane] = re * one.re - im * one.im;
         b.im[lane] = re * one.im + im * one.re;
@@ -168,7 +168,7 @@ fn turned(a: &mut FftRow, b: &mut FftRow, c: &mut FftRow, d: &mut FftRow, turns:
     }
 }
 
-/// As [`turned`], not turned.
+/// Transforms four elements, without the factors of [`turned`].
 #[inline(always)]
 fn in_four(a: &mut FftRow, b: &mut FftRow, c: &mut FftRow, d: &mut FftRow) {
     for lane in 0..LANES {
@@ -204,7 +204,7 @@ mod tests {
     use crate::spmd::randlc::Randlc;
 
     #[test]
-    fn by_its_definition() {
+    fn transforms_agree_with_the_definition() {
         let mut random = Randlc::new();
         for length in [4, 8, 16, 32, 64, 128, 256, 512] {
             let mut draw = |_| Complex {

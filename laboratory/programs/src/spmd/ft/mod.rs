@@ -1,25 +1,23 @@
 //! FT of the NAS parallel benchmarks: a diffusion equation, solved by Fourier transforms of
 //! a box.
 //!
-//! By the specification (Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994):
-//! a state of random numbers is transformed once; in each iteration t that is multiplied
-//! by `exp(-4 α π² t k²)`, where k is how often a wave fits into the box, and transformed
-//! back; 1,024 numbers of the result are summed as a check.
+//! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994. A state of
+//! random numbers is transformed once. Iteration t multiplies the transform by `exp(-4 α π² t k²)`,
+//! where k is the wave number, and transforms it back. The check is the sum of 1,024 numbers of the
+//! result.
 //!
 //! # Waits
 //!
-//! A transform of the box is one along each axis, with a wait after each: three an
-//! iteration. The state evolves while it is brought in along the first axis, and the
-//! numbers to be summed are taken while it is brought out along the last. Fewer would
-//! leave no more items than the box has planes, of milliseconds each.
+//! The box is transformed along one axis after the other, with a wait after each: three waits an
+//! iteration. The first transform also evolves the state; the last also copies the numbers to sum.
+//! With fewer waits a phase would have only one item a plane, of milliseconds each.
 //!
-//! # What is the program's and what is ours
+//! # Differences from NPB
 //!
-//! NPB's program multiplies the state by the same table in each iteration. Here the
-//! factors of each iteration are products of three, one an axis: the state is only read,
-//! and there is no table as large as it. NPB's clock runs while the initial state is made,
-//! which is here done before, by one thread. As there, the transform back is not divided
-//! by how many numbers there are; sums are.
+//! NPB's program multiplies the state by the same table in each iteration. This program multiplies
+//! three factors, one an axis: it only reads the state, and needs no table of the state's size. NPB
+//! times the making of the initial state. Here one thread makes it before the timed run. As in NPB,
+//! sums are divided by the number of elements, the transform is not.
 
 mod complex;
 mod fft;
@@ -48,7 +46,7 @@ use std::ops::Range;
 ///
 /// let ft = Ft::<Native>::new(Class::S);
 /// let (mut alone, sums) = (Alone, Sums::new(ft.grains()));
-/// // SAFETY: a team of one, whose sums nobody else has.
+/// // SAFETY: a team of one rank, with its own sums.
 /// unsafe { ft.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 /// let verified = ft.verify()?.to_string();
 /// assert_eq!(verified, "checksum 554.2683411903 + 493.2597244941i");
@@ -58,25 +56,25 @@ pub struct Ft<P: Platform> {
     class: Class,
     phases: FtPhases,
     ffts: [Fft; 3],
-    /// The initial state, and then its transform.
+    /// The initial state. The run replaces it by its transform.
     state: Shared<Complex>,
-    /// The state of an iteration.
+    /// The state in the current iteration.
     evolved: Shared<Complex>,
     /// For each iteration, the factors along each axis.
     factors: Vec<[Vec<f64>; 3]>,
     points: Points,
-    /// For each iteration, the numbers to be summed.
+    /// For each iteration, the numbers to sum.
     taken: Shared<Complex>,
     platform: PhantomData<fn() -> P>,
 }
 
-/// α of the equation.
+/// The equation's α.
 const DIFFUSIVITY: f64 = 1e-6;
 /// The relative tolerance of a checksum's parts.
 const TOLERANCE: f64 = 1e-12;
 
 impl<P: Platform> Ft<P> {
-    /// With the initial state of this class. Takes 32 bytes a number: 8 MB for class S,
+    /// Makes the initial state of this class. The memory is 32 bytes a number: 8 MB for class S,
     /// 270 MB for A, 1.1 GB for B and 4.3 GB for C.
     #[must_use]
     pub fn new(class: Class) -> Self {
@@ -98,13 +96,13 @@ impl<P: Platform> Ft<P> {
         }
     }
 
-    /// After the run: the checksum of each iteration, real and imaginary part.
+    /// The checksum of each iteration, real and imaginary part, after the run.
     #[must_use]
     pub fn checksums(&self) -> Vec<(f64, f64)> {
         let numbers = self.phases.size.numbers() as f64;
         let checksum = |iteration: usize| {
             let taken = iteration * POINTS..(iteration + 1) * POINTS;
-            // SAFETY: they are written in the run, which is over.
+            // SAFETY: only the run writes them, and it is over.
             let taken = unsafe { self.taken.part(taken) };
             let sum = taken.iter().fold(Complex::default(), |sum, &one| sum + one);
             (sum.re / numbers, sum.im / numbers)
@@ -119,10 +117,10 @@ impl<P: Platform> Ft<P> {
         sharing.share(&x, &|items| {
             for item in items {
                 let lines = self.lines(item);
-                // SAFETY: of the state a body touches the lines of its items only.
+                // SAFETY: a body touches only the state's lines of its items.
                 let rows = self
                     .transformed_lines(unsafe { state.read::<P>(lines.clone()) }, |_, _, it| it);
-                // SAFETY: as above, and what was read is no longer borrowed.
+                // SAFETY: as above, and the slice for reading is no longer used.
                 self.put_lines(&rows, unsafe { state.write::<P>(lines) });
             }
         });
@@ -141,13 +139,14 @@ impl<P: Platform> Ft<P> {
                 let line = lines.start / nx;
                 let (z, y) = (along_z[line / ny], &along_y[line % ny..][..LANES]);
                 let scales: [f64; LANES] = std::array::from_fn(|lane| z * y[lane]);
-                // SAFETY: it is only read in this phase.
+                // SAFETY: this phase only reads the state.
                 let state = unsafe { self.state.read::<P>(lines.clone()) };
                 let rows = self.transformed_lines(state, |x, lane, number| {
-                    // Back is forward with the parts swapped, before and after.
+                    // The inverse transform is the transform with the parts swapped before and
+                    // after.
                     number.scaled(along_x[x] * scales[lane]).swapped()
                 });
-                // SAFETY: a body touches the lines of its items only.
+                // SAFETY: a body touches only the lines of its items.
                 self.put_lines(&rows, unsafe { self.evolved.write::<P>(lines) });
             }
         });
@@ -163,21 +162,21 @@ impl<P: Platform> Ft<P> {
             |item| {
                 for point in self.points.of(item) {
                     let to = iteration * POINTS + point.number;
-                    // SAFETY: the point is in the columns of this item, which is the only
-                    // one to take it.
+                    // SAFETY: the point lies in this item's columns, so no other item touches it or
+                    // its copy.
                     unsafe { self.taken.set(to, self.evolved.get(point.at)) };
                 }
             },
         );
     }
 
-    /// The numbers of as many lines along x as are transformed together.
+    /// The numbers of an item's `LANES` lines along x.
     fn lines(&self, item: usize) -> Range<usize> {
         let numbers = LANES * self.phases.size.sides[0];
         item * numbers..(item + 1) * numbers
     }
 
-    /// Transforms lines along x of the numbers that `bring` makes from x and line.
+    /// Transforms lines along x, after `bring` has replaced each number, from its x and its line.
     fn transformed_lines(
         &self,
         lines: &[Complex],
@@ -201,8 +200,8 @@ impl<P: Platform> Ft<P> {
         }
     }
 
-    /// Transforms `numbers` in place along y (1) or z (2). `out` is what becomes of each
-    /// number at last; `after` is called for each item that is done.
+    /// Transforms `numbers` in place along y (1) or z (2). `out` maps each number of the result.
+    /// `after` is called after each item.
     fn columns(
         &self,
         sharing: &mut dyn Worksharing,
@@ -221,7 +220,7 @@ impl<P: Platform> Ft<P> {
         };
         sharing.share(phase, &|items| {
             for item in items {
-                // Items are numbered along the plane, or line, that columns stand on.
+                // Columns are numbered in the order of the memory of their first numbers.
                 let foot = LANES * item;
                 let foot = foot / beside * (beside * self.phases.size.sides[axis]) + foot % beside;
                 let part = |at: usize| {
@@ -229,14 +228,14 @@ impl<P: Platform> Ft<P> {
                     first..first + LANES
                 };
                 let row = |at: usize| {
-                    // SAFETY: a body touches the columns of its items only.
+                    // SAFETY: a body touches only the columns of its items.
                     let part = unsafe { numbers.read::<P>(part(at)) };
                     FftRow::from_fn(|lane| part[lane])
                 };
                 let mut rows: Vec<FftRow> = (0..self.phases.size.sides[axis]).map(row).collect();
                 fft.transform(&mut rows);
                 for (at, place) in fft.order().enumerate() {
-                    // SAFETY: as above, and nothing that was read is still borrowed.
+                    // SAFETY: as above, and the slices for reading are no longer used.
                     let part = unsafe { numbers.write::<P>(part(at)) };
                     for (lane, number) in part.iter_mut().enumerate() {
                         *number = out(rows[place].element(lane));
@@ -258,8 +257,8 @@ fn initial(size: &FtSize) -> Vec<Complex> {
     (0..size.numbers()).map(number).collect()
 }
 
-/// `exp(-4 α π² t k²)` along each axis, where k goes from 0 up, and in the second half
-/// from half the side below 0.
+/// `exp(-4 α π² t k²)` along each axis. In the first half of a side, k is the index; in the second
+/// half it is the index minus the side.
 fn factors(size: &FtSize, iteration: usize) -> [Vec<f64>; 3] {
     size.sides.map(|side| {
         let factor = |at: usize| {
@@ -272,7 +271,7 @@ fn factors(size: &FtSize, iteration: usize) -> [Vec<f64>; 3] {
 }
 
 impl<P: Platform> Program for Ft<P> {
-    /// None is summed.
+    /// No phase has a sum.
     fn grains(&self) -> usize {
         0
     }
@@ -293,7 +292,7 @@ impl<P: Platform> Program for Ft<P> {
                 ("imaginary", found.1, expected.im),
             ];
             for (part, found, expected) in parts {
-                // Also wrong if it is no number.
+                // A NaN is wrong, too.
                 let right = (found - expected).abs() <= TOLERANCE * expected.abs();
                 if !right {
                     return Err(WrongAnswer {

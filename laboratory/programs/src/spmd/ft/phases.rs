@@ -3,11 +3,11 @@
 use super::fft::{Fft, LANES};
 use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
 
-/// Instructions of making a number, as callgrind counts them between classes S and W, built for
-/// x86-64 with optimisation.
+/// Instructions to make a number: the difference of classes S and W under callgrind, on optimised
+/// x86-64.
 const MAKE: f64 = 35.4;
 
-/// A class' box of numbers and how long it evolves.
+/// A class' box of numbers and its iterations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FtSize {
     /// Sides along x, y and z; numbers along x are neighbours.
@@ -33,26 +33,25 @@ impl FtSize {
     }
 }
 
-/// The phases of [`Ft`](super::Ft), which takes them from here as well.
+/// The phases that [`Ft`](super::Ft) runs.
 ///
-/// An item is eight series of numbers along an axis, and a grain.
+/// An item is eight series of numbers along an axis. A grain is one item.
 ///
 /// # How costs are counted
 ///
-/// *Instructions*: each operation on a floating-point number, and each load or store of a number,
-/// is one, as if there were no vectors. *Bytes*: a complex number has 16. A number that is read
-/// comes once, a number that is written comes and goes, whether or not it is also read. Series in
-/// transformation, and tables, are in caches.
+/// *Instructions*: each floating-point operation, load or store of one number counts as one, as in
+/// code without vectors. *Bytes*: a complex number has 16. A read transfers it once, a write twice,
+/// whether or not it is also read. Tables, and the series under transformation, are in caches.
 ///
-/// In class S that makes 232 million instructions. The x86-64 code, which has vectors of
-/// two but moves more, executes some 205 million, by callgrind.
+/// Class S has 232 million instructions. The x86-64 code executes 205 million by callgrind: it has
+/// vectors of two numbers, but moves more.
 ///
 /// ```
 /// use manycore_programs::spmd::{Class, Declaration, FtPhases};
 ///
 /// let ft = FtPhases::of(Class::C);
 /// assert_eq!((ft.step().len(), ft.steps()), (3, 20));
-/// // 8.6 GB come or go in a step, and 4.3 GB at every wait but the first of a step.
+/// // A step transfers 15 GB: 6.4 GB in its first phase, 4.3 GB in each of the others.
 /// assert_eq!(ft.step()[1].bytes(), f64::from(1 << 27) * 32.0);
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +69,8 @@ impl FtPhases {
 
     /// Evolves the state, and transforms it back along x.
     pub(super) fn evolve(&self) -> Phase {
-        // A factor is loaded and multiplied by the row's, and a number by both parts.
+        // A factor is loaded and multiplied by the line's; both parts of the number are multiplied
+        // by it.
         self.along(0, "ft evolve", 4.0, 16.0 + 32.0)
     }
 
@@ -78,21 +78,21 @@ impl FtPhases {
         self.along(1, "ft back along y", 0.0, 32.0)
     }
 
-    /// Along z; and takes the numbers that are summed as a check.
+    /// Transforms along z, and copies the numbers to sum.
     pub(super) fn back_along_z(&self) -> Phase {
         self.along(2, "ft back along z", 0.0, 32.0)
     }
 
-    /// Transforms along an axis; given is what else a number takes, and its bytes.
+    /// Transforms along an axis. Each number takes `instructions` more and transfers `bytes`.
     fn along(&self, axis: usize, name: &'static str, instructions: f64, bytes: f64) -> Phase {
-        // Two loads and two stores of a number to bring it in, and again to take it out.
+        // Two loads and two stores to copy a number into a row, and again to copy it back.
         const MOVED: f64 = 2.0 * 4.0;
         let length = self.size.sides[axis];
         let numbers = (LANES * length) as f64;
         Phase {
             name,
             items: self.size.numbers() / length / LANES,
-            // From 3 us on, and 20 us in class C.
+            // 3 us in the smallest class, 20 us in class C.
             grain: 1,
             cost: Cost {
                 instructions: numbers * (instructions + MOVED)

@@ -1,12 +1,12 @@
-//! The numbers that are summed to check the state.
+//! The points of the checksum.
 
 use super::fft::LANES;
 use super::phases::FtSize;
 
-/// How many there are.
+/// The number of points.
 pub(super) const POINTS: usize = 1_024;
 
-/// Which of the points each item of the last phase takes.
+/// The points in the columns of each item of the last phase.
 pub(super) struct Points {
     /// The beginning of each item's points, and the end of the last item's.
     starts: Vec<u32>,
@@ -15,14 +15,14 @@ pub(super) struct Points {
 
 #[derive(Clone, Copy)]
 pub(super) struct FtPoint {
-    /// Which of the sum's, from 0.
+    /// Its index in the sum.
     pub(super) number: usize,
     /// Its index in the box.
     pub(super) at: usize,
 }
 
 impl Points {
-    /// Point j of 1 to 1,024 is at (j, 3j, 5j), modulo the sides.
+    /// Point j, from 1 to 1,024, is at (j, 3j, 5j), modulo the sides.
     pub(super) fn new(size: &FtSize) -> Self {
         let [nx, ny, nz] = size.sides;
         let item_of = |at: usize| at % (nx * ny) / LANES;

@@ -1,16 +1,15 @@
-//! Costs as whole numbers.
+//! Costs as integers.
 //!
-//! Ranks add up costs of their own points, and rank 0 adds up the sums. In floating
-//! point the result would hang on where the points are cut, that is on the number
-//! of ranks. In whole numbers of a small unit it does not, and it is exact: what
-//! a search claims to have gained is what the cost went down by, to the last bit.
+//! Ranks add up the costs of their points, and rank 0 adds up the ranks' sums. In floating point
+//! the result would depend on the number of ranks. In integers of a small unit it does not, and it
+//! is exact: the gain that a search claims is the decrease of the cost to the last bit.
 
 use super::StreamclusterProblem;
 
 /// A cost, or a change of one, in units of its [`Scale`].
 pub(super) type Amount = i64;
 
-/// The unit of costs, which is a power of two.
+/// The unit of costs, a power of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
     units_in_one: f64,
@@ -19,12 +18,11 @@ pub(super) struct Scale {
 impl Scale {
     /// The finest unit, down to 2^-40, without an overflow in any sum of the search.
     ///
-    /// Coordinates are from 0 to 1 and weights add up to the number of points,
-    /// so that all points together cost at most points times dimensions. A
-    /// centre never costs more than that, and there are at most as many as
-    /// points: no sum is more than four times points squared times dimensions,
-    /// which is less than 2^62 units. A [`StreamclusterProblem`] is small enough for a unit of
-    /// 2^-6.
+    /// Coordinates are from 0 to 1 and weights add up to the number of points, so all points
+    /// together cost at most points times dimensions. A centre never costs more than that, and
+    /// there are at most as many centres as points. So no sum is more than four times points
+    /// squared times dimensions, which is less than 2^62 units. A [`StreamclusterProblem`] is small
+    /// enough for a unit of 2^-6.
     pub(super) fn of(problem: &StreamclusterProblem) -> Self {
         let largest = (problem.points * problem.points * problem.dimensions) as u64;
         let magnitude = u64::BITS - largest.leading_zeros();
@@ -42,7 +40,7 @@ impl Scale {
         (f64::from(cost) * self.units_in_one) as Amount
     }
 
-    /// The other way round.
+    /// The cost of `amount` units.
     pub(super) fn cost(self, amount: Amount) -> f64 {
         amount as f64 / self.units_in_one
     }

@@ -1,30 +1,29 @@
-//! The points of one local search and what the ranks share about them.
+//! The points of one local search, and the tables that ranks share.
 
 use super::amount::{Amount, Scale};
 use super::{StreamclusterProblem, scratch::Scratch};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::ops::Range;
 
-/// Instructions of a distance and its use, besides those of each coordinate and accesses to tables;
-/// and of four coordinates. Callgrind's counts of the release build on x86-64, as for all such
-/// constants of this program.
+/// Instructions to compute and use a distance, without its coordinates and accesses to tables; then
+/// instructions for four coordinates. All such constants of this program are callgrind's counts of
+/// the release build on x86-64.
 const DISTANCE: u64 = 56;
 const FOUR_COORDINATES: u64 = 19;
 
-/// A point: which one, and its place in the clustering.
+/// A point, and its assignment to a centre.
 ///
-/// All that is shared is atomic, with relaxed accesses, which are plain loads
-/// and stores on the hosts there are: barriers order them. With a barrier that
-/// does not, results are wrong, which [`verify`](super::Solution::verify) finds
-/// out, and no more than that.
+/// All shared data are atomic, with relaxed accesses, which compile to plain loads and stores.
+/// Barriers order them. If a barrier fails to, results are wrong, and
+/// [`verify`](super::Solution::verify) notices, but no behaviour is undefined.
 pub(super) struct BatchPoint<P: Platform> {
-    /// The row of its coordinates. Points are shuffled, coordinates are not.
+    /// The row of its coordinates: the search shuffles points, not coordinates.
     row: P::AtomicU32,
-    /// The bits of its weight, the number of points it stands for.
+    /// The bits of its weight: how many points of the stream it represents.
     weight: P::AtomicU32,
-    /// The point that is its centre.
+    /// The index of the point that is its centre.
     centre: P::AtomicU32,
-    /// The cost of being served from there.
+    /// Its cost: weight times squared distance from that centre.
     cost: P::AtomicU64,
 }
 
@@ -54,8 +53,8 @@ impl<P: Platform> BatchPoint<P> {
 
 /// The points of one local search, with the tables that ranks share.
 ///
-/// The layout is the published one where coherence traffic hangs on it: a table
-/// of points, flags of a byte each, a word a rank side by side.
+/// Tables that affect coherence traffic have the layout of PARSEC's program: a table of points,
+/// flags of a byte each, adjacent words of the ranks.
 pub(super) struct Batch<P: Platform> {
     pub(super) scale: Scale,
     dimensions: usize,
@@ -63,13 +62,13 @@ pub(super) struct Batch<P: Platform> {
     pub(super) points: Box<[BatchPoint<P>]>,
     /// Whether the point is a centre.
     pub(super) open: Box<[P::AtomicBool]>,
-    /// Whether the point would move to the centre on offer.
+    /// Whether the point would move to the offered centre.
     pub(super) moves: Box<[P::AtomicBool]>,
-    /// The number of a centre, and so its column in the scratch table.
+    /// The number of each centre, which is its column in the scratch table.
     pub(super) column: Box<[P::AtomicU32]>,
-    /// The points that may be opened, in the order of their offers.
+    /// The points to offer as centres, in order.
     pub(super) candidates: Box<[P::AtomicU32]>,
-    /// The sum over each rank's points.
+    /// Each rank's sum over its points.
     pub(super) sums: Box<[P::AtomicU64]>,
     pub(super) scratch: Scratch<P>,
     pub(super) notes: Box<Notes<P>>,
@@ -77,11 +76,11 @@ pub(super) struct Batch<P: Platform> {
 
 /// Messages of rank 0 to the others.
 pub(super) struct Notes<P: Platform> {
-    /// The point to open next, or [`NOBODY`].
+    /// The point to open next, or [`NOBODY`] at the end.
     pub(super) next: P::AtomicU32,
-    /// How many centres there are.
+    /// The number of open centres.
     pub(super) open: P::AtomicU32,
-    /// How many centres the offer would close.
+    /// The number of centres that the offer would close.
     pub(super) closing: P::AtomicU32,
     /// The cost of the clustering, or of the offer.
     pub(super) cost: P::AtomicU64,
@@ -91,7 +90,8 @@ pub(super) struct Notes<P: Platform> {
 pub(super) const NOBODY: u32 = u32::MAX;
 
 impl<P: Platform> Batch<P> {
-    /// Points with weights; their coordinates are side by side.
+    /// Makes a batch of points with these weights. `coordinates` holds the points' coordinates, one
+    /// point after the other.
     pub(super) fn new(
         problem: &StreamclusterProblem,
         ranks: usize,
@@ -145,7 +145,7 @@ impl<P: Platform> Batch<P> {
         first..first + self.dimensions
     }
 
-    /// The cost of each of `points` if `centre` served it.
+    /// The cost of each of `points` at `centre`.
     pub(super) fn costs(
         &self,
         points: Range<usize>,
@@ -172,13 +172,12 @@ impl<P: Platform> Batch<P> {
     }
 }
 
-/// The square of the Euclidean distance. One sum, in order: the published
-/// results are rounded so.
+/// The squared Euclidean distance, in one sum in order, so that rounding is as in PARSEC's program.
 pub(super) fn distance(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// Exchanges the values of two words that no other rank knows at the time.
+/// Exchanges two words that no other rank accesses meanwhile.
 fn swap<T: Copy>(a: &impl Atomic<T>, b: &impl Atomic<T>) {
     let kept = a.load(Relaxed);
     a.store(b.load(Relaxed), Relaxed);

@@ -1,5 +1,4 @@
-//! Small problems solved by trying everything, and wrong reckonings, which must
-//! be found out.
+//! Small problems solved by exhaustive search, and wrong reckonings that the tests must notice.
 
 use super::amount::{Amount, Scale};
 use super::batch::{Batch, distance};
@@ -12,8 +11,8 @@ use manycore_platform::{Native, Ordering::Relaxed};
 use std::sync::Barrier;
 use std::thread;
 
-/// Points with weights, centres among them, and the assignment of points to centres. It need not be
-/// to the nearest, as in a search.
+/// Points with weights, centres among them, and the assignment of points to centres. As in a
+/// search, a point's centre need not be the nearest.
 struct BruteState {
     problem: StreamclusterProblem,
     coordinates: Vec<f32>,
@@ -27,7 +26,7 @@ impl BruteState {
     fn random(seed: u64) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let (points, dimensions) = (random.usize(4..12), random.usize(1..4));
-        // Each weighs up to five times as much as the problem has it.
+        // Points weigh up to 5, so the problem has room for five times as many points of weight 1.
         let problem =
             StreamclusterProblem::new(2..=points, dimensions, 5 * points, 5 * points).unwrap();
         let mut shuffled: Vec<usize> = (0..points).collect();
@@ -59,8 +58,8 @@ impl BruteState {
         Scale::of(&self.problem).amount(distance(row(point), row(centre)) * self.weights[point])
     }
 
-    /// The best gain from opening `new`: every set of centres is closed once. Points of a closed
-    /// centre go to `new`, others may.
+    /// The best gain from opening `new`, over all sets of centres to close. Points of a closed
+    /// centre move to `new`. Other points move if that is cheaper.
     fn best_gain(&self, new: usize) -> Amount {
         let gain_of = |closed: u32| {
             let mut gain = -self.price;
@@ -87,8 +86,8 @@ impl BruteState {
             .max(0)
     }
 
-    /// The gain according to the program, by `ranks` ranks; and the saving of its clustering
-    /// afterwards, centres included.
+    /// Runs the offer on `ranks` ranks. Returns the gain that the program claims, and the actual
+    /// saving of points and centres.
     fn offer<R: Reckoning>(&self, new: usize, ranks: usize) -> (Amount, Amount) {
         let batch = Batch::<Native>::new(
             &self.problem,
@@ -152,7 +151,7 @@ fn an_offer_gains_as_much_as_the_best_of_all_sets_of_centres_to_close() {
             let best = state.best_gain(new);
             accepted += usize::from(best > 0);
             for ranks in [1, 3] {
-                // Threads take long to start.
+                // Starting threads is slow, so only some seeds use three ranks.
                 if ranks == 1 || seed < 20 {
                     let found = state.offer::<Exact>(new, ranks);
                     assert_eq!(
@@ -170,11 +169,11 @@ fn an_offer_gains_as_much_as_the_best_of_all_sets_of_centres_to_close() {
     );
 }
 
-/// Reckonings with one mistake.
+/// Reckonings with one mistake each.
 mod mistaken {
     use super::{Amount, Reckoning};
 
-    /// Points go where it is dearer.
+    /// Points move if that is more expensive.
     pub(super) struct Away;
     impl Reckoning for Away {
         fn moves(at_new: Amount, now: Amount) -> bool {
@@ -196,7 +195,7 @@ mod mistaken {
         }
     }
 
-    /// Closing a centre saves its price, whatever becomes of its points.
+    /// Closing a centre saves its price, and moving its points costs nothing.
     pub(super) struct Careless;
     impl Reckoning for Careless {
         fn moves(at_new: Amount, now: Amount) -> bool {
@@ -218,7 +217,7 @@ mod mistaken {
         }
     }
 
-    /// A loss of members counts as a saving.
+    /// A loss of the members counts as a saving.
     pub(super) struct Inverted;
     impl Reckoning for Inverted {
         fn moves(at_new: Amount, now: Amount) -> bool {
@@ -235,7 +234,7 @@ fn is_found_out<R: Reckoning>() -> bool {
 }
 
 #[test]
-fn mistakes_of_the_reckoning_are_found_out() {
+fn mistakes_of_the_reckoning_are_noticed() {
     assert!(!is_found_out::<Exact>());
     assert!(is_found_out::<mistaken::Away>());
     assert!(is_found_out::<mistaken::All>());
@@ -258,8 +257,8 @@ fn solve<R: Reckoning>(problem: StreamclusterProblem) -> Solution {
     program.solution().unwrap()
 }
 
-/// If the claim does not match the clustering, verification needs no second opinion. The other
-/// mistakes lead to a worse clustering with a true claim.
+/// Verification fails if the claim does not match the clustering. The other mistakes lead to a
+/// worse clustering with a true claim.
 #[test]
 fn mistakes_about_what_closing_saves_do_not_verify() {
     let fails = |solve: fn(StreamclusterProblem) -> Solution| {
@@ -270,8 +269,8 @@ fn mistakes_about_what_closing_saves_do_not_verify() {
     assert!(fails(solve::<mistaken::Inverted>));
 }
 
-/// The cheapest clustering at the price that the search ended with, over all
-/// sets of points as centres, and what the search's costs.
+/// The cost of the best clustering over all sets of centres, at the price with which the search
+/// ended, and the cost of the search's clustering.
 fn best_and_found(solution: &Solution) -> Option<(f64, f64)> {
     let found = &solution.searches[0];
     let Claim::Clustered { price, cost, .. } = found.claim else {
@@ -297,13 +296,12 @@ fn best_and_found(solution: &Solution) -> Option<(f64, f64)> {
     Some((best as f64, cost as f64))
 }
 
-/// The search sees 3 k ln k points only as candidates, k being the least number
-/// of centres: 4 or 9 of up to 13 here. Moves of this kind, with all points as
-/// candidates and distances that keep the triangle inequality, end within three
-/// times the best (Charikar and Guha, "Improved combinatorial algorithms for
-/// facility location", 1999). Squares of distances do not keep it, and nothing is
-/// proven about so few candidates, so that the factor of 2 is not a theorem:
-/// the worst of these 200 problems is at 1.54, and their mean at 1.11.
+/// The search has only 3 k ln k candidates, where k is the least number of centres: 4 or 9 of up to
+/// 13 points here. With all points as candidates, and distances that keep the triangle inequality,
+/// such a search ends within three times the best (Charikar and Guha, "Improved combinatorial
+/// algorithms for facility location", 1999). Squares of distances do not keep it, and nothing is
+/// proven about so few candidates. So the factor of 2 is not a theorem: the worst of these 200
+/// problems is at 1.54, their mean at 1.11.
 #[test]
 fn a_search_ends_near_the_best_set_of_centres() {
     let pairs = (0..200).filter_map(|seed| best_and_found(&solve::<Exact>(small_problem(seed))));
@@ -315,9 +313,9 @@ fn a_search_ends_near_the_best_set_of_centres() {
     assert!(mean < 1.2);
 }
 
-/// In how many of the whole clusterings is some point not at its nearest centre?
+/// Few clusterings have a point that is not assigned to its nearest centre.
 #[test]
-fn points_are_seldom_served_from_farther_away_than_they_need() {
+fn points_are_seldom_assigned_to_a_farther_centre() {
     let solutions = (0..1_000).map(|seed| solve::<Exact>(small_problem(seed)));
     let costs = solutions.map(|solution| (solution.nearest_cost(), solution.cost()));
     let mut farther = 0;

@@ -1,29 +1,29 @@
-//! The gain from a new centre: the heart of the program.
+//! The gain from a new centre. The program spends most of its time here.
 
 use super::amount::Amount;
 use super::scratch::Table;
 use super::search::Search;
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Instructions without accesses to tables: of a look whether a point is a
-/// centre; of weighing two costs, the flag that is cleared before included; of
-/// finding out whether a point moves; of adding a word of another rank.
+/// Instructions, without accesses to tables, of checking whether a point is a centre; of comparing
+/// two costs, with clearing the flag before; of checking whether a point moves; of adding a word of
+/// another rank.
 const LOOK: u64 = 6;
 const WEIGH: u64 = 18;
 const MOVE: u64 = 8;
 const ADD: u64 = 4;
 
-/// The arithmetic of an offer. The tests have wrong versions.
+/// The arithmetic of an offer. Tests have wrong variants.
 pub(super) trait Reckoning {
-    /// Whether a point that now costs `now` moves to the new centre.
+    /// Whether a point moves to the new centre, which changes its cost from `now` to `at_new`.
     fn moves(at_new: Amount, now: Amount) -> bool;
 
-    /// The saving from closing a centre if its members would save `members` by moving, which is
-    /// negative unless they gain.
+    /// The saving from closing a centre of price `centre`, if its points save `members` by moving.
+    /// A negative `members` is a loss.
     fn saves(centre: Amount, members: Amount) -> Amount;
 }
 
-/// As it should be.
+/// The right arithmetic.
 pub(super) struct Exact;
 
 impl Reckoning for Exact {
@@ -37,12 +37,11 @@ impl Reckoning for Exact {
 }
 
 impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
-    /// Opens a centre at the point `new`, if that makes the clustering cheaper
-    /// when a centre costs `price`: points that are nearer to it move there, and
-    /// centres that are no longer worth their price are closed, all their points
-    /// moving there too. Returns what was gained.
+    /// Opens a centre at the point `new`, if that makes the clustering cheaper when a centre costs
+    /// `price`. Then points that are nearer to it move there. Centres that are no longer worth
+    /// their price are closed, and all their points move there, too. Returns the gain.
     ///
-    /// Nine barriers, whatever the result.
+    /// Takes nine barriers, whatever the result.
     pub(super) fn offer(&mut self, new: usize, price: Amount) -> Amount {
         self.rank.offers += 1;
         let batch = self.batch;
@@ -71,7 +70,7 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         (-cost).max(0)
     }
 
-    /// The rank's points that are centres now.
+    /// The rank's points that are open centres.
     fn my_centres(&self) -> impl Iterator<Item = usize> + use<'_, P, R> {
         self.mine().filter(|&point| {
             P::compute(LOOK);
@@ -79,10 +78,10 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         })
     }
 
-    /// Gives each centre a column, in the order of the points, and clears the
-    /// table: each rank counts its own, and begins where those before it end.
+    /// Gives each centre a column, in the order of the points, and clears the table. Each rank
+    /// counts its centres, and its columns begin after those of the ranks before it.
     ///
-    /// Three barriers.
+    /// Takes three barriers.
     fn number_centres(&mut self, table: &Table<P>) {
         let column = &self.batch.column;
         let row = table.row(self.rank.number());
@@ -117,8 +116,8 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         self.rank.barrier();
     }
 
-    /// Finds the points that would move to `new` by themselves, and the cost of that. The saving of
-    /// the others, if their centre were closed, goes into the centre's column.
+    /// Marks the points that are nearer to `new`, and returns the change of cost from moving them.
+    /// For every other point, adds the saving from moving it to its centre's column.
     fn weigh(&self, table: &Table<P>, new: usize) -> Amount {
         let batch = self.batch;
         let row = table.row(self.rank.number());
@@ -140,8 +139,7 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         self.batch.column[centre].load(Relaxed) as usize
     }
 
-    /// Finds out which of the rank's centres are to be closed, and what is left
-    /// of the rank's cost then.
+    /// Decides which of the rank's centres to close, and subtracts the saving from the rank's cost.
     fn choose_closing(&self, table: &Table<P>, price: Amount, mut cost: Amount) {
         let ranks = self.rank.ranks();
         let mut closing = 0;
@@ -161,7 +159,7 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         row.set_cost(cost);
     }
 
-    /// Rank 0 adds up what all ranks have found.
+    /// Rank 0 adds up the ranks' counts and costs.
     fn sum_up(&self, table: &Table<P>, price: Amount) {
         let (mut closing, mut cost) = (0, price);
         for rank in 0..self.rank.ranks() {
@@ -174,8 +172,7 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         notes.cost.store(cost.cast_unsigned(), Relaxed);
     }
 
-    /// Opens `new`, closes what is to be closed, and moves the rank's points that
-    /// move.
+    /// Opens `new`, closes the rank's centres that do not pay, and moves the rank's points.
     fn accept(&self, table: &Table<P>, new: usize) {
         let batch = self.batch;
         let closes = |centre| table.total().get(self.column_of(centre)) > 0;

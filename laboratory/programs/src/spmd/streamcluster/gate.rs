@@ -1,32 +1,32 @@
-//! How the sequential parts of the program hold the ranks back: the gate.
+//! The gate, at which ranks wait while rank 0 runs a sequential part.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// How long a rank spins before it sleeps. A waiting rank of PARSEC's program
-/// sleeps at once, on a condition variable.
+/// How long a rank spins before it sleeps. PARSEC's program sleeps at once, on a condition
+/// variable.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Rank 0 lets the others pass, once at a time, and waits until all have
+/// Rank 0 opens the gate, which lets each other rank pass once, or waits until all others have
 /// arrived.
 ///
-/// PARSEC's program has a condition variable for the one and joins its threads
-/// for the other. Neither is a barrier of the program, so none is counted.
+/// PARSEC's program uses a condition variable for the former and joins its threads for the latter.
+/// Neither counts as a barrier.
 ///
-/// No wake-up is lost: both sides change a word before they wake its sleepers, and a sleeper sleeps
-/// only if the word has the value that it last saw.
+/// No wake-up is lost: both sides change a word before they wake its sleepers, and a rank sleeps
+/// only if the word still has the value that it last saw.
 pub(super) struct Gate<P: Platform> {
-    /// How often the gate was opened. The others wait for the next time: they
-    /// have all passed, and met rank 0 since, before it is opened again.
+    /// How often rank 0 has opened the gate. Before it opens the gate again, all others have passed
+    /// and met rank 0.
     opened: Box<CachePadded<P::Futex>>,
-    /// How often another rank has arrived.
+    /// How many arrivals of other ranks there were.
     arrived: Box<CachePadded<P::Futex>>,
     others: u32,
 }
 
 impl<P: Platform> Gate<P> {
     pub(super) fn new(ranks: usize) -> Self {
-        // Boxed, so that they stay where they are named.
+        // Boxed, so that the words stay at the announced addresses.
         let word = || Box::new(CachePadded::new(Atomic::new(0)));
         let gate = Self {
             opened: word(),
@@ -47,34 +47,33 @@ impl<P: Platform> Gate<P> {
         }
     }
 
-    /// Another rank waits until the gate has been opened for the `time`th time,
-    /// from 1 on, as it has passed all times before.
+    /// Another rank waits until rank 0 has opened the gate `time` times. It has passed `time - 1`
+    /// times before.
     pub(super) fn pass(&self, time: u32) {
         wait_for::<P>(&self.opened, time);
     }
 
-    /// Another rank says that it has arrived.
+    /// Another rank arrives.
     pub(super) fn arrive(&self) {
-        // Release: rank 0 sees what this rank wrote before; and a chain of
-        // read-modify-writes carries what all before it released.
+        // Release: rank 0 sees the earlier writes of this rank. The read-modify-writes form a chain
+        // that carries the releases of all ranks before.
         let before = self.arrived.fetch_add(1, Ordering::Release);
-        // Only the last of a round can be waited for.
+        // Rank 0 waits only for the last arrival of a round.
         if (before + 1).is_multiple_of(self.others) {
             self.arrived.wake(1);
         }
     }
 
-    /// Rank 0 waits until all others have arrived for the `time`th time, from 1
-    /// on.
+    /// Rank 0 waits until all others have arrived `time` times.
     pub(super) fn wait_for_all(&self, time: u32) {
         wait_for::<P>(&self.arrived, time * self.others);
     }
 }
 
-/// Waits until `word`, which is only ever counted up to there, is `value`.
+/// Waits until `word` is `value`. The word counts up and does not pass `value` meanwhile.
 fn wait_for<P: Platform>(word: &P::Futex, value: u32) {
-    // Acquire, here and within `spin_while`: what was written before the word
-    // became `value` is seen.
+    // Acquire, here and within `spin_while`: this rank sees the writes before the word became
+    // `value`.
     let mut seen = Atomic::load(word, Ordering::Acquire);
     let until = P::now() + P::duration_to_ticks(SPIN);
     while seen != value {
@@ -93,8 +92,8 @@ mod tests {
     use manycore_check::{Deaf, Faulty, Loom, Relaxed, Shuttle, caught, loom_model, team};
     use manycore_check::{shuttle_pct, shuttle_random};
 
-    /// Rank 0 says something new each time before it lets the others pass, and
-    /// hears what they answer once all have arrived.
+    /// Each time rank 0 writes a new number before it opens the gate, and reads the others' answers
+    /// after all have arrived.
     fn all_hear_and_are_heard<P: Platform>(ranks: usize, times: u32) {
         let gate = Gate::<P>::new(ranks);
         let said = P::AtomicU32::new(0);
@@ -102,7 +101,7 @@ mod tests {
         team::<P>(ranks, |rank| {
             for time in 1..=times {
                 if rank == 0 {
-                    // Relaxed, as the answers are: the gate is what orders them.
+                    // Relaxed, as the answers are: the gate orders them.
                     said.store(10 * time, Ordering::Relaxed);
                     gate.open();
                     gate.wait_for_all(time);
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn more_ranks_at_random() {
+    fn more_ranks_in_random_schedules() {
         shuttle_random(300, || all_hear_and_are_heard::<Shuttle>(5, 3));
         shuttle_pct(300, 3, || all_hear_and_are_heard::<Shuttle>(4, 3));
     }

@@ -1,4 +1,4 @@
-//! The inputs: the published ones by name, and others.
+//! The published inputs by name, and other problems.
 
 use crate::by_name;
 use std::ops::RangeInclusive;
@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 by_name! {
     /// An input that PARSEC publishes with the program.
     ///
-    /// The number of barrier waits is that of each rank in the whole program, for any number of ranks.
+    /// The number of barrier waits is the number for each rank in the whole program. It is the same
+    /// for any number of ranks.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -17,8 +18,7 @@ by_name! {
     /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
     pub enum StreamclusterInput: "streamcluster has no input", "there are" {
-        /// 10 points on a line: with 64 ranks, 63 have none, and all there is to
-        /// the program is its barriers.
+        /// 10 points on a line. With 64 ranks, 63 have no points, so the time goes into barriers.
         Test = "test",
         /// 16 points in 3 dimensions.
         SimDev = "simdev",
@@ -32,7 +32,7 @@ by_name! {
 }
 
 impl StreamclusterInput {
-    /// The points and the limits.
+    /// The problem: points, and limits of the number of centres.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -56,8 +56,7 @@ impl StreamclusterInput {
         }
     }
 
-    /// How often each rank waits at the barrier, as counted in runs of PARSEC's
-    /// program.
+    /// How often each rank waits at the barrier, counted in runs of PARSEC's program.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -74,8 +73,8 @@ impl StreamclusterInput {
         }
     }
 
-    /// How often the program asks what a new centre would gain, as counted in
-    /// runs of PARSEC's program.
+    /// How often the program computes the gain from a new centre, counted in runs of PARSEC's
+    /// program.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -93,12 +92,12 @@ impl StreamclusterInput {
     }
 }
 
-/// Points at random in a unit cube, and how many centres are wanted.
+/// Random points in a unit cube, and limits of the number of centres.
 ///
 /// ```
 /// use manycore_programs::spmd::StreamclusterProblem;
 ///
-/// // 100 points in a plane, which come in blocks of 40.
+/// // 100 points in a plane, in blocks of 40.
 /// let problem = StreamclusterProblem::new(3..=6, 2, 100, 40)?;
 /// assert_eq!(problem.blocks(), 3);
 /// # Ok::<(), manycore_programs::spmd::InvalidStreamcluster>(())
@@ -112,7 +111,7 @@ pub struct StreamclusterProblem {
     pub(super) block: usize,
 }
 
-/// A problem that cannot be posed.
+/// The reason why a problem is invalid.
 ///
 /// ```
 /// use manycore_programs::spmd::{InvalidStreamcluster, StreamclusterProblem};
@@ -121,22 +120,22 @@ pub struct StreamclusterProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidStreamcluster {
-    /// The program takes 3 k ln k candidates for centres, k being the least
-    /// number of centres: none, if that is 1.
+    /// The limits of the number of centres are invalid. The program draws 3 k ln k candidates,
+    /// where k is the least number of centres; for k = 1 there would be none.
     #[error(
         "the least number of centres must be at least 2 and at most the greatest, not {0}..={1}"
     )]
     Centres(usize, usize),
-    /// Nothing to cluster.
+    /// No points, no dimensions, or empty blocks.
     #[error("points, dimensions and points a block must each be at least 1")]
     Empty,
-    /// Sums of distances are exact, in multiples of 2^-6 at least.
+    /// Sums of costs could overflow.
     #[error("points times points times dimensions must be at most 2^53")]
     TooLarge,
-    /// All blocks are kept.
+    /// Too many blocks: all are kept in memory.
     #[error("points must come in at most 65,536 blocks, not {0}")]
     Blocks(usize),
-    /// No rank, or too many.
+    /// No rank, or too many ranks.
     #[error("there must be at least 1 rank and at most 65,536, not {0}")]
     Ranks(usize),
 }
@@ -145,9 +144,9 @@ pub enum InvalidStreamcluster {
 const MOST_BLOCKS: usize = 1 << 16;
 
 impl StreamclusterProblem {
-    /// `points` points in `dimensions` dimensions, which come in blocks of `block` points. For each
-    /// block, and at last for the centres of all blocks, the program seeks a number of `centres` in
-    /// the range.
+    /// `points` points in `dimensions` dimensions, in blocks of `block` points. For each block, and
+    /// at the end for the centres of all blocks, the program searches for a number of centres in
+    /// the range `centres`.
     ///
     /// # Errors
     ///
@@ -187,7 +186,7 @@ impl StreamclusterProblem {
         Ok(problem)
     }
 
-    /// How many points there are.
+    /// The number of points.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -198,7 +197,7 @@ impl StreamclusterProblem {
         self.points
     }
 
-    /// How many coordinates a point has.
+    /// The number of coordinates of a point.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -209,7 +208,7 @@ impl StreamclusterProblem {
         self.dimensions
     }
 
-    /// How many centres are wanted.
+    /// The limits of the number of centres.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -220,7 +219,7 @@ impl StreamclusterProblem {
         self.least..=self.most
     }
 
-    /// In how many blocks the points come.
+    /// The number of blocks.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -231,14 +230,14 @@ impl StreamclusterProblem {
         self.points.div_ceil(self.block)
     }
 
-    /// How many points a search may open as centres: 3 k ln k for the least
-    /// number of centres k, or all, if there are fewer.
+    /// How many points a search offers as centres: 3 k ln k for the least number of centres k, or
+    /// all points if there are fewer.
     pub(super) fn candidates(&self, points: usize) -> usize {
         points.min(three_k_log_k(self.least))
     }
 
-    /// How many offers a round of the search makes: 3 k ln k for the greatest
-    /// number of centres k.
+    /// The number of offers in a round of the search: 3 k ln k for the greatest number of centres
+    /// k.
     pub(super) fn offers_a_round(&self) -> usize {
         three_k_log_k(self.most)
     }
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_problems_are_refused() {
         assert_eq!(
             StreamclusterProblem::new(RangeInclusive::new(6, 5), 1, 10, 10),
             Err(InvalidStreamcluster::Centres(6, 5))

@@ -1,45 +1,41 @@
-//! PARSEC's streamcluster: a stream of points is clustered block by block.
+//! PARSEC's streamcluster: clusters a stream of points block by block.
 //!
-//! Points come in blocks. For each block the ranks together look for a number of
-//! centres within limits, so that the squared distances from the points to their
-//! centres add up to little; the block is replaced by its centres, each with the
-//! weight of its points; and at last the centres of all blocks are clustered in
-//! the same way (Guha, Mishra, Motwani and O'Callaghan, "Clustering data
-//! streams", 2000; O'Callaghan et al., "Streaming-data algorithms for
-//! high-quality clustering", 2002).
+//! For each block of points the ranks together search for centres. The number of centres has
+//! limits, and the sum of squared distances from the points to their centres should be small. The
+//! centres, each with the weight of its points, replace the block. At the end the centres of all
+//! blocks are clustered in the same way (Guha, Mishra, Motwani and O'Callaghan, "Clustering data
+//! streams", 2000; O'Callaghan et al., "Streaming-data algorithms for high-quality clustering",
+//! 2002).
 //!
 //! | file | what |
 //! |---|---|
-//! | `stream` | reading a block; from a clustering to centres |
-//! | `search` | the search of one block: bisection of the price of a centre, a first clustering by lot, rounds of offers |
-//! | `gain` | one offer: is the clustering cheaper with this centre, and without which? |
-//! | `rank`, `gate` | who a thread is, how it meets the others |
-//! | `batch`, `scratch` | what the ranks share |
-//! | `amount` | costs as whole numbers |
+//! | `stream` | reads a block; makes centres from a clustering |
+//! | `search` | the search of a block: bisection of the price of a centre, a random first clustering, offers |
+//! | `gain` | an *offer*: the gain from one new centre, and from closing others |
+//! | `rank`, `gate` | a thread of the team; how the others wait for rank 0 |
+//! | `batch`, `scratch` | the shared tables |
+//! | `amount` | costs as integers |
 //!
-//! # What is the program's and what is ours
+//! # Differences from PARSEC
 //!
-//! The algorithm, its constants, its random numbers and its barriers are the same as in PARSEC
-//! 3.0's program as published: each rank waits at the barrier as often,
-//! [`StreamclusterInput::barrier_waits`], and the output is the same, byte for byte, where the
-//! program's is known. The differences:
+//! The algorithm, its constants, its random numbers and its barriers are those of PARSEC 3.0's
+//! program. Each rank waits at the barrier as often ([`StreamclusterInput::barrier_waits`]), and
+//! the output is the same to the byte where PARSEC's is known. The differences:
 //!
-//! * Costs are whole numbers of a small unit, so sums do not depend on the order of addition. The
-//!   output is the same for any number of ranks, tried or not, and verification is exact.
-//! * PARSEC's program starts and joins its threads for each search. Here one team
-//!   runs to the end, and waits at a gate while rank 0 reads a block or makes
-//!   centres. Neither that nor the program's condition variable, which the gate
-//!   stands for as well, is counted as a barrier.
-//! * Tables are atomic, accessed without ordering. A barrier that lets a rank pass early leads to
-//!   wrong results, or a panic, but not to undefined behaviour.
-//! * In a second block the program finds its buffer in the shuffled order of the first; here each
+//! * Costs are integers of a small unit, so sums do not depend on the order of addition. The output
+//!   is the same for any number of ranks, and verification is exact.
+//! * PARSEC's program starts and joins its threads for each search. Here one team runs to the end,
+//!   and waits at a gate while rank 0 reads a block or makes centres. The gate also replaces
+//!   PARSEC's condition variable. Waits at the gate do not count as barriers.
+//! * Tables are atomic, with relaxed accesses. If a barrier lets a rank pass early, results are
+//!   wrong or a rank panics, but no behaviour is undefined.
+//! * In PARSEC's program a later block begins in the shuffled order of the block before. Here each
 //!   block begins in order. The named inputs have one block.
 //!
-//! # What a simulated chip is told
+//! # On a simulated chip
 //!
-//! Each coordinate that is compared is read, each shared table is accessed word
-//! by word, and instructions are counted by what they are a multiple of: points,
-//! coordinates, ranks.
+//! The program announces each read of a coordinate, and accesses shared tables word by word. It
+//! declares instructions for each point, coordinate and rank.
 
 mod amount;
 mod batch;
@@ -73,7 +69,7 @@ use search::{Claim, Search};
 use std::sync::OnceLock;
 use stream::{Block, consolidate};
 
-/// The program, for a team of ranks.
+/// The program for a team of ranks.
 ///
 /// ```
 /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -101,15 +97,15 @@ pub struct Streamcluster<P: Platform> {
     problem: StreamclusterProblem,
     ranks: usize,
     gate: Gate<P>,
-    /// A batch for each block, and a batch of their centres. Rank 0 makes each before the gate lets
-    /// the others look.
+    /// A batch for each block, then a batch of their centres. Rank 0 makes each before it opens the
+    /// gate.
     batches: Vec<OnceLock<Batch<P>>>,
-    /// How often each rank has waited at the barrier, once it is through.
+    /// How often each finished rank has waited at the barrier.
     ends: Vec<OnceLock<u64>>,
     end: OnceLock<StreamclusterEnd>,
 }
 
-/// The results of rank 0.
+/// The results that rank 0 publishes.
 struct StreamclusterEnd {
     centres: Vec<Centre>,
     claims: Vec<Claim>,
@@ -120,11 +116,12 @@ struct StreamclusterEnd {
 const MOST_RANKS: usize = 1 << 16;
 
 impl<P: Platform> Streamcluster<P> {
-    /// A [`StreamclusterInput`], or a [`StreamclusterProblem`], for a team of `ranks` ranks.
+    /// Makes the program for a [`StreamclusterInput`] or a [`StreamclusterProblem`] and a team of
+    /// `ranks` ranks.
     ///
     /// # Errors
     ///
-    /// [`InvalidStreamcluster::Ranks`], if there is none, or more than 65,536.
+    /// [`InvalidStreamcluster::Ranks`] if `ranks` is 0 or more than 65,536.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, InvalidStreamcluster, Streamcluster};
@@ -152,7 +149,7 @@ impl<P: Platform> Streamcluster<P> {
         })
     }
 
-    /// Runs the program by one rank and without barriers.
+    /// Runs the program on one rank, without barriers.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -170,16 +167,15 @@ impl<P: Platform> Streamcluster<P> {
         program.solution().expect("the only rank has run")
     }
 
-    /// Runs rank `rank` of the program; `barrier` waits until all ranks have
-    /// called theirs. All ranks have to be run, at the same time, once each.
+    /// Runs rank `rank` of the program. All ranks must run at the same time, once each. `barrier`
+    /// waits until all ranks have called theirs.
     ///
-    /// Other waiting, which is not part of the barriers, is done over `P`: for
-    /// 20 us by spinning, and then asleep.
+    /// Waits at the gate use `P`: a rank spins for 20 us, and then sleeps.
     ///
     /// # Panics
     ///
-    /// Panics if there is no such rank, or it has run already. It may also panic if the barrier
-    /// lets a rank pass early.
+    /// Panics if there is no such rank, or it has run already. Can also panic if the barrier lets a
+    /// rank pass early.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -209,7 +205,7 @@ impl<P: Platform> Streamcluster<P> {
                 let block = self.next_block(&mut rank, at, &centres);
                 let batch =
                     Batch::new(&self.problem, self.ranks, block.coordinates, &block.weights);
-                // No other rank sets it.
+                // Only rank 0 sets a batch.
                 let _ = self.batches[at].set(batch);
             }
             rank.follow();
@@ -234,7 +230,7 @@ impl<P: Platform> Streamcluster<P> {
                 claims,
                 offers,
             };
-            // No other rank sets it, or the following ones.
+            // Only rank 0 sets it.
             let _ = self.end.set(end);
         }
         let _ = self.ends[rank.number()].set(rank.waits());

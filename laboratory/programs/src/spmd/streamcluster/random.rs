@@ -1,7 +1,7 @@
-//! The random numbers that the input and the lots are made of.
+//! The random numbers of the input and of the search.
 
-/// The 48-bit linear congruential generator of the System V interface, by the
-/// recurrence in POSIX (`drand48`): the published input is defined by it.
+/// The 48-bit linear congruential generator of POSIX (`drand48`), which defines the published
+/// input.
 #[derive(Debug)]
 pub(super) struct Random48(u64);
 
@@ -17,7 +17,7 @@ impl Random48 {
         (self.0 >> 17) as u32
     }
 
-    /// A number from 0 to 1, both included: a draw has 31 bits, and 24 fit.
+    /// A number from 0 to 1, both included: 31 drawn bits are rounded to 24.
     pub(super) fn unit(&mut self) -> f32 {
         self.draw() as f32 / i32::MAX as f32
     }

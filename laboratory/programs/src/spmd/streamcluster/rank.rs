@@ -1,4 +1,4 @@
-//! One thread of the team.
+//! A thread of the team.
 
 use super::gate::Gate;
 use super::random::Random48;
@@ -8,18 +8,18 @@ use std::ops::Range;
 /// Instructions of a random number.
 const DRAW: u64 = 12;
 
-/// A thread's number, and how it meets the others.
+/// A thread's number, its barrier, and its gate.
 pub(super) struct Rank<'a, P: Platform> {
     number: usize,
     ranks: usize,
     barrier: &'a mut dyn FnMut(),
     waits: u64,
     gate: &'a Gate<P>,
-    /// How often it has passed the gate, or opened it.
+    /// How often this rank has passed or opened the gate.
     passed: u32,
-    /// How often all have arrived.
+    /// How often all ranks have gathered.
     arrivals: u32,
-    /// Only rank 0 draws lots, so that they are the same for any team.
+    /// Only rank 0 draws random numbers, so that they are the same for any team.
     random: Option<Random48>,
     /// The number of offers of a new centre.
     pub(super) offers: u64,
@@ -54,13 +54,13 @@ impl<'a, P: Platform> Rank<'a, P> {
         self.ranks
     }
 
-    /// Whether this is rank 0, which does what is sequential.
+    /// Whether this is rank 0, which runs the sequential parts.
     pub(super) fn leads(&self) -> bool {
         self.number == 0
     }
 
-    /// Its part of the points: equal parts, and the last rank has the remainder, as in PARSEC's
-    /// program.
+    /// This rank's part of the points. Parts are equal, and the last rank also has the remainder,
+    /// as in PARSEC's program.
     pub(super) fn part(&self, points: usize) -> Range<usize> {
         let size = points / self.ranks;
         let first = size * self.number;
@@ -71,18 +71,18 @@ impl<'a, P: Platform> Rank<'a, P> {
         }
     }
 
-    /// Waits for all others.
+    /// Waits for all other ranks.
     pub(super) fn barrier(&mut self) {
         self.waits += 1;
         (self.barrier)();
     }
 
-    /// How often it has waited at the barrier.
+    /// How often this rank has waited at the barrier.
     pub(super) fn waits(&self) -> u64 {
         self.waits
     }
 
-    /// The others wait here until rank 0 has come.
+    /// The other ranks wait here until rank 0 calls this, too.
     pub(super) fn follow(&mut self) {
         self.passed += 1;
         if self.leads() {
@@ -92,7 +92,7 @@ impl<'a, P: Platform> Rank<'a, P> {
         }
     }
 
-    /// Rank 0 waits here until all others have come.
+    /// Rank 0 waits here until all other ranks call this.
     pub(super) fn gather(&mut self) {
         self.arrivals += 1;
         if self.leads() {
@@ -102,23 +102,22 @@ impl<'a, P: Platform> Rank<'a, P> {
         }
     }
 
-    /// The lots.
+    /// The random numbers.
     ///
     /// # Panics
     ///
-    /// Unless it leads.
+    /// If this is not rank 0.
     fn random(&mut self) -> &mut Random48 {
         P::compute(DRAW);
         self.random.as_mut().expect("rank 0 draws the lots")
     }
 
-    /// A number from 0 to 1; for rank 0.
+    /// Draws a number from 0 to 1, on rank 0.
     pub(super) fn unit(&mut self) -> f32 {
         self.random().unit()
     }
 
-    /// Puts `count` things in a random order, by exchanging two of them at a
-    /// time; for rank 0.
+    /// Puts `count` things in a random order, on rank 0, by exchanges of two.
     pub(super) fn shuffle(&mut self, count: usize, swap: impl Fn(usize, usize)) {
         for first in 0..count.saturating_sub(1) {
             let other = first + self.random().below(count - first);

@@ -1,12 +1,12 @@
-//! The whole program under random schedules. If a rank read another's writes between two barriers,
-//! the answer would sometimes differ.
+//! The whole program under random schedules. If a barrier were missing between a rank's write and
+//! another's read, the answer would sometimes differ.
 
 use super::{Solution, Streamcluster, StreamclusterProblem};
 use manycore_check::{Shuttle, caught_at_random, shuttle_pct, shuttle_random, team};
 use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering::SeqCst, Platform};
 use std::cell::Cell;
 
-/// A barrier with sleeping ranks; in each `leaky`th round rank 1 leaves it early.
+/// A barrier at which ranks sleep. In each `leaky`th round rank 1 leaves early.
 struct Barrier {
     arrived: <Shuttle as Platform>::AtomicU32,
     over: <Shuttle as Platform>::Futex,
@@ -16,7 +16,7 @@ struct Barrier {
 
 impl Barrier {
     fn wait(&self, rank: usize, round: &Cell<u32>) {
-        // Only after an early leave is the last round not over yet.
+        // Waits only if this rank left the last round early.
         self.wait_for(round.get());
         round.set(round.get() + 1);
         if self.arrived.fetch_add(1, SeqCst) + 1 == self.ranks {
@@ -39,7 +39,7 @@ impl Barrier {
     }
 }
 
-/// Few points, which still are too many to be all centres.
+/// Few points, but too many for all to be centres.
 fn problem() -> StreamclusterProblem {
     StreamclusterProblem::new(2..=3, 1, 7, 7).unwrap()
 }

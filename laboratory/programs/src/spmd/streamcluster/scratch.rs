@@ -1,27 +1,27 @@
-//! The table in which ranks add up the saving from closing each centre.
+//! The table in which ranks add up the savings from closing each centre.
 
 use super::amount::Amount;
 use super::batch::words64;
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::sync::OnceLock;
 
-/// Rows begin at multiples of this many words. It is half a cache line, so that
-/// rows of two ranks may share one: PARSEC's program takes lines to be of 32
-/// bytes, and its traffic is part of what is measured.
+/// Rows begin at multiples of this many words. This is half a cache line, so rows of two ranks can
+/// share a line: PARSEC's program assumes lines of 32 bytes, and its traffic is part of the
+/// benchmark.
 const GRAIN: usize = 4;
 
-/// Memory for a table that has a row a rank, and one for all, and as many
-/// columns as there are centres, which change.
+/// Memory for a table with a row for each rank, a row of totals, and a column for each centre. The
+/// number of centres changes.
 ///
-/// Rank 0 provides it before others look at it. A table that becomes too small is kept, so no
-/// rank's table vanishes.
+/// Rank 0 provides the table before others read it. A table that becomes too small is kept, so
+/// references to it stay valid.
 pub(super) struct Scratch<P: Platform> {
     ranks: usize,
-    /// Blocks of 1, 2, 4, ... words.
+    /// Tables of 1, 2, 4, ... words.
     sizes: [OnceLock<Box<[P::AtomicU64]>>; usize::BITS as usize],
 }
 
-/// The table for a number of centres.
+/// The table for `centres` centres.
 pub(super) struct Table<'a, P: Platform> {
     words: &'a [P::AtomicU64],
     stride: usize,
@@ -37,7 +37,7 @@ impl<P: Platform> Scratch<P> {
         }
     }
 
-    /// A row has a column for each centre, and two more.
+    /// The words of a row: one for each centre, and two more, rounded up.
     fn stride(centres: usize) -> usize {
         (centres + 2).next_multiple_of(GRAIN)
     }
@@ -53,16 +53,16 @@ impl<P: Platform> Scratch<P> {
         if self.sizes[size].get().is_none() {
             let words = words64::<P>(1 << size);
             P::name(&*words, "streamcluster scratch");
-            // No other rank sets it, so it cannot be set already.
+            // Only rank 0 sets it, so it is not set yet.
             let _ = self.sizes[size].set(words);
         }
     }
 
-    /// The table that was provided.
+    /// The table that rank 0 provided.
     ///
     /// # Panics
     ///
-    /// Panics if it was not provided, as when a barrier lets a rank pass early.
+    /// Panics if rank 0 has not provided it, because a barrier let a rank pass early.
     pub(super) fn table(&self, centres: usize) -> Table<'_, P> {
         let words = self.sizes[self.size(centres)].get();
         Table {
@@ -75,7 +75,7 @@ impl<P: Platform> Scratch<P> {
 }
 
 impl<'a, P: Platform> Table<'a, P> {
-    /// The row of a rank, its columns for centres and the two others.
+    /// The row of a rank.
     pub(super) fn row(&self, rank: usize) -> Row<'a, P> {
         Row(
             &self.words[rank * self.stride..][..self.stride],
@@ -83,13 +83,13 @@ impl<'a, P: Platform> Table<'a, P> {
         )
     }
 
-    /// The row of all.
+    /// The row of totals.
     pub(super) fn total(&self) -> Row<'a, P> {
         self.row(self.ranks)
     }
 }
 
-/// A row of the table.
+/// A row of the table, and the number of centres.
 pub(super) struct Row<'a, P: Platform>(&'a [P::AtomicU64], usize);
 
 impl<P: Platform> Row<'_, P> {
@@ -105,13 +105,13 @@ impl<P: Platform> Row<'_, P> {
         self.0[column].store(value.cast_unsigned(), Relaxed);
     }
 
-    /// Adds to a column of one's own row.
+    /// Adds to a column of the calling rank's own row.
     pub(super) fn add(&self, column: usize, value: Amount) {
         self.set(column, self.get(column) + value);
     }
 
-    /// How many centres the rank would close; also, before that, how many it
-    /// has, and how many the ranks before it have.
+    /// The rank's count: first of its centres, then of the centres of the ranks before it, then of
+    /// its centres to close.
     pub(super) fn count(&self) -> usize {
         self.get(self.1) as usize
     }

@@ -1,4 +1,4 @@
-//! The local search of one batch of points, by all ranks.
+//! The local search in one batch of points, by all ranks.
 
 use super::StreamclusterProblem;
 use super::amount::Amount;
@@ -9,11 +9,11 @@ use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Instructions a point in sums over points.
+/// Instructions for each point of a sum.
 const SUM: u64 = 3;
 
-/// The least gain of a round of offers, as a share of the cost, for another round to follow: first
-/// roughly, then once the number of centres is near the wanted range.
+/// Another round of offers follows if a round gains more than this share of the cost. `FINELY`
+/// applies when the number of centres is near the wanted range.
 const ROUGHLY: f64 = 0.1;
 const FINELY: f64 = 0.001;
 
@@ -22,7 +22,7 @@ pub(super) struct Search<'a, 'b, P: Platform, R> {
     pub(super) rank: &'a mut Rank<'b, P>,
     pub(super) batch: &'a Batch<P>,
     problem: &'a StreamclusterProblem,
-    /// How many centres are open. Each rank counts, and all count the same.
+    /// The number of open centres. Each rank counts them, with the same result.
     pub(super) open: usize,
     reckoning: PhantomData<R>,
 }
@@ -30,15 +30,15 @@ pub(super) struct Search<'a, 'b, P: Platform, R> {
 /// A search's claim about its clustering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// There were no more points than centres are allowed: each is its own.
+    /// There are no more points than allowed centres, so each point is a centre.
     AllAreCentres,
-    /// The number of centres.
+    /// The search clustered the points.
     Clustered {
-        /// How many.
+        /// The number of centres.
         centres: usize,
-        /// The cost of each.
+        /// The price of a centre.
         price: Amount,
-        /// The cost of all: points, and centres.
+        /// The cost of all points and centres.
         cost: Amount,
     },
 }
@@ -63,9 +63,8 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         self.rank.part(self.batch.points.len())
     }
 
-    /// Finds a clustering with as many centres as are wanted, by giving centres
-    /// a price and searching, by bisection, for the price at which that many
-    /// are worth it.
+    /// Finds a clustering with a number of centres in the wanted range. Centres have a price.
+    /// Bisection finds a price at which a clustering with that many centres is cheapest.
     pub(super) fn run(&mut self) -> Claim {
         let (least, most) = (self.problem.least, self.problem.most);
         let count = self.batch.points.len();
@@ -74,7 +73,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         let sum = mine.sum();
         self.note_sum(sum);
         self.rank.barrier();
-        // At the price of all points at one centre, a second centre never pays.
+        // If a centre costs as much as all points at one centre, a second centre never pays.
         let (mut low, mut high) = (0, self.sum_of_all());
         let mut price = (low + high) / 2;
         if count <= most {
@@ -134,11 +133,10 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         }
     }
 
-    /// Opens centres at points drawn by lot, a point the likelier the more it
-    /// costs now (Meyerson's online facility location); what the clustering
-    /// costs.
+    /// Opens centres at random points, with probabilities that grow with the points' costs
+    /// (Meyerson's online facility location). Returns the cost of the clustering.
     ///
-    /// Five barriers, and two a centre beyond the first.
+    /// Takes five barriers, and two for each centre but the first.
     fn open_by_lot(&mut self, price: Amount) -> Amount {
         let batch = self.batch;
         self.rank.barrier();
@@ -181,13 +179,13 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         batch.notes.cost.load(Relaxed).cast_signed()
     }
 
-    /// Rank 0 announces the opened point to the waiting ranks.
+    /// Announces a point to open to the waiting ranks, on rank 0.
     fn announce(&mut self, point: u32) {
         self.batch.notes.next.store(point, Relaxed);
         self.rank.follow();
     }
 
-    /// Points move to the new centre if they are nearer to it.
+    /// Moves the rank's points to the new centre where that is nearer.
     fn open_for_all(&mut self, new: usize) {
         for (point, cost) in self.batch.costs(self.mine(), new) {
             if cost < self.batch.points[point].cost() {
@@ -198,10 +196,10 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         self.rank.barrier();
     }
 
-    /// Offers candidates for centres in rounds, as long as a round gains at
-    /// least `share` of the cost; what the clustering costs then.
+    /// Offers candidates for centres in rounds, as long as a round gains more than `share` of the
+    /// cost. Returns the cost afterwards.
     ///
-    /// One barrier, two a round, and the barriers of the offers.
+    /// Takes one barrier, two a round, and the barriers of the offers.
     fn improve(&mut self, price: Amount, mut cost: Amount, share: f64) -> Amount {
         let candidates = &self.batch.candidates;
         self.rank.barrier();
@@ -213,8 +211,8 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
                     candidates[a].store(candidates[b].load(Relaxed), Relaxed);
                     candidates[b].store(kept, Relaxed);
                 });
-                // The published program draws for the last point as well, although no point is left
-                // for an exchange.
+                // PARSEC's program also draws a number for the last point, although no point is
+                // left for an exchange.
                 self.rank.unit();
             }
             self.rank.barrier();
@@ -238,8 +236,8 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         }
     }
 
-    /// Rank 0 draws the candidates for centres, a point the likelier the more it
-    /// weighs. If all points are candidates, they are so in their order.
+    /// Rank 0 draws the candidates for centres, with probabilities proportional to the points'
+    /// weights. If all points are candidates, they keep their order.
     fn choose_candidates(&mut self) {
         let batch = self.batch;
         if batch.candidates.len() == batch.points.len() {
@@ -260,7 +258,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
             let lot = self.rank.unit() * weight;
             let drawn = up_to.partition_point(|&weight| weight <= lot);
             P::compute(SUM * u64::from(up_to.len().ilog2()));
-            // The lot may be all the weight there is.
+            // The drawn weight can equal the total weight.
             candidate.store(drawn.min(up_to.len() - 1) as u32, Relaxed);
         }
     }

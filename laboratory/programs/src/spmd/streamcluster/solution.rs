@@ -7,7 +7,7 @@ use super::{Streamcluster, StreamclusterProblem};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::fmt::Write;
 
-/// A centre, and what it stands for.
+/// A centre, and the weight of its points.
 ///
 /// ```
 /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -19,19 +19,19 @@ use std::fmt::Write;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centre {
-    /// The number of the point that was made a centre, in the order that the
-    /// search of its block left, counted through all blocks.
+    /// The index of the point that became a centre, in the order at the end of its block's search,
+    /// plus the lengths of the blocks before.
     pub id: usize,
-    /// How many points it stands for.
+    /// The number of points of the stream that it represents.
     pub weight: f32,
-    /// Its coordinates: the middle of its points.
+    /// Its coordinates: the mean of its points.
     pub coordinates: Vec<f32>,
 }
 
-/// A finished run: what was found, and what it took.
+/// The result of a finished run, and counts of barriers and offers.
 ///
-/// It is plain data, which outlives the world that it was computed in: on a
-/// simulated chip take it inside of the simulation and look at it outside.
+/// It is plain data, which outlives a simulation: take it inside the simulation and read it
+/// outside.
 ///
 /// ```
 /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -47,7 +47,7 @@ pub struct Centre {
 pub struct Solution {
     pub(super) problem: StreamclusterProblem,
     pub(super) scale: Scale,
-    /// A search for each block, and the last search for the centres of all blocks.
+    /// A search for each block, and a last search for the centres of all blocks.
     pub(super) searches: Vec<Found>,
     pub(super) centres: Vec<Centre>,
     pub(super) waits: Vec<u64>,
@@ -59,11 +59,11 @@ pub struct Solution {
 pub(super) struct Found {
     pub(super) claim: Claim,
     pub(super) points: Vec<Served>,
-    /// Whether the search has the point down as a centre.
+    /// Whether the search has marked the point as a centre.
     pub(super) open: Vec<bool>,
 }
 
-/// A point, and its centre.
+/// A point and its centre.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Served {
     pub(super) row: usize,
@@ -108,8 +108,8 @@ impl Solution {
         &self.waits
     }
 
-    /// How often the program has asked what a new centre would gain: `pgain`
-    /// calls, in PARSEC's words. Each is nine barriers.
+    /// How often the program has computed the gain from a new centre (calls of `pgain` in PARSEC's
+    /// program). Each takes nine barriers.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -123,7 +123,7 @@ impl Solution {
         self.offers
     }
 
-    /// The centres that were found.
+    /// The centres.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -137,8 +137,8 @@ impl Solution {
         &self.centres
     }
 
-    /// The cost of the clustering: the sum, over all searches, of weight times squared distance
-    /// from the point to its centre, as the search left them.
+    /// The cost of the clustering: the sum, over the points of all searches, of the weight times
+    /// the squared distance from the centre.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -153,9 +153,9 @@ impl Solution {
         self.scale.cost(points.map(|point| point.cost).sum())
     }
 
-    /// The centres as text, byte for byte what PARSEC's program writes to its
-    /// output file: a line with the number, one with the weight, one with the
-    /// coordinates, each followed by a space, and an empty line.
+    /// The centres as text, to the byte as in the output file of PARSEC's program: a line with the
+    /// number, one with the weight, one with the coordinates, each followed by a space, and an
+    /// empty line.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -179,8 +179,8 @@ impl Solution {
         text
     }
 
-    /// The FNV-1a hash, of 64 bits, of [`output`](Self::output): the same in all
-    /// worlds and for any number of ranks.
+    /// The 64-bit FNV-1a hash of [`output`](Self::output). It is the same on every platform and for
+    /// any number of ranks.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -197,7 +197,7 @@ impl Solution {
     }
 }
 
-/// The program has not run to its end.
+/// Not all ranks have run to the end.
 ///
 /// ```
 /// use manycore_programs::spmd::{StreamclusterInput, NotFinished, Streamcluster};
@@ -210,15 +210,15 @@ impl Solution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{missing} ranks of streamcluster have not run to the end")]
 pub struct NotFinished {
-    /// How many ranks have not.
+    /// The number of ranks that have not.
     pub missing: usize,
 }
 
 impl<P: Platform> Streamcluster<P> {
-    /// The result, once all ranks have run.
+    /// The result, after all ranks have run.
     ///
-    /// On a simulated chip this reads the shared tables, which takes simulated
-    /// time: look at the clock before.
+    /// On a simulated chip this reads the shared tables, which takes simulated time. Read the clock
+    /// before.
     ///
     /// # Errors
     ///
@@ -229,7 +229,7 @@ impl<P: Platform> Streamcluster<P> {
     /// use manycore_platform::Native;
     ///
     /// let program = Streamcluster::<Native>::new(StreamclusterInput::Test, 1)?;
-    /// program.run(0, &mut || ()); // one rank waits for nobody
+    /// program.run(0, &mut || ()); // a rank alone does not wait
     /// program.solution()?.verify()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -240,7 +240,7 @@ impl<P: Platform> Streamcluster<P> {
             .filter_map(|end| end.get().copied())
             .collect();
         let missing = self.ends.len() - waits.len();
-        // Rank 0 has set what it found before its end, which was seen.
+        // Rank 0 set `end` before its number of waits, which is set.
         let Some(end) = self.end.get().filter(|_| missing == 0) else {
             return Err(NotFinished { missing });
         };

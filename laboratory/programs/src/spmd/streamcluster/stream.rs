@@ -1,17 +1,16 @@
-//! The sequential parts: reading a block of points, and making centres of what
-//! a search has found.
+//! The sequential parts: reading a block of points, and making centres from a clustering.
 
 use super::batch::Batch;
 use super::rank::Rank;
 use super::{Centre, StreamclusterProblem};
 use manycore_platform::Platform;
 
-/// Instructions a coordinate read, without its random number; and a coordinate
-/// merged into a centre.
+/// Instructions to read a coordinate, without its random number, and to merge a coordinate into a
+/// centre.
 const READ: u64 = 5;
 const MERGE: u64 = 8;
 
-/// Points with their coordinates side by side.
+/// Points, with the coordinates of one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) coordinates: Vec<f32>,
@@ -19,7 +18,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Rank 0 reads points from the stream, which is random numbers.
+    /// Rank 0 reads points from the stream of random numbers.
     pub(super) fn read<P: Platform>(rank: &mut Rank<P>, points: usize, dimensions: usize) -> Self {
         let coordinates = points * dimensions;
         let mut block = Self {
@@ -47,8 +46,8 @@ impl Block {
     }
 }
 
-/// Moves each centre that serves a point to the middle of its points and gives it their weight;
-/// `id` receives the point's place and row.
+/// Moves each centre that has points to their mean and gives it their weight. `id` returns the
+/// centre's number from its index and row.
 pub(super) fn consolidate<P: Platform>(
     batch: &Batch<P>,
     problem: &StreamclusterProblem,
@@ -66,7 +65,7 @@ pub(super) fn consolidate<P: Platform>(
         let share = weights[index] / (weights[centre] + weights[index]);
         let (to, from) = (batch.coordinates_of(centre), batch.coordinates_of(index));
         for (to, from) in to.clone().zip(from.clone()) {
-            // The published roundings.
+            // Rounded as in PARSEC's program.
             let kept = f64::from(coordinates[to]) * (1.0 - f64::from(share));
             coordinates[to] = kept as f32 + coordinates[from] * share;
         }

@@ -1,4 +1,4 @@
-//! The whole program: published outputs and counts, and any number of ranks.
+//! The whole program: PARSEC's outputs and counts, with any number of ranks.
 
 use super::search::Claim;
 use super::*;
@@ -54,7 +54,7 @@ fn the_output_is_that_of_the_published_program() {
 }
 
 #[test]
-fn the_clustering_does_not_hang_on_the_number_of_ranks() {
+fn the_clustering_does_not_depend_on_the_number_of_ranks() {
     let blocks = StreamclusterProblem::new(3..=6, 2, 200, 64).unwrap();
     let problems: [(StreamclusterProblem, &[usize]); 4] = [
         (StreamclusterInput::Test.into(), &[2, 3, 4, 8, 64]),
@@ -71,7 +71,7 @@ fn the_clustering_does_not_hang_on_the_number_of_ranks() {
             let mut solution = by_ranks(problem, ranks);
             solution.verify().unwrap();
             assert_eq!(solution.hash(), alone.hash());
-            // Not only the output: all costs, to the last bit.
+            // Not only the output is the same: so are all costs, to the last bit.
             assert_eq!(solution.waits, vec![alone.waits[0]; ranks]);
             solution.waits.truncate(1);
             assert_eq!(solution, alone, "{problem:?}, {ranks} ranks");
@@ -110,7 +110,7 @@ fn fewer_points_than_centres_are_all_centres() {
     solution.verify().unwrap();
     assert_eq!(solution.centres.len(), 7);
     assert_eq!(solution.offers(), 0);
-    // Two at the start of each search.
+    // Each of the two searches has two barriers.
     assert_eq!(solution.barrier_waits(), [4; 3]);
 }
 
@@ -127,7 +127,7 @@ fn a_rank_runs_once_and_is_one_of_the_team() {
     assert_eq!(panics(1), "rank 1 of 1");
 }
 
-/// Each kind of damage to a right solution is seen.
+/// Verification notices each kind of damage to a right solution.
 #[test]
 fn damaged_solutions_do_not_verify() {
     let right = Streamcluster::<Native>::alone(StreamclusterInput::SimDev);
@@ -196,9 +196,9 @@ fn damaged_solutions_do_not_verify() {
     ));
 }
 
-/// The declaration to a chip, against callgrind's count of the whole program (release build,
-/// x86-64, without an empty problem's count). The difference: some twelve accesses to tables a
-/// point and offer are declared one by one.
+/// The instructions that the program declares to a simulated chip match callgrind's count of the
+/// whole program (release build, x86-64, minus the count of an empty problem). The test adds twelve
+/// for each point and offer: accesses to tables are declared one by one.
 #[test]
 fn the_instructions_declared_are_those_executed() {
     for (dimensions, executed) in [

@@ -1,17 +1,16 @@
-//! Is the answer right? Each search's clustering is gone through again, without
-//! what the search has summed up.
+//! Checks the answer: computes each search's clustering again, without the sums of the search.
 
 use super::amount::Scale;
 use super::search::Claim;
 use super::solution::{Centre, Found, Served, Solution};
 
-/// How far a coordinate of a centre may be from the mean of its points, which is
-/// made up point by point in single precision: a rounding error of 2^-24 of a
-/// number up to 1 for each of some ten thousand points, in either direction.
+/// The greatest distance of a centre's coordinate from the mean of its points. The program computes
+/// it point by point in single precision: each of about ten thousand points, in either direction,
+/// adds a rounding error of 2^-24 of a number up to 1.
 const TOLERANCE: f64 = 1e-4;
 
-/// The fault of a clustering. Searches are counted from 0; the last is that of the centres of all
-/// blocks.
+/// The fault of a clustering. Searches are counted from 0. The last search clusters the centres of
+/// all blocks.
 ///
 /// ```
 /// use manycore_programs::spmd::WrongSolution;
@@ -23,80 +22,79 @@ const TOLERANCE: f64 = 1e-4;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WrongSolution {
-    /// A point has vanished, or is there twice, or weighs something else.
-    #[error("search {search} was not of the points it should be of: see point {point}")]
+    /// A point is missing, appears twice, or has a wrong weight.
+    #[error("search {search} has wrong points: see point {point}")]
     Points {
-        /// Which search.
+        /// The search.
         search: usize,
-        /// A point that should be there.
+        /// The point.
         point: usize,
     },
     /// A point is assigned to a point that is no centre, or does not exist.
-    #[error("search {search} has assigned point {point} to no centre")]
+    #[error("search {search} has not assigned point {point} to a centre")]
     Unserved {
-        /// Which search.
+        /// The search.
         search: usize,
-        /// Which point.
+        /// The point.
         point: usize,
     },
     /// A point's cost is not its weight times its distance.
     #[error("search {search} has a wrong cost for point {point}")]
     PointCost {
-        /// Which search.
+        /// The search.
         search: usize,
-        /// Which point.
+        /// The point.
         point: usize,
     },
-    /// There is another number of centres than the search says.
-    #[error("search {search} claims {claimed} centres, of which there are {found}")]
+    /// The number of centres differs from the search's claim.
+    #[error("search {search} claims {claimed} centres, but has {found}")]
     Centres {
-        /// Which search.
+        /// The search.
         search: usize,
-        /// How many it says.
+        /// The claimed number.
         claimed: usize,
-        /// How many there are.
+        /// The right number.
         found: usize,
     },
-    /// Points and centres cost something else than the search has reckoned.
+    /// The cost of points and centres differs from the search's claim.
     #[error("search {search} claims a cost of {claimed}, which is {found}")]
     Cost {
-        /// Which search.
+        /// The search.
         search: usize,
         /// The claimed value.
         claimed: f64,
         /// The right value.
         found: f64,
     },
-    /// A centre is not in the middle of its points, or has not their weight.
+    /// A centre is not at the mean of its points, or does not have their weight.
     #[error("search {search} has left a wrong centre {centre}")]
     Centre {
-        /// Which search.
+        /// The search.
         search: usize,
-        /// Which of its centres.
+        /// The centre's index.
         centre: usize,
     },
-    /// Ranks have not waited at the same barriers.
+    /// Ranks have waited at different numbers of barriers.
     #[error("rank {rank} has waited {found} times, and rank 0 {expected} times")]
     Waits {
-        /// Which rank.
+        /// The rank.
         rank: usize,
-        /// How often it has waited.
+        /// The rank's number of waits.
         found: u64,
-        /// How often it should have.
+        /// Rank 0's number of waits.
         expected: u64,
     },
 }
 
 impl Solution {
-    /// Is the clustering what the program says it is? Each search had the right
-    /// points; each point is assigned to an open centre and its cost is its
-    /// weight times its squared distance from there; there are as many centres
-    /// as the search has counted; the points' costs and the centres' prices add
-    /// up, exactly, to what the search has come to by subtracting gains; centres
-    /// are in the middle of their points; all ranks have waited equally often.
+    /// Checks the program's claims. Each search had the right points. Each point is assigned to an
+    /// open centre, and its cost is its weight times its squared distance from there. The number of
+    /// centres is as claimed. The points' costs and the centres' prices add up exactly to the cost
+    /// that the search got by subtracting gains. Centres are at the means of their points. All
+    /// ranks have waited equally often.
     ///
-    /// The algorithm does not promise that a point is assigned to its *nearest*
-    /// centre, and [`nearest_cost`](Self::nearest_cost) says what that costs.
+    /// A point's centre need not be the *nearest*. [`nearest_cost`](Self::nearest_cost) is the cost
+    /// if it were.
     ///
     /// # Errors
     ///
@@ -140,13 +138,12 @@ impl Solution {
 }
 
 impl Solution {
-    /// The cost of the clustering if each point were assigned to its nearest open centre: at most
-    /// [`cost`](Self::cost), and as much for each
+    /// The cost of the clustering if each point were assigned to its nearest open centre. It is at
+    /// most [`cost`](Self::cost), and equal for each
     /// [`StreamclusterInput`](super::StreamclusterInput).
     ///
     /// When a centre is closed its points move to the newly opened centre, which need not be the
-    /// nearest. They move on when a nearer centre is offered again, if that happens before the
-    /// search ends.
+    /// nearest. They move again only if a nearer centre is offered before the search ends.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -229,8 +226,7 @@ impl Found {
     }
 }
 
-/// The program's distance, in its order of additions: costs are compared to the
-/// last bit.
+/// The distance in the program's order of additions, since costs are compared to the last bit.
 fn squared_distance(a: &Served, b: &Served) -> f32 {
     let mut sum = 0.0;
     for (a, b) in a.coordinates.iter().zip(&b.coordinates) {
@@ -240,7 +236,7 @@ fn squared_distance(a: &Served, b: &Served) -> f32 {
     sum
 }
 
-/// The middle of a centre's points.
+/// The mean of a centre's points.
 #[derive(Clone)]
 struct Mean {
     weight: f64,
@@ -254,7 +250,7 @@ impl Mean {
     }
 }
 
-/// The means of the centres that serve a point, in the order of the points.
+/// The mean for each centre that has points, in the order of the points.
 fn means(found: &Found) -> Vec<Mean> {
     let mut means: Vec<Option<Mean>> = vec![None; found.points.len()];
     for point in &found.points {
@@ -277,7 +273,7 @@ fn means(found: &Found) -> Vec<Mean> {
     means.into_iter().flatten().map(divide).collect()
 }
 
-/// Each point is there once, with its weight and, where that is known, its place.
+/// Checks that each point appears once, with its weight and, if `expected` has a mean, its place.
 fn same_points<'a>(
     search: usize,
     found: &Found,
