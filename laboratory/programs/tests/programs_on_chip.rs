@@ -1,5 +1,6 @@
-//! Programs of ranks on a simulated machine, as teams at a barrier and as loops of a pool. The answers are
-//! right, and two runs have the same events.
+//! Programs of ranks on a simulated machine, as teams at a barrier and as loops of a pool. The answers are right, and
+//! two runs have the same events. Each program runs twice as a team or as loops, and each of these ways runs one
+//! program twice: a difference would come from the program or from the way.
 
 use manycore::Builder;
 use manycore_chip::config::Config;
@@ -58,7 +59,7 @@ fn run_once<T: Program + ?Sized + 'static, R>(
 }
 
 /// Runs a program twice. Both runs must have the same events.
-fn run<T: Program + ?Sized + 'static, R: PartialEq + std::fmt::Debug>(
+fn run_twice<T: Program + ?Sized + 'static, R: PartialEq + std::fmt::Debug>(
     by: By,
     make: impl Fn() -> Arc<T>,
     result: impl Fn(&T) -> Result<R, WrongAnswer>,
@@ -111,7 +112,7 @@ fn pool<T: Program + ?Sized>(machine: &Config, program: &Arc<T>, threads: usize)
 #[test]
 fn bodies_move_alike_whoever_moves_them() {
     let make = || Arc::new(Barnes::<Simulated>::new(BarnesInput::Tiny.problem()));
-    let answers = ALL.map(|by| run(by, make, |program| program.verify()).result);
+    let answers = ALL.map(|by| run_twice(by, make, |program| program.verify()).result);
     assert!(answers.iter().all(|it| *it == answers[0]), "{answers:?}");
 }
 
@@ -123,11 +124,14 @@ fn elements_are_placed_the_same_way_each_time() {
             Ok((program.cost_at_start(), program.cost()))
         };
         let make = || Arc::new(Canneal::<Simulated>::of(input));
-        for by in ALL {
-            run(by, make, cost);
+        for by in [By::Team(3), By::Pool(3)] {
+            run_once(by, make, cost);
+        }
+        for by in [By::Team(16), By::Pool(16)] {
+            run_twice(by, make, cost);
         }
         // The cost of PARSEC's program with four threads varies from run to run.
-        let costs = [1, 2, 4].map(|ranks| run(By::Team(ranks), make, cost).result);
+        let costs = [1, 2, 4].map(|ranks| run_once(By::Team(ranks), make, cost).result);
         println!("{input}: from and to, by 1, 2 and 4 ranks: {costs:?}");
     }
 }
@@ -137,43 +141,49 @@ fn of_class_s(npb: Npb) -> impl Fn() -> Arc<dyn Program> {
     move || npb.program::<Simulated>(Class::S).into()
 }
 
-fn by_ranks(npb: Npb) {
-    let sixteen = run(By::Team(16), of_class_s(npb), |program| program.verify());
-    let three = run_once(By::Team(3), of_class_s(npb), |program| program.verify());
+/// Runs a program of class S and verifies it.
+fn once(npb: Npb, by: By) -> Ran<()> {
+    run_once(by, of_class_s(npb), |program| program.verify())
+}
+
+fn twice(npb: Npb, by: By) -> Ran<()> {
+    run_twice(by, of_class_s(npb), |program| program.verify())
+}
+
+fn more_are_faster(three: &Ran<()>, sixteen: &Ran<()>) {
     let [sixteen, three] = [sixteen, three].map(|ran| ran.cycles);
     assert!(sixteen < three, "{sixteen} and {three} cycles");
 }
 
-fn by_loops(npb: Npb) {
-    run(By::Pool(4), of_class_s(npb), |program| program.verify());
-}
-
 #[test]
 fn bt_by_ranks() {
-    by_ranks(Npb::Bt);
+    let [three, sixteen] = [once(Npb::Bt, By::Team(3)), once(Npb::Bt, By::Team(16))];
+    more_are_faster(&three, &sixteen);
 }
 
 #[test]
 fn bt_by_loops() {
-    by_loops(Npb::Bt);
+    twice(Npb::Bt, By::Pool(4));
 }
 
 #[test]
 fn cg_by_ranks() {
-    by_ranks(Npb::Cg);
+    let [three, sixteen] = [once(Npb::Cg, By::Team(3)), twice(Npb::Cg, By::Team(16))];
+    more_are_faster(&three, &sixteen);
 }
 
 #[test]
 fn cg_by_loops() {
-    by_loops(Npb::Cg);
+    once(Npb::Cg, By::Pool(4));
 }
 
 #[test]
 fn ft_by_ranks() {
-    by_ranks(Npb::Ft);
+    let [three, sixteen] = [once(Npb::Ft, By::Team(3)), once(Npb::Ft, By::Team(16))];
+    more_are_faster(&three, &sixteen);
 }
 
 #[test]
 fn ft_by_loops() {
-    by_loops(Npb::Ft);
+    twice(Npb::Ft, By::Pool(4));
 }

@@ -60,10 +60,10 @@ fn prints(jobs: &[(u64, Config)], threads: usize, backwards: bool) -> Vec<Print>
 }
 
 #[test]
-fn a_hundred_programs_three_times_on_one_and_two_host_threads() {
+fn a_hundred_programs_in_both_orders_on_one_and_two_host_threads() {
     let jobs = jobs();
     let first = prints(&jobs, 1, false);
-    for (threads, backwards) in [(1, false), (1, true), (2, false), (2, true), (2, false)] {
+    for (threads, backwards) in [(1, true), (2, false), (2, true)] {
         assert_eq!(prints(&jobs, threads, backwards), first, "on {threads}");
     }
     let mut hashes: Vec<_> = first.iter().map(|print| print.0).collect();
