@@ -6,6 +6,7 @@
 #   ci/long.sh miri deny      these
 #
 #   model      every model check, the exhaustive ones too; ten times the random schedules
+#   random     ten times the pool's random programs on simulated machines
 #   miri       Rust's memory model (nightly)
 #   tsan       ThreadSanitizer, if there is a script for it (nightly)
 #   fuzz       a million damaged inputs
@@ -34,8 +35,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 all=(
-    model miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts clients release page semver
-    deny
+    model random miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts clients release page
+    semver deny
 )
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
@@ -84,6 +85,7 @@ missing() {
 run() {
     case $1 in
     model) ci/model.sh 10 && ci/model.sh exhaust ;;
+    random) MANYCORE_SCHEDULES=10 cargo test --quiet --package manycore --lib conserving ;;
     miri) ci/miri.sh ;;
     tsan) ci/tsan.sh ;;
     fuzz) ci/fuzz.sh ;;
