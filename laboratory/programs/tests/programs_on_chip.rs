@@ -9,7 +9,9 @@ use manycore_platform::{Platform, ThreadSpec};
 use manycore_programs::barrier::{Barrier, FutexBarrier};
 use manycore_programs::spmd::barnes::{Barnes, BarnesInput};
 use manycore_programs::spmd::canneal::{Canneal, CannealInput};
-use manycore_programs::spmd::{Class, Looped, Member, Npb, Program, Ranked, Sums, WrongAnswer};
+use manycore_programs::spmd::{
+    Class, Looped, Member, Npb, Program, Ranked, Sums, Verified, WrongAnswer,
+};
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
@@ -142,15 +144,15 @@ fn of_class_s(npb: Npb) -> impl Fn() -> Arc<dyn Program> {
 }
 
 /// Runs a program of class S and verifies it.
-fn once(npb: Npb, by: By) -> Ran<()> {
+fn once(npb: Npb, by: By) -> Ran<Verified> {
     run_once(by, of_class_s(npb), |program| program.verify())
 }
 
-fn twice(npb: Npb, by: By) -> Ran<()> {
+fn twice(npb: Npb, by: By) -> Ran<Verified> {
     run_twice(by, of_class_s(npb), |program| program.verify())
 }
 
-fn more_are_faster(three: &Ran<()>, sixteen: &Ran<()>) {
+fn more_are_faster(three: &Ran<Verified>, sixteen: &Ran<Verified>) {
     let [sixteen, three] = [sixteen, three].map(|ran| ran.cycles);
     assert!(sixteen < three, "{sixteen} and {three} cycles");
 }
