@@ -6,7 +6,7 @@
 #   ci/long.sh miri deny      these
 #
 #   model      every model check, the exhaustive ones too; ten times the random schedules
-#   random     ten times the pool's random programs on simulated machines
+#   random     twenty times the pool's random programs on simulated machines
 #   miri       Rust's memory model (nightly)
 #   tsan       ThreadSanitizer, if there is a script for it (nightly)
 #   fuzz       a million damaged inputs
@@ -85,7 +85,7 @@ missing() {
 run() {
     case $1 in
     model) ci/model.sh 10 && ci/model.sh exhaust ;;
-    random) MANYCORE_SCHEDULES=10 cargo test --quiet --package manycore --lib conserving ;;
+    random) MANYCORE_SCHEDULES=20 cargo test --quiet --package manycore --lib conserving ;;
     miri) ci/miri.sh ;;
     tsan) ci/tsan.sh ;;
     fuzz) ci/fuzz.sh ;;

@@ -76,8 +76,8 @@ use random::Mixture;
 use table::Table;
 use verdict::Verdict;
 
-/// Seeds for `MANYCORE_SCHEDULES=1`. They take 20 to 30 seconds on one core.
-const SEEDS: u64 = 440;
+/// Seeds for `MANYCORE_SCHEDULES=1`. They take about a minute on one core.
+const SEEDS: u64 = 220;
 
 /// Runs `program`. Returns why it fails, if it does, and the permits' longest idle times.
 fn check(mixture: Mixture, program: &Program) -> (Option<String>, Verdict) {
@@ -149,7 +149,7 @@ fn no_permit_is_idle_for_long_while_work_is_available() {
         return;
     }
     // Without the variable the test is short.
-    let seeds = number("MANYCORE_SCHEDULES").map_or(SEEDS / 4, |times| SEEDS * times);
+    let seeds = number("MANYCORE_SCHEDULES").map_or(SEEDS / 2, |times| SEEDS * times);
     let (mut table, mut failed) = (Table::default(), Vec::new());
     for (seed, (mixture, program)) in
         (0..seeds).flat_map(|seed| programs(seed).map(move |program| (seed, program)))
