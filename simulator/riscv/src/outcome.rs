@@ -4,6 +4,7 @@ use crate::isa::Mix;
 use crate::linux::System;
 use crate::region::Region;
 use manycore_chip::{HotLine, Run};
+use std::collections::BTreeMap;
 
 /// The results of a program's run.
 ///
@@ -25,9 +26,9 @@ pub struct Outcome {
     pub message: Option<String>,
     /// Instructions of all threads of all processes.
     pub instructions: u64,
-    /// Names of calls that the simulator does not have, and without which the program may do less.
-    /// They returned an error, mostly `ENOSYS`.
-    pub absent: Vec<&'static str>,
+    /// Names of calls that the simulator does not have, and without which the program may do less,
+    /// each with its first place. They returned an error, mostly `ENOSYS`.
+    pub absent: BTreeMap<String, String>,
     /// The counts of each process, in the order of their numbers; none unless they were asked for
     /// ([`Program::counts`](crate::Program::counts)).
     pub processes: Vec<ProcessCounts>,
