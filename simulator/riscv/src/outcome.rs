@@ -4,6 +4,7 @@ use crate::isa::Mix;
 use crate::linux::System;
 use crate::region::Region;
 use manycore_chip::{HotLine, Run};
+use std::collections::BTreeMap;
 
 /// The results of a program's run.
 ///
@@ -26,9 +27,9 @@ pub struct Outcome {
     pub message: Option<String>,
     /// The number of instructions of all threads of all processes.
     pub instructions: u64,
-    /// The system calls that the program made and that the simulator does not have. They returned an error, mostly
-    /// `ENOSYS`, and the program may have done less.
-    pub absent: Vec<&'static str>,
+    /// The system calls that the program made and that the simulator does not have, each with the place of its first
+    /// call. They returned an error, mostly `ENOSYS`, and the program may have done less.
+    pub absent: BTreeMap<String, String>,
     /// The counts of each process, in the order of their numbers. Empty unless
     /// [`Program::counts`](crate::Program::counts) asked for them.
     pub processes: Vec<ProcessCounts>,

@@ -9,6 +9,7 @@ use anyhow::Context;
 use manycore_chip::Simulation;
 use manycore_chip::config::Config;
 use manycore_riscv::{Outcome, Program, RunError};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::BufWriter;
@@ -97,13 +98,36 @@ fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<(
     }
     let program = &args.program[0];
     if !args.quiet && !outcome.absent.is_empty() {
-        let absent = outcome.absent.join(", ");
-        eprintln!("manycore: {program}: these system calls are not there (ENOSYS): {absent}");
+        eprintln!("manycore: {program}: {}", line_of_absent(&outcome.absent));
     }
     if let Some(message) = &outcome.message {
         eprintln!("manycore: {program}: {message}");
     }
     Ok(())
+}
+
+/// Names calls that are not there, in at most 200 letters: with their places, if these fit or the call is the only one.
+fn line_of_absent(absent: &BTreeMap<String, String>) -> String {
+    const LETTERS: usize = 200;
+    let line = |calls: Vec<String>| {
+        let calls = calls.join(", ");
+        format!("system calls that are not there (ENOSYS): {calls}")
+    };
+    let whole = absent
+        .iter()
+        .map(|(name, place)| format!("{name} at {place}"));
+    let mut text = line(whole.collect());
+    if text.chars().count() > LETTERS && absent.len() > 1 {
+        text = line(absent.keys().cloned().collect());
+    }
+    if text.chars().count() > LETTERS {
+        text = text
+            .chars()
+            .take(LETTERS - 3)
+            .chain("...".chars())
+            .collect();
+    }
+    text
 }
 
 fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {

@@ -6,6 +6,7 @@
 //! operands are a C function's.
 
 use super::errno::EINVAL;
+use super::names::short;
 use super::process::Process;
 use super::task::{Task, TaskState};
 use super::world::{Delivered, World};
@@ -72,7 +73,7 @@ fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
         m5::RESET_STATS => Asked::Mark(Mark::Reset),
         m5::DUMP_STATS => Asked::Mark(Mark::Dump),
         m5::DUMP_RESET_STATS => Asked::Mark(Mark::DumpReset),
-        _ => return Err("no such instruction of gem5's is supported".into()),
+        _ => return Err("it is none of those that the README lists".into()),
     };
     let again = if matches!(asked, Asked::Mark(_)) {
         second
@@ -80,14 +81,10 @@ fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
         0
     };
     if (first, again) != (0, 0) {
-        return Err("a delay or a period is not supported; expected 0".into());
+        return Err("it has a delay or a period; expected 0".into());
     }
     Ok(asked)
 }
-
-/// The names of gem5's instructions that are supported.
-const GEM5: &str = "m5_rpns, m5_exit, m5_fail, m5_reset_stats, m5_dump_stats, \
-                    m5_dump_reset_stats, m5_work_begin, m5_work_end";
 
 /// Carries out an instruction of a custom opcode.
 pub(super) fn execute<W: World>(
@@ -100,10 +97,10 @@ pub(super) fn execute<W: World>(
         Ok(asked) => asked,
         Err(what) => {
             let place = process.describe_here(task);
-            process.failure = Some(format!(
-                "m5 instruction {:#x} at {place}: {what}; supported are: {GEM5}",
+            process.failure = Some(short(format!(
+                "m5 instruction {:#x} at {place} is not supported: {what}",
                 instruction.imm
-            ));
+            )));
             return Some(TaskState::Exited);
         }
     };

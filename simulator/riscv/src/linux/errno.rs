@@ -18,6 +18,7 @@ pub(crate) const ENOENT: Errno = Errno(2);
 pub(crate) const EINTR: Errno = Errno(4);
 pub(crate) const ESRCH: Errno = Errno(3);
 pub(crate) const EIO: Errno = Errno(5);
+pub(crate) const ENXIO: Errno = Errno(6);
 pub(crate) const EPROTONOSUPPORT: Errno = Errno(93);
 pub(crate) const EAFNOSUPPORT: Errno = Errno(97);
 pub(crate) const EADDRINUSE: Errno = Errno(98);

@@ -15,7 +15,7 @@ use crate::error::RunError;
 use crate::hart::{Code, Hart};
 use crate::isa::Mix;
 use crate::memory::{Content, END, Fault, PAGE, Physical, Region, right};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -101,7 +101,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         failure: None,
         killed_by: None,
         message: None,
-        absent: BTreeSet::new(),
+        absent: BTreeMap::new(),
         retired: 0,
     };
     let hart = begin(&mut process, &image)?;

@@ -110,3 +110,17 @@ impl Names {
         text
     }
 }
+
+/// The most letters of a message about a program.
+const LETTERS: usize = 200;
+
+/// A message of at most [`LETTERS`] letters. Names of C++ and paths may be longer.
+pub(super) fn short(text: String) -> String {
+    if text.chars().count() <= LETTERS {
+        return text;
+    }
+    text.chars()
+        .take(LETTERS - 3)
+        .chain("...".chars())
+        .collect()
+}

@@ -3,7 +3,7 @@
 use super::errno::{Errno, Value};
 use super::files::Files;
 use super::memory::Memory;
-use super::names::Names;
+use super::names::{Names, short};
 use super::random::Random;
 use super::signal::{Sent, Signal};
 use super::signals::{Signals, Timers};
@@ -12,7 +12,7 @@ use super::threads::{Thread, Threads};
 use crate::hart::Code;
 use crate::isa::Mix;
 use crate::outcome::ProcessCounts;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A program in execution.
 pub(crate) struct Process {
@@ -54,8 +54,8 @@ pub(crate) struct Process {
     pub(super) killed_by: Option<u64>,
     /// The same, for its user.
     pub(crate) message: Option<String>,
-    /// Calls that the program asked for, that are not there, and that it may miss.
-    pub(crate) absent: BTreeSet<&'static str>,
+    /// Calls that the program asked for, that are not there, and that it may miss; each with the place of the first.
+    pub(crate) absent: BTreeMap<String, String>,
     /// Instructions of all tasks.
     pub(crate) retired: u64,
 }
@@ -94,7 +94,7 @@ impl Process {
     /// A signal ends it.
     pub(super) fn die(&mut self, signal: Signal, what: &str) -> TaskState {
         self.killed_by.get_or_insert(signal.0);
-        self.message = Some(format!("killed by {}: {what}", signal.name()));
+        self.message = Some(short(format!("killed by {}: {what}", signal.name())));
         self.exit(128 + signal.0 as i32)
     }
 
@@ -198,7 +198,7 @@ impl Process {
             failure: None,
             killed_by: None,
             message: None,
-            absent: BTreeSet::new(),
+            absent: BTreeMap::new(),
             retired: 0,
         })
     }
@@ -237,6 +237,14 @@ impl Process {
     /// The place of a task, for a message.
     pub(crate) fn describe_here(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc)
+    }
+
+    /// A task asks for a call that is not there; a line at the end names it.
+    pub(super) fn miss(&mut self, task: &Task, name: &str) {
+        if !self.absent.contains_key(name) {
+            let place = self.describe_call(task);
+            self.absent.insert(name.to_owned(), place);
+        }
     }
 
     /// The place of the system call that a task makes.

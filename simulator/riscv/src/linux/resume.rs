@@ -9,7 +9,6 @@ use super::task::{Outcome, Phase, Task, TaskState};
 use super::words;
 use super::world::{Entry, World};
 use crate::hart::{Stop, run};
-use crate::isa::EXTENSIONS;
 use crate::memory::{Why, right};
 
 /// Runs until the task must wait or has ended.
@@ -142,8 +141,7 @@ fn stopped<W: World>(
         }
         Stop::Illegal(word) => {
             let what = format!(
-                "the bits {word:#010x} are no instruction that this machine has \
-                 ({EXTENSIONS}; compile with -march=rv64gc)"
+                "the bits {word:#010x} are no instruction of this machine (compile with -march=rv64gc)"
             );
             let sent = Sent::fault(signal::ILLEGAL, task.hart.pc);
             return raise(process, task, sent, &what);
@@ -197,7 +195,7 @@ fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Opti
         0 => "",
         _ => ", while the signal is blocked (as it is in its own handler)",
     };
-    let what = format!("{what}, at {place}{while_blocked}");
+    let what = format!("{what}{while_blocked}, at {place}");
     Some(process.die(sent.signal, &what))
 }
 

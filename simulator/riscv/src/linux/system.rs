@@ -11,6 +11,7 @@
 //! have been on its way. A child of `vfork` runs on its parent's memory: the two processes exchange their memory
 //! whenever a thread of the child is resumed, and exchange it back when the thread suspends.
 
+use super::calls::unlock_robust;
 use super::process::Process;
 use super::signal::{BY_DEATH, BY_EXIT, CHILD, Sent};
 use super::task::{Task, TaskState};
@@ -18,7 +19,7 @@ use super::threads::{FIRST, Thread, Threads};
 use super::words;
 use super::world::World;
 use crate::outcome::ProcessCounts;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The most processes. Ended children count until their parents wait for them.
 pub(super) const MOST: usize = 512;
@@ -42,7 +43,7 @@ pub(crate) struct System {
     next: u32,
     /// Counts of ended processes: instructions, and calls that are not there.
     retired: u64,
-    absent: BTreeSet<&'static str>,
+    absent: BTreeMap<String, String>,
     counts: Vec<ProcessCounts>,
 }
 
@@ -80,7 +81,7 @@ impl System {
             ended: BTreeMap::new(),
             next: FIRST + 1,
             retired: 0,
-            absent: BTreeSet::new(),
+            absent: BTreeMap::new(),
             counts: Vec::new(),
         }
     }
@@ -182,6 +183,13 @@ impl System {
     /// The process of a task has exited: its other threads end as soon as they can.
     pub(super) fn finish<W: World>(&mut self, task: &Task, world: &mut W) {
         let process = self.of(task);
+        if !process.is_over {
+            // Other processes may wait for its mutexes.
+            let threads: Vec<u32> = process.threads.numbers().collect();
+            for thread in threads {
+                unlock_robust(process, thread, world);
+            }
+        }
         process.is_over = true;
         for handle in process.threads.handles_beside(task.number) {
             world.disturb(handle);
@@ -206,7 +214,7 @@ impl System {
             return;
         };
         self.retired += process.retired;
-        self.absent.extend(&process.absent);
+        keep_first(&mut self.absent, process.absent.clone());
         if process.code.counts() {
             self.counts.push(process.counts(Some(world.nanoseconds())));
         }
@@ -280,10 +288,12 @@ impl System {
     }
 
     /// Calls that are not there and that programs asked for.
-    pub(crate) fn absent(&self) -> Vec<&'static str> {
-        let alive = self.all().flat_map(|process| &process.absent);
-        let all: BTreeSet<_> = self.absent.iter().chain(alive).copied().collect();
-        all.into_iter().collect()
+    pub(crate) fn absent(&self) -> BTreeMap<String, String> {
+        let mut all = self.absent.clone();
+        for process in self.all() {
+            keep_first(&mut all, process.absent.clone());
+        }
+        all
     }
 
     /// The first failure of a process: something that is not supported.
@@ -359,5 +369,12 @@ impl System {
     /// A task has another handle from now on.
     pub(crate) fn rename(&mut self, slot: usize, number: u32, handle: u32) {
         self.at(slot).threads.rename(number, handle);
+    }
+}
+
+/// Adds calls that are not there to those of other processes, whose places stay.
+fn keep_first(all: &mut BTreeMap<String, String>, more: BTreeMap<String, String>) {
+    for (name, place) in more {
+        all.entry(name).or_insert(place);
     }
 }

@@ -123,10 +123,7 @@ fn gem5s_instructions_end_the_program_and_tell_the_time() {
     ] {
         let error = with_program(code, |program| program.run_functionally(1)).unwrap_err();
         let told = error.to_string();
-        assert!(
-            told.contains(words) && told.contains("m5_work_begin"),
-            "{told}"
-        );
+        assert!(told.contains(words) && told.len() <= 200, "{told}");
     }
 }
 

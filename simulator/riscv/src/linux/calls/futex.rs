@@ -67,7 +67,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         if is_less {
             return Outcome::Fail(EINVAL);
         }
-        if is_shared && process.memory.space.page(address, right::READ).is_err() {
+        let is_there = process.memory.space.page(address, right::READ).is_ok();
+        if is_shared && (!is_there || process.memory.never_changes(address)) {
             return Outcome::Fail(EFAULT);
         }
         if !second.is_multiple_of(4) {

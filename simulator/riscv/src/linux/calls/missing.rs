@@ -11,11 +11,9 @@ enum Answer {
     Quiet,
     /// `ENOSYS`. A line at the end names the call.
     Told,
-    /// The run ends.
-    Ends,
 }
 
-use Answer::{Ends, Quiet, Told};
+use Answer::{Quiet, Told};
 
 /// The system calls of riscv64-linux that are not in the table of calls: number, name, answer.
 /// Source of the numbers: Linux's `include/uapi/asm-generic/unistd.h`.
@@ -30,42 +28,42 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (28, "inotify_rm_watch", Told),
     (30, "ioprio_set", Quiet),
     (31, "ioprio_get", Quiet),
-    (39, "umount2", Ends),
-    (40, "mount", Ends),
-    (41, "pivot_root", Ends),
-    (51, "chroot", Ends),
-    (58, "vhangup", Ends),
-    (60, "quotactl", Ends),
+    (39, "umount2", Told),
+    (40, "mount", Told),
+    (41, "pivot_root", Told),
+    (51, "chroot", Told),
+    (58, "vhangup", Told),
+    (60, "quotactl", Told),
     (75, "vmsplice", Quiet),
     (76, "splice", Quiet),
     (77, "tee", Quiet),
     (84, "sync_file_range", Quiet),
-    (89, "acct", Ends),
+    (89, "acct", Told),
     (90, "capget", Quiet),
     (91, "capset", Quiet),
     (97, "unshare", Told),
     (100, "get_robust_list", Quiet),
-    (104, "kexec_load", Ends),
-    (105, "init_module", Ends),
-    (106, "delete_module", Ends),
-    (112, "clock_settime", Ends),
+    (104, "kexec_load", Told),
+    (105, "init_module", Told),
+    (106, "delete_module", Told),
+    (112, "clock_settime", Told),
     (116, "syslog", Told),
-    (117, "ptrace", Ends),
+    (117, "ptrace", Told),
     (127, "sched_rr_get_interval", Quiet),
     // Only a signal handler that knows the system asks for it.
     (128, "restart_syscall", Quiet),
-    (142, "reboot", Ends),
+    (142, "reboot", Told),
     (159, "setgroups", Told),
-    (161, "sethostname", Ends),
-    (162, "setdomainname", Ends),
-    (170, "settimeofday", Ends),
-    (171, "adjtimex", Ends),
-    (180, "mq_open", Ends),
-    (181, "mq_unlink", Ends),
-    (182, "mq_timedsend", Ends),
-    (183, "mq_timedreceive", Ends),
-    (184, "mq_notify", Ends),
-    (185, "mq_getsetattr", Ends),
+    (161, "sethostname", Told),
+    (162, "setdomainname", Told),
+    (170, "settimeofday", Told),
+    (171, "adjtimex", Told),
+    (180, "mq_open", Told),
+    (181, "mq_unlink", Told),
+    (182, "mq_timedsend", Told),
+    (183, "mq_timedreceive", Told),
+    (184, "mq_notify", Told),
+    (185, "mq_getsetattr", Told),
     (186, "msgget", Told),
     (187, "msgctl", Told),
     (188, "msgrcv", Told),
@@ -82,10 +80,10 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (217, "add_key", Quiet),
     (218, "request_key", Quiet),
     (219, "keyctl", Quiet),
-    (224, "swapon", Ends),
-    (225, "swapoff", Ends),
+    (224, "swapon", Told),
+    (225, "swapoff", Told),
     (232, "mincore", Told),
-    (234, "remap_file_pages", Ends),
+    (234, "remap_file_pages", Told),
     (235, "mbind", Quiet),
     (236, "get_mempolicy", Quiet),
     (237, "set_mempolicy", Quiet),
@@ -98,43 +96,43 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (263, "fanotify_mark", Told),
     (264, "name_to_handle_at", Quiet),
     (265, "open_by_handle_at", Quiet),
-    (266, "clock_adjtime", Ends),
+    (266, "clock_adjtime", Told),
     (268, "setns", Told),
     (269, "sendmmsg", Told),
     (270, "process_vm_readv", Told),
     (271, "process_vm_writev", Told),
     (272, "kcmp", Quiet),
-    (273, "finit_module", Ends),
+    (273, "finit_module", Told),
     (274, "sched_setattr", Quiet),
     (275, "sched_getattr", Quiet),
     (277, "seccomp", Quiet),
     (280, "bpf", Told),
-    (281, "execveat", Ends),
+    (281, "execveat", Told),
     (282, "userfaultfd", Told),
     (288, "pkey_mprotect", Quiet),
     (289, "pkey_alloc", Quiet),
     (290, "pkey_free", Quiet),
     (292, "io_pgetevents", Told),
     (293, "rseq", Quiet),
-    (294, "kexec_file_load", Ends),
+    (294, "kexec_file_load", Told),
     (424, "pidfd_send_signal", Quiet),
     (425, "io_uring_setup", Quiet),
     (426, "io_uring_enter", Told),
     (427, "io_uring_register", Quiet),
-    (428, "open_tree", Ends),
-    (429, "move_mount", Ends),
-    (430, "fsopen", Ends),
-    (431, "fsconfig", Ends),
-    (432, "fsmount", Ends),
-    (433, "fspick", Ends),
+    (428, "open_tree", Told),
+    (429, "move_mount", Told),
+    (430, "fsopen", Told),
+    (431, "fsconfig", Told),
+    (432, "fsmount", Told),
+    (433, "fspick", Told),
     (434, "pidfd_open", Quiet),
     (435, "clone3", Quiet),
     (437, "openat2", Quiet),
     (438, "pidfd_getfd", Quiet),
     (440, "process_madvise", Quiet),
     (441, "epoll_pwait2", Quiet),
-    (442, "mount_setattr", Ends),
-    (443, "quotactl_fd", Ends),
+    (442, "mount_setattr", Told),
+    (443, "quotactl_fd", Told),
     (444, "landlock_create_ruleset", Quiet),
     (445, "landlock_add_rule", Quiet),
     (446, "landlock_restrict_self", Quiet),
@@ -152,31 +150,12 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (462, "mseal", Quiet),
 ];
 
-/// The most letters of the message of a call that ends a run.
-const LETTERS: usize = 200;
-
 /// A call that is not there.
 pub(super) fn missing(process: &mut Process, task: &Task, number: u64) -> Outcome {
-    let known = MISSING.iter().find(|(known, ..)| *known == number);
-    let name = match known {
-        Some((.., Quiet)) => return Outcome::Fail(ENOSYS),
-        Some((_, name, Told)) => {
-            process.absent.insert(name);
-            return Outcome::Fail(ENOSYS);
-        }
-        Some((_, name, Ends)) => format!("{name} ({number})"),
-        None => number.to_string(),
-    };
-    if process.failure.is_some() {
-        return Outcome::Fail(ENOSYS);
+    match MISSING.iter().find(|(known, ..)| *known == number) {
+        Some((.., Quiet)) => {}
+        Some((_, name, Told)) => process.miss(task, name),
+        None => process.miss(task, &format!("number {number}")),
     }
-    let place = process.describe_call(task);
-    let end = " is not supported";
-    let mut text = format!("system call {name} at {place}");
-    if text.chars().count() + end.len() > LETTERS {
-        let kept = text.chars().take(LETTERS - end.len() - 3);
-        text = kept.chain("...".chars()).collect();
-    }
-    process.failure = Some(text + end);
-    Outcome::Exit(1)
+    Outcome::Fail(ENOSYS)
 }

@@ -92,8 +92,8 @@ fn begin_thread<W: World>(system: &mut System, task: &mut Task, world: &mut W) -
 fn fork<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Result<Outcome, Errno> {
     let [flags, _, parent, _, child, _] = task.arguments();
     if flags & (flag::FILES | flag::FOLDER | flag::HANDLERS) != 0 {
-        let absent = &mut system.of(task).absent;
-        absent.insert("clone of a process that shares files or handlers");
+        let process = system.of(task);
+        process.miss(task, "clone of a process that shares files or handlers");
         return Err(ENOSYS);
     }
     if system.is_full() {

@@ -213,7 +213,7 @@ pub(super) fn send_message<W: World>(
         process.files.is_socket(number)?;
         let beside = message.wrapping_add(header::BESIDE);
         if process.memory.space.read_u64(beside)? != 0 {
-            process.absent.insert("sendmsg of files or credentials");
+            process.miss(task, "sendmsg of files or credentials");
             return Err(EOPNOTSUPP);
         }
         parts_of(process, message)

@@ -24,9 +24,8 @@ macro_rules! calls {
             $(pub(in crate::linux) const $name: u64 = $number;)+
         }
 
-        /// The names of the system calls that a program may use. Others return `ENOSYS` if programs
-        /// do without them ([`Outcome::absent`](crate::Outcome::absent) names the calls that a run was
-        /// poorer without), or end the run.
+        /// The names of the system calls that a program may use. Others return `ENOSYS`;
+        /// [`Outcome::absent`](crate::Outcome::absent) names the calls that a run was poorer without.
         ///
         /// ```
         /// assert!(manycore_riscv::system_calls().contains(&"futex"));

@@ -10,7 +10,7 @@ use crate::memory::{PAGE, Space, right};
 
 /// A thread ends: a joiner waits for its word to become zero.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
-    unlock_robust(process, task, world);
+    unlock_robust(process, task.number, world);
     process.threads.remove(task.number);
     process.timers.remove_of(task.number);
     if task.clear != 0 && process.memory.space.write_u32(task.clear, 0).is_ok() {
@@ -20,9 +20,9 @@ pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut 
 }
 
 /// Unlocks the mutexes that the ending thread holds, and wakes a waiter of each.
-fn unlock_robust<W: World>(process: &mut Process, task: &Task, world: &mut W) {
+pub(in crate::linux) fn unlock_robust<W: World>(process: &mut Process, number: u32, world: &mut W) {
     const MOST: u32 = 2_048;
-    let list = process.threads.get(task.number);
+    let list = process.threads.get(number);
     let list = list.map_or(0, |thread| thread.robust);
     if list == 0 {
         return;
@@ -42,7 +42,7 @@ fn unlock_robust<W: World>(process: &mut Process, task: &Task, world: &mut W) {
         let Ok(value) = space.read_u32(address) else {
             continue;
         };
-        let owned = value & !(WAITERS | OWNER_DIED) == task.number;
+        let owned = value & !(WAITERS | OWNER_DIED) == number;
         if owned
             && space
                 .write_u32(address, value & WAITERS | OWNER_DIED)

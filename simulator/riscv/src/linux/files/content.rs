@@ -4,7 +4,7 @@ use super::listing::whence;
 use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
 use super::table::{APPENDS, Files, Open};
 use crate::linux::errno::{
-    EBADF, EINVAL, EISDIR, ENODEV, ENOTDIR, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
+    EBADF, EINVAL, EISDIR, ENODEV, ENOTDIR, ENXIO, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
 };
 use crate::memory::Space;
 use std::fs;
@@ -179,7 +179,13 @@ impl Files {
                     whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
                     whence::HERE => SeekFrom::Current(offset),
                     whence::END => SeekFrom::End(offset),
-                    _ => return Err(EINVAL),
+                    // A file's only hole is behind its end, whatever the host's file system does.
+                    _ => {
+                        let size = file.metadata()?.len();
+                        let at = u64::try_from(offset).ok().filter(|&at| at < size);
+                        let at = at.ok_or(ENXIO)?;
+                        SeekFrom::Start(if from == whence::DATA { at } else { size })
+                    }
                 };
                 Ok((&**file).seek(to)?)
             }

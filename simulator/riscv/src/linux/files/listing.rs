@@ -12,6 +12,8 @@ pub(super) mod whence {
     pub(in crate::linux::files) const START: u64 = 0;
     pub(in crate::linux::files) const HERE: u64 = 1;
     pub(in crate::linux::files) const END: u64 = 2;
+    /// `SEEK_DATA`.
+    pub(in crate::linux::files) const DATA: u64 = 3;
     /// `SEEK_HOLE`.
     pub(in crate::linux::files) const LAST: u64 = 4;
 }
