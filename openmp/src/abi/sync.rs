@@ -36,7 +36,11 @@ pub(super) fn claim_single(context: &Context) -> bool {
         .singles
         .compare_exchange(number, next, SeqCst, SeqCst)
     {
-        Ok(_) => true,
+        Ok(_) => {
+            // Also after a success: the difference above must stay small when the numbers wrap.
+            seat.taken.set(next);
+            true
+        }
         Err(taken) => {
             seat.taken.set(taken);
             false
@@ -204,5 +208,32 @@ export! {
 
     fn GOMP_cancel(what: c_int, does: bool) -> bool {
         cancel(what, does)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    /// A team of one takes each of its singles. Their numbers wrap after 2^32.
+    #[test]
+    fn a_team_of_one_takes_singles_for_ever() {
+        let context = context();
+        for before_limit in [i32::MAX as u32 - 1, u32::MAX - 1] {
+            context.seat.singles.set(before_limit);
+            context.seat.taken.set(before_limit);
+            context.team().singles.store(before_limit, Relaxed);
+            assert!((0..4).all(|_| claim_single(context)));
+        }
+        // The first half of all numbers passes without another member's success.
+        context.seat.singles.set(0);
+        context.seat.taken.set(0);
+        context.team().singles.store(0, Relaxed);
+        for number in [0, 1 << 30, 1 << 31, 3 << 30] {
+            context.seat.singles.set(number);
+            context.team().singles.store(number, Relaxed);
+            assert!(claim_single(context), "{number}");
+        }
     }
 }

@@ -226,9 +226,11 @@ impl Taskloop {
         let members = u64::from(context.team().size);
         let Division { tasks, each, more } = divide(self.flags, self.count, members, trips);
         let bounds = self.data.cast::<u64>();
-        let mut from = 0;
+        let mut from = 0_u64;
         for number in 0..tasks {
-            let to = trips.min(from + each + u64::from(number < more));
+            // Saturating: a strict grain size may be near the largest number.
+            let grain = each.saturating_add(u64::from(number < more));
+            let to = trips.min(from.saturating_add(grain));
             let (start, end) = self.space.values(from, to);
             // SAFETY: the data begins with the bounds, where a task that is not copied reads them.
             unsafe {

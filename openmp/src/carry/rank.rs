@@ -120,10 +120,11 @@ impl Rank {
 
     /// Goes back to its worker, until a worker finds that the condition holds.
     pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
-        self.condition.set(condition);
         let leaves = self.leaves.load(Relaxed);
         self.leaves.store(true, Relaxed);
+        // Before the condition is set: a handler of the program's that interrupts here and leaves would clear it.
         compiler_fence(SeqCst);
+        self.condition.set(condition);
         let worker = self.worker();
         // SAFETY: the worker executes this rank, and waits where it went here.
         unsafe {

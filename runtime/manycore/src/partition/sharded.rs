@@ -175,7 +175,8 @@ impl<P: Platform> OwnRange<'_, P> {
     /// The iterations left in the own range at the last look.
     #[inline]
     pub(crate) fn left(&self) -> usize {
-        (self.left * self.ranges.unit) as usize
+        // Saturating, here and below: the last unit may end behind the largest number.
+        self.left.saturating_mul(self.ranges.unit) as usize
     }
 
     /// Claims about `count` iterations of the own range.
@@ -244,8 +245,9 @@ impl<P: Platform> OwnRange<'_, P> {
     /// Returns a block of the stolen `units`, and puts the rest into the own range.
     fn keep(&mut self, units: Range<u64>, block: impl Fn(usize) -> usize) -> Range<usize> {
         let all = units.end - units.start;
-        let first =
-            (block((all * self.ranges.unit) as usize) as u64 / self.ranges.unit).clamp(1, all);
+        let first = (block(all.saturating_mul(self.ranges.unit) as usize) as u64
+            / self.ranges.unit)
+            .clamp(1, all);
         let middle = units.start + first;
         self.left = all - first;
         if self.left > 0 {
@@ -284,7 +286,7 @@ impl<P: Platform> OwnRange<'_, P> {
                 continue;
             }
             seen = true;
-            if owned && left * self.ranges.unit <= small as u64 {
+            if owned && left.saturating_mul(self.ranges.unit) <= small as u64 {
                 continue;
             }
             if let Some(units) = words[victim].steal() {

@@ -102,7 +102,11 @@ impl<P: Platform> Registry<P> {
         }
         match first {
             None => results,
-            Some(payload) => resume_unwind(payload),
+            Some(payload) => {
+                // A second panic while this one unwinds would abort the process.
+                let_go(results);
+                resume_unwind(payload)
+            }
         }
     }
 

@@ -25,6 +25,22 @@ impl<P: Platform> Drop for EnteredCaller<'_, P> {
     }
 }
 
+/// A caller that is counted as waiting until this value is dropped. A post may panic: the system may refuse a thread.
+struct WaitingCaller<'a, P: Platform>(&'a Registry<P>);
+
+impl<'a, P: Platform> WaitingCaller<'a, P> {
+    fn new(registry: &'a Registry<P>) -> Self {
+        registry.shared().idle().caller_waits();
+        Self(registry)
+    }
+}
+
+impl<P: Platform> Drop for WaitingCaller<'_, P> {
+    fn drop(&mut self) {
+        self.0.shared().idle().caller_runs();
+    }
+}
+
 impl<P: Platform> Registry<P> {
     /// Runs `op`, which is a loop, as a worker of this pool: on this thread, or on a thread of the pool if the
     /// caller slot is taken.
@@ -198,10 +214,9 @@ impl<P: Platform> Registry<P> {
     /// Posts a job, and waits until it notifies `oneshot`.
     #[inline(never)]
     pub(super) fn post_and_wait(&self, job: Job, oneshot: &Oneshot<P>) {
-        self.shared().idle().caller_waits();
+        let _waits = WaitingCaller::new(self);
         self.post_detached(job);
         self.await_oneshot(oneshot);
-        self.shared().idle().caller_runs();
     }
 
     /// Blocks this thread, which is no worker of this pool, until `oneshot` is notified.
