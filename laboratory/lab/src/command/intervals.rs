@@ -16,19 +16,19 @@ type Group<'a> = Vec<&'a [String]>;
 
 /// The treatment of a column.
 enum Column {
-    /// The same under all seeds: as it is.
+    /// The same under all seeds. The table shows the value.
     Fixed,
-    /// Numbers that differ: mean, low, high.
+    /// Numbers that differ. The table shows their mean, low and high.
     Moved,
-    /// Words that differ.
+    /// Words that differ. The table leaves them out.
     Left,
 }
 
-/// The table: `keys`, how many seeds there were in the column `count`, and the columns in `header`.
+/// Returns the table: `keys`, the number of seeds in the column `count`, and the columns in `header`.
 ///
 /// # Errors
 ///
-/// When a point has more rows under one seed than under another.
+/// Fails if a point has more rows under one seed than under another.
 pub(super) fn table(
     keys: &[&str],
     count: &str,
@@ -99,7 +99,7 @@ fn column(groups: &[(&[String], Group)], at: usize) -> Column {
     }
 }
 
-/// The numbers among a column's cells.
+/// Returns the numbers among a column's cells.
 fn numbers(group: &Group, at: usize) -> Vec<f64> {
     let cells = group.iter().map(|row| row[at].parse::<f64>());
     cells
@@ -108,13 +108,13 @@ fn numbers(group: &Group, at: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Mean, low and high, with as many digits as a difference between them needs; empty where there
-/// are no numbers.
+/// Returns the mean, low and high, with enough digits to show a difference between them. Without numbers, returns
+/// empty texts.
 fn interval(samples: &[f64]) -> [String; 3] {
     let Some(Mean { mean, half }) = Mean::of(samples) else {
         return Default::default();
     };
-    // One sample says nothing of chance.
+    // One sample gives no interval.
     let Some(half) = half else {
         return [mean.to_string(), String::new(), String::new()];
     };

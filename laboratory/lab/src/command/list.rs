@@ -74,7 +74,7 @@ impl fmt::Display for Presets {
     }
 }
 
-/// How far presets are from what was published of their machines.
+/// The errors of presets against published measurements of their machines.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct Errors {
@@ -84,7 +84,7 @@ pub(super) struct Errors {
     whole: bool,
 }
 
-/// A row that is further off wants an explanation.
+/// A row with a larger error is listed.
 const FAR_OFF: f64 = 0.2;
 
 impl Errors {

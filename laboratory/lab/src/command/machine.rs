@@ -48,7 +48,8 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                 && let Some((csv, figure)) =
                     instrument::counted(&format!("simulated: {}", config.name))?
             {
-                // As a study's: kept under the machine's name, and the latest under the command's.
+                // As for a study, there are two copies: under the machine's name, and the latest under the command's
+                // name.
                 for name in [&*format!("machine.{machine}.stats"), "machine.stats"] {
                     written.push(out.write(&format!("{name}.csv"), &csv)?);
                     for (name, contents) in FigureForm::default().files(name, &figure)? {
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                     }
                 }
             }
-            // The report may be for a program to read.
+            // A program may read the report from standard output.
             for path in written {
                 eprintln!("wrote {}", path.display());
             }

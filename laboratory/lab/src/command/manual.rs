@@ -1,5 +1,4 @@
-//! `manycore completions` and `manycore man`: what shells and readers learn of the flags, from the
-//! flags themselves.
+//! `manycore completions` and `manycore man`: shell completions and manual pages, generated from the flags.
 
 use crate::cli::Cli;
 use crate::failure::bad_input;
@@ -21,8 +20,8 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     super::output::print(&String::from_utf8(script)?)
 }
 
-/// The command with the names of studies and presets as values. Parsing goes without them: a
-/// machine may be a file, and unknown names have errors of their own.
+/// Returns the command with the names of studies and presets as values. Parsing does not use them: a machine may be a
+/// file, and unknown names have errors of their own.
 fn with_names(command: clap::Command) -> clap::Command {
     let studies = || PossibleValuesParser::new(STUDIES.map(|study| study.name()));
     let worlds = || PossibleValuesParser::new(["native"].into_iter().chain(preset_names()));

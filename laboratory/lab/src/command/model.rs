@@ -47,7 +47,7 @@ fn options(args: &ModelArgs) -> ModelOptions {
     }
 }
 
-/// Whatever a model refuses is a file that the user named.
+/// Reports a model's error as bad input, since the cause is in a file that the user named.
 fn refused(error: ModelError) -> anyhow::Error {
     bad_input(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! `manycore new-program NAME`: a small crate against the chip, to begin with.
+//! `manycore new-program NAME`: makes a small crate that uses the simulated chip.
 
 use super::output::print;
 use crate::cli::NewProgramArgs;
@@ -7,7 +7,7 @@ use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The program: an example of the chip's, so that it is built and run with the chip.
+/// The program is an example of the crate `manycore-chip`, so that it is built and tested with that crate.
 const PROGRAM: &str = include_str!("../../../../simulator/chip/examples/lock.rs");
 
 /// Atomics of `std`, and the platform's atomics that replace them.
@@ -33,7 +33,7 @@ pub(super) fn run(args: &NewProgramArgs) -> anyhow::Result<()> {
     let name = checked(&args.name)?;
     let crates = sources(args.manycore.as_deref())?;
     let folder = Path::new(name);
-    // One step: of two commands at a time, one makes the folder.
+    // If two commands run at the same time, only one of them makes the folder.
     fs::create_dir(folder).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => bad_input(format!(
             "new-program {name}: it exists already; expected a name without a file or folder here"
@@ -60,7 +60,7 @@ pub(super) fn run(args: &NewProgramArgs) -> anyhow::Result<()> {
     ))
 }
 
-/// The name, if a crate may have it.
+/// Returns the name if a crate may have it.
 fn checked(name: &str) -> anyhow::Result<&str> {
     let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -75,7 +75,7 @@ fn checked(name: &str) -> anyhow::Result<&str> {
     )))
 }
 
-/// Words of Rust, which cargo takes as no crate's name.
+/// Keywords of Rust, which cargo does not accept as a crate's name.
 fn is_keyword(name: &str) -> bool {
     const WORDS: [&str; 51] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
@@ -87,7 +87,7 @@ fn is_keyword(name: &str) -> bool {
     WORDS.contains(&name) || name == "while"
 }
 
-/// The folder of this project: in `asked`, or in the sources of this command.
+/// Returns the folder of this project: `asked`, or else the sources of this command.
 fn sources(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = asked.unwrap_or(&sources);
@@ -101,7 +101,7 @@ fn sources(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// A crate that is no member of a workspace around it.
+/// Returns the manifest of a crate that is not a member of an enclosing workspace.
 fn manifest(name: &str, sources: &Path) -> String {
     let path = |of: &str| toml_text(&sources.join(of).display().to_string());
     format!(
@@ -137,7 +137,7 @@ fn unannounced() -> String {
     text + "]\n"
 }
 
-/// A string of TOML.
+/// Returns the text as a TOML string.
 fn toml_text(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{escaped}\"")

@@ -13,7 +13,7 @@ pub(super) fn show<R: Display + Serialize>(report: &R, format: Shape) -> anyhow:
     })
 }
 
-/// Writes to standard output. A closed pipe is an error here, and no panic.
+/// Writes to standard output. If the pipe is closed, returns an error and does not panic.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         }
         match plan(study, args) {
             Ok((plan, ordered)) => plans.push((study, plan, ordered)),
-            // A machine, or this host, may lack what a study is about.
+            // A machine may lack what a study needs.
             Err(error) if error.is::<BadInput>() => {
                 let why = error.to_string();
                 let why = why.strip_prefix("--on: ").unwrap_or(&why);
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     super::output::print(&format!("\nThe report: {}\n", path.display()))
 }
 
-/// The place and time of the page's making.
+/// Returns the place and time at which the page was made.
 fn byline() -> String {
     let origin = Origin::native();
     format!(
@@ -116,7 +116,7 @@ fn byline() -> String {
 /// Seconds for each native study in a quick report.
 const BRIEF_SECONDS: u64 = 8;
 
-/// A study as the report runs it: at home, or where `--on` says.
+/// Returns the plan of a study on its default machine, or on the machine of `--on`.
 fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<(Box<dyn Plan>, Option<Ordered>)> {
     let on = args.on.as_deref().unwrap_or(study.home());
     let brief = !args.effort.full && args.on.is_none();
@@ -150,7 +150,7 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<(Box<dyn Plan>, 
     Ok((study.plan(&request)?, ordered))
 }
 
-/// Under the machine's figure.
+/// The text under the machine's figure.
 const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. What \
      several threads do to one counter counts for each success.";
 
@@ -160,19 +160,19 @@ const WORDS: &str = "Cores that share a last-level cache form a core group. A ca
      block of iterations with an atomic operation (one that no other core can interrupt) on a line that other cores \
      want too, and for its launch with the time until the other threads have heard of it.";
 
-/// Before the machine's tables.
+/// The text before the machine's tables.
 const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add, tas test-and-set, swap an exchange. \
      The state of a line in the cache that has it: M, modified; E, exclusive; S, shared with other caches; I, in none. \
      Prices: claim, an operation on a line that the core has; handoff, what it takes more if another core of \
      the group has it; crossing, if one of another group has; launch and wake, until another thread has heard of a \
      loop, awake and asleep; byte, to read one. The column fit says of a published time whether the simulated machine was fitted to it.";
 
-/// The measurements of the machine: a line of a journal.
+/// The measurements of the machine, as one line of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct MeasuredMachine {
-    /// For the terminal.
+    /// The picture that the terminal shows.
     picture: String,
-    /// The page's picture of its cores, if there is one.
+    /// The picture of the cores that the page shows. It may be empty.
     drawing: String,
     /// The measurements, in sentences.
     remarks: Vec<String>,
@@ -180,7 +180,7 @@ struct MeasuredMachine {
     figure: Figure,
 }
 
-/// Measures the machine, unless its journal has it already. A simulated one has no journal.
+/// Measures the machine, unless its journal has the measurements. A simulated machine has no journal.
 fn machine(
     world: &World,
     out: &OutFolder,

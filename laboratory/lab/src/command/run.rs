@@ -15,11 +15,11 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::process::ExitCode;
 
-/// Segments of a timeline: some hundred MB of JSON.
+/// The most segments of a timeline. They make some hundred MB of JSON.
 const SEGMENTS: usize = 2_000_000;
 
-/// Runs the program. Everything about the run goes to standard error, so standard output is the
-/// program's alone.
+/// Runs the program. Messages about the run go to standard error, so that standard output has only the program's
+/// output.
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     let machine = match World::new(&args.on, &args.set, &[])? {
         (World::Simulated(machine), _) => machine,
@@ -147,7 +147,7 @@ fn execute(args: &RunArgs, machine: &Config) -> Result<Outcome, RunError> {
     }
 }
 
-/// The program with what it is given.
+/// Returns the program with its arguments and environment.
 pub(super) fn program(args: &RunArgs) -> Program {
     let mut program = Program::new(&args.program[0])
         .seed(args.seed)
@@ -192,7 +192,7 @@ fn summary(outcome: &Outcome, machine: &Config, args: &RunArgs) -> String {
         return text;
     };
     let statistics = &timing.run.statistics;
-    // Text in memory takes whatever is written.
+    // Writing to a string does not fail.
     let _ = writeln!(
         text,
         "cycles       {} on {}, {} cores ({:.3} ms at {} GHz)",

@@ -72,7 +72,7 @@ pub(super) fn regions(timing: &Timing) -> String {
     let mut text = String::new();
     for sum in sums(&timing.regions) {
         let (name, cycles, count) = (&sum.name, sum.cycles, sum.count);
-        // Text in memory takes whatever is written.
+        // Writing to a string does not fail.
         let _ = match count {
             1 => writeln!(text, "{name:<12} {cycles} cycles, from {}", sum.first),
             _ => writeln!(
@@ -344,7 +344,7 @@ impl Rows {
 /// The forms of a file of statistics, by its ending.
 const ENDINGS: [&str; 3] = ["csv", "json", "txt"];
 
-/// Whether a file's ending says how statistics are written to it.
+/// Checks that a file's ending is one of [`ENDINGS`].
 pub(super) fn check(file: &Path) -> anyhow::Result<()> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {

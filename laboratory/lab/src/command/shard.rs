@@ -5,7 +5,7 @@ use std::str::FromStr;
 /// The points that one process measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// From 1 on.
+    /// Counts from 1.
     pub(super) index: usize,
     pub(super) all: usize,
 }

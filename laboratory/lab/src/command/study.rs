@@ -10,7 +10,7 @@ use crate::world::World;
 use manycore_figure::FigureForm;
 use std::fmt::Write as _;
 
-/// Reads the request and its study from the arguments; touches nothing.
+/// Reads the request and its study from the arguments. Changes no file.
 pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, Request)> {
     let study = study::find(&args.name)?;
     let (world, settings) = World::new(

@@ -47,7 +47,7 @@ pub(super) struct Grid {
     keys: Vec<String>,
     /// The values of each point, in the order of the keys.
     points: Vec<Vec<String>>,
-    /// The rows that all others are compared with.
+    /// The rows that all other rows are compared with.
     #[serde(default)]
     versus: Option<Versus>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Grid {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Point {
     pub(super) number: usize,
-    /// The hash of all simulations of the point; none if the point was measured natively.
+    /// The hash of all simulations of the point, or `None` if the point was measured natively.
     hash: Option<String>,
     csv: String,
     /// The times of the study's sentence.
@@ -94,7 +94,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     }
     let mut plans = Vec::new();
     let mut is_native = false;
-    // All are checked before the first is measured.
+    // All points are checked before the first is measured.
     for values in &grid.points {
         let at = grid.at(args, values)?;
         let home = study::find(&at.name)?.home_with(&at.set);
@@ -191,7 +191,7 @@ impl Grid {
                 )));
             }
             if until {
-                // One order after the other, so that there may be fewer.
+                // The order is the first key, so that all points of one order come before the next order.
                 keys.insert(0, ORDER.to_owned());
                 let each = |order: u64| {
                     let with = |point: &Vec<String>| [&[order.to_string()], &point[..]].concat();
@@ -272,7 +272,7 @@ impl Grid {
         same.count()
     }
 
-    /// A point, for people.
+    /// Returns the name of a point in messages.
     pub(super) fn name(&self, number: usize) -> String {
         let values = self.points.get(number).into_iter().flatten();
         let pairs = self.keys.iter().zip(values);
@@ -380,7 +380,8 @@ impl Grid {
         })
     }
 
-    /// The key that makes samples of one thing: the orders, or the seeds. None if there is one sample of each.
+    /// Returns the key that distinguishes samples of one point: the orders, or the seeds. Returns `None` if each
+    /// point has one sample.
     fn samples(&self) -> Option<usize> {
         let place = |name: &str| self.keys.iter().position(|key| key == name);
         let key = place(ORDER).or_else(|| place(SEED))?;
@@ -411,7 +412,7 @@ impl Grid {
             .collect()
     }
 
-    /// The table of [`intervals`], and the ending of its file; none without samples.
+    /// Returns the table of [`intervals`], and the ending of its file. Returns `None` without samples.
     fn means(&self, points: &Points) -> anyhow::Result<Option<(&'static str, String)>> {
         let Some(sample) = self.samples() else {
             return Ok(None);
@@ -425,7 +426,7 @@ impl Grid {
         Ok(Some((ending, table)))
     }
 
-    /// The study's sentence at each point, over all orders; none without orders.
+    /// Returns the study's sentence at each point, over all orders. Without orders, returns an empty list.
     fn sentences(&self, points: &Points) -> anyhow::Result<Vec<(String, Sentence)>> {
         let place = self.keys.iter().position(|key| key == ORDER);
         let (Some(sample), Some(sentence)) = (place, study::find(&self.study)?.sentence()) else {
@@ -470,7 +471,7 @@ impl Grid {
             .map(Some)
     }
 
-    /// The study's rows at all points, behind the swept keys.
+    /// Returns the table of the study's rows at all points. The swept keys are the first columns.
     fn table(&self, points: &Points) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let mut header = None;

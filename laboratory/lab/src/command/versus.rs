@@ -88,7 +88,7 @@ impl Versus {
             .find_map(|name| Some((name, place(name)?)));
         let (time, at) =
             time.ok_or_else(|| bad_input("--versus: this study has no column of times"))?;
-        // A column that is one thing everywhere need not be shown.
+        // A column that has the same value everywhere is not shown.
         let first = runs.first().and_then(|run| run.rows.first());
         let varies = |at: usize| {
             first.is_some_and(|first| {

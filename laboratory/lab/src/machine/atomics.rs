@@ -1,4 +1,4 @@
-//! The cost of an atomic read-modify-write: alone, and with others on the line.
+//! The cost of an atomic read-modify-write, by one thread alone and by several threads on one cache line.
 
 use super::summary::Summary;
 use super::team;
@@ -8,15 +8,15 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long the threads of one sample hammer the line.
+/// How long the threads of one sample increment the counter.
 const WINDOW: Duration = Duration::from_micros(300);
 
-/// Operations between two looks at the clock if no other thread is on the line. The clock's 10 ns
-/// or so must not show.
+/// Operations between two reads of the clock by a thread that is alone. A read takes about 10 ns, which must not
+/// show.
 const BATCH: u64 = 256;
 
 manycore_programs::by_name! {
-    /// An operation that a shared counter is made of.
+    /// An operation that increments a shared counter.
     pub(crate) enum CounterOperation: "unknown operation", "expected some of" {
         FetchAndAdd = "fetch-and-add",
         /// Load, then compare-and-swap until it succeeds.
@@ -43,12 +43,12 @@ impl CounterOperation {
     }
 }
 
-/// One sample: threads that increment one counter.
+/// One sample: several threads increment one counter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CounterSample {
-    /// Nanoseconds from one success of a thread to its next, mean of all.
+    /// Nanoseconds between two successes of one thread, the mean over all threads.
     pub(super) ns_per_op: f64,
-    /// Successes of all threads together, millions a second.
+    /// Successes of all threads together, in millions a second.
     pub(super) mops: f64,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn sample(
     let window = Native::duration_to_ticks(WINDOW);
     let batch = (BATCH / (places.len() as u64).pow(2)).max(4);
     let runs = team::run_on::<Native, _>(places, move |_| {
-        // The operation is fixed outside the loop, not asked for in it.
+        // The `match` is outside the loop, so that the loop has no branch on the operation.
         match operation {
             CounterOperation::FetchAndAdd => hammer(window, batch, || {
                 CounterOperation::FetchAndAdd.increment(&counter)
@@ -107,16 +107,16 @@ fn hammer(window: u64, batch: u64, increment: impl Fn()) -> Run {
     }
 }
 
-/// An operation by a number of threads on one line.
+/// The cost of an operation by a number of threads on one cache line.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AtomicCost {
     pub(crate) operation: CounterOperation,
     pub(crate) threads: usize,
     /// The CPUs to which the threads were pinned; empty if that failed.
     pub(crate) cpus: Vec<usize>,
-    /// Nanoseconds a successful operation, for each thread.
+    /// Nanoseconds of a successful operation, for each thread.
     pub(crate) ns_per_op: Summary,
-    /// Successful operations of all threads, millions a second.
+    /// Successful operations of all threads, in millions a second.
     pub(crate) mops: Summary,
 }
 
@@ -135,7 +135,7 @@ pub(super) fn measure(
         progress(&format!("atomics, round {round} of {rounds}"));
         for (&(places, operation), samples) in cells.iter().zip(&mut samples) {
             let sample = sample(operation, places)?;
-            // Round 0 warms up: clocks, caches, the thread's stacks.
+            // Round 0 warms up the clocks, the caches and the threads' stacks.
             if round > 0 {
                 samples.push(sample);
             }

@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Pairs of CPUs of one distance, taken in turn over the rounds: neighbours on
-/// a mesh are not equally far.
+/// The most pairs of CPUs of one distance. Each round takes the next pair, since neighbours on a mesh are not equally
+/// far.
 const PAIRS: usize = 8;
 
-/// Handovers in one sample, there and back.
+/// Round trips in one sample.
 const HANDOVERS: u32 = 2_000;
 
 /// Two threads at one distance.
@@ -23,11 +23,11 @@ pub(crate) struct DistanceCost {
     pub(crate) distance: Distance,
     /// The pairs of CPUs that were measured.
     pub(crate) pairs: Vec<[usize; 2]>,
-    /// Nanoseconds a fetch-and-add while the other does the same.
+    /// Nanoseconds of a fetch-and-add while the other thread does the same.
     pub(crate) faa_ns: Summary,
-    /// Nanoseconds a successful compare-and-swap while the other does the same.
+    /// Nanoseconds of a successful compare-and-swap while the other thread does the same.
     pub(crate) cas_ns: Summary,
-    /// Nanoseconds from one thread's write to the other's seeing it.
+    /// Nanoseconds from one thread's write until the other thread sees it.
     pub(crate) handover_ns: Summary,
 }
 
@@ -50,8 +50,7 @@ fn name<S: Serializer>(distance: &Distance, serializer: S) -> Result<S::Ok, S::E
     })
 }
 
-/// The distances that occur between usable CPUs, nearest first, each with some
-/// of its pairs, evenly chosen.
+/// Returns the distances that occur between usable CPUs, nearest first. Each has some of its pairs, evenly chosen.
 fn classes(machine: &Topology) -> Vec<(Distance, Vec<[usize; 2]>)> {
     let cpus: Vec<usize> = machine.usable().iter().map(|cpu| cpu.id).collect();
     let all = [
@@ -78,8 +77,7 @@ fn classes(machine: &Topology) -> Vec<(Distance, Vec<[usize; 2]>)> {
         .collect()
 }
 
-/// Measures every distance of the machine in turn, `rounds` times; nothing on
-/// a machine with one CPU.
+/// Measures every distance of the machine in turn, `rounds` times. Returns an empty list if the machine has one CPU.
 pub(super) fn measure(
     machine: &Topology,
     rounds: usize,
@@ -117,9 +115,8 @@ pub(super) fn measure(
     Ok(costs.collect())
 }
 
-/// Two threads take turns on one word: nanoseconds from one's write to the
-/// other's next. They wait without a pause instruction, which on some
-/// processors lasts longer than the handover.
+/// Two threads take turns on one word. Returns the nanoseconds from one thread's write to the other thread's next
+/// write. The threads wait without a pause instruction, which on some processors lasts longer than the handover.
 fn hand_over(cpus: [usize; 2]) -> io::Result<f64> {
     let turn = CachePadded::new(AtomicU32::new(0));
     let ticks = team::run(&cpus, move |index| {

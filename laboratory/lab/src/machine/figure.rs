@@ -1,4 +1,4 @@
-//! The figure: what operations cost, a row each.
+//! The figure: what operations cost, with a row for each operation.
 
 use super::MachineReport;
 use super::atomics::CounterOperation;
@@ -8,7 +8,7 @@ use super::summary::Summary;
 use crate::report::words;
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Value};
 
-/// Rows in the order of the machine's report; what could not be measured has none.
+/// The rows are in the order of the machine's report. A cost that could not be measured has no row.
 pub(crate) fn native(report: &MachineReport) -> Figure {
     let mut rows = Vec::new();
     let mut add = |label: String, cost: &Summary| {
@@ -41,7 +41,7 @@ pub(crate) fn native(report: &MachineReport) -> Figure {
     figure(rows, "measured on this machine")
 }
 
-/// The same of a simulated machine.
+/// The same figure of a simulated machine.
 pub(crate) fn simulated(report: &SimulatedReport) -> Figure {
     let counted = report.contended.iter().map(|cost| {
         let operation = match cost.operation {
@@ -108,7 +108,7 @@ fn figure(rows: Vec<(String, Value)>, place: &str) -> Figure {
     }
 }
 
-/// Three digits of a time.
+/// Writes a time with three digits.
 fn time(ns: f64) -> String {
     match ns {
         ..10.0 => format!("{ns:.2} ns"),

@@ -11,10 +11,10 @@ pub(crate) struct TopologyData {
     core_groups: usize,
     numa_nodes: usize,
     packages: usize,
-    /// In CPUs; `null` is no limit.
+    /// In CPUs. `null` means no limit.
     quota: Option<f64>,
     default_threads: usize,
-    /// Whether the system describes the machine; else the rest is assumed.
+    /// Whether the system describes the machine. If not, the other fields are assumed.
     described: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The cost of starting a loop: hot, and after other work of the caller.
+//! The cost of starting a loop: right after another loop, and after the caller did other work.
 
 use super::summary::Summary;
 use super::team;
@@ -13,14 +13,14 @@ use std::time::Duration;
 /// How long each thread's task lasts.
 const TASK_NS: f64 = 10_000.0;
 
-/// Empty loops timed together: one takes less than the clock resolves well.
+/// Empty loops that are timed together, since one is too short for the clock's resolution.
 const EMPTY_BATCH: u32 = 64;
 
 /// The caller's activity between two loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Before {
-    /// Nothing: loop follows loop.
+    /// Nothing: the next loop starts at once.
     Hot,
     /// Works for a millisecond without the pool.
     Busy1Ms,
@@ -42,8 +42,7 @@ impl Before {
         }
     }
 
-    /// Loops before the first that counts: the pool predicts gaps from those it
-    /// has seen.
+    /// Loops before the first one that counts. The pool predicts gaps from those that it has seen.
     fn untimed(self) -> u32 {
         match self {
             Self::Hot => 50,
@@ -66,14 +65,13 @@ impl Before {
 pub(crate) struct LaunchCost {
     pub(crate) threads: usize,
     pub(crate) before: Before,
-    /// Nanoseconds of a loop with one empty iteration a thread.
+    /// Nanoseconds of a loop with one empty iteration for each thread.
     pub(crate) empty_ns: Summary,
-    /// Nanoseconds of a loop with one task of 10 us a thread, less one such
-    /// task alone.
+    /// Nanoseconds of a loop with one task of 10 us for each thread, less the time of one such task alone.
     pub(crate) overhead_ns: Summary,
 }
 
-/// A pool to be measured and the CPU its caller belongs on.
+/// A pool to be measured, and the CPU of its caller.
 pub(super) struct Crew {
     pub(super) threads: usize,
     pub(super) affinity: Affinity,
@@ -120,10 +118,10 @@ pub(super) fn measure(
     Ok(costs.collect())
 }
 
-/// One pool, made here and gone afterwards, so that its workers disturb no
-/// other measurement; called from a thread on its own CPU.
+/// Measures one pool. The pool ends with this call, so that its workers disturb no other measurement. The loops start
+/// from a thread that is pinned to the caller's CPU.
 fn launch(crew: &Crew, before: Before, work: LaunchWork) -> io::Result<LaunchSamples> {
-    // Made on this free thread: what a pinned one makes would inherit its CPU.
+    // This thread is not pinned. Workers that a pinned thread starts would inherit its CPU.
     let pool = Pool::builder()
         .threads(crew.threads)
         .affinity(crew.affinity.clone())
@@ -157,7 +155,7 @@ fn launch(crew: &Crew, before: Before, work: LaunchWork) -> io::Result<LaunchSam
         .ok_or_else(|| io::Error::other("no measurement came back"))
 }
 
-/// Nanoseconds of each timed run.
+/// Returns the nanoseconds of each timed run.
 fn time(before: Before, run: impl Fn()) -> impl Iterator<Item = f64> {
     for _ in 0..before.untimed() {
         before.pass();
@@ -178,7 +176,7 @@ struct LaunchWork {
 }
 
 impl LaunchWork {
-    /// As many steps as last [`TASK_NS`], found from the fastest of some runs.
+    /// Returns as many steps as last [`TASK_NS`], by the fastest of some runs.
     fn calibrate() -> Self {
         let probe = Self { steps: 20_000 };
         Self {
@@ -205,7 +203,7 @@ impl LaunchWork {
         (0..32).map(|_| self.timed()).fold(f64::INFINITY, f64::min)
     }
 
-    /// The time of the task here and now with nothing around it.
+    /// Returns the nanoseconds of the task alone on this thread.
     fn alone(self) -> f64 {
         let runs: Vec<f64> = (0..15).map(|_| self.timed()).collect();
         Summary::of(runs).map_or(TASK_NS, |summary| summary.median)

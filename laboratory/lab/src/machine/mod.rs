@@ -1,8 +1,8 @@
-//! The machine under the pool: its topology, and what it charges for the
-//! operations that loops are made of, measured natively.
+//! The machine under the pool: its topology, and the cost of the operations that loops are made of, measured
+//! natively.
 //!
-//! The measurements of one kind take turns, round by round, so that a host
-//! that changes speed under way changes it for all of them.
+//! The measurements of one kind take turns, round by round. If the host changes its speed meanwhile, the change
+//! affects all of them.
 
 mod atomics;
 pub(crate) mod check;
@@ -41,13 +41,12 @@ use wake::WakeCost;
 pub(crate) struct MachineOptions {
     /// How often each measurement is taken.
     pub(crate) rounds: usize,
-    /// Thread counts for contended atomics and for loops; empty: 2, 4, 8, ... and the number of usable
-    /// CPUs.
+    /// Thread counts for contended atomics and for loops. If empty: 2, 4, 8, ... and the number of usable CPUs.
     pub(crate) threads: Vec<usize>,
 }
 
 impl MachineOptions {
-    /// A few seconds.
+    /// Options for a measurement of a few seconds.
     pub(crate) fn quick() -> Self {
         Self {
             rounds: 20,
@@ -55,7 +54,7 @@ impl MachineOptions {
         }
     }
 
-    /// Ten times as many rounds.
+    /// Options with ten times as many rounds.
     pub(crate) fn full() -> Self {
         Self {
             rounds: 200,
@@ -64,7 +63,7 @@ impl MachineOptions {
     }
 }
 
-/// The machine and what it charges.
+/// The machine and the costs of its operations.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MachineReport {
     /// `native`: real threads on this host.
@@ -80,25 +79,24 @@ pub(crate) struct MachineReport {
     pub(crate) launches: Vec<LaunchCost>,
     pub(crate) wake: Option<WakeCost>,
     pub(crate) costs: MeasuredCosts,
-    /// The cost model's part of all this; missing if a measurement is missing.
+    /// The costs that the cost model uses. `None` if a measurement is missing.
     pub(crate) prices: Option<MachinePrices>,
     /// Missing measurements, with their reasons.
     pub(crate) notes: Vec<String>,
 }
 
-/// The medians that a cost model wants, in nanoseconds; what could not be
-/// measured is missing.
+/// The medians that a cost model uses, in nanoseconds. A cost that could not be measured is missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct MeasuredCosts {
-    /// A fetch-and-add on a line of one's own.
+    /// A fetch-and-add on a line that no other thread uses.
     pub(crate) faa_ns: Option<f64>,
-    /// A compare-and-swap loop on a line of one's own.
+    /// A compare-and-swap loop on a line that no other thread uses.
     pub(crate) cas_ns: Option<f64>,
-    /// A fetch-and-add on a line that this many threads hammer.
+    /// A fetch-and-add on a line that this many threads increment.
     pub(crate) faa_contended_ns: Vec<CostByThreads>,
-    /// Starting a loop of one task a thread, right after another loop.
+    /// Starting a loop of one task for each thread, right after another loop.
     pub(crate) launch_hot_ns: Vec<CostByThreads>,
-    /// The same after the caller was busy elsewhere for 1 ms.
+    /// The same after the caller did other work for 1 ms.
     pub(crate) launch_gap_ns: Vec<CostByThreads>,
     /// From the call that wakes a sleeping thread to its first instruction.
     pub(crate) wake_ns: Option<f64>,
@@ -181,7 +179,7 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
     report
 }
 
-/// The prices of this host or of a simulated machine, measured now.
+/// Measures the prices of this host or of a simulated machine.
 pub(crate) fn prices(
     world: &World,
     progress: &mut (dyn FnMut(&str) + Send),
@@ -229,7 +227,7 @@ impl Probe<'_> {
         }
     }
 
-    /// The thread counts to measure: two or more, one CPU for each.
+    /// Returns the thread counts to measure. Each is at least two, and at most the number of CPUs.
     fn thread_counts(&mut self, asked: &[usize], cpus: usize) -> Vec<usize> {
         if cpus < 2 {
             self.notes.push(
@@ -258,7 +256,7 @@ impl Probe<'_> {
         counts
     }
 
-    /// One kind of measurement. If the system refuses it, adds a note.
+    /// Takes measurements of one kind. If the system refuses them, adds a note.
     fn take<T: Default>(
         &mut self,
         what: &str,

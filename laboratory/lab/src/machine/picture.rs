@@ -3,13 +3,13 @@
 use manycore::topology::{Affinity, Cache, CoreGroup, Cpu, Topology};
 use std::fmt;
 
-/// From this many CPUs on, cores are counted instead of drawn.
+/// With this many CPUs or more, the picture counts the cores and does not draw them.
 const MANY_CPUS: usize = 64;
 
 /// Cores are drawn until a line is this long.
 const LINE: usize = 72;
 
-/// Lines of the picture and what hangs below them.
+/// Lines of the picture, and the branches below them.
 struct Branch {
     label: Vec<String>,
     children: Vec<Branch>,

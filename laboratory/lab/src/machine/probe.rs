@@ -8,16 +8,16 @@ use std::time::Duration;
 /// How long threads repeat an operation in one sample.
 const WINDOW: Duration = Duration::from_micros(300);
 
-/// Operations between two looks at the clock.
+/// Operations between two reads of the clock.
 const BATCH: u64 = 32;
 
 /// Instructions of the loop around an operation.
 const LOOP: u64 = 2;
 
-/// Handovers in one sample, there and back.
+/// Round trips in one sample.
 const HANDOVERS: u64 = 1_000;
 
-/// Nanoseconds of an operation for each thread, while all threads repeat it: the mean.
+/// All threads repeat an operation. Returns the nanoseconds of one operation, the mean over the threads.
 pub(super) fn repeated<P: Platform>(
     places: &[Vec<usize>],
     operation: impl Fn(usize) + Send + Sync + 'static,
@@ -44,14 +44,14 @@ pub(super) fn repeated<P: Platform>(
     Ok(ns / done)
 }
 
-/// Threads that add to one word by fetch-and-add.
+/// Several threads add to one word by fetch-and-add.
 pub(super) fn increments<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
     let word = CachePadded::new(P::AtomicU64::new(0));
     repeated::<P>(places, move |_| _ = word.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Two threads that take turns on one word: nanoseconds from a write to the other thread's write.
-/// Natively they wait without a pause.
+/// Two threads take turns on one word. Returns the nanoseconds from a write to the other thread's write. Native
+/// threads wait without a pause instruction.
 pub(super) fn handover<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
     let word = CachePadded::new(P::AtomicU64::new(0));
     let times = team::run_on::<P, _>(places, move |rank| {

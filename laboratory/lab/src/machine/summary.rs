@@ -14,7 +14,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// `None` without samples.
+    /// Returns `None` without samples.
     pub(crate) fn of(mut samples: Vec<f64>) -> Option<Self> {
         samples.sort_by(f64::total_cmp);
         Some(Self {
@@ -28,8 +28,8 @@ impl Summary {
     }
 }
 
-/// The value below which the given part of the sorted samples lies, linear
-/// between neighbours.
+/// Returns the value below which the given part of the sorted samples lies. Between two samples it is interpolated
+/// linearly.
 fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
     let place = part * sorted.len().checked_sub(1)? as f64;
     let (low, high) = (

@@ -32,9 +32,8 @@ impl<P: Platform> Start<P> {
     }
 }
 
-/// Runs `body(index)` on one thread for each of `cpus`, pinned there, all
-/// begun within the time a cache line takes to reach them. Returns what each
-/// gave, in the order of `cpus`.
+/// Runs `body(index)` on one thread for each of `cpus`, pinned there. All threads begin within the time that a cache
+/// line takes to reach them. Returns their results in the order of `cpus`.
 ///
 /// The caller sleeps meanwhile. Fails if a thread cannot be made or pinned.
 pub(super) fn run<R: Send + 'static>(
@@ -45,7 +44,7 @@ pub(super) fn run<R: Send + 'static>(
     run_on::<Native, R>(&places, body)
 }
 
-/// As [`run`], on any platform, each thread on any of a set of CPUs; an empty set leaves it free.
+/// Like [`run`], on any platform, with a set of CPUs for each thread. A thread with an empty set is not pinned.
 pub(super) fn run_on<P: Platform, R: Send + 'static>(
     places: &[Vec<usize>],
     body: impl Fn(usize) -> R + Send + Sync + 'static,

@@ -21,7 +21,7 @@ impl fmt::Display for MachineReport {
 }
 
 impl MachineReport {
-    /// The machine and the kind of its numbers, in a line.
+    /// Returns one line: the machine, and the kind of its numbers.
     pub(crate) fn heading(&self) -> String {
         format!(
             "{}, {}, {} usable CPU{}; {} rounds; median (10%..90%)",
@@ -33,7 +33,7 @@ impl MachineReport {
         )
     }
 
-    /// All that was measured.
+    /// Returns the tables of all measurements.
     pub(crate) fn tables(&self) -> Vec<Table> {
         let measured = [
             Some(self.atomics()),
@@ -163,7 +163,7 @@ fn number(summary: &Summary) -> String {
     })
 }
 
-/// Nanoseconds in the unit that leaves them readable.
+/// Writes nanoseconds in the unit that is easiest to read.
 fn time(summary: &Summary) -> String {
     if summary.median.abs().max(summary.p90.abs()) < 10_000.0 {
         spread(summary, |ns| format!("{ns:.0}")) + " ns"

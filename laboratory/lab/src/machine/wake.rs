@@ -11,8 +11,8 @@ use std::time::Duration;
 /// Wake-ups in one round.
 const EVENTS: u32 = 8;
 
-/// How long the sleeper has slept when it is woken: long enough that its core
-/// is idle and, on most machines, in a shallow sleep of its own.
+/// How long the sleeper has slept when it is woken. By then its core is idle and, on most machines, in a shallow
+/// sleep state.
 pub(super) const ASLEEP: Duration = Duration::from_millis(1);
 
 /// The cost of a wake-up.
@@ -24,7 +24,7 @@ pub(crate) struct WakeCost {
     pub(crate) asleep_ms: f64,
     /// Nanoseconds from the call to the woken thread's first instruction.
     pub(crate) latency_ns: Summary,
-    /// Nanoseconds the call takes from the waker.
+    /// Nanoseconds that the call takes in the waker.
     pub(crate) waker_ns: Summary,
 }
 
@@ -37,9 +37,9 @@ struct Event {
 /// The data that waker and sleeper share.
 #[derive(Default)]
 struct Bed {
-    /// The number of wake-ups so far; what the sleeper sleeps on.
+    /// The number of wake-ups so far. The sleeper waits on this futex.
     calls: CachePadded<<Native as Platform>::Futex>,
-    /// The sleeper has seen this many calls and is about to sleep again.
+    /// The number of calls that the sleeper has seen. It is about to sleep again.
     seen: CachePadded<AtomicU32>,
     woken_at: CachePadded<AtomicU64>,
 }
@@ -80,7 +80,7 @@ pub(super) fn measure(
     }))
 }
 
-/// Wakes the sleeper; `None` if it turned out to be awake still.
+/// Wakes the sleeper. Returns `None` if the sleeper was still awake.
 fn wake(bed: &Bed, event: u32, asleep: Duration) -> Option<Event> {
     wait_for(&bed.seen, event);
     std::thread::sleep(asleep);
@@ -90,7 +90,7 @@ fn wake(bed: &Bed, event: u32, asleep: Duration) -> Option<Event> {
     let end = Native::now();
     wait_for(&bed.seen, event + 1);
     let woken_at = bed.woken_at.load(Ordering::Relaxed);
-    // Only Linux says how many it woke.
+    // Only Linux returns the number of woken threads.
     let was_asleep = woken > 0 || !cfg!(target_os = "linux");
     was_asleep.then(|| Event {
         latency: Native::ticks_to_ns(woken_at.saturating_sub(start)),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The time that is left, and how many cells have to share it.
+/// The time that is left, and the number of cells that share it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     left: Duration,
@@ -10,7 +10,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// `total` for `cells`.
+    /// A budget of `total` for `cells` cells.
     pub(crate) fn new(total: Duration, cells: usize) -> Self {
         Self {
             left: total,
@@ -29,7 +29,7 @@ impl Budget {
         self.left
     }
 
-    /// A cell took this long.
+    /// Records that a cell took this long.
     pub(crate) fn spend(&mut self, taken: Duration) {
         self.left = self.left.saturating_sub(taken);
         self.cells = self.cells.saturating_sub(1);

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// CPU time of all threads, ended ones included, to a microsecond; zero where the system
-/// does not say.
+/// Returns the CPU time of all threads, including ended ones, to a microsecond. Returns zero if the system does not
+/// say.
 #[cfg(unix)]
 pub(crate) fn of_process() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    // Never negative: it begins with the process.
+    // Not negative: the clock begins with the process.
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
@@ -21,7 +21,7 @@ mod tests {
     #[test]
     fn work_takes_processor_time() {
         let before = super::of_process();
-        // Ends only if it does.
+        // The loop ends only if work takes processor time.
         while super::of_process() <= before {}
     }
 }

@@ -3,25 +3,25 @@
 use std::fs;
 use std::time::Duration;
 
-/// How long the threads of this process have been ready to run without a CPU
-/// to run on, all together; `None` where the system does not say.
+/// Returns how long the threads of this process, all together, were ready to run but had no CPU. Returns `None` if
+/// the system does not say.
 ///
 /// The time of ended threads is not included.
 pub(crate) fn waited() -> Option<Duration> {
     let mut sum = 0;
     for thread in fs::read_dir("/proc/self/task").ok()? {
-        // Time on a CPU, time waiting for one, both in ns, and a count.
+        // The file holds the time on a CPU and the time waiting for one, both in ns, and a count.
         let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
         sum += text.split_whitespace().nth(1)?.parse::<u64>().ok()?;
     }
     Some(Duration::from_nanos(sum))
 }
 
-/// A warning, if other programs held the CPUs for more than this part of the
-/// time: a hundredth moves no median.
+/// If other programs held the CPUs for more than this part of the time, there is a warning. A hundredth moves no
+/// median.
 const DISTURBED: f64 = 0.01;
 
-/// A warning about a run with threads that waited this part of their time.
+/// Returns a warning if threads waited for too large a part of their time.
 pub(crate) fn warning(part: f64) -> Option<String> {
     (part > DISTURBED).then(|| {
         format!(

@@ -1,12 +1,11 @@
-//! Ctrl-C: the first asks the study to stop after the current loop, a second
-//! one ends the process.
+//! Ctrl-C: the first press asks the study to stop after the current loop. A second press ends the process.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Takes ctrl-C over for the rest of the process.
+/// Handles ctrl-C for the rest of the process.
 pub(crate) fn watch() {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {

@@ -1,11 +1,11 @@
-//! The measurements so far, one record a line, so that an interrupted study continues.
+//! The measurements so far, one record a line. An interrupted study continues from them.
 //!
-//! The file's name holds a hash of the request: other settings, another journal. Its first line
-//! names the build and the host that began it; measurements of another build or host are refused.
-//! It is removed when the results are in their own files.
+//! The file's name holds a hash of the request, so each set of settings has its own journal. The first line names the
+//! build and the host that began the journal. Another build or host cannot continue it. The journal is removed when
+//! the results are in their own files.
 //!
-//! Each line begins with a fingerprint of itself and of the line before. So a damaged journal is
-//! refused: a changed digit, or a line that is missing, doubled or moved.
+//! Each line begins with a fingerprint of itself and of the line before. So a damaged journal is refused, if a digit
+//! was changed or a line is missing, doubled or moved.
 
 use crate::failure::bad_input;
 use crate::report::host::{Origin, Versions, host_name};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Measurer {
     build: String,
-    /// None for simulations: every host finds the same.
+    /// `None` for simulations, whose results are the same on every host.
     host: Option<String>,
 }
 
@@ -71,16 +71,14 @@ impl fmt::Display for Measurer {
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
-    /// The fingerprint of its last line; of none, an empty text.
+    /// The fingerprint of the last line, or an empty text if there is no line.
     last: String,
 }
 
 impl Journal {
-    /// Opens the journal of `measurer` and reads what is in it; `fresh` forgets
-    /// that.
+    /// Opens the journal of `measurer` and reads its records. With `fresh`, discards them.
     ///
-    /// A last line without an end is what a killed process leaves: it is cut
-    /// off.
+    /// A killed process may leave a last line without an end. That line is cut off.
     pub(crate) fn open<R: DeserializeOwned>(
         path: PathBuf,
         measurer: &Measurer,
@@ -110,7 +108,7 @@ impl Journal {
         Ok((journal, records))
     }
 
-    /// Adds a record; on the disk once this returns.
+    /// Adds a record. When this returns, the record is on the disk.
     pub(crate) fn append<R: Serialize>(&mut self, record: &R) -> anyhow::Result<()> {
         let text = serde_json::to_string(record)?;
         let seal = seal(&self.last, &text);
@@ -126,15 +124,14 @@ impl Journal {
         &self.path
     }
 
-    /// The results stand elsewhere.
+    /// Removes the journal, once the results are in other files.
     pub(crate) fn remove(&self) -> anyhow::Result<()> {
         fs::remove_file(&self.path)
             .with_context(|| format!("cannot remove {}", self.path.display()))
     }
 }
 
-/// Reads the measurer that began a journal, and all records but a torn last one. The file stays
-/// as it is.
+/// Reads the measurer that began a journal, and all records except an incomplete last one. Does not change the file.
 pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer, Vec<R>)> {
     let remedy = "expected a journal as its command left it";
     let text = whole_lines(path)
@@ -149,8 +146,8 @@ pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer
     read().map_err(|error| with_remedy(error, remedy))
 }
 
-/// The contents of a file up to its last line's end. A killed process may have left a part of a
-/// line, and of a letter.
+/// Returns the contents of a file up to the end of its last complete line. A killed process may have left a part of a
+/// line, or even a part of a character.
 fn whole_lines(path: &Path) -> std::io::Result<String> {
     // A device may have no end.
     if !fs::metadata(path)?.is_file() {
@@ -165,7 +162,7 @@ fn whole_lines(path: &Path) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// A journal that cannot be used is the user's to mend.
+/// Turns an error into bad input with a remedy: the user must repair an unusable journal.
 fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
     bad_input(format!("{error:#}; {remedy}"))
 }
@@ -215,7 +212,7 @@ fn unsealed<'a>(
     })
 }
 
-/// The fingerprint of a line behind another.
+/// Returns the fingerprint of a line that follows a line with the fingerprint `before`.
 fn seal(before: &str, text: &str) -> String {
     fingerprint(&format!("{before} {text}"))
 }
@@ -240,7 +237,7 @@ pub(crate) fn fingerprint(text: &str) -> String {
     fingerprint_of(text.as_bytes())
 }
 
-/// The same of any bytes.
+/// The same for any bytes.
 pub(crate) fn fingerprint_of(bytes: &[u8]) -> String {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -277,7 +274,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// A continued study has the same results, to the last bit.
+    /// A continued study has exactly the same results.
     #[test]
     fn a_number_comes_back_as_it_was() {
         let mut rng = fastrand::Rng::with_seed(1);

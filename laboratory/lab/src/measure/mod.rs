@@ -1,5 +1,4 @@
-//! How every study measures: robust statistics, journals that survive an
-//! interruption, time budgets.
+//! Measurement tools for all studies: robust statistics, journals that survive an interruption, and time budgets.
 
 pub(crate) mod budget;
 pub(crate) mod cpu_time;

@@ -1,18 +1,18 @@
-//! The current step, and the time left: a line on a terminal, lines now and then elsewhere.
+//! The current step and the time left. A terminal shows one line; elsewhere a line is written now and then.
 
 use super::time_left::TimeLeft;
 use std::io::{self, IsTerminal, Write, stderr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two lines; a command that ends sooner writes none.
+/// The time between two lines. A command that ends sooner writes none.
 const PACE: Duration = Duration::from_secs(15);
-/// Between two states of a terminal's line.
+/// The time between two updates of a terminal's line.
 const TERMINALS_PACE: Duration = Duration::from_millis(100);
-/// Letters of a terminal's line: the line must not wrap, or it cannot be cleared.
+/// The most characters of a terminal's line. A line that wraps cannot be cleared.
 const WIDTH: usize = 78;
 
-/// The way through the cells of a measurement, on standard error.
+/// The progress through the cells of a measurement, on standard error.
 #[derive(Debug)]
 pub(crate) struct Progress {
     shown: Spinner,
@@ -40,7 +40,7 @@ impl Progress {
         self.left.done(weight, seconds);
     }
 
-    /// So much time is there for the cells that are left.
+    /// Sets the time for the cells that are left.
     pub(crate) fn allot(&mut self, time: Duration) {
         self.left.allot(time);
     }
@@ -76,13 +76,13 @@ impl Drop for Spinner {
     }
 }
 
-/// Lines, not too many.
+/// Limits how often lines are written.
 #[derive(Debug)]
 struct Lines {
     name: String,
-    /// The time of the last line, or of the beginning.
+    /// The time of the last line, or of the start.
     last: Instant,
-    /// Each takes the place of the one before.
+    /// Whether each line replaces the previous one.
     on_terminal: bool,
 }
 
@@ -95,7 +95,7 @@ impl Lines {
         }
     }
 
-    /// Writes a line, if the last line is old enough.
+    /// Writes a line if the last line is old enough.
     fn show(&mut self, to: &mut impl Write, now: Instant, text: &str) -> io::Result<()> {
         let pace = match self.on_terminal {
             true => TERMINALS_PACE,
@@ -105,7 +105,7 @@ impl Lines {
             return Ok(());
         }
         self.last = now;
-        // In one piece: lines of other processes may come between.
+        // One write, since lines of other processes may come between two writes.
         let line = match self.on_terminal {
             false => format!("manycore: {}  {text}\n", self.name),
             true => {

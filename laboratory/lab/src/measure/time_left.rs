@@ -6,19 +6,19 @@ use std::time::Duration;
 /// Cells, their weights, and the times of finished cells.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeLeft {
-    /// How many are measured side by side.
+    /// The number of cells that are measured side by side.
     lanes: f64,
     cells: f64,
-    /// The weights of all.
+    /// The sum of all weights.
     weight: f64,
-    /// The finished cells: their number, their weights, their seconds.
+    /// The number of finished cells, their weights, and their seconds.
     done: [f64; 3],
-    /// The time that is spent in any case.
+    /// The seconds that the remaining cells use in any case.
     allotted: f64,
 }
 
 impl TimeLeft {
-    /// For cells of these weights, `lanes` of them at a time.
+    /// Starts an estimate for cells of these weights. `lanes` cells run at a time.
     pub(crate) fn new(weights: impl IntoIterator<Item = f64>, lanes: usize) -> Self {
         let weights: Vec<f64> = weights.into_iter().collect();
         Self {
@@ -30,29 +30,30 @@ impl TimeLeft {
         }
     }
 
-    /// A cell is done: now, or by an earlier process.
+    /// Records that a cell is done, either now or by an earlier process.
     pub(crate) fn done(&mut self, weight: f64, seconds: f64) {
         let [cells, weights, all_seconds] = self.done;
         self.done = [cells + 1.0, weights + weight, all_seconds + seconds];
     }
 
-    /// So much is spent on the cells that are left, if they can use it.
+    /// Records the time that the remaining cells use, if they can.
     pub(crate) fn allot(&mut self, time: Duration) {
         self.allotted = time.as_secs_f64();
     }
 
-    /// The part of the work that is done, if `inside` cells more are.
+    /// Returns the part of the work that is done, if `inside` more cells are done.
     pub(crate) fn part(&self, inside: f64) -> f64 {
         ((self.done[0] + inside) / self.cells.max(1.0)).min(1.0)
     }
 
-    /// The time left, in words, if `inside` cells more are done; nothing while nothing is known.
+    /// Returns the time left in words, if `inside` more cells are done. Returns an empty text if there is no
+    /// estimate.
     pub(crate) fn told(&self, inside: f64) -> String {
         let [cells, weights, seconds] = self.done;
         if cells == 0.0 && self.allotted == 0.0 {
             return String::new();
         }
-        // The cells under way are as far as an average one.
+        // Assumes that the cells under way are average cells.
         let rest = 1.0 - (inside / (self.cells - cells).max(1.0)).min(1.0);
         let left = (self.weight - weights).max(0.0) * rest;
         let by_weight = seconds / weights.max(f64::MIN_POSITIVE) * left / self.lanes;
@@ -60,7 +61,7 @@ impl TimeLeft {
     }
 }
 
-/// As exact as a guess is.
+/// Rounds to the precision of a guess.
 fn rounded(seconds: f64) -> String {
     let to = |step: f64| ((seconds / step).round().max(1.0) * step) as u64;
     match seconds {

@@ -1,10 +1,10 @@
-//! Models with one number, fitted as `ours` is: what a law must beat.
+//! Models with one number, fitted in the same way as `ours`. A law must have less regret than they have.
 
 use super::data::PublishedCell;
 use super::fitting::{blurred, least};
 use super::prices::PriceList;
 
-/// The constant block with the least blurred regret, by quarters of an octave up to 1024.
+/// Returns the constant block with the least blurred regret, by quarters of an octave up to 1024.
 pub(super) fn constant(cells: &[&PublishedCell]) -> f64 {
     let candidates = (0..=40).map(|quarter| (f64::from(quarter) / 4.0).exp2());
     least(candidates, |block| {
@@ -12,7 +12,7 @@ pub(super) fn constant(cells: &[&PublishedCell]) -> f64 {
     })
 }
 
-/// The time in ns that a block should last, by quarters of an octave from 100 ns to 0.1 s.
+/// Returns the time in ns that a block should last, by quarters of an octave from 100 ns to 0.1 s.
 pub(super) fn duration(prices: &PriceList, cells: &[&PublishedCell]) -> f64 {
     let candidates = (0..=80).map(|quarter| 100.0 * (f64::from(quarter) / 4.0).exp2());
     least(candidates, |ns| {
@@ -22,7 +22,7 @@ pub(super) fn duration(prices: &PriceList, cells: &[&PublishedCell]) -> f64 {
     })
 }
 
-/// As many iterations as take `ns`.
+/// Returns the number of iterations that take `ns`.
 pub(super) fn block_lasting(prices: &PriceList, ns: f64, cell: &PublishedCell) -> f64 {
     let block = ns / prices.task(&cell.at).iteration_ns;
     block.clamp(1.0, cell.at.n as f64)

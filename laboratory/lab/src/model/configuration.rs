@@ -3,7 +3,7 @@
 use manycore_programs::cost::published::Features;
 use serde::{Deserialize, Serialize};
 
-/// The iterations of a loop of the document's if a table does not say; see `data/README.md`.
+/// The iterations of a loop of the document if a table does not say. See `data/README.md`.
 pub(super) const ITERATIONS: usize = 4096;
 
 /// A loop on a machine, as input of a model that predicts a block.
@@ -32,9 +32,8 @@ impl Configuration {
 
     /// The share of the threads outside the launching thread's core group.
     ///
-    /// The document's threads are pinned so that they fill one group after the
-    /// other; on a machine that is not known to be the document's, they are
-    /// taken as spread evenly.
+    /// The document's threads are pinned, so that they fill one group after the other. On any other machine, the
+    /// threads are assumed to be spread evenly.
     pub(super) fn outside(&self) -> f64 {
         let (threads, groups) = (self.threads as f64, self.core_groups as f64);
         let even = 1.0 / groups;

@@ -19,8 +19,8 @@ const CONFIGURATION: [&str; 6] = [
 /// The further columns of a measurement.
 const MEASUREMENT: [&str; 2] = ["block_size", "latency_clocks"];
 
-/// Measurements and machines that are fitted to: what a fit costs grows with the
-/// first and with the square of the second.
+/// The most measurements and machines of a fit. Its time grows with the number of measurements and with the square of
+/// the number of machines.
 const MOST_ROWS: usize = 10_000;
 const MOST_MACHINES: usize = 32;
 
@@ -42,8 +42,8 @@ impl PublishedCell {
         latencies.fold(f64::INFINITY, f64::min)
     }
 
-    /// How much longer than the best block this one takes, as a share; of the
-    /// measured block nearest to it by ratio, the smaller of two as near.
+    /// Returns how much longer this block takes than the best block, as a share. If this block was not measured, uses
+    /// the measured block that is nearest by ratio, and of two equally near ones the smaller.
     pub(crate) fn regret(&self, block: f64) -> f64 {
         let distance = |measured: usize| (measured as f64 / block).ln().abs();
         let nearest = self
@@ -54,7 +54,7 @@ impl PublishedCell {
     }
 }
 
-/// A CSV file in memory, and what its lines may be called in an error.
+/// A CSV file in memory, and its name in errors.
 pub(crate) struct Source {
     name: String,
     text: String,
@@ -250,7 +250,7 @@ impl SheetRow<'_> {
         field.unwrap_or_default()
     }
 
-    /// The number in a column, if `sound`.
+    /// Returns the number in a column, if it is `sound`.
     pub(crate) fn parse<T: FromStr>(
         &self,
         column: &'static str,

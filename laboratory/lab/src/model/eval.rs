@@ -18,7 +18,7 @@ use std::fmt;
 /// The constant blocks to compare with.
 const CONSTANTS: u32 = 11;
 
-/// A model's regrets over the cells that it says something about.
+/// A model's regrets over the cells for which it predicts a block.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Score {
     pub(crate) model: String,
@@ -72,7 +72,7 @@ fn mean(regrets: &[f64]) -> f64 {
     regrets.iter().sum::<f64>() / regrets.len() as f64
 }
 
-/// Mean and median, of some.
+/// Returns the mean and the median, if there is any regret.
 fn middle(regrets: &[f64]) -> Option<[f64; 2]> {
     (!regrets.is_empty()).then(|| [mean(regrets), Spread::of(regrets).median])
 }
@@ -104,7 +104,7 @@ impl EvalReport {
         };
         let formula = |weights: &Weights, cell: &PublishedCell| {
             let value = weights.value(&cell.at.features());
-            // Beyond a pole the formula means nothing; NaN becomes 1.
+            // Beyond a pole the formula has no meaning. NaN becomes 1.
             value.max(1.0).min(cell.at.n as f64)
         };
         let published = regrets(&|cell| formula(&Weights::PUBLISHED, cell));

@@ -1,4 +1,4 @@
-//! `manycore model fit`: what is fitted, to what, and how well it carries over.
+//! `manycore model fit`: the fitted numbers, and how well they hold for other configurations and machines.
 
 use super::data::PublishedCell;
 use super::error::ModelError;

@@ -10,13 +10,12 @@ use super::prices::{PriceList, data_factor};
 
 /// Deviation of the blocks that a cell's regret is averaged over, in octaves.
 const BLUR: f64 = 0.6;
-/// A regret counts as this at most: one latency in the tables is ten times its neighbours by a
-/// slip of print.
+/// The most that a regret counts. One latency in the tables is ten times its neighbours, because of a misprint.
 const MOST: f64 = 3.0;
 /// The number of exponents that are tried, from 0 to 2.
 const STEPS: u32 = 200;
 
-/// The exponent with the least blurred regret over `cells`, with `list`'s prices.
+/// Returns the exponent with the least blurred regret over `cells`, with the prices of `list`.
 pub(super) fn data_exponent(list: &PriceList, cells: &[&PublishedCell]) -> f64 {
     let balances: Vec<f64> = cells.iter().map(|cell| list.balance(&cell.at)).collect();
     let regret = |exponent: f64| -> f64 {
@@ -30,19 +29,19 @@ pub(super) fn data_exponent(list: &PriceList, cells: &[&PublishedCell]) -> f64 {
     )
 }
 
-/// The candidate with the least `cost`; the first of several equal ones, 0 if there is none.
+/// Returns the candidate with the least `cost`, or the first of several equal ones. Returns 0 without candidates.
 pub(super) fn least(candidates: impl Iterator<Item = f64>, cost: impl Fn(f64) -> f64) -> f64 {
     let costs = candidates.map(|candidate| (candidate, cost(candidate)));
     let best = costs.min_by(|a, b| a.1.total_cmp(&b.1));
     best.map_or(0.0, |(candidate, _)| candidate)
 }
 
-/// A cell's regret, averaged over blocks around `block`; beyond the table its end counts.
+/// Returns a cell's regret, averaged over blocks around `block`. Beyond the table, its end counts.
 pub(super) fn blurred(cell: &PublishedCell, block: f64) -> f64 {
     let best = cell.best();
     let distance = |at: usize| ((at as f64 / block).log2() / BLUR).powi(2);
     let distances = cell.measured.iter().map(|&(at, _)| distance(at));
-    // Relative to the nearest, so that some weight is 1 however far all are.
+    // Distances are relative to the nearest, so that at least one weight is 1.
     let nearest = distances.fold(f64::INFINITY, f64::min);
     let (mut sum, mut weights) = (0.0, 0.0);
     for &(at, latency) in &cell.measured {

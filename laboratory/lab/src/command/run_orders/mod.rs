@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// With `until:N`: no more orders run when the interval of the mean is narrower than this part of the mean.
+/// With `until:N`, no more orders run once the interval of the mean is narrower than this part of the mean.
 const NARROW: f64 = 0.01;
 
 /// The run of one order: an entry of the JSON file and a line of the CSV file. The CSV file lacks the regions' cycles.
@@ -85,7 +85,7 @@ pub(super) fn run(args: &RunArgs, machine: &Config, orders: Orders) -> anyhow::R
     }
 }
 
-/// The machine under each order.
+/// Returns the machine under each order.
 fn machines(machine: &Config, orders: Orders) -> anyhow::Result<Vec<(u64, Config)>> {
     let all = orders.first..=orders.last;
     let all = all.map(|order| Some((order, order::config(machine, order)?)));
@@ -188,7 +188,7 @@ fn one(
     })
 }
 
-/// The cycles of the regions of each name.
+/// Returns the cycles of the regions of each name.
 fn regions(all: &[Region]) -> Vec<(String, u64)> {
     let mut sums: Vec<(String, u64)> = Vec::new();
     for region in all {
@@ -201,7 +201,7 @@ fn regions(all: &[Region]) -> Vec<(String, u64)> {
     sums
 }
 
-/// Whether the mean of the first region's cycles is known well enough; without a region, the mean of all cycles.
+/// Whether the interval of the mean of the first region's cycles is narrow enough. Without a region: of all cycles.
 fn is_narrow(runs: &[OrderRun]) -> bool {
     let timed = summary::timed(runs);
     let first = timed.get(1).or(timed.first());

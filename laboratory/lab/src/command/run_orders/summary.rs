@@ -27,7 +27,7 @@ pub(super) fn timed(runs: &[OrderRun]) -> Vec<(&str, Vec<f64>)> {
     std::iter::once(("cycles", all)).chain(regions).collect()
 }
 
-/// A line for each order, and the spread of each count of cycles.
+/// Returns a line for each order, and the spread of each count of cycles.
 pub(super) fn text(runs: &[OrderRun], machine: &Config) -> String {
     let mut text = format!(
         "{} orders on {}, {} cores at {} GHz\n{:>7} {:>14} {:>14} {:>16}\n",
@@ -70,7 +70,7 @@ fn ends(cycles: &[f64]) -> (f64, f64) {
     (least, cycles.iter().copied().fold(0.0, f64::max))
 }
 
-/// A sentence, if an order's output or status differs from the first order's.
+/// Returns a sentence if an order's output or status differs from the first order's.
 pub(super) fn difference(runs: &[OrderRun]) -> Option<String> {
     let others = runs.iter().filter(|run| !run.same_output);
     let others: Vec<String> = others.map(|run| run.order.to_string()).collect();

@@ -83,7 +83,7 @@ fn increments_by_cas<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
     })
 }
 
-/// Threads that take a lock. The section adds to a counter on a line of its own.
+/// Several threads take a lock. The critical section adds to a counter on another line.
 fn locked<P: Platform, L: Lock<P>>(places: &[Vec<usize>]) -> io::Result<f64> {
     let lock = L::new(places.len());
     let count = CachePadded::new(P::AtomicU64::new(0));

@@ -1,4 +1,4 @@
-//! The preset's file. A bad name is refused before anything is measured. The file appears as a whole.
+//! The preset's file. A bad name is refused before the measurement. Readers never see a half-written file.
 
 use crate::failure::bad_input;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The presets of machines that were measured do what those did.
+//! Checks that simulated costs are near those that were measured on the real machines.
 
 use super::PresetErrors;
 use super::measure;
@@ -61,8 +61,8 @@ fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     }
 }
 
-/// Presets with sums of prices that count the cost of a core that waits for a word, and the results
-/// of other programs on the same machines.
+/// The presets whose prices include the cost of a core that waits for a word, against results of other programs on
+/// the same machines.
 #[test]
 fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
     let names = ["tr3970x", "kunpeng-920", "dahu", "milan-7r13x2"];

@@ -1,4 +1,4 @@
-//! Lines to measure on, and the samples.
+//! The cache lines that a measurement uses, and the mean of its samples.
 
 use manycore_chip::Simulated;
 use manycore_chip::config::{Config, Home, Network};
@@ -8,7 +8,7 @@ pub(super) type Word = <Simulated as Platform>::AtomicU64;
 
 const WORDS: usize = 4096 / 8;
 
-/// A page of memory: what a machine with more than one memory gives a home.
+/// A page of memory. A machine with several memories gives each page a home.
 #[repr(C, align(4096))]
 struct Page([Word; WORDS]);
 
@@ -21,7 +21,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Untouched memory of at least `lines` lines.
+    /// Returns untouched memory of at least `lines` lines.
     pub(super) fn new(config: &Config, lines: usize) -> Self {
         let step = config.line as usize / size_of::<Word>();
         let page = |_| Page(std::array::from_fn(|_| Word::new(0)));
@@ -41,8 +41,8 @@ impl Buffer {
         &self.pages[word / WORDS].0[word % WORDS]
     }
 
-    /// `count` lines at home with `core`. Its thread calls this: asking for a line's home claims
-    /// its page on machines that place pages at their first use.
+    /// Returns `count` lines whose home is `core`. The thread of `core` must call this: on machines that place a page
+    /// at its first use, asking for a line's home claims the page.
     pub(super) fn at_home(&self, config: &Config, core: usize, count: usize) -> Vec<usize> {
         let numbers = self.numbers();
         let at_home = numbers.filter(|&number| is_home(config, self.line(number), core));
@@ -70,7 +70,7 @@ pub(super) fn is_home(config: &Config, word: &Word, core: usize) -> bool {
     }
 }
 
-/// The mean of the middle eight tenths: a timer tick may fall into a sample.
+/// Returns the mean of the middle eight tenths, since a timer tick may fall into a sample.
 pub(super) fn mean(mut samples: Vec<u64>) -> Option<f64> {
     samples.sort_unstable();
     let cut = samples.len() / 10;

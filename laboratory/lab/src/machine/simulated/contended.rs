@@ -17,8 +17,7 @@ const WINDOW: u64 = 1_000_000;
 /// Instructions of the loop around an increment: count, compare and branch.
 const LOOP: u64 = 2;
 
-/// Nanoseconds an increment takes each of `threads` threads, on as many cores
-/// from core 0 on.
+/// Returns the nanoseconds of an increment for each of `threads` threads, on the cores from core 0 on.
 pub(super) fn measure(
     config: &Config,
     operation: Operation,
@@ -28,7 +27,7 @@ pub(super) fn measure(
     instrument::run(Simulation::new(config), &name, || {
         // The counter has its lines, and its page, to itself.
         let counter = Arc::new(Buffer::new(config, 1));
-        // Late enough for the last thread to have started.
+        // By then the last thread has started.
         let start = Simulated::now() + 2 * threads as u64 * config.os.spawn + WARM_UP;
         let team: Vec<_> = (0..threads)
             .map(|core| {

@@ -6,7 +6,7 @@ use manycore_chip::config::{Config, Network};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Distance {
     pub(super) name: String,
-    /// The core that asks.
+    /// The core that accesses the line.
     pub(super) requester: usize,
     /// The core that has the line and is its home.
     pub(super) holder: usize,
@@ -40,8 +40,8 @@ pub(super) fn classes(config: &Config) -> Vec<Distance> {
     found.into_iter().map(|(_, distance)| distance).collect()
 }
 
-/// The name of two cores' distance and its rank among the others; `None` for distances on a mesh
-/// that are not shown.
+/// Returns the name of the distance between two cores, and its rank. Returns `None` for distances on a mesh that are
+/// not shown.
 fn between(config: &Config, a: usize, b: usize, farthest: usize) -> Option<(usize, String)> {
     let threads = config.threads_per_core as usize;
     if a / threads == b / threads {

@@ -1,5 +1,4 @@
-//! How far simulated machines are from what was published of the real ones, row by row and in
-//! sum.
+//! How far simulated machines are from published measurements of the real machines, for each row and overall.
 
 use super::plan::{self, Hashed};
 use super::published::{Compared, Errors};
@@ -13,17 +12,17 @@ pub(crate) struct PresetErrors {
     pub(crate) preset: String,
     /// The hash of the event streams of all simulations.
     pub(crate) hash: String,
-    /// Over rows that values of the machine were fitted to.
+    /// The errors over rows that values of the machine were fitted to.
     pub(crate) fitted: Option<Errors>,
-    /// Over the others.
+    /// The errors over the other rows.
     pub(crate) unseen: Option<Errors>,
-    /// The worst of the others.
+    /// The worst of the other rows.
     pub(crate) worst: Option<Row>,
-    /// All that was published.
+    /// All rows with a published number.
     pub(crate) rows: Vec<Row>,
 }
 
-/// A simulated number, beside a published number if there is one.
+/// A simulated number, and the published number if there is one.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) what: String,

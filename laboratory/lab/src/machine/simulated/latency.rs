@@ -29,7 +29,7 @@ by_name! {
 }
 
 by_name! {
-    /// The line before.
+    /// The state of the line before the access.
     pub(crate) enum State: "unknown state", "expected some of" {
         /// The holder has written to it.
         M = "M",
@@ -48,7 +48,7 @@ impl Operation {
         !matches!(self, Self::Tas | Self::Swap)
     }
 
-    /// All words are 0 before.
+    /// All words are 0 before the operation.
     fn run(self, word: &Word) {
         match self {
             Self::Load => _ = word.load(SeqCst),
@@ -94,13 +94,13 @@ pub(super) struct Cost {
     pub(super) cycles: f64,
 }
 
-/// Lines for each operation and state.
+/// Samples for each operation and state.
 const SAMPLES: usize = 100;
 
 /// Idle instructions of the requester before it is timed, so that the effects of others are over.
 const QUIET: u64 = 4_000;
 
-/// All operations on all states at one distance.
+/// Measures all operations on lines in all states at one distance.
 pub(super) fn measure(
     config: &Config,
     distance: &Distance,
@@ -164,7 +164,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Does the steps of `role`, each in its turn; the cycles of the timed.
+    /// Does the steps of `role`, each in its turn. Returns the cycles of the timed steps.
     fn play(&self, role: Role) -> Vec<u64> {
         let mut cycles = Vec::new();
         let mine = |&(_, step): &(u32, &Step)| step.role == role;

@@ -54,7 +54,7 @@ fn between(inner: u64, outer: u64) -> u64 {
     (inner as f64 * outer as f64).sqrt() as u64
 }
 
-/// Reads `bytes` bytes twice; returns the mean cycles of the second pass.
+/// Reads `bytes` bytes twice. Returns the mean cycles of a load in the second pass.
 fn again(config: &Config, bytes: u64, which: impl Fn(&Buffer, usize) -> bool) -> Option<f64> {
     let lines = bytes / u64::from(config.line);
     let buffer = Buffer::new(config, usize::try_from(lines).ok()?);
@@ -62,7 +62,7 @@ fn again(config: &Config, bytes: u64, which: impl Fn(&Buffer, usize) -> bool) ->
     mean(pass(&buffer, which))
 }
 
-/// Loads every line; the cycles of those meant.
+/// Loads every line. Returns the cycles of the loads that `which` selects.
 fn pass(buffer: &Buffer, which: impl Fn(&Buffer, usize) -> bool) -> Vec<u64> {
     let mut cycles = Vec::new();
     for number in buffer.numbers() {

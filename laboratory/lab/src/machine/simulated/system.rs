@@ -37,7 +37,7 @@ pub(super) fn wake(config: &Config, asleep_us: u64) -> Result<Run<f64>, Simulati
     })
 }
 
-/// Instructions that take `ns` nanoseconds.
+/// Returns the number of instructions that take `ns` nanoseconds.
 fn instructions(config: &Config, ns: u64) -> u64 {
     (ns as f64 * config.ghz / config.core.cpi) as u64
 }
@@ -45,7 +45,7 @@ fn instructions(config: &Config, ns: u64) -> u64 {
 /// Loops in the mean, after as many that do not count.
 const LOOPS: u64 = 100;
 
-/// How long each iteration lasts.
+/// The duration of each iteration.
 const TASK_NS: u64 = 10_000;
 
 /// The caller pauses for less than this before each loop, each time for another while. Loops that

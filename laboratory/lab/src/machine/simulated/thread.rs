@@ -1,11 +1,11 @@
-//! Pinned threads of the simulated machine, with results.
+//! Pinned threads of the simulated machine that return results.
 
 use crate::threads::start;
 use manycore_chip::Simulated;
 use manycore_platform::Platform;
 use std::sync::{Arc, OnceLock};
 
-/// A thread that will have computed something.
+/// A thread that computes a result.
 pub(super) struct CoreTask<T> {
     thread: <Simulated as Platform>::Thread,
     result: Arc<OnceLock<T>>,
@@ -27,7 +27,7 @@ pub(super) fn spawn<T: Send + Sync + 'static>(
 }
 
 impl<T> CoreTask<T> {
-    /// Waits for the thread; its result.
+    /// Waits for the thread and returns its result.
     pub(super) fn join(self) -> T {
         Simulated::join(self.thread);
         let result = Arc::into_inner(self.result).and_then(OnceLock::into_inner);
