@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// The number of cases in a run; each lasts some 12 ms.
 const CASES: u64 = 100;
 
-/// Returns the CPUs of this process.
 fn cpus() -> Vec<usize> {
     let status = std::fs::read_to_string("/proc/self/status").expect("the kernel has this file");
     let line = status

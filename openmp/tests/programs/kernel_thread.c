@@ -150,7 +150,6 @@ static void user_inside(void) {
       #pragma omp barrier
       work(100);
     }
-    // All ranks at once.
     for (int i = 0; i < 4; i++) failed += change(me + i) != 0;
   }
   failed += sums(20) != sum;

@@ -88,7 +88,6 @@ static void first(void) {
   int other_mask = 0, other_stack = 0;
   #pragma omp parallel
   work(100);
-  // With the previous team.
   for (int change = 0; change < 8; change++) {
     sigset_t some = set_of(change % 2 ? SIGUSR1 : SIGUSR2);
     pthread_sigmask(SIG_SETMASK, &some, NULL);

@@ -67,7 +67,6 @@ fn schedule(random: &mut Random) -> &'static str {
     ])
 }
 
-/// Returns the sum of the numbers below `n`.
 fn sum_below(n: u64) -> u64 {
     n * (n - 1) / 2
 }

@@ -67,7 +67,6 @@ pub(super) fn construct(random: &mut Random) -> Construct {
             format!(
                 "P(omp single) {{ long r = 0; P(omp taskloop reduction(+: r) grainsize({})) for (int k = 0; k < {n}; k++) r += k; P(omp taskloop reduction(+: r)) for (int k = {n}; k < {}; k++) r += 1000; ADD r; }}",
                 1 + random.below(7),
-                // No iterations.
                 random.below(n + 1)
             ),
             sum_below(n),

@@ -58,7 +58,6 @@ fn versions_of_symbols() {
     assert!(shown.contains("MANYCORE_VERSION"), "{shown}");
 }
 
-/// Returns the path of GCC's library.
 fn theirs() -> Option<PathBuf> {
     ["x86_64", "aarch64"]
         .map(|machine| PathBuf::from(format!("/usr/lib/{machine}-linux-gnu/libgomp.so.1")))

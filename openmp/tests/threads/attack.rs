@@ -7,7 +7,6 @@ use super::super::{compile_by, has_compiler, number, random::system, run, tempfi
 use super::sizes;
 use std::path::Path;
 
-/// Returns the first line that differs.
 fn difference(ours: &str, theirs: &str) -> String {
     let lines = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
     let (ours, theirs) = (lines(ours), lines(theirs));

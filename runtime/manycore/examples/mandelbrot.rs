@@ -27,7 +27,6 @@ fn steps(column: usize, row: usize) -> u32 {
     MOST_STEPS
 }
 
-/// Computes one row of the picture.
 fn draw(row: usize, pixels: &mut [u32]) {
     for (column, pixel) in pixels.iter_mut().enumerate() {
         *pixel = steps(column, row);

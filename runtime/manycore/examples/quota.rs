@@ -23,7 +23,6 @@ fn matrix(seed: usize) -> Matrix {
     (0..SIZE * SIZE).map(|i| ((i * seed) % 11) as f64).collect()
 }
 
-/// Returns one item of the product.
 fn item(a: &Matrix, b: &Matrix, row: usize, column: usize) -> f64 {
     (0..SIZE)
         .map(|k| a[row * SIZE + k] * b[k * SIZE + column])

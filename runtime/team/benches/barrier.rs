@@ -262,7 +262,6 @@ fn rows(cores: usize) -> Vec<Row> {
     rows
 }
 
-/// Returns the quantile `share` of the sorted samples.
 fn at(samples: &[f64], share: f64) -> f64 {
     samples[(share * (samples.len() - 1) as f64) as usize]
 }

@@ -98,7 +98,6 @@ fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
             here.install(|| step(pools, &mut rng, items, depth - 1));
         }
         6 if depth > 0 => {
-            // Calls between the pools, in both directions.
             let mut rng = rng.fork();
             here.install(|| there.install(|| step(pools, &mut rng, items, depth - 1)));
         }
@@ -138,7 +137,6 @@ fn mix(pools: &[Pool; 2], seed: u64, callers: u64, steps: u64) {
                     step(pools, &mut rng, &mut items, OUTSIDE);
                     assert!(items.iter().all(|&item| item == done + 1), "seed {seed}");
                     if rng.u8(..10) == 0 {
-                        // Workers sometimes fall asleep.
                         thread::sleep(Duration::from_micros(rng.u64(..500)));
                     }
                 }
@@ -176,7 +174,6 @@ fn members_of_a_barrier() {
                     assert!(values.iter().all(|value| value.get() == episode));
                     member.wait();
                     if episode % 50 == rank as u64 {
-                        // The other members sleep.
                         thread::sleep(Duration::from_micros(300));
                     }
                 }

@@ -72,7 +72,6 @@ fn a_thousand_changes_lose_nothing() {
     assert!(child.wait().unwrap().success());
 }
 
-/// Returns the CPUs that this process may use.
 fn usable() -> Vec<usize> {
     let mask = rustix::thread::sched_getaffinity(None).unwrap();
     (0..CpuSet::MAX_CPU)

@@ -20,7 +20,6 @@ pub(crate) enum Place {
     Anywhere,
 }
 
-/// A counter in memory at which threads wait for each other.
 pub(crate) struct Meeting<P: Platform> {
     arrived: P::Futex,
 }
