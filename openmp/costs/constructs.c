@@ -1,8 +1,8 @@
-// What constructs cost, in nanoseconds: for each, the median of many batches of repetitions.
+// The costs of constructs in nanoseconds: for each, the median of many batches of repetitions.
 //
-//   constructs [NAME...]     these, or all; a line "name ns" for each
+//   constructs [NAME...]     measures these constructs, or all; writes a line "name ns" for each
 //
-// A batch lasts about a millisecond. Bodies are empty, so that what is timed is the runtime's.
+// A batch lasts about a millisecond. Bodies are empty, so the time is the runtime's.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static double now(void) {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-// Regions: each repetition is a construct with a region of its own.
+// Regions: each repetition is a region of its own.
 static void parallel(long n) {
   for (long i = 0; i < n; i++) {
     #pragma omp parallel
@@ -40,7 +40,7 @@ static void reduction(long n) {
   }
 }
 
-// Constructs in one region, which is not long beside a batch.
+// Constructs in one region, whose own time is short compared with a batch.
 #define INSIDE(name, body)                     \
   static void name(long n) {                   \
     _Pragma("omp parallel")                    \
@@ -58,7 +58,7 @@ INSIDE(ordered, _Pragma("omp for ordered schedule(static, 1)") for (int k = 0; k
 static omp_lock_t the_lock;
 INSIDE(lock, omp_set_lock(&the_lock); sink++; omp_unset_lock(&the_lock);)
 
-// A critical section with work outside of it, as programs have it: seldom contended.
+// A critical section with work outside, as in most programs: it is seldom contended.
 INSIDE(critical_seldom, for (int k = 0; k < 200; k++) __asm__ volatile(""); _Pragma("omp critical") sink++;)
 
 // Tasks: made by one member, run by all.

@@ -1,6 +1,6 @@
-//! Compiled programs with this library and with GCC's own: the same output.
+//! Compiled programs have the same output with this library and with GCC's.
 //!
-//! Without a C compiler that knows OpenMP nothing can be tested; each test then says so.
+//! Without a C compiler that supports OpenMP, each test prints that it is skipped.
 #![cfg(target_os = "linux")]
 
 mod around;
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 const VARIABLES: [(&str, &str); 2] = [("OMP_CANCELLATION", "true"), ("OMP_MAX_TASK_PRIORITY", "5")];
 
-/// The library: beside this test's own program, where cargo has put it.
+/// Returns the library's path. Cargo puts it beside this test program.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a program has a path");
-    let folder = test.parent().expect("it is in a folder");
+    let folder = test.parent().expect("the test is in a folder");
     let library = folder.join("libmanycore_gomp.so");
     if library.exists() {
         return library;
@@ -31,7 +31,7 @@ fn library() -> PathBuf {
         .join("libmanycore_gomp.so")
 }
 
-/// Whether there is a compiler with OpenMP whose own library is libgomp.
+/// Returns whether there is a compiler with OpenMP that uses libgomp.
 fn has_compiler() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -52,7 +52,7 @@ fn tempfile(name: &str) -> PathBuf {
     folder
 }
 
-/// A file in `tests/programs`.
+/// Returns the path of a file in `tests/programs`.
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}"))
 }
@@ -81,7 +81,7 @@ fn compile_by(compiler: &str, flags: &[&str], source: &Path, program: &Path) -> 
     })
 }
 
-/// Runs a program to its end; if it hangs it is killed, and fails the test.
+/// Runs a program to its end. A program that hangs is killed, and fails the test.
 fn run(program: &Path, ranks: usize, variables: &[(&str, &str)], ours: bool) -> Output {
     run_with(program, &[], ranks, variables, ours)
 }
@@ -122,7 +122,7 @@ fn text(output: &Output) -> String {
     )
 }
 
-/// The number of runs of the same program: one run may be right by luck.
+/// The number of runs of one program: a single run may be right by luck.
 fn repetitions() -> u64 {
     4 * number("MANYCORE_SCHEDULES").unwrap_or(1)
 }
@@ -131,7 +131,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// The program with each number of ranks, again and again: always the same output.
+/// Runs the program repeatedly with each number of ranks. The output is always the same.
 fn always(program: &Path, ranks: &[usize], expected: &str) {
     for _ in 0..repetitions() {
         for &ranks in ranks {
@@ -141,8 +141,8 @@ fn always(program: &Path, ranks: &[usize], expected: &str) {
     }
 }
 
-/// The program of this name, with each number of ranks: the output is the same as with GCC's
-/// library and two threads. The output of these programs does not depend on the number of threads.
+/// Runs the program with each number of ranks. The output is that of GCC's library with two threads: it does
+/// not depend on the number of threads.
 fn same(name: &str, ranks: &[usize]) {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
@@ -170,13 +170,13 @@ fn tasks() {
     same("tasks", &[1, 2, 3, 8]);
 }
 
-/// Seldom used parts of the interface. The allotment of threads is the program's.
+/// Seldom used parts of the interface. The program controls the allotment of threads.
 #[test]
 fn surfaces() {
     same("surfaces", &[2]);
 }
 
-/// Objects that C++ constructs and destroys, by both compilers.
+/// Objects that C++ constructs and destroys, with both compilers.
 #[test]
 fn objects() {
     if !has_compiler() {
@@ -193,7 +193,7 @@ fn objects() {
     }
 }
 
-/// Ranks that wait for each other in each of the system's ways.
+/// Ranks wait for each other in each way that the system offers.
 #[test]
 fn waits() {
     if !has_compiler() {
@@ -235,8 +235,8 @@ fn cancellation() {
     same("cancel", &[1, 2, 4]);
 }
 
-/// Ranks that are cut at any instruction: what is theirs stays theirs. `ci/openmp.sh stress` does it
-/// for ten minutes.
+/// Ranks are preempted at any instruction and keep their own data. `ci/openmp.sh stress` runs this for ten
+/// minutes.
 #[test]
 fn cut_anywhere() {
     if !has_compiler() {
@@ -262,7 +262,7 @@ fn cut_anywhere() {
     }
 }
 
-/// Ranks that wait by spinning, as compilers make such loops with much optimization and with none.
+/// Ranks that spin, in loops compiled with much optimisation and with none.
 #[test]
 fn spinning() {
     if !has_compiler() {
@@ -272,7 +272,8 @@ fn spinning() {
     for level in ["-O0", "-O3"] {
         let program = tempfile("spin").join(format!("spin{level}"));
         compile_with(&[level], &source("spin.c"), &program).expect("our programs can be compiled");
-        // No more ranks than cores are threads of the system's, which takes long on a busy machine.
+        // If there are at most as many ranks as cores, they are system threads, which are slow on a busy
+        // machine.
         for ranks in [1, cores + 1, 4 * cores].map(|ranks| ranks.min(64)) {
             let ours = text(&run(&program, ranks, &[], true));
             let expected = "rings 0 0 0 0 0 0\nlocks 0 0\nbarrier 0\nexit status: 0";
@@ -281,7 +282,7 @@ fn spinning() {
     }
 }
 
-/// A worker that loses its core in the middle of a long interval does not end it there.
+/// A worker loses its core in the middle of a long interval: its rank does not end there.
 #[test]
 fn a_rank_leaves_a_core_that_is_taken_away() {
     if !has_compiler() {
@@ -296,7 +297,7 @@ fn a_rank_leaves_a_core_that_is_taken_away() {
     assert_eq!(ours, "left\nexit status: 0");
 }
 
-/// Ranks that sleep and wait with a time limit do so to the end, whatever signals cut them.
+/// Ranks that sleep or wait with a time limit do so to the end, even if signals preempt them.
 #[test]
 fn sleeping() {
     if !has_compiler() {
@@ -315,8 +316,8 @@ fn sleeping() {
     }
 }
 
-/// No call of a rank's ends early by our signals: with a mask or a time limit, by the C library, by `syscall` or by
-/// an instruction.
+/// The library's signals end no call of a rank early: with a mask or a time limit, called by the C library,
+/// by `syscall` or by an instruction.
 #[test]
 fn interrupted() {
     if !has_compiler() {
@@ -333,7 +334,7 @@ fn interrupted() {
     }
 }
 
-/// A signal for a kernel thread that ranks have known is handled between regions, too.
+/// A rank has read a kernel thread's number. A signal to that thread is handled even between regions.
 #[test]
 fn known_number() {
     if !has_compiler() {
@@ -349,8 +350,7 @@ fn known_number() {
     }
 }
 
-/// Programs' actions outside of OpenMP: fork, exit in a region, calls from threads of their own,
-/// signals, children.
+/// A program's actions outside OpenMP: fork, exit in a region, regions of its own threads, signals, children.
 #[test]
 fn surroundings() {
     if !has_compiler() {
@@ -360,7 +360,7 @@ fn surroundings() {
     let program = folder.join("surroundings");
     compile(&source("surroundings.c"), &program).expect("our programs can be compiled");
     for ranks in [1, 2, 5] {
-        // A child of GCC's library would hang.
+        // A child would hang with GCC's library.
         let ours = run(&program, ranks, &[], true);
         let expected = "threads 40\nfork 7\nsignals 1\ntimer 0\nexit";
         let text = text(&ours);
@@ -369,8 +369,7 @@ fn surroundings() {
     }
 }
 
-/// The same at random, with nested regions, masks that change, exceptions and a rank that is blocked in the
-/// kernel.
+/// The same at random, with nested regions, changing masks, exceptions and a rank that blocks in the kernel.
 #[test]
 fn random_surroundings() {
     if !has_compiler() {
@@ -394,7 +393,7 @@ fn random_surroundings() {
     }
 }
 
-/// A library with regions that is loaded late, closed and loaded again.
+/// A library with regions is loaded late, closed and loaded again.
 #[test]
 fn loaded_late() {
     if !has_compiler() {
@@ -419,7 +418,7 @@ fn exceptions() {
         let ours = text(&run(&program, ranks, &[], true));
         let expected = "caught 1 wrong 0\ntasks 200\nexit status: 0";
         assert_eq!(ours, expected, "{ranks} ranks");
-        // Out of a region: the end, as with GCC's library.
+        // An exception that leaves a region ends the program, as with GCC's library.
         let ours = run_with(&program, &[Path::new("out")], ranks, &[], true);
         assert_eq!(
             ours.status.code(),
@@ -430,7 +429,7 @@ fn exceptions() {
     }
 }
 
-/// Constructs at random, one in the other and beside each other, by both compilers.
+/// Random constructs, nested and in sequence, with both compilers.
 #[test]
 fn random_mixtures() {
     if !has_compiler() {
@@ -465,7 +464,7 @@ fn random_mixtures() {
     }
 }
 
-/// Variables that cannot be read are named with what was expected, and ignored.
+/// The library names each variable that it cannot parse, with the expected form, and ignores it.
 #[test]
 fn bad_variables_are_named() {
     if !has_compiler() {

@@ -1,9 +1,9 @@
-//! The work of a program before, beside and between its regions.
+//! A program's work before, beside and between its regions.
 
 use super::{compile, compile_with, has_compiler, run, run_with, source, tempfile, text};
 use std::path::PathBuf;
 
-/// Threads, and carried ranks.
+/// Numbers of ranks: one for threads, one for carried ranks.
 fn sizes() -> [usize; 2] {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     [cores.clamp(2, 64), (2 * cores + 1).min(64)]

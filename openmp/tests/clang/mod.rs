@@ -1,11 +1,11 @@
-//! Programs of clang's, which call LLVM's functions.
+//! Programs that clang compiles; these call LLVM's functions.
 
 use super::{VARIABLES, always, compile, compile_by, has_compiler, run, source, tempfile, text};
 
-/// Programs that are compiled by clang as well.
+/// Programs that clang compiles as well as GCC.
 const CLANG: [&str; 4] = ["loops", "constructs", "tasks", "cancel"];
 
-/// What they write is what GCC's library makes of the same source.
+/// The output is that of GCC's library for the same source.
 #[test]
 fn programs_of_clang() {
     if !has_compiler() {
@@ -24,8 +24,8 @@ fn programs_of_clang() {
     }
 }
 
-/// LLVM's functions that clang calls with flags only, and those that other compilers call: what its own
-/// library makes of the same program.
+/// LLVM's functions that clang calls only with flags, or that only other compilers call. The output is that
+/// of LLVM's library for the same program.
 #[test]
 fn functions_of_llvm() {
     let folder = tempfile("llvm");

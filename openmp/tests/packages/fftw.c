@@ -1,5 +1,5 @@
-// FFTW: transforms of three dimensions there and back, with the number of threads of OpenMP.
-// Writes sums of the results.
+// FFTW: three-dimensional transforms and their inverses, with OpenMP's number of threads. Writes sums of the
+// results.
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-// OpenBLAS: products and a solved system, and whether they are right. Writes sums of the results.
+// OpenBLAS: products and a solved system. Checks the results, and writes their sums.
 #include <cblas.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,19 +1,18 @@
-//! The places of members: for random masks, variables and sizes the same as with GCC's library.
+//! The places of members: as with GCC's library for random masks, variables and sizes.
 
 use super::random::Random;
 use super::{compile, has_compiler, number, run_with, source, tempfile, text};
 use std::path::{Path, PathBuf};
 
-/// Cases for each run, some 12 ms each.
+/// The number of cases in a run; each lasts some 12 ms.
 const CASES: u64 = 100;
 
-/// The CPUs of this process.
 fn cpus() -> Vec<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").expect("the kernel has it");
+    let status = std::fs::read_to_string("/proc/self/status").expect("the kernel has this file");
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
-        .expect("it tells the mask");
+        .expect("the file contains the mask");
     line.trim().split(',').flat_map(range).collect()
 }
 
@@ -24,7 +23,7 @@ fn range(text: &str) -> Vec<usize> {
 }
 
 struct Case {
-    /// As `taskset` has it.
+    /// The CPUs in the format of `taskset`.
     mask: String,
     ranks: usize,
     variables: Vec<(&'static str, String)>,
@@ -92,7 +91,7 @@ fn named(random: &mut Random) -> String {
     }
 }
 
-/// Random places, and a last one with all CPUs: the mask may make any other empty.
+/// Random places, and a last place with all CPUs, since the mask may empty any other.
 fn list(random: &mut Random, all: &[usize]) -> String {
     let mut places = vec![];
     for _ in 0..random.below(4) {
@@ -111,7 +110,8 @@ fn list(random: &mut Random, all: &[usize]) -> String {
     places.join(",")
 }
 
-/// CPUs of the mask: GCC's library also makes places of CPUs outside the mask, and then cannot start threads.
+/// Random CPUs of the mask. GCC's library also makes places of CPUs outside the mask, where it then cannot
+/// start threads.
 fn affinity(random: &mut Random, mask: &[usize]) -> String {
     let count = 1 + random.below(4);
     let cpus: Vec<_> = (0..count)
@@ -134,7 +134,7 @@ fn members_are_where_libgomps_are() {
     let first = number("MANYCORE_SEED").unwrap_or(1);
     for seed in first..first + CASES * number("MANYCORE_SCHEDULES").unwrap_or(1) {
         let mut random = Random(seed);
-        // The first numbers of neighbouring seeds are alike.
+        // Skips the first numbers, which are similar for neighbouring seeds.
         (0..4).for_each(|_| _ = random.below(2));
         let case = Case::random(&mut random, &all);
         let theirs = case.run(&program, false);

@@ -1,5 +1,5 @@
-// An allocator of the program's own, with one lock; ranks that are cut have it, and others wait for it. The
-// word is the lock's kind: mutex, spin, yield, or pthread_spin_lock.
+// A program's own allocator, with one lock. A rank that holds the lock may be preempted while others wait.
+// The argument is the lock's kind: mutex, spin, yield, or pthread_spin_lock.
 #define _GNU_SOURCE
 #include "work.h"
 #include <omp.h>
@@ -35,7 +35,7 @@ static void give(void) {
   default: __atomic_store_n(&word, 0, __ATOMIC_RELEASE);
   }
 }
-// Powers of two, each aligned to itself up to a page, with what is known of it in front.
+// Sizes are powers of two, aligned to themselves up to a page. A header in front describes the block.
 static size_t class_of(size_t size) {
   size_t class = 5;
   while (((size_t)1 << class) < size) class++;

@@ -1,4 +1,4 @@
-// Where the members of regions are, as the user's variables and the region's words bind them.
+// Where the members of regions are, by the user's variables and by the region's clauses.
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
@@ -9,7 +9,7 @@ enum { MOST = 64 };
 
 static char where[MOST][512];
 
-// The CPUs that the caller may use.
+// Writes the CPUs that the caller may use.
 static void write_cpus(char *to) {
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
@@ -54,7 +54,7 @@ int main(void) {
 #pragma omp parallel proc_bind(primary)
     look();
     show("primary");
-    // Members that bind themselves: to the CPUs one after the other, as far as there are so many.
+    // Members that bind themselves, each to the next CPU, as far as there are CPUs.
 #pragma omp parallel
     {
         int wanted = omp_get_thread_num() % CPU_COUNT(&all), cpu = -1;

@@ -1,4 +1,4 @@
-// Cancellation (with OMP_CANCELLATION=true): what is cancelled ends, and what comes after works.
+// Cancellation (with OMP_CANCELLATION=true): the cancelled construct ends, and later constructs work.
 #include <omp.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ int main(void) {
         #pragma omp atomic
         ran++;
         if (i == 10) {
-          // Members that have the iterations before may not have come to their cancellation point.
+          // Members with earlier iterations may not have reached their cancellation point.
           for (int now = 0; now < 11; usleep(20)) {
             #pragma omp atomic read
             now = ran;
@@ -27,7 +27,7 @@ int main(void) {
         #pragma omp cancellation point for
         after++; }
     }
-    bad += ran < 11 || after != 10; // All may run before the tenth's thread goes on.
+    bad += ran < 11 || after != 10; // All may run before the tenth iteration's thread continues.
     int met = 0;
     #pragma omp parallel
     {

@@ -1,4 +1,5 @@
-// Loads the library of the first argument, whose constructor begins a region, in the process's first region and later.
+// Loads the library of the first argument in the process's first region and in a later one. The library's
+// constructor begins a region.
 #include <dlfcn.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Loaded by constructor.c: its constructor has a region, and runs while the loader's lock is held.
+// constructor.c loads this library. Its constructor runs a region while the loader's lock is held.
 static int members;
 __attribute__((constructor)) static void begin(void) {
 #pragma omp parallel reduction(+ : members)

@@ -85,7 +85,7 @@ int main(void) {
   #pragma omp parallel num_threads(4) reduction(+: bad)
   bad += omp_get_num_threads() != 1 || omp_get_thread_num() != 0 || !omp_in_parallel();
   printf("serialised %d\n", bad);
-  // Reductions, firstprivate and thread-locals that stay with their threads.
+  // Reductions, firstprivate variables, and thread-locals that stay with their threads.
   double sum = 0; int base = 7;
   #pragma omp parallel for reduction(+: sum) firstprivate(base) schedule(guided)
   for (int i = 0; i < 1000; i++) sum += base * i;
@@ -97,7 +97,7 @@ int main(void) {
       bad++; } }
   }
   printf("locals %d\n", bad);
-  // Control variables by region.
+  // Control variables of each region.
   omp_set_num_threads(2); omp_set_dynamic(0);
   #pragma omp parallel
   { omp_set_num_threads(5 + omp_get_thread_num());
@@ -113,7 +113,7 @@ int main(void) {
       got++; }
     if (got != t) printf("wanted %d got %d\n", t, got);
   }
-  long double wide = 1; // An atomic that no instruction does.
+  long double wide = 1; // No instruction does this atomically.
   #pragma omp parallel for num_threads(4)
   for (int i = 0; i < 100; i++) {
     #pragma omp atomic

@@ -1,4 +1,4 @@
-// A handler that needs a megabyte of stack, called each 2 ms while regions run.
+// A handler that needs a megabyte of stack runs every 2 ms during regions.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// The first thread ends by pthread_exit after regions: the process ends with its last other thread.
+// The first thread calls pthread_exit after regions: the process ends with its last other thread.
 //
-// With the word "regions" that thread begins a region of its own before it ends.
+// With the argument "regions", that thread begins its own region before it ends.
 #include "work.h"
 #include <omp.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ static long members(void) {
   return sum;
 }
 static void *last(void *unused) {
-  // The first thread has most often ended by then; nothing depends on it.
+  // By now the first thread has most likely ended. The test holds either way.
   usleep(20000);
   long sum = begins_regions ? members() : 1;
   printf("the last thread ends, sum %ld\n", sum);

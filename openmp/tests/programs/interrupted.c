@@ -1,6 +1,6 @@
-// Calls that wait, in ranks, with a time limit or until a byte comes. No handler of the program's runs, so no call may end
-// with EINTR, and none before its time. Each call is made in three ways: by the C library's function, by `syscall`, and by an
-// instruction in the program.
+// Ranks make calls that wait for a time limit or for a byte. The program has no handler that runs, so no call
+// may end early or with EINTR. Each call is made in three ways: by the C library's function, by `syscall`,
+// and by an instruction in the program.
 //
 //   interrupted ROUNDS
 #define _GNU_SOURCE
@@ -39,7 +39,7 @@ static double now(void) {
 }
 static void compute(double seconds) { double end = now() + seconds; while (now() < end); }
 
-// The call as an instruction; the number may come from anywhere.
+// Makes the call by an instruction. The number may come from anywhere.
 static inline __attribute__((always_inline)) long raw(long number, long a, long b, long c, long d, long e, long f) {
 #if defined(__x86_64__)
   long result;
@@ -67,7 +67,7 @@ static void make(struct Own *own) {
   // An abstract name.
   snprintf(own->at.sun_path + 1, 90, "interrupted-%d-%d", getpid(), omp_get_thread_num());
   if (bind(own->listener, (void *)&own->at, sizeof own->at) || listen(own->listener, 8)) abort();
-  // Another socket whose queue of one is full: whoever connects waits.
+  // A second socket whose queue of one is full: a connection to it waits.
   own->full = socket(AF_UNIX, SOCK_STREAM, 0);
   own->at.sun_path[1] = 'f';
   if (bind(own->full, (void *)&own->at, sizeof own->at) || listen(own->full, 0)) abort();
@@ -80,7 +80,7 @@ static void make(struct Own *own) {
 #define CALL(function, number, a, b, c, d, e, f) (way == 0 ? (long)(function) : \
   way == 1 ? syscall(number, a, b, c, d, e, f) : raw(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 
-// Returns whether the call ended as it does if its time is over.
+// Returns whether the call ended as at its time limit.
 static int call(int kind, int way, struct Own *own) {
   struct timespec limit = {0, (long)(LONG * 1e9)}, until;
   struct timeval old = {0, (long)(LONG * 1e6)};
@@ -169,7 +169,7 @@ int main(int count, char **arguments) {
     make(&own);
     const int me = omp_get_thread_num(), size = omp_get_num_threads();
     for (int i = 0; i < rounds * 3 * KINDS; i++) {
-      // One rank of the team waits in the kernel, the others compute: so that alarms come. Each rank in its turn.
+      // Each rank in turn waits in the kernel while the others compute, so that alarms arrive.
       if (i % size == me) {
         const int kind = i / 3 % KINDS, way = i % 3;
         const double began = now();

@@ -1,10 +1,10 @@
-// What the kernel keeps for each of its threads, as ranks see it. The word is one of:
+// What the kernel keeps for each kernel thread, as ranks see it. The argument is one of:
 //
-//   cpu         sched_getcpu says where the rank is
+//   cpu         sched_getcpu returns the rank's CPU
 //   segment     each rank's own GS base
 //   mutexes     normal, recursive, error checking and robust ones
 //   inheriting  the same with priority inheritance
-//   user        setuid and setgid, whose threads are told by a signal that cannot be blocked
+//   user        setuid and setgid, which reach all threads by a signal that cannot be blocked
 //   user-inside the same by a rank
 #define _GNU_SOURCE
 #include "work.h"
@@ -30,7 +30,7 @@ static void cpu(void) {
   for (int i = 0; i < 150; i++) {
     work(i % 2 ? 40 : 150);
     #pragma omp barrier
-    // Now and then the kernel thread is sent to one CPU and to the other, whatever the machine does.
+    // Sometimes the kernel thread is moved to one CPU and to the other, however busy the machine is.
     int sends = i % 4 == 0 && cpus[0] >= 0;
     if (sends) {
       cpu_set_t one;
@@ -47,7 +47,7 @@ static void cpu(void) {
     }
     if (sends) sched_setaffinity(0, sizeof all, &all);
   }
-  // A rank may move between the two looks, and there and back: seldom.
+  // A rank may move between the two reads, and there and back, but seldom.
   printf("%s\n", wrong * 50 > looks ? "another CPU" : "this CPU");
 }
 static void segment(void) {
@@ -68,7 +68,7 @@ static void segment(void) {
 #endif
   printf("%d times another rank's\n", wrong);
 }
-// Each kind alone, since a library may treat programs with priority inheritance in another way.
+// Each kind alone, since a library may treat priority inheritance in another way.
 static void mutexes(int inherits) {
   enum { NORMAL, RECURSIVE, ERRORCHECK, ROBUST, KINDS };
   static pthread_mutex_t mutexes[KINDS];
@@ -120,7 +120,7 @@ static long sums(int regions) {
   }
   return sum / regions;
 }
-// Identifiers that the process has already: nothing changes, but all threads are told.
+// Sets identifiers that the process already has: nothing changes, but all threads are notified.
 static int change(int which) {
   switch (which % 4) {
   case 0: return setuid(getuid());
@@ -150,7 +150,6 @@ static void user_inside(void) {
       #pragma omp barrier
       work(100);
     }
-    // All at once.
     for (int i = 0; i < 4; i++) failed += change(me + i) != 0;
   }
   failed += sums(20) != sum;

@@ -1,5 +1,5 @@
-// LLVM's functions by their names, which clang itself calls rarely or not at all: Intel's compilers and
-// Fortran's do. What is written does not depend on the number of threads.
+// LLVM's functions, called by name. Clang itself calls them rarely or never; Intel's compilers and Fortran's
+// do. The output does not depend on the number of threads.
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void add(uint64_t value)
 
 static uint64_t state = 1;
 
-// Few values, the edges among them.
+// Returns one of a few values, among them the edges of the type.
 static int64_t some(void)
 {
     static const int64_t values[] = {1, 2, 3, 5, 7, -1, -2, -100, 100, 0x7f, 0x7fff, 0x7fffffff};
@@ -303,7 +303,7 @@ static int note(int number, struct task *task)
     return 0;
 }
 
-// A task that is alone: no other may be under way.
+// A task during which no other task may run.
 static int alone(int number, struct task *task)
 {
     if (__atomic_fetch_add(&beside, 1, __ATOMIC_SEQ_CST))
@@ -322,7 +322,7 @@ static void make(int (*entry)(int, struct task *), int what, int count, struct d
     __kmpc_omp_task_with_deps(0, number, task, count, on, 0, 0);
 }
 
-// All memory by a flag and by an address, and tasks of no work.
+// Dependences on all memory, by a flag and by an address, and tasks without work.
 static void all_memory(void)
 {
     long a = 0, b = 0, c = 0;
@@ -357,7 +357,7 @@ extern void __kmpc_taskgroup(Place, int), __kmpc_end_taskgroup(Place, int);
 static void zero(void *part) { *(long *)part = 0; }
 static void sum_up(void *to, void *from) { *(long *)to += *(long *)from; }
 
-// Reductions as older compilers describe them.
+// Reductions in the format of older compilers.
 static void reductions(void)
 {
     long total = 7;

@@ -1,4 +1,5 @@
-// A signal is sent to each kernel thread whose number a rank has asked for, long after the region. Its handler runs soon.
+// Ranks read the numbers of their kernel threads. Long after the region, each of these threads gets a signal.
+// Its handler soon runs.
 #define _GNU_SOURCE
 #include <omp.h>
 #include <signal.h>
@@ -26,7 +27,7 @@ int main(void) {
     }
     #pragma omp barrier
   }
-  // The library's threads rest.
+  // By now the library's threads sleep.
   usleep(1200000);
   for (int i = 0; i < count; i++) {
     const int before = handled;

@@ -1,5 +1,5 @@
-// A program that loads a library with regions of its own late, closes it, and loads it again; its
-// thread-locals are each rank's. The library's path is the argument.
+// A program loads a library with regions late, closes it, and loads it again. Each rank has its own
+// thread-locals of the library. The argument is the library's path.
 #include <dlfcn.h>
 #include <stdio.h>
 static int regions(int members) {

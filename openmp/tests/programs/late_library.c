@@ -1,4 +1,4 @@
-// Loaded by late.c: each member counts in a thread-local of this library, over barriers.
+// late.c loads this library. Each member counts in a thread-local of the library, over barriers.
 #include <omp.h>
 static int mine;
 #pragma omp threadprivate(mine)

@@ -1,4 +1,4 @@
-// Functions that GCC 13 and 14 have brought, declared here for older compilers.
+// Functions that are new in GCC 13 and 14, declared here for older compilers.
 #include <omp.h>
 #include <stdio.h>
 extern int omp_in_explicit_task(void);

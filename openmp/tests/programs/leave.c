@@ -1,6 +1,6 @@
-// The last of three ranks takes away all cores but one and computes for half a second more, as the other ranks do in every
-// other round. Writes whether it ended where it was, on the kernel thread that has no core any more, or left it in both kinds
-// of rounds.
+// The last of three ranks takes away all cores but one, and then computes for half a second. In every other
+// round the other ranks compute as long. In both kinds of rounds, writes whether the last rank ended on its
+// kernel thread, which has lost its core, or left that thread.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <omp.h>
@@ -13,7 +13,7 @@
 
 static cpu_set_t all;
 
-// All threads on so many of the cores.
+// Confines all threads to this number of cores.
 static void confine(int cores)
 {
     cpu_set_t mask = all;
@@ -40,8 +40,8 @@ static void compute(void)
         ;
 }
 
-// Returns whether the last rank lost its core; `*left` says whether it then went elsewhere. The others compute on until the
-// last one has ended, if they are to.
+// Returns whether the last rank lost its core. `*left` says whether it then changed its thread. If `go_on`,
+// the others compute until the last one has ended.
 static int region(int confines, int go_on, int *left)
 {
     pid_t main_thread = gettid(), thread = 0;
@@ -75,7 +75,7 @@ int main(void)
     int tried = 0, left[2] = {0, 0};
     for (int round = 0; round < 20 && !(left[0] && left[1]); round++) {
         int go_on = round % 2, ignored, now;
-        // How long the ranks take is learned.
+        // The library learns how long the ranks run.
         region(0, 0, &ignored);
         region(0, 0, &ignored);
         int lost = region(1, go_on, &now);

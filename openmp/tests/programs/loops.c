@@ -1,4 +1,4 @@
-// Every schedule, ordered or not, signed and unsigned: each iteration is run once.
+// Every schedule, ordered or not, signed and unsigned: each iteration runs once.
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ int main(void) {
   ORDERED("ordered static 3", "omp for ordered schedule(static, 3)");
   ORDERED("ordered dynamic", "omp for ordered schedule(dynamic, 2)");
   ORDERED("ordered guided", "omp for ordered schedule(guided)");
-  // Not every iteration comes to its ordered region.
+  // Not every iteration reaches its ordered region.
   { long order = 0; int bad = 0;
     #pragma omp parallel for ordered schedule(dynamic)
     for (int i = 0; i < 200; i++) if (i % 3) {
@@ -63,7 +63,7 @@ int main(void) {
   #pragma omp parallel for collapse(2) schedule(dynamic, 4) reduction(+: sum)
   for (int i = 0; i < 30; i++) for (int j = 0; j < 20; j++) sum += i * j;
   printf("collapsed %ld\n", sum);
-  // Loops without barriers behind them, more than the runtime has slots for.
+  // More loops without barriers than the runtime has slots for.
   sum = 0;
   #pragma omp parallel
   {

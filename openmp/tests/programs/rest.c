@@ -1,4 +1,4 @@
-// How often the threads of a process wake up in a second, when it has had no region for two.
+// Counts how often the threads of a process wake in a second, two seconds after its last region.
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static void regions(void) {
 int main(void) {
     struct rusage before, after;
     regions();
-    // The C library's function, in the first thread: no rank sleeps here.
+    // The first thread calls the C library's function: no rank sleeps here.
     sleep(3);
     getrusage(RUSAGE_SELF, &before);
     sleep(1);

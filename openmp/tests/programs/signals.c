@@ -1,9 +1,9 @@
-// What POSIX threads have of signals, ranks have too. The word is one of:
+// Ranks treat signals as POSIX threads do. The argument is one of:
 //
-//   masks      each rank blocks signals of its own, and finds them blocked wherever it goes on
+//   masks      each rank blocks its own signals, which stay blocked wherever it continues
 //   stacks     the same with alternate stacks
-//   first      what the first thread sets between regions is as it was after each region
-//   blocked    a signal that is blocked in all threads and read by one ends nobody's work
+//   first      after each region, the first thread has the settings from before the region
+//   blocked    a signal that all threads block and one thread reads ends no rank's work
 //   foreign    the program waits for the highest signal, whose timer has a value of the program's
 //   alternate  handlers on alternate stacks, in which the signal may come again
 #define _GNU_SOURCE
@@ -33,7 +33,7 @@ static void use_stack(char *at) {
   stack_t new = {.ss_sp = at, .ss_size = SIZE, .ss_flags = at ? 0 : SS_DISABLE};
   sigaltstack(&new, NULL);
 }
-// Each way in which a rank waits for others.
+// Waits for other ranks in one of the possible ways.
 static void meet(int how) {
   switch (how % 4) {
   case 0: {
@@ -69,7 +69,7 @@ static void own(int is_mask) {
     unsigned long blocked = mask();
     for (int i = 0; i < 120; i++) {
       if (i % 10 == 0 && is_mask) {
-        // Rank 0 blocks nothing, the others what their number and the time say.
+        // Rank 0 blocks nothing; the others block signals by their number and the time.
         sigset_t none, mine = set_of(SIGRTMIN + (me + i / 10) % 16);
         sigemptyset(&none);
         pthread_sigmask(SIG_SETMASK, me ? &mine : &none, NULL);
@@ -88,7 +88,6 @@ static void first(void) {
   int other_mask = 0, other_stack = 0;
   #pragma omp parallel
   work(100);
-  // With the team of before.
   for (int change = 0; change < 8; change++) {
     sigset_t some = set_of(change % 2 ? SIGUSR1 : SIGUSR2);
     pthread_sigmask(SIG_SETMASK, &some, NULL);
@@ -122,7 +121,7 @@ static void *sender(void *unused) {
     if (!__atomic_load_n(&sending, __ATOMIC_RELAXED)) continue;
     union sigval value = {.sival_int = 1};
     sent += sigqueue(getpid(), SIGRTMIN + 3, value) == 0;
-    // The standard signals too, which nobody reads.
+    // Also the standard signals, which no thread reads.
     kill(getpid(), SIGUSR1);
     kill(getpid(), SIGTERM);
   }
@@ -144,7 +143,7 @@ static void blocked(void) {
   {
     int me = omp_get_thread_num(), size = omp_get_num_threads();
     for (int round = 0; round < 2; round++) {
-      // Cuts are planned from what these took.
+      // The library plans preemptions by the times of these intervals.
       for (int i = 0; i < 40; i++) {
         work(300);
         #pragma omp barrier
@@ -153,7 +152,7 @@ static void blocked(void) {
       #pragma omp master
       __atomic_store_n(&sending, 1, __ATOMIC_RELAXED);
       #pragma omp barrier
-      // One rank computes and is made to leave, the others sleep in the kernel: a spare worker takes it.
+      // One rank computes and is moved to a spare worker, while the others sleep in the kernel.
       if (me == size / 2)
         for (int i = 0; i < 60; i++) { work(1000); open += mask() != expected; }
       else
@@ -225,7 +224,7 @@ static void alternate(void) {
   int size = 0, expected = 0;
   #pragma omp parallel
   for (int i = 0; i < 130; i++) {
-    // Each kernel thread that is here has an alternate stack, whichever it is.
+    // Each kernel thread that runs this gets an alternate stack.
     if (!stack()) use_stack(malloc(SIZE));
     if (i < 30) {
       work(500);

@@ -1,4 +1,4 @@
-// Calls with a time limit, in ranks: each lasts for as long as it says, and says that nothing broke it off.
+// Ranks make calls with a time limit: each lasts its full time and reports no interruption.
 #include <errno.h>
 #include <omp.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-// Ranks that wait for each other by spinning on words of memory, in the ways that programs do it: the library
-// follows such loops by hand, and must never take one for waiting that could go on.
+// Ranks spin on words of memory, in the ways of real programs. The library recognises such loops, and must
+// never treat a loop that could continue as waiting.
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ struct Word {
     _Alignas(128) volatile uint64_t value;
 };
 
-// A token goes around: who has it adds to a sum that nobody guards otherwise.
+// A token goes around. Its holder adds to a sum that nothing else protects.
 #define RING(NAME, NUMBER, WAIT)                                                                   \
     static long NAME(int rounds)                                                                   \
     {                                                                                              \
@@ -79,7 +79,7 @@ static long compared(int rounds)
     return sum - (long)rounds * omp_get_max_threads();
 }
 
-// A barrier of the program's own: a count, and a word that changes its sense.
+// A program's own barrier: a count, and a word whose sense changes.
 static long senses(int rounds)
 {
     static struct Word count, sense;

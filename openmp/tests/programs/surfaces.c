@@ -1,11 +1,11 @@
-// Parts of the interface that programs use seldom: target regions' control variables, pools of memory that
-// blocks grow in, formats of affinity, loops of tasks without iterations, a runtime's schedule in any order.
+// Seldom used parts of the interface: control variables of target regions, memory pools with growing blocks,
+// affinity formats, task loops without iterations, a runtime schedule in any order.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 int main(void) {
-  // A target region has the control variables that a device begins with, and keeps what it sets.
+  // A target region begins with the device's control variables, and keeps its changes.
   int threads = omp_get_max_threads(), inside[4];
   omp_set_num_threads(4); omp_set_dynamic(1); omp_set_schedule(omp_sched_static, 2);
   #pragma omp target if (0) map(from: inside)
@@ -18,7 +18,7 @@ int main(void) {
   printf("target %d %d %d %d, around %d %d %d %d\n", inside[0] == threads, inside[1], inside[2], inside[3],
          omp_get_max_threads(), omp_get_dynamic(), kind, chunk);
   omp_set_dynamic(0); omp_set_num_threads(threads);
-  // The limit of a target's teams does not count the threads around.
+  // The team limit of a target does not count outer threads.
   int members = 0;
   omp_set_max_active_levels(3);
   #pragma omp parallel num_threads(3)
@@ -29,7 +29,7 @@ int main(void) {
   #pragma omp atomic
   members++;
   printf("members %d\n", members);
-  // A block that grows needs no room for both.
+  // A growing block does not need room for old and new block together.
   omp_alloctrait_t traits[] = {{omp_atk_pool_size, 4096}, {omp_atk_fallback, omp_atv_null_fb}};
   omp_allocator_handle_t pool = omp_init_allocator(omp_default_mem_space, 2, traits);
   char *block = omp_alloc(2500, pool);
@@ -43,11 +43,11 @@ int main(void) {
   block = omp_alloc(3000, pool);
   printf("again %d\n", block != NULL);
   omp_free(block, pool); omp_destroy_allocator(pool);
-  // Zeros come behind the sign.
+  // Zeros follow the sign.
   char text[64];
   omp_capture_affinity(text, sizeof text, "%0.7a|%.7a|%7a|%0.3N");
   printf("%s\n", text);
-  // No iteration, and still a reduction.
+  // A reduction without iterations.
   long sum = 5;
   #pragma omp parallel
   #pragma omp single
@@ -62,7 +62,7 @@ int main(void) {
     sum += i;
   }
   printf("sum %ld\n", sum);
-  // Threads that were given back are there again.
+  // Returned threads can be used again.
   for (int round = 0; round < 20; round++) {
     int found = omp_pause_resource_all(omp_pause_soft);
     #pragma omp parallel reduction(+: found)

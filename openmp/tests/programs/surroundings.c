@@ -1,5 +1,5 @@
-// fork after a region, threads of the program's own that begin regions, signals, a timer, children
-// that are begun inside of a region, exit inside of a region.
+// fork after a region, regions begun by the program's threads, signals, a timer, children begun in a region,
+// exit in a region.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
@@ -46,7 +46,7 @@ int main(void) {
   }
   while (!signals) usleep(100);
   printf("signals %d\n", signals);
-  // A timer of the program's, whose handler changes errno, and children begun inside of a region.
+  // A timer whose handler changes errno, and children begun in a region.
   struct itimerval every = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
   signals = 0;
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -57,7 +57,7 @@ int main(void) {
   for (int k = 0; k < 20; k++) {
     char *memory = malloc(100 + k);
     errno = 1000 + omp_get_thread_num();
-    // Member 0 lets the others wait until they sleep.
+    // Member 0 delays, until the others sleep.
     for (volatile int i = 0; i < (omp_get_thread_num() ? 2000 : 200000); i++) {}
     #pragma omp barrier
     wrong += errno != 1000 + omp_get_thread_num();

@@ -1,4 +1,4 @@
-// Tasks: dependences, priorities, groups, loops, reductions, cancellation, detached ones.
+// Tasks: dependences, priorities, groups, loops, reductions, cancellation, detached tasks.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ int main(void) {
     if (count != 364) bad++;
   }
   printf("group %d %d\n", count, bad);
-  // A chain, a fan out and in.
+  // A chain, a fan-out and a fan-in.
   int x = 0, y[20] = {0}, z = 0;
   #pragma omp parallel
   #pragma omp single

@@ -1,4 +1,4 @@
-// What programs that are cut share: work in the program's own code, where ranks are cut.
+// Common parts of programs whose ranks are preempted: work in the program's own code.
 #include <time.h>
 static volatile double worked; static double steps_in_us = 100;
 static __attribute__((noinline)) double step(long steps) {
@@ -6,9 +6,9 @@ static __attribute__((noinline)) double step(long steps) {
   for (long i = 0; i < steps; i++) x = x * 1.0000001 + 1e-9;
   return x;
 }
-// For about so many microseconds on a quiet core, without a system call.
+// Works for about this many microseconds on a quiet core, without a system call.
 static void work(double us) { double x = step((long)(us * steps_in_us)); if (x == 42) worked = x; }
-// Finds how long a step lasts: the shortest of some samples, since other programs may have the core meanwhile.
+// Measures a step. Takes the shortest of some samples, since other programs may use the core.
 static void calibrate(void) {
   double least = 1;
   for (int i = 0; i < 10; i++) {

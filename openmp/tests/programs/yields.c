@@ -1,8 +1,8 @@
-// Ranks that wait with calls that give up the core. The word is one of:
+// Ranks wait with calls that give up the core. The argument is one of:
 //
-//   ring   a token goes around, and ranks yield while they wait for it
-//   sleep  the same with sleeps that are as short as can be
-//   locks  pthread_spin_lock, whose holders are cut
+//   ring   a token goes around; ranks yield while they wait for it
+//   sleep  the same with the shortest possible sleeps
+//   locks  pthread_spin_lock, whose holders are preempted
 #define _GNU_SOURCE
 #include "work.h"
 #include <omp.h>
@@ -34,9 +34,9 @@ static void ring(int sleeps) {
     }
     yields[batch] = all;
   }
-  // Yields are counted, not time. With libgomp a rank yields some 5 times until its turn comes. A rank that
-  // the others wait for, and that cannot run, costs some 10,000 in each batch. Another process that takes a
-  // core costs as many, but not in all batches: the second best one decides.
+  // The test counts yields, not time. With libgomp a rank yields some 5 times until its turn. If the awaited
+  // rank cannot run, each batch has some 10,000 yields. So has a batch in which another process takes a core,
+  // but this does not happen in all batches: the second-best batch decides.
   qsort(yields, BATCHES, sizeof *yields, up);
   long few = yields[1] / (size * ROUNDS);
   printf("%s\n", few < (sleeps ? 25 : 200) ? "few yields" : "yields in vain");

@@ -16,7 +16,7 @@ pub(super) fn construct(random: &mut Random) -> Construct {
                 sum_below(n),
             )
         }
-        // Downwards, in steps, and up to the end of the type.
+        // Downwards, with steps, and up to the largest value of the type.
         2 => Construct::new(
             format!(
                 "P(omp for schedule({schedule}) {nowait}) for (int i = 3 * {n}; i > 0; i -= 3) {{ ADD i / 3 - 1; }}"
@@ -51,7 +51,7 @@ pub(super) fn construct(random: &mut Random) -> Construct {
             format!(
                 "P(omp barrier) P(omp for ordered(2) schedule({schedule})) for (int i = 0; i < 4; i++) for (int k = 0; k < 5; k++) {{ P(omp ordered depend(sink: i - 1, k) depend(sink: i, k - 1)) chain[8 * i + k] = (i ? chain[8 * i + k - 8] : 0) + (k ? chain[8 * i + k - 1] : 0) + !(i | k); P(omp ordered depend(source)) ADD chain[8 * i + k]; }}"
             ),
-            // Binomial coefficients: of each diagonal as far as it lies in 4 by 5.
+            // Binomial coefficients: the part of each diagonal that lies in 4 by 5.
             "125",
         ),
         8 => Construct::alone(

@@ -1,9 +1,8 @@
-//! Random OpenMP programs with known results.
+//! Random OpenMP programs whose results are known.
 //!
-//! A program keeps a sum beside the sum that it must be: each construct adds to the first from
-//! all members, by iterations, tasks or sections, and to the second from one thread, by
-//! arithmetic. Constructs are nested as the language allows, and some of them run at the same time. A
-//! program ends with 0 if both sums agree at each step.
+//! A program keeps two sums. Each construct adds to the first from all members, by iterations, tasks or
+//! sections. One thread adds the expected amount to the second. Constructs are nested as the language allows,
+//! and some run at the same time. If both sums agree at each step, the program exits with 0.
 
 mod loops;
 mod reductions;
@@ -12,7 +11,7 @@ mod tasks;
 
 use std::fmt::Write;
 
-/// A small generator of numbers: the same for a seed everywhere.
+/// A small random generator with the same numbers for a seed everywhere.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -32,9 +31,9 @@ impl Random {
 /// A construct for all members of a region.
 struct Construct {
     text: String,
-    /// The number that it adds to `sum`: an expression over `T`, the size of the team.
+    /// The amount that it adds to `sum`: an expression over `T`, the size of the team.
     sum: String,
-    /// Whether it writes what others write, without an atomic: nothing else may run meanwhile.
+    /// Whether members write common data without an atomic: then nothing else may run meanwhile.
     alone: bool,
 }
 
@@ -68,7 +67,6 @@ fn schedule(random: &mut Random) -> &'static str {
     ])
 }
 
-/// The sum of the numbers below `n`.
 fn sum_below(n: u64) -> u64 {
     n * (n - 1) / 2
 }
@@ -81,7 +79,7 @@ fn construct(random: &mut Random) -> Construct {
     }
 }
 
-/// The begin of each program. `P` is a pragma, `ADD` adds to the sum from any thread.
+/// The start of each program. `P` is a pragma, `ADD` adds to the sum from any thread.
 const PRELUDE: &str = r#"
 #include <omp.h>
 #include <stdio.h>
@@ -102,7 +100,7 @@ P(omp task shared(b) final(n < 4) mergeable) b = fib(n - 2);
 P(omp taskwait) return a + b; }
 "#;
 
-/// The program of a seed.
+/// Returns the program of a seed.
 pub(crate) fn program(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
     let mut text = String::from(PRELUDE);
@@ -118,7 +116,7 @@ pub(crate) fn program(seed: u64) -> String {
     text
 }
 
-/// Writes a region with some constructs, and what is checked between them.
+/// Writes a region with some constructs, and the checks between them.
 fn region(random: &mut Random, text: &mut String) {
     text.push_str(
         "copied = round; P(omp parallel copyin(copied)) { int T = omp_get_num_threads(); \
@@ -130,7 +128,7 @@ fn region(random: &mut Random, text: &mut String) {
         text.push_str(&next.text);
         text.push('\n');
         let _ = write!(more, " + {}", next.sum);
-        // Constructs that add atomically may run at the same time as the next one.
+        // A construct that adds atomically may run at the same time as the next one.
         if next.alone || random.below(3) > 0 {
             let check = random.one_of(&["", "check(__LINE__);"]);
             let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Reductions: of loops, sections, regions and tasks, of one and of several variables.
+//! Reductions of loops, sections, regions and tasks, over one variable and over several.
 
 use super::{Construct, Random, schedule, sum_below};
 
@@ -67,7 +67,6 @@ pub(super) fn construct(random: &mut Random) -> Construct {
             format!(
                 "P(omp single) {{ long r = 0; P(omp taskloop reduction(+: r) grainsize({})) for (int k = 0; k < {n}; k++) r += k; P(omp taskloop reduction(+: r)) for (int k = {n}; k < {}; k++) r += 1000; ADD r; }}",
                 1 + random.below(7),
-                // Without an iteration.
                 random.below(n + 1)
             ),
             sum_below(n),
@@ -84,7 +83,7 @@ pub(super) fn construct(random: &mut Random) -> Construct {
             ),
             format!("{} * T", sum_below(n)),
         ),
-        // Clang 14 makes a loop over one variable of it, whatever library is used.
+        // Clang 14 makes one loop over a single variable of this, whatever the library.
         _ => Construct::alone(
             format!(
                 "\n#ifndef __clang__\nP(omp barrier) P(omp for reduction(inscan, +: red)) for (long i = 0; i < {n}; i++) {{ red += i; P(omp scan inclusive(red)) ADD red - i * (i + 1) / 2 + i; }} P(omp single) red = 0;\n#else\nP(omp single) ADD {};\n#endif",

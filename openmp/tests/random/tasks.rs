@@ -1,4 +1,4 @@
-//! Tasks: children, dependences, groups, loops, nested regions in them, detached ones, cancellation.
+//! Tasks: children, dependences, groups, loops, nested regions, detached tasks, cancellation.
 
 use super::{Construct, Random, sum_below};
 
@@ -79,7 +79,7 @@ pub(super) fn construct(random: &mut Random) -> Construct {
             ),
             n,
         ),
-        // Without OMP_CANCELLATION all tasks run.
+        // Without OMP_CANCELLATION, all tasks run.
         10 => Construct::new(
             format!(
                 "P(omp single {nowait}) {{ long ran = 0; P(omp taskgroup) for (int k = 0; k < {n}; k++) {{ P(omp task shared(ran) firstprivate(k)) {{ P(omp atomic) ran++; if (k == {n} / 2) {{ P(omp cancel taskgroup) }} P(omp cancellation point taskgroup) }} }} if (ran > {n} || ran < 1 || (!omp_get_cancellation() && ran < {n})) bad = 1; }}"

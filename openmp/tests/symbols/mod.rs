@@ -1,12 +1,11 @@
-//! The functions that the library exports: all that GCC's and LLVM's have, with their versions.
+//! The exported functions: all of GCC's and LLVM's libraries, with their versions.
 
 use super::{compile_with, has_compiler, library, run, source, tempfile, text};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The library to link against has the versions of symbols that GCC's has, and programs use it from
-/// LD_LIBRARY_PATH.
+/// Symbols have the same versions as in GCC's library, and programs find this library by LD_LIBRARY_PATH.
 #[test]
 fn versions_of_symbols() {
     if !has_compiler() {
@@ -24,7 +23,7 @@ fn versions_of_symbols() {
         let missing: Vec<_> = symbols(&theirs, &["--with-symbol-versions"])
             .expect("there are symbols")
             .into_iter()
-            // Locks of another size, of GCC 4.3 and before.
+            // These locks have another size; they are from GCC 4.3 and before.
             .filter(|name| !name.ends_with("@OMP_1.0") || name.contains("@@"))
             .filter(|name| !ours.contains(name))
             .collect();
@@ -36,7 +35,8 @@ fn versions_of_symbols() {
         folder.to_str().expect("our folders are UTF-8"),
         "-lgomp",
     ];
-    compile_with(&flags, &source("constructs.c"), &program).expect("it can be linked against");
+    compile_with(&flags, &source("constructs.c"), &program)
+        .expect("the program links against the library");
     let theirs = run(&program, 2, &[], false);
     let path = [("LD_LIBRARY_PATH", flags[1])];
     for ranks in [2, 3] {
@@ -44,7 +44,8 @@ fn versions_of_symbols() {
         assert_eq!(text(&ours), text(&theirs), "{ranks} ranks");
     }
     let later = folder.join("later");
-    compile_with(&flags, &source("later.c"), &later).expect("it can be linked against");
+    compile_with(&flags, &source("later.c"), &later)
+        .expect("the program links against the library");
     for ranks in [1, 2, 3, 8] {
         let ours = text(&run(&later, ranks, &path, false));
         assert!(
@@ -57,7 +58,6 @@ fn versions_of_symbols() {
     assert!(shown.contains("MANYCORE_VERSION"), "{shown}");
 }
 
-/// GCC's library.
 fn theirs() -> Option<PathBuf> {
     ["x86_64", "aarch64"]
         .map(|machine| PathBuf::from(format!("/usr/lib/{machine}-linux-gnu/libgomp.so.1")))
@@ -65,7 +65,7 @@ fn theirs() -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// The functions that a library exports; nothing without `nm`.
+/// Returns the functions that a library exports, or `None` without `nm`.
 fn symbols(library: &Path, flags: &[&str]) -> Option<BTreeSet<String>> {
     let mut command = Command::new("nm");
     command
@@ -82,7 +82,7 @@ fn symbols(library: &Path, flags: &[&str]) -> Option<BTreeSet<String>> {
     output.status.success().then(|| names.collect())
 }
 
-/// Every function that GCC's library has: were one missing here, its own would be called.
+/// Every function of GCC's library: if one were missing here, a program would call GCC's.
 #[test]
 fn nothing_is_missing() {
     let names = |path: &Path| -> Option<BTreeSet<String>> {
@@ -104,8 +104,8 @@ fn nothing_is_missing() {
     );
 }
 
-/// The same of LLVM's library: were one missing, its own would be called, and two runtimes be in one
-/// program.
+/// The same for LLVM's library: if a function were missing, a program would call LLVM's, and so contain two
+/// runtimes.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn nothing_of_llvms_is_missing() {
@@ -125,7 +125,7 @@ fn nothing_of_llvms_is_missing() {
                 .iter()
                 .any(|of| name.starts_with(of))
         })
-        // Data: constants, and what its own debugging says.
+        // Data: constants, and the data of its own debugging.
         .filter(|name| {
             let data = [
                 "_mem_alloc",

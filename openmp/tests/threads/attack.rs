@@ -1,14 +1,12 @@
-//! Random programs about signals and what else the system keeps for each thread: the same output as with
-//! GCC's library.
+//! Random programs about signals and other thread state of the system: the output is that of GCC's library.
 //!
-//! `MANYCORE_SEED=7 cargo test -p manycore-openmp --test programs random_threads` runs the program of seed 7. Its
-//! source is left in `target/tmp/openmp-attack`, and a failure names the variables to run it with.
+//! `MANYCORE_SEED=7 cargo test -p manycore-openmp --test programs random_threads` runs the program of seed 7,
+//! whose source stays in `target/tmp/openmp-attack`. A failure names the variables for a run by hand.
 
 use super::super::{compile_by, has_compiler, number, random::system, run, tempfile, text};
 use super::sizes;
 use std::path::Path;
 
-/// The first line that differs.
 fn difference(ours: &str, theirs: &str) -> String {
     let lines = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
     let (ours, theirs) = (lines(ours), lines(theirs));
@@ -26,7 +24,7 @@ fn difference(ours: &str, theirs: &str) -> String {
     )
 }
 
-/// With cuts, ranks spin for each other as well, and are cut all the time.
+/// If ranks are preempted, they also spin for each other, and are preempted all the time.
 fn compare(program: &Path, ranks: usize, expected: &str, what: &str) {
     for (cuts, spins) in [("true", true), ("true", false), ("false", false)] {
         let mut variables = vec![("MANYCORE_OMP_HEED", "false"), ("MANYCORE_OMP_CUTS", cuts)];
@@ -74,7 +72,7 @@ fn random_threads() {
             })
             .collect();
         for ranks in sizes() {
-            // By GCC, with its own library.
+            // GCC compiled this program, which here uses GCC's library.
             let theirs = run(&programs[0].1, ranks, &[], false);
             assert!(theirs.status.success(), "GCC's library: {}", text(&theirs));
             for (compiler, program) in &programs {

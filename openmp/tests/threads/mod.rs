@@ -1,22 +1,22 @@
-//! The members of a region have the properties of POSIX threads: signal masks, alternate stacks,
-//! the kernel's data for a thread, the program's own allocator, an end by `pthread_exit`.
+//! The members of a region have the properties of POSIX threads: signal masks, alternate stacks, the kernel's
+//! data for a thread, the program's own allocator, an end by `pthread_exit`.
 //!
-//! Each program has words. Its output for a word depends neither on how many members there are nor
-//! on luck: with GCC's library it is the expected one.
+//! Each program has an argument. For each argument, the output depends neither on the number of members nor
+//! on luck. It must be the output with GCC's library.
 
 mod attack;
 
 use super::{compile_with, has_compiler, number, run_with, source, tempfile, text};
 use std::path::Path;
 
-/// As many members as cores, which are threads, and more, which are carried.
+/// As many members as cores, which are threads, and more members, which are carried ranks.
 fn sizes() -> [usize; 3] {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     [cores, cores + 1, 2 * cores + 1].map(|size| size.clamp(2, 64))
 }
 
-/// Runs the program with the word again and again, with cuts and without. A busy machine takes no worker
-/// away: what goes wrong between two workers needs both.
+/// Runs the program with the argument repeatedly, with preemption and without. No worker leaves its core on a
+/// busy machine: faults between two workers need both.
 fn as_with_libgomp(name: &str, word: &str) {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
@@ -52,19 +52,19 @@ fn alternate_stacks_are_each_ranks_own() {
     as_with_libgomp("signals", "stacks");
 }
 
-/// The mask and the alternate stack of the first thread stay as it sets them between regions.
+/// The first thread keeps the mask and the alternate stack that it sets between regions.
 #[test]
 fn the_first_thread_keeps_its_signals() {
     as_with_libgomp("signals", "first");
 }
 
-/// Ranks that go on with a spare worker do not take signals that all threads block.
+/// A rank that continues on a spare worker does not take signals that all threads block.
 #[test]
 fn blocked_signals_stay_blocked() {
     as_with_libgomp("signals", "blocked");
 }
 
-/// The program's own timers and values are not taken for the library's.
+/// The library does not treat the program's timers and values as its own.
 #[test]
 fn signals_of_the_program_reach_it() {
     as_with_libgomp("signals", "foreign");
@@ -90,7 +90,7 @@ fn mutexes_of_all_kinds() {
     as_with_libgomp("kernel_thread", "mutexes");
 }
 
-/// The kernel hands such a mutex to the thread that its word names.
+/// The kernel gives such a mutex to the thread that the mutex's word names.
 #[test]
 fn mutexes_with_priority_inheritance() {
     as_with_libgomp("kernel_thread", "inheriting");

@@ -1,5 +1,4 @@
-//! The futexes of both worlds keep the seam's contract, and a wake-up that
-//! never comes is reported.
+//! Loom's and Shuttle's futexes keep the contract of `Platform`, and a missing wake-up is reported.
 
 use manycore_check::{
     Deaf, Faulty, Loom, Shuttle, caught, caught_at_random, loom_model, shuttle_pct, shuttle_random,
@@ -8,7 +7,7 @@ use manycore_check::{
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// One changes the word and wakes; `sleepers` others wait for the change.
+/// One thread changes the word and wakes the others; `sleepers` threads wait for the change.
 fn change_and_wake<P: Platform>(sleepers: usize, timeout: Option<Duration>) {
     let word = <P::Futex as Atomic<u32>>::new(0);
     team::<P>(1 + sleepers, |rank| {
@@ -37,7 +36,7 @@ fn one_each<P: Platform>() {
     });
 }
 
-/// A sleeper that no thread wakes, beside a thread that sleeps with a timeout.
+/// One thread sleeps and no thread wakes it, while another sleeps with a timeout.
 fn forgotten<P: Platform>() {
     let word = <P::Futex as Atomic<u32>>::new(0);
     team::<P>(2, |rank| {

@@ -1,4 +1,4 @@
-//! The view of each checker on weak memory, and its limits; `README.md` draws the consequences.
+//! What each checker sees of weak memory, and what it does not. `README.md` draws the consequences.
 
 use manycore_check::{
     Buffered, Faulty, Loom, NoFence, Plain, Shuttle, caught, caught_at_random, loom_model,
@@ -8,8 +8,8 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-/// Store buffering: each thread raises its flag and looks at the other's.
-/// At least one must see the other's, if something orders store and load.
+/// Store buffering: each thread raises its flag and reads the other's. If something orders store and load, at
+/// least one thread sees the other's flag.
 fn store_buffering<P: Platform>(access: Ordering, fence: bool) {
     let flags = [P::AtomicBool::new(false), P::AtomicBool::new(false)];
     let missed = AtomicU32::new(0);
@@ -68,16 +68,15 @@ fn loom_knows_fences() {
     assert!(why.contains("both missed"), "{why}");
 }
 
-/// A false alarm: sequentially consistent accesses order the store before the
-/// load, and loom takes them for acquire and release. So the runtime's sleep
-/// protocols are written with fences.
+/// A false alarm: sequentially consistent accesses order the store before the load, but loom treats them as
+/// acquire and release. So the runtime's sleep protocols use fences.
 #[test]
 fn loom_does_not_know_sequentially_consistent_accesses() {
     let why = caught(|| loom_model(None, || store_buffering::<Loom>(Ordering::SeqCst, false)));
     assert!(why.contains("both missed"), "{why}");
 }
 
-/// A lock that is looked at, taken by a swap and given back by a store.
+/// Two threads take a lock by a swap and release it by a store. If `looks_first`, they read it first.
 fn lock_twice(looks_first: bool) {
     let taken = <Loom as Platform>::AtomicBool::new(false);
     let inside = Plain::new(());
@@ -92,9 +91,8 @@ fn lock_twice(looks_first: bool) {
     });
 }
 
-/// A false alarm: no two swaps read the same store, but loom's record of the
-/// order of stores has a gap, and a swap that came second after a look at a
-/// stale value may read what another swap has replaced.
+/// A false alarm: no two swaps read the same store, but loom's order of stores has a gap. After a look at a
+/// stale value, a second swap may read a store that another swap has replaced.
 #[test]
 fn loom_loses_track_of_a_lock_taken_again() {
     loom_model(None, || lock_twice(false));
@@ -102,8 +100,8 @@ fn loom_loses_track_of_a_lock_taken_again() {
     assert!(why.contains("Concurrent write accesses"), "{why}");
 }
 
-/// Load buffering: each thread reads one word and then writes the other.
-/// Arm processors may show both reads the other's write; loom never does.
+/// Load buffering: each thread reads one word and then writes the other. On Arm processors both may read the
+/// other's write; in loom they never do.
 #[test]
 fn loom_does_not_know_load_buffering() {
     let seen = Arc::new(AtomicBool::new(false));
@@ -127,8 +125,7 @@ fn loom_does_not_know_load_buffering() {
     );
 }
 
-/// Shuttle runs one step at a time: what is wrong in the orderings alone
-/// passes.
+/// Shuttle runs one step at a time: it accepts programs that only have wrong orderings.
 #[test]
 fn shuttle_knows_no_weak_orderings() {
     shuttle_random(500, || {
@@ -144,7 +141,7 @@ fn stores_in_buffers_are_seen_late_and_in_their_order() {
     shuttle_random(2_000, || {
         store_buffering::<Buffered>(Ordering::Relaxed, true);
         store_buffering::<Buffered>(Ordering::SeqCst, false);
-        // It does not model weaker orderings.
+        // This checker does not model weaker orderings.
         message::<Buffered>(Ordering::Relaxed, Ordering::Relaxed);
     });
 }

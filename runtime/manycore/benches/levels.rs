@@ -1,13 +1,13 @@
-//! Loops that are too short to gain by a second thread, and loops of several callers,
-//! beside a plain loop: what a pool costs where it can give little.
+//! The cost of a pool where it can gain little: loops that are too short for a second thread, and loops of
+//! several callers. A plain loop is the reference.
 //!
-//! * `levels`: breadth-first search on a grid from its corner, a loop for each of its 599
-//!   levels. The body is the same and the number of iterations is not, and
-//!   iterations write lines that others write. At two sizes of an iteration.
-//! * `server`: clients that each call a loop of some 260 us, sleep for 2 ms, and so
-//!   on: one and three of them, with the time from call to end.
+//! * `levels`: breadth-first search from the corner of a grid. Each of the 599 levels is a loop; the loops
+//!   have the same body and different lengths. Iterations write cache lines that other iterations write too.
+//!   There are two sizes of an iteration.
+//! * `server`: one client or three. Each client repeats a loop of some 260 us and a sleep of 2 ms. The
+//!   benchmark measures the time from call to end.
 //!
-//! Serial and pools of 1 (levels), 2, 4, 8 threads are measured in turn, in one process.
+//! The serial loop and pools of 1 (only `levels`), 2, 4 and 8 threads alternate in one process.
 //!
 //! `cargo bench -p manycore --bench levels [-- ROUNDS]`
 
@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 
 /// Vertices on each side of the grid.
 const SIDE: usize = 300;
-/// The parts of a request, its work, and its client's sleep after it.
+/// A request's number of parts, its work, and the time that its client sleeps afterwards.
 const PARTS: usize = 130;
 const REQUEST: Duration = Duration::from_micros(260);
 const PAUSE: Duration = Duration::from_millis(2);
-/// How long clients call in a round.
+/// How long the clients call in one round.
 const ROUND: Duration = Duration::from_millis(300);
 
 fn main() {
@@ -78,7 +78,7 @@ impl Grid {
         }
     }
 
-    /// Visits all vertices from the corner; the number of levels.
+    /// Visits all vertices from the corner. Returns the number of levels.
     fn search(&self, pool: Option<&Pool>) -> usize {
         self.seen.iter().for_each(|seen| seen.store(0, Relaxed));
         let [mut from, mut to] = [&self.frontiers[0], &self.frontiers[1]];
@@ -146,7 +146,7 @@ fn levels(size: &str, work: usize, rounds: usize) {
     }
 }
 
-/// Steps of `request` that take as long as a request.
+/// The number of steps of `request` that last as long as a request.
 fn steps() -> usize {
     let mut steps = 1_000;
     for _ in 0..8 {
@@ -188,7 +188,7 @@ fn server(clients: usize, rounds: usize) {
     }
 }
 
-/// The time of each request, in us, without the first tenth of each client's.
+/// Returns the time of each request in us. Leaves out the first tenth of each client's requests.
 fn serve(pool: Option<&Pool>, clients: usize, steps: usize) -> Vec<f64> {
     let over = AtomicBool::new(false);
     let client = &|number: usize| {

@@ -1,9 +1,8 @@
-//! The time until a sleeping pool begins a job, in comparison with the time to wake a thread from
-//! the system's futex; and the cost of a pool at rest.
+//! The time until a sleeping pool begins a job, compared with the time to wake a thread from a futex; and the
+//! cost of a pool at rest.
 //!
-//! Both are measured in turn, each after the sleeper has slept for a
-//! millisecond: from just before the call to the first instruction there. The
-//! first 100 ms of the pool's rest are left out.
+//! Both times are measured in turn, each after the sleeper has slept for 1 ms: from just before the call to
+//! the first instruction of the woken thread. The cost at rest leaves out the first 100 ms.
 //!
 //! `cargo bench -p manycore --bench wake [-- ROUNDS]`
 
@@ -117,7 +116,7 @@ fn print(what: &str, values: &mut [f64]) {
     println!("{what}  {:.1} ({low:.1} to {high:.1})", median(values));
 }
 
-/// Processor time of all threads so far, by the scheduler's own books.
+/// Returns the processor time of all threads so far, as the kernel's scheduler counts it.
 fn cpu_time() -> Option<Duration> {
     let tasks = std::fs::read_dir("/proc/self/task").ok()?;
     let of = |task: std::io::Result<std::fs::DirEntry>| {

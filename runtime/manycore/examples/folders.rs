@@ -1,7 +1,7 @@
 //! The sizes of all files in a tree of folders, and the largest of them.
 //!
-//! It shows [`manycore::scope`]: jobs that spawn more jobs, as many as the data asks for, and
-//! that borrow from their caller. The scope ends when all of them have.
+//! It shows [`manycore::scope`]: a job may spawn any number of jobs, and a job may borrow from the scope's
+//! caller. The scope ends when all its jobs have ended.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example folders
@@ -35,7 +35,7 @@ struct Totals {
     folders: AtomicU64,
 }
 
-/// Counts one folder here, and has each folder in it visited by a job of its own.
+/// Counts one folder, and spawns a job for each folder in it.
 fn visit<'a>(folder: &'a Folder, totals: &'a Totals, scope: &Scope<'a>) {
     for child in &folder.folders {
         scope.spawn(|scope| visit(child, totals, scope));
@@ -47,7 +47,7 @@ fn visit<'a>(folder: &'a Folder, totals: &'a Totals, scope: &Scope<'a>) {
     totals.folders.fetch_add(1, Relaxed);
 }
 
-/// The same by plain recursion: bytes, largest, folders.
+/// Returns the bytes, the largest file and the number of folders, by plain recursion.
 fn serial(folder: &Folder) -> (u64, u64, u64) {
     let bytes = folder.files.iter().sum();
     let largest = folder.files.iter().copied().max().unwrap_or(0);

@@ -1,7 +1,7 @@
-//! Points in the plane, put into groups by the method of k means.
+//! Divides points in the plane into groups by the k-means method.
 //!
-//! It shows [`Pool::map_reduce_deterministic`]: sums of floating-point numbers that are the same
-//! to the last bit on any number of threads. So the whole computation is, round after round.
+//! It shows [`Pool::map_reduce_deterministic`]: sums of floating-point numbers are equal to the last bit on
+//! any number of threads. So each round, and the whole result, is equal too.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example k_means
@@ -14,10 +14,10 @@ type Point = [f64; 2];
 const GROUPS: usize = 4;
 const ROUNDS: usize = 12;
 
-/// For each group the sum of its points, and how many there are.
+/// For each group, the sum of its points and their number.
 type Sums = [(Point, u32); GROUPS];
 
-/// Four clouds of points; the numbers come from a small generator with a fixed seed.
+/// Returns four clouds of points, from a small random generator with a fixed seed.
 fn points() -> Vec<Point> {
     let mut state = 1_u64;
     let mut random = || {

@@ -1,7 +1,7 @@
 //! The Mandelbrot set as a picture in the terminal, computed row by row.
 //!
 //! It shows [`Pool::chunks_mut`]: a loop in which each thread writes to its own part of a slice.
-//! The rows' times differ much; the loop divides them evenly all the same.
+//! The rows take very different times; the loop still divides them evenly.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example mandelbrot
@@ -13,7 +13,7 @@ const WIDTH: usize = 78;
 const HEIGHT: usize = 32;
 const MOST_STEPS: u32 = 1_000;
 
-/// How many steps the point of this pixel takes to leave the circle of radius 2.
+/// Returns the number of steps in which the point of this pixel leaves the circle of radius 2.
 fn steps(column: usize, row: usize) -> u32 {
     let re = 3.0 * column as f64 / WIDTH as f64 - 2.2;
     let im = 2.4 * row as f64 / (HEIGHT - 1) as f64 - 1.2;
@@ -27,14 +27,13 @@ fn steps(column: usize, row: usize) -> u32 {
     MOST_STEPS
 }
 
-/// One row of the picture.
 fn draw(row: usize, pixels: &mut [u32]) {
     for (column, pixel) in pixels.iter_mut().enumerate() {
         *pixel = steps(column, row);
     }
 }
 
-/// Darker where a point stays longer.
+/// Returns a darker character for a point that stays longer.
 fn shade(steps: u32) -> char {
     match steps {
         0..4 => ' ',

@@ -1,7 +1,7 @@
-//! The few items of a large table that are not zero, packed side by side in their order.
+//! Packs the few items of a large table that are not zero, in their order.
 //!
-//! It shows [`Pool::inclusive_scan`]: a running sum says for each item how many are kept up to
-//! it, and so where it goes. Then each part of the result is filled by itself.
+//! It shows [`Pool::inclusive_scan`]: for each item, a running sum counts the kept items up to it. This
+//! number is the item's place in the result. Then the parts of the result are filled independently.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example pack
@@ -9,10 +9,10 @@
 
 use manycore::Pool;
 
-/// The number of packed items that are written in one piece.
+/// The number of packed items in one piece.
 const PIECE: usize = 1_000;
 
-/// About one item in seven is not zero.
+/// Returns items of which about one in seven is not zero.
 fn sparse(len: usize) -> Vec<u32> {
     let item = |i: u32| {
         let mixed = i.wrapping_mul(2_654_435_761) >> 16;
@@ -22,13 +22,13 @@ fn sparse(len: usize) -> Vec<u32> {
 }
 
 fn pack(pool: &Pool, items: &[u32]) -> Vec<u32> {
-    // 1 for each item that is kept; then how many are kept up to it and with it.
+    // First 1 for each kept item, 0 for others; then the number of kept items up to and including this one.
     let mut kept: Vec<usize> = items.iter().map(|&item| usize::from(item != 0)).collect();
     pool.inclusive_scan(&mut kept, |left, right| left + right);
 
     let mut packed = vec![0; kept.last().copied().unwrap_or(0)];
     pool.chunks_mut(&mut packed, PIECE, |index, piece| {
-        // The piece begins after this number of kept items.
+        // The number of kept items before this piece.
         let before = index * PIECE;
         let first = kept.partition_point(|&count| count <= before);
         let found = items[first..].iter().filter(|&&item| item != 0);

@@ -1,7 +1,7 @@
-//! Quicksort: if a thread is idle, it sorts one half while the other is sorted here.
+//! Quicksort: this thread sorts one half, and an idle thread, if there is one, sorts the other.
 //!
-//! It shows [`manycore::join`]: fork-join in a recursive program. Without a thief, a `join` costs
-//! about as much as two plain calls, so the recursion forks down to short slices.
+//! It shows [`manycore::join`]: fork-join in a recursive program. If no thread steals, a `join` costs about
+//! as much as two plain calls. So the recursion forks down to short slices.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example quicksort
@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-/// Shorter slices are sorted by insertion.
+/// Insertion sort handles shorter slices.
 const SHORT: usize = 24;
 
 fn quicksort(items: &mut [u64]) {
@@ -21,10 +21,10 @@ fn quicksort(items: &mut [u64]) {
     manycore::join(|| quicksort(left), || quicksort(&mut right[1..]));
 }
 
-/// Puts smaller items to the left of a pivot, and the others to its right. Returns its place.
+/// Moves items less than a pivot to its left, and the others to its right. Returns the pivot's place.
 fn partition(items: &mut [u64]) -> usize {
     let last = items.len() - 1;
-    // The median of three, so that sorted input is no bad case.
+    // The median of three items as the pivot keeps sorted input fast.
     let mut three = [0, last / 2, last];
     three.sort_unstable_by_key(|&i| items[i]);
     items.swap(three[1], last);

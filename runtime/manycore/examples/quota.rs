@@ -1,8 +1,8 @@
-//! A product of matrices on a pool that follows the cores that this process may use.
+//! A product of matrices, on a pool that follows the number of cores that this process may use.
 //!
-//! It shows [`Watch`] and [`Builder::follow`](manycore::Builder::follow): the pool uses more or
-//! fewer threads as the affinity mask, the cpuset or the CPU quota change. Here the program sets
-//! a cap itself. It also shows [`Pool::broadcast`], and calls that nest: a loop in a loop.
+//! It shows [`Watch`] and [`Builder::follow`](manycore::Builder::follow): when the affinity mask, the cpuset
+//! or the CPU quota changes, the pool changes how many threads it uses. This program sets a cap itself. It
+//! also shows [`Pool::broadcast`] and nested loops.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example quota
@@ -23,14 +23,13 @@ fn matrix(seed: usize) -> Matrix {
     (0..SIZE * SIZE).map(|i| ((i * seed) % 11) as f64).collect()
 }
 
-/// One item of the product.
 fn item(a: &Matrix, b: &Matrix, row: usize, column: usize) -> f64 {
     (0..SIZE)
         .map(|k| a[row * SIZE + k] * b[k * SIZE + column])
         .sum()
 }
 
-/// A loop over bands of rows, and in each a loop over rows: threads that have no band help.
+/// A loop over bands of rows contains a loop over rows: threads without a band help with rows.
 fn product(pool: &Pool, a: &Matrix, b: &Matrix) -> Matrix {
     const BAND: usize = SIZE / 4;
     let mut c = vec![0.0; SIZE * SIZE];

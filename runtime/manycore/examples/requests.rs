@@ -1,8 +1,8 @@
-//! A thread that takes requests in order, and has a pool of its own compute the answers.
+//! A thread that takes requests in order, and computes the answers in its own pool.
 //!
-//! It shows [`Pool::builder`] with a name, threads bound to CPUs, and a handler for panics; and
-//! [`Pool::spawn`]: jobs without a waiting caller. Answers come back through a channel. A request
-//! that makes its job panic does no harm to the others.
+//! It shows [`Pool::builder`] with a name, threads bound to CPUs and a panic handler, and [`Pool::spawn`] for
+//! jobs without a waiting caller. A channel returns the answers. A job that panics does no harm to other
+//! requests.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example requests
@@ -35,12 +35,12 @@ fn factors(mut number: u64) -> Vec<u64> {
     found
 }
 
-/// Serves until all clients are gone. Dropping the pool waits for the remaining jobs.
+/// Serves until all clients have gone. The drop of the pool waits for the remaining jobs.
 fn serve(pool: Pool, requests: Receiver<Request>) {
     for request in requests {
         pool.spawn(move || {
             let answer = (request.number, factors(request.number));
-            // The client may have gone.
+            // The client may have gone away.
             let _ = request.answer.send(answer);
         });
     }
@@ -64,13 +64,14 @@ fn main() -> Result<(), BuildError> {
     let numbers = (0..40).chain([2 * 3 * 5 * 7 * 11 * 13 * 17, 1_000_003 * 1_000_033]);
     for number in numbers.clone() {
         let answer = answer.clone();
-        ask.send(Request { number, answer }).expect("it serves");
+        ask.send(Request { number, answer })
+            .expect("the server receives");
     }
-    drop((ask, answer)); // No more requests: the server ends, and then the answers do.
+    drop((ask, answer)); // Without senders the server ends; then the answers end.
 
     let mut answers: Vec<_> = answers.into_iter().collect();
     server.join().expect("the server does not panic");
-    answers.sort(); // They came in any order.
+    answers.sort(); // Answers arrive in any order.
     for (number, factors) in answers.iter().rev().take(3) {
         println!("{number} is the product of {factors:?}");
     }

@@ -1,5 +1,4 @@
-//! A pool without threads, for a WebAssembly module whose host calls `run` and wants 0: all work
-//! happens on the caller.
+//! A pool without threads, for WebAssembly: the caller does all work. The host calls `run` and expects 0.
 //!
 //! ```sh
 //! cargo build -p manycore --example wasm --target wasm32-unknown-unknown
@@ -8,7 +7,7 @@
 use manycore::Pool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// 0, or the number of the check that failed; a trap if one panics.
+/// Returns 0, or the number of the check that failed. A check that panics traps.
 #[unsafe(no_mangle)]
 pub extern "C" fn run() -> u32 {
     let checks: [fn() -> bool; 6] = [

@@ -1,7 +1,7 @@
-//! How often each word occurs in a text.
+//! Counts how often each word occurs in a text.
 //!
-//! It shows [`Pool::map_reduce`]: each paragraph becomes a table of its words, and the tables of
-//! neighbours are merged until one is left. The result may be of any type, and so may its parts.
+//! It shows [`Pool::map_reduce`]: each paragraph becomes a table of its words, and neighbouring tables are
+//! merged until one is left. The results may have any type.
 //!
 //! ```sh
 //! cargo run --release -p manycore --example word_count
@@ -20,7 +20,7 @@ const PHRASES: [&str; 5] = [
     "The pool sleeps when there is no work, and a call wakes it.",
 ];
 
-/// Some 2,000 paragraphs of different lengths.
+/// Returns some 2,000 paragraphs of different lengths.
 fn text() -> Vec<String> {
     let paragraph = |number: usize| -> Vec<&str> {
         let length = 1 + number * number % 7;

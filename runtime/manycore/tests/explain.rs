@@ -17,7 +17,7 @@ fn a_pool_that_is_not_asked_says_nothing() {
     assert!(pool.decisions().is_empty());
 }
 
-/// Not inlined, so that it has a name also without debug information.
+/// Not inlined, so that it has a name even without debug information.
 #[inline(never)]
 fn calls_loops(pool: &Pool) {
     for _ in 0..50 {
@@ -65,7 +65,7 @@ fn lengths_of_another_magnitude_are_apart() {
     );
 }
 
-/// The child of the next test.
+/// The child process of the next test.
 #[test]
 fn child() {
     if std::env::var_os("MANYCORE_EXPLAIN").is_none() {
@@ -91,7 +91,7 @@ fn a_variable_has_all_pools_print_their_decisions() {
         .output()
         .unwrap();
     let said = String::from_utf8(child.stderr).unwrap();
-    // The pool prints when it ends, the global pool when the program ends.
+    // A pool prints when it ends; the global pool prints when the program ends.
     let lines = said
         .lines()
         .filter(|line| line.starts_with("manycore: ") && line.contains("two_pools"));

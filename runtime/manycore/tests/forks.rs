@@ -1,5 +1,5 @@
-//! Children of `fork`, in which a pool's threads do not exist: a call is refused at once or comes
-//! to its end; no call hangs. An alarm ends a child that does.
+//! A child of `fork` does not have the threads of its parent's pools. A call in a child either ends or is
+//! refused at once; no call hangs. An alarm kills a child that hangs.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 use manycore::Pool;
@@ -17,15 +17,14 @@ enum End {
 
 const FINE: End = End::Exited(0);
 
-/// Runs `case` in a child of `fork`, which exits with what it returns, or with 101 if it
-/// panics.
+/// Runs `case` in a child of `fork`. The child exits with the result of `case`, or with 101 after a panic.
 fn fork(case: impl FnOnce() -> i32) -> End {
-    // SAFETY: the child runs `case` and exits, without a return to the test's caller. The C
-    // library sees to its allocator.
+    // SAFETY: the child runs `case` and exits, without a return to the test's caller. The C library keeps its
+    // allocator usable.
     match unsafe { libc::fork() } {
         -1 => panic!("cannot fork"),
         0 => {
-            // SAFETY: plain calls.
+            // SAFETY: the call takes a number only.
             unsafe { libc::alarm(20) };
             let code = catch_unwind(AssertUnwindSafe(case)).unwrap_or(101);
             // SAFETY: as above.
@@ -33,7 +32,7 @@ fn fork(case: impl FnOnce() -> i32) -> End {
         }
         child => {
             let mut status = 0;
-            // SAFETY: memory for the status of this process's child.
+            // SAFETY: the status is a local variable, and `child` is this process's child.
             assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
             if libc::WIFSIGNALED(status) {
                 End::Killed(libc::WTERMSIG(status))
@@ -44,7 +43,7 @@ fn fork(case: impl FnOnce() -> i32) -> End {
     }
 }
 
-/// A pool of four whose threads have worked, and spin or have gone to sleep.
+/// Returns a pool of four whose threads have worked, and spin or sleep.
 fn used(asleep: bool) -> Pool {
     let pool = Pool::builder().threads(4).build().expect("a pool");
     assert_eq!(sum(&pool, 100_000), 4_999_950_000);
@@ -62,7 +61,7 @@ fn sum(pool: &Pool, n: usize) -> u64 {
     sum.into_inner()
 }
 
-/// 0 if `call` panics with the line that is promised.
+/// Returns 0 if `call` panics with the documented message.
 fn refused(call: impl FnOnce()) -> i32 {
     let Err(payload) = catch_unwind(AssertUnwindSafe(call)) else {
         return 1;
@@ -98,7 +97,7 @@ fn calls_of_the_parents_pool_are_refused() {
             let pool = used(asleep);
             let end = fork(|| refused(|| call(&pool)));
             assert_eq!(end, FINE, "{name}, asleep: {asleep}");
-            // The parent's is as it was.
+            // The parent's pool is unchanged.
             assert_eq!(sum(&pool, 1_000), 499_500);
         }
     }
@@ -141,7 +140,7 @@ fn the_global_pool_is_a_new_one() {
     let parents_address = std::ptr::from_ref(parents).addr();
     let works = || {
         let pool = Pool::global();
-        // A call from each thread: they are there.
+        // A call on each thread shows that the threads exist.
         let all = manycore::broadcast(|context| context.index());
         all.len() == pool.threads()
             && sum(pool, 100_000) == 4_999_950_000
@@ -149,7 +148,7 @@ fn the_global_pool_is_a_new_one() {
     };
     let end = fork(|| {
         let fresh = std::ptr::from_ref(Pool::global()).addr() != parents_address;
-        // And in a child of the child.
+        // The same in a child of the child.
         let grandchild = fork(|| i32::from(!works()));
         i32::from(!(fresh && works() && grandchild == FINE))
     });
@@ -160,7 +159,7 @@ fn the_global_pool_is_a_new_one() {
 
 #[test]
 fn a_global_pool_in_the_making_does_not_block_a_child() {
-    // The first call may be in progress in another thread at the fork.
+    // At the fork, another thread may be inside the first call.
     let end = fork(|| {
         let other = thread::spawn(|| Pool::global().threads());
         let mut fine = true;
@@ -191,10 +190,10 @@ fn who_forks_inside_goes_on_alone() {
 #[test]
 fn who_must_wait_for_threads_that_are_not_there_aborts() {
     let pool = used(true);
-    // Each member's call has to be run by that member.
+    // Each call of a broadcast must run on its own member.
     let end = pool.install(|| fork(|| pool.broadcast(|_| ()).len() as i32));
     assert_eq!(end, End::Killed(libc::SIGABRT));
-    // A stolen half that runs in the parent only, while the other half forks.
+    // A stolen half runs only in the parent, while the other half forks.
     let begun = AtomicU64::new(0);
     let forked = AtomicU64::new(0);
     let wait_for = |flag: &AtomicU64| {
@@ -209,7 +208,7 @@ fn who_must_wait_for_threads_that_are_not_there_aborts() {
             // SAFETY: as in `fork`; the child goes on in the pool's code, and is aborted.
             child = unsafe { libc::fork() };
             if child == 0 {
-                // SAFETY: a plain call.
+                // SAFETY: the call takes a number only.
                 unsafe { libc::alarm(20) };
             } else {
                 forked.store(1, Relaxed);

@@ -1,5 +1,5 @@
-//! The global pool: its configuration, and its users. There is one a process, so each case is a
-//! separate process: this program once more.
+//! The global pool: its configuration and its users. A process has one global pool, so each case runs in a
+//! child: this program again.
 #![cfg(all(unix, not(miri)))]
 
 #[path = "support/eventually.rs"]
@@ -20,8 +20,7 @@ use this_program::this_program;
 const CASE: &str = "MANYCORE_GLOBAL_CASE";
 const THREADS: &str = "MANYCORE_NUM_THREADS";
 
-/// Runs `case` in a process of its own for each of `values` of the environment variable, or
-/// for none.
+/// Runs `case` in children, with the environment variable set to each of `values`, or unset for `None`.
 fn in_children(test: &str, values: &[Option<&str>], case: impl FnOnce()) {
     if std::env::var_os(CASE).is_some() {
         case();
@@ -34,12 +33,12 @@ fn in_children(test: &str, values: &[Option<&str>], case: impl FnOnce()) {
         if let Some(value) = value {
             child.env(THREADS, value);
         }
-        let output = child.output().expect("it can be run");
+        let output = child.output().expect("the child starts");
         assert!(output.status.success(), "{value:?}: {output:?}");
     }
 }
 
-/// The threads of a pool without settings.
+/// Returns the number of threads of a pool without settings.
 fn default_threads() -> usize {
     Pool::builder().build().expect("a pool").threads()
 }
@@ -188,7 +187,7 @@ fn free_loops_use_the_pool_that_the_thread_is_in() {
             drop(seen);
             thread::sleep(Duration::from_micros(200));
         };
-        // In a call, and in the body of a loop: on more threads than the global pool has.
+        // In a call and in a loop's body, on more threads than the global pool has.
         eventually("two threads in the pool's loop", || {
             four.install(|| manycore::parallel_for(0..64, body));
             (seen.lock().unwrap().len() > 1).then_some(())
@@ -198,7 +197,7 @@ fn free_loops_use_the_pool_that_the_thread_is_in() {
             four.parallel_for(0..1, |_| manycore::parallel_for(0..64, body));
             (seen.lock().unwrap().len() > 1).then_some(())
         });
-        // Outside, the global pool. Its only thread is this.
+        // Outside, the free functions use the global pool, whose only thread is this one.
         let here = thread::current().id();
         manycore::parallel_for(0..64, |_| {
             assert_eq!(thread::current().id(), here);
@@ -207,7 +206,7 @@ fn free_loops_use_the_pool_that_the_thread_is_in() {
     });
 }
 
-/// Calls of every kind by several threads, and one that ends the pool's threads again and again.
+/// Several threads make calls of every kind. Another ends the pool's threads repeatedly.
 #[test]
 fn its_threads_end_beside_calls() {
     in_children("its_threads_end_beside_calls", &[Some("3")], || {
@@ -249,7 +248,7 @@ fn its_threads_end_beside_calls() {
     });
 }
 
-/// A detached job that is running is waited for; what is spawned later starts the threads again.
+/// The end waits for a detached job that runs. A later spawn starts the threads again.
 #[test]
 fn the_end_of_its_threads_waits_for_jobs() {
     in_children(

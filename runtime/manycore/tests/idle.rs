@@ -1,4 +1,4 @@
-//! Idle workers cost next to nothing.
+//! Idle workers use almost no CPU time.
 #![cfg(target_os = "linux")]
 
 #[path = "support/eventually.rs"]
@@ -15,25 +15,25 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-/// Time for the workers to fall asleep, and then to be watched.
+/// The workers have time `QUIET` to fall asleep, and are then measured for `WATCHED`.
 const QUIET: Duration = Duration::from_millis(200);
 const WATCHED: Duration = Duration::from_millis(300);
-/// CPU time in nanoseconds that all workers together may use while watched.
+/// Nanoseconds of CPU time that all workers together may use while they are measured.
 ///
-/// This is processor time, which the kernel charges only to a thread that runs: a sleeping thread
-/// uses none, even on a loaded machine and after delays. A thread that spun would use up to the
-/// whole 300 ms; one that woke to look every millisecond some 5.
+/// The kernel charges this time only to a thread that runs: a sleeping thread uses none, even on a loaded
+/// machine and after delays. A thread that spins would use up to 300 ms; a thread that wakes every
+/// millisecond, some 5 ms.
 const ALLOWED: u64 = 2_000_000;
 
-/// CPU time so far of the thread at `task`, in nanoseconds.
+/// Returns the CPU time of the thread at `task`, in nanoseconds.
 fn cpu_time(task: &Path) -> u64 {
     let text = fs::read_to_string(task.join("schedstat")).expect("the kernel keeps schedstat");
     let first = text.split(' ').next().expect("time on the CPU");
     first.parse().expect("a number of nanoseconds")
 }
 
-/// Runs `loops` and then watches the workers of their pool: of one with a
-/// core for each thread (where there are two), and of one with more threads.
+/// Runs `loops` and then measures the workers of their pool. One pool has at most a thread for each core (but
+/// at least two), the other has more threads.
 fn check(name: &str, spin_budget: Option<Duration>, loops: impl Fn(&Pool)) {
     for threads in [2, 5] {
         let name = format!("{name}-{threads}");
@@ -78,7 +78,7 @@ fn after_many_loops_in_a_row() {
     });
 }
 
-/// The workers have learned to wake for the next loop, which does not come.
+/// The workers have learned to wake for the next loop, which is not called.
 #[test]
 fn after_a_rhythm() {
     for period in [1, 5, 20] {

@@ -1,5 +1,5 @@
-//! Pools whose process enters a sandbox that refuses `membarrier`. It cannot be left again, so each
-//! case is a separate process: this program once more.
+//! Pools whose process enters a sandbox that refuses `membarrier`. A process cannot leave the sandbox, so
+//! each case runs in a child: this program again.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 #[path = "support/this_program.rs"]
@@ -15,10 +15,10 @@ use std::time::Duration;
 use this_program::this_program;
 
 const CASE: &str = "MANYCORE_MEMBARRIER_CASE";
-/// There are no filters here: an emulator, or a sandbox around this one.
+/// The exit code where filters are missing: under an emulator, or in a sandbox around this one.
 const NO_FILTERS: i32 = 77;
 
-/// `membarrier` is refused from now on, with `EPERM`, to all threads.
+/// From now on the kernel refuses `membarrier` with `EPERM`, for all threads.
 fn enter_sandbox() {
     let statement = |code: u32, jf, k| libc::sock_filter {
         code: code as u16,
@@ -41,7 +41,7 @@ fn enter_sandbox() {
         len: filter.len() as u16,
         filter: filter.as_mut_ptr(),
     };
-    // SAFETY: system calls that read the filter, which lives until they have returned.
+    // SAFETY: the system calls read the filter, which outlives them.
     let entered = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
             && libc::syscall(
@@ -56,7 +56,7 @@ fn enter_sandbox() {
     }
 }
 
-/// In the child, runs `case` and exits with 0 unless that did otherwise; in the parent, returns
+/// In the child, runs `case` and then exits with 0, unless `case` ends the process. In the parent, returns
 /// how the child ended, or `None` where there are no filters.
 fn child(test: &str, case: impl FnOnce()) -> Option<Output> {
     if std::env::var_os(CASE).is_some() {
@@ -75,7 +75,7 @@ fn child(test: &str, case: impl FnOnce()) -> Option<Output> {
     Some(output)
 }
 
-/// Ends well, or is aborted with the one line.
+/// Returns whether the child ended well, or aborted with the documented line.
 fn is_sound(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     output.status.success()
@@ -86,7 +86,7 @@ fn is_sound(output: &Output) -> bool {
             })
 }
 
-/// Data on the stack of a join's caller. The join's other half borrows it.
+/// Data on the stack of a join's caller, which the join's other half borrows.
 struct Local<'a>(&'a AtomicBool);
 
 impl Drop for Local<'_> {
@@ -112,7 +112,7 @@ fn a_join_does_not_leave_a_half_that_runs() {
                 },
                 || {
                     STARTED.store(true, SeqCst);
-                    // Long enough for the other side to give up waiting actively.
+                    // Long enough for the other thread to stop spinning.
                     for _ in 0..300 {
                         std::thread::sleep(Duration::from_millis(1));
                         if GONE.load(SeqCst) {
@@ -124,11 +124,11 @@ fn a_join_does_not_leave_a_half_that_runs() {
             );
         }));
         if joined.is_err() {
-            // The other half may be looking still.
+            // The other half may still read it.
             std::thread::sleep(Duration::from_millis(500));
             exit(43);
         }
-        // The pool may be aborted on its way out, too.
+        // The drop of the pool may abort too.
         drop(pool);
     });
     assert!(output.as_ref().is_none_or(is_sound), "{output:?}");
@@ -143,7 +143,7 @@ fn a_job_is_not_lost_in_silence() {
         enter_sandbox();
         std::thread::sleep(Duration::from_millis(300));
         pool.spawn(move || done.send(()).unwrap());
-        // Much longer than any wait of a job; only a lost job takes all of it.
+        // Much longer than any job waits; only a lost job uses it up.
         if wait.recv_timeout(Duration::from_secs(60)).is_err() {
             exit(44);
         }

@@ -1,13 +1,13 @@
-//! A permit belongs to one thread at a time, natively: random mixtures of bodies that wait in every
-//! kind of call, from two callers, in two pools. One of these follows an allotment that changes.
+//! A permit belongs to one thread at a time, on real threads. Random bodies wait in every kind of call, from
+//! two callers, in two pools. One pool follows an allotment that changes.
 //!
-//! Each stretch of a body, between two calls of a pool, adds to a plain number of its permit. So
-//! ThreadSanitizer (`ci/tsan.sh`) sees two threads with one permit, and a permit that is handed
-//! over without an order. Each iteration runs once, and what is made of the items is what a plain
-//! loop makes of them. Seeded: a failure names its seed.
+//! A stretch is the part of a body between two calls of a pool. Each stretch adds to a plain number of its
+//! permit. So ThreadSanitizer (`ci/tsan.sh`) sees two threads with one permit, and a permit that changes
+//! hands without an order. Each iteration runs once, and results are those of a plain loop. A failure names
+//! its seed.
 //!
-//! `MANYCORE_SCHEDULES=100 cargo test -p manycore --test permits` runs a hundred times as many
-//! mixtures, `MANYCORE_SEED=7` that of one seed.
+//! `MANYCORE_SCHEDULES=100 cargo test -p manycore --test permits` runs a hundred times as many mixtures.
+//! `MANYCORE_SEED=7` runs only that of seed 7.
 
 #[path = "support/eventually.rs"]
 mod eventually;
@@ -28,35 +28,35 @@ use std::thread;
 use std::time::{Duration, Instant};
 use visits::Visits;
 
-/// Mixtures of one run of the test.
+/// The number of mixtures in one run of the test.
 const MIXTURES: u64 = 30;
-/// Threads of each pool.
+/// The number of threads of each pool.
 const THREADS: [usize; 2] = [3, 2];
-/// Calls in calls, at the most.
+/// The greatest depth of nested calls.
 const DEPTH: usize = 3;
 
-/// The stretches with one permit.
+/// The stretches that ran with one permit.
 #[derive(Default)]
 struct Permit {
-    /// The thread in it, or 0. Relaxed everywhere: it must bring about no order by itself.
+    /// The thread inside a stretch, or 0. Relaxed everywhere: it must not order anything itself.
     holder: AtomicU64,
     stretches: UnsafeCell<u64>,
 }
 
-// SAFETY: only a thread that has the permit reads or writes `stretches`, and a permit is one
-// thread's at a time: that this is so is what the test is about.
+// SAFETY: only a thread with the permit reads or writes `stretches`, and one thread at a time has the permit:
+// the test checks exactly this.
 unsafe impl Sync for Permit {}
 
 struct World {
     pools: [Pool; 2],
     permits: [Vec<Permit>; 2],
-    /// Detached jobs that have not ended.
+    /// The number of detached jobs that have not ended.
     detached: AtomicU64,
-    /// Has been seen to be broken; said at the end, since bodies of detached jobs must not panic.
+    /// Whether a check has failed. Reported at the end, since bodies of detached jobs must not panic.
     broken: AtomicBool,
 }
 
-/// A number of this thread's own.
+/// Returns a number that is this thread's own.
 fn this_thread() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local!(static THIS: u64 = NEXT.fetch_add(1, Relaxed));
@@ -109,7 +109,7 @@ impl World {
     }
 }
 
-/// A body of a pool, which runs now.
+/// A body of a pool that runs now.
 #[derive(Clone, Copy)]
 struct Body<'a> {
     world: &'a Arc<World>,
@@ -118,7 +118,7 @@ struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Runs a body of `pool`, which may call so much deeper.
+    /// Runs a body of `pool`, which may nest `depth` further calls.
     fn run<R>(world: &'a Arc<World>, pool: usize, depth: usize, body: impl FnOnce(Self) -> R) -> R {
         world.begin_stretch(pool);
         let result = body(Self { world, pool, depth });
@@ -126,7 +126,7 @@ impl<'a> Body<'a> {
         result
     }
 
-    /// A call of a pool. This thread may give its permit away in it.
+    /// Makes a call of a pool, in which this thread may give its permit away.
     fn call<R>(self, call: impl FnOnce(&'a Pool) -> R) -> R {
         self.world.end_stretch(self.pool);
         let result = call(&self.world.pools[self.pool]);
@@ -134,7 +134,7 @@ impl<'a> Body<'a> {
         result
     }
 
-    /// A body within a call of this one: it works, and then does some steps.
+    /// A body within a call of this one: it works, and then takes some steps.
     fn inner(self, seed: u64) {
         Self::run(self.world, self.pool, self.depth - 1, |body| {
             body.steps(seed)
@@ -178,7 +178,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A detached job, which the pool runs `times` times.
+    /// Returns a detached job, which the pool runs `times` times.
     fn detached(self, times: u64, us: u64, seed: u64) -> impl Fn() + Send + Sync + 'static {
         let (world, pool) = (Arc::clone(self.world), self.pool);
         let depth = self.depth - 1;
@@ -192,7 +192,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A loop of some kind. One or two of its iterations do more than work.
+    /// Runs a loop of some kind. One or two of its iterations do more than work.
     fn a_loop(self, rng: &mut Rng) {
         let n = rng.usize(1..100);
         let (first, second) = (rng.usize(..n.min(3)), rng.usize(..n));
@@ -264,7 +264,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Runs the mixture of a seed.
+/// Runs the mixture of seed `seed`.
 fn mixture(seed: u64) {
     let mut rng = Rng::with_seed(seed);
     let allotment = Allotment::new(THREADS[0]);
@@ -307,7 +307,7 @@ fn mixture(seed: u64) {
     assert!(!world.broken.load(Relaxed), "see above");
 }
 
-/// The value of an environment variable that is a number.
+/// Reads a number from an environment variable.
 fn number(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().expect("a number"))

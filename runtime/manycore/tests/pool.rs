@@ -1,5 +1,4 @@
-//! A pool's life: what the builder refuses, what its threads look like, and
-//! how they end.
+//! A pool's life: what the builder refuses, the properties of its threads, and how they end.
 
 #[path = "support/eventually.rs"]
 mod eventually;
@@ -31,7 +30,7 @@ fn assert_works(pool: &Pool) {
     }
 }
 
-/// The result of `look` on every worker of the pool, in no order.
+/// Returns the result of `look` on every worker of the pool, in any order.
 fn on_workers<R: Send>(pool: &Pool, look: impl Fn() -> R + Sync) -> Vec<R> {
     let caller = thread::current().id();
     let seen = Mutex::new((Vec::new(), Vec::new()));
@@ -95,7 +94,7 @@ fn an_impossible_affinity_names_the_cpu() {
     assert!(error.to_string().contains("empty"), "{error}");
 }
 
-/// Errors are one line for a person, and whole for a program.
+/// An error prints as one line, and keeps its details for the program.
 #[test]
 fn errors_are_errors() {
     let error = Pool::builder().threads(0).build().unwrap_err();
@@ -128,7 +127,7 @@ fn workers_carry_the_name() {
     assert_eq!(names, ["loom-1", "loom-2", "loom-3"]);
 }
 
-/// A name that no thread can have is refused like any other bad input.
+/// A name that no thread can have is an error like any other bad input.
 #[test]
 fn a_name_with_a_nul_is_an_error() {
     let built = Pool::builder().threads(2).name("a\0b").build();
@@ -136,7 +135,7 @@ fn a_name_with_a_nul_is_an_error() {
     assert!(!error.to_string().is_empty());
 }
 
-/// Recurses through more stack than the standard library gives a thread.
+/// Recurses through more stack than the standard library's default.
 #[test]
 fn workers_have_the_stack_asked_for() {
     fn deep(frames: usize) -> usize {
@@ -176,7 +175,7 @@ fn two_hundred_pools() {
     }
 }
 
-/// Never used; used just before; used, and its workers asleep.
+/// A pool that was never used, one just used, and one whose workers sleep.
 #[test]
 fn a_pool_can_be_dropped_at_any_time() {
     for threads in [1, 2, 5] {
@@ -206,7 +205,7 @@ fn a_pool_moves_between_threads() {
     assert_works(&pool.join().unwrap());
 }
 
-/// Budgets from nothing to for ever; a worker that spins for ever still ends.
+/// Budgets from zero to unlimited. Even a worker that spins without limit ends.
 #[test]
 fn any_spin_budget() {
     let budgets = [
@@ -216,11 +215,11 @@ fn any_spin_budget() {
         Duration::from_secs(u32::MAX.into()),
         Duration::MAX,
     ];
-    // With no more threads than cores, and with more.
+    // With at most as many threads as cores, and with more.
     for (budget, threads) in budgets.into_iter().flat_map(|b| [(b, 2), (b, 3)]) {
         let builder = Pool::builder().threads(threads).spin_budget(budget);
         let pool = builder.build().unwrap();
-        // Long enough for the workers to go through their waiting.
+        // Long enough for the workers to pass through all phases of waiting.
         thread::sleep(Duration::from_millis(5));
         assert_works(&pool);
         thread::sleep(Duration::from_millis(5));
@@ -234,8 +233,7 @@ mod linux {
     use rustix::thread::{CpuSet, sched_getaffinity};
 
     fn expect_tasks(name: &str, count: usize) {
-        // A thread names itself when it first runs, and the system may list an ended, joined thread
-        // for a moment.
+        // A thread sets its name when it first runs. For a moment the system may still list a joined thread.
         let what = format!("{count} threads named {name}");
         eventually(&what, || (tasks::named(name).len() == count).then_some(()));
     }
@@ -257,8 +255,7 @@ mod linux {
         expect_tasks("alone-", 0);
     }
 
-    /// More address space than there is: the limits on threads do not bind
-    /// root, this does.
+    /// The stacks exceed the address space: the limits on threads do not bind root, but this limit does.
     #[test]
     fn a_thread_that_cannot_start_is_an_error() {
         for bytes in [1 << 46, 1 << 60, usize::MAX] {

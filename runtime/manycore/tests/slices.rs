@@ -105,7 +105,7 @@ fn items_without_size() {
     }
 }
 
-/// The longest slice there can be.
+/// The longest possible slice.
 #[test]
 fn chunks_of_more_units_than_there_are_addresses() {
     let mut units = vec![(); usize::MAX];
@@ -118,7 +118,7 @@ fn chunks_of_more_units_than_there_are_addresses() {
     assert_eq!(lengths, [(0, usize::MAX / 2), (1, usize::MAX / 2), (2, 1)]);
 }
 
-/// Counts those alive.
+/// Counts the existing items.
 struct Tracked<'a>(&'a AtomicIsize);
 
 impl<'a> Tracked<'a> {
@@ -173,8 +173,7 @@ fn a_panic_leaves_every_item_in_permit() {
     }
 }
 
-/// Slices may come from and go to anywhere: items that borrow, and a pool
-/// that is borrowed itself.
+/// A loop accepts slices from anywhere: items that borrow, and a borrowed pool.
 #[test]
 fn items_may_borrow_from_the_stack() {
     fn longest<'a>(pool: &Pool, words: &[&'a str], out: &mut [&'a str]) {

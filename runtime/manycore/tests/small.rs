@@ -1,5 +1,5 @@
-//! One of each kind, small enough for Miri (`ci/miri.sh`). Miri finds faults that no other test
-//! can: races on plain memory, and references to freed memory.
+//! One test of each kind, small enough for Miri (`ci/miri.sh`). Miri finds faults that no other test can
+//! find: races on plain memory, and references to freed memory.
 
 use manycore::prelude::*;
 use manycore::{Partitioner, Pool, seam};
@@ -12,7 +12,7 @@ fn partitioners() -> [Partitioner; 4] {
         Partitioner::fixed_block(1),
         seam::sharded(1),
         Partitioner::default(),
-        // Again: it has seen the loop before.
+        // Again, since it has now seen the loop.
         Partitioner::default(),
     ]
 }
@@ -24,7 +24,7 @@ fn pool(threads: usize) -> Pool {
         .expect("threads can be made")
 }
 
-/// Every index is written once, unsynchronised, by whoever runs it.
+/// Every index is written once, without synchronisation.
 fn fill(pool: &Pool, partitioner: Partitioner, n: usize) {
     let mut items = vec![0; n];
     pool.with(partitioner)
@@ -109,7 +109,7 @@ fn pools_that_end_at_once_or_asleep() {
     assert_eq!(calls.into_inner(), 3);
 }
 
-/// Sums by halves, written without synchronisation by whoever runs them.
+/// Sums by halves, without synchronisation of the writes.
 fn tree(pool: &Pool, items: &mut [u32]) {
     if let [item] = items {
         *item += 1;
@@ -126,7 +126,7 @@ fn joins() {
     tree(&pool, &mut items);
     pool.install(|| tree(&pool, &mut items));
     assert_eq!(items, vec![2; 5]);
-    // A frame that dies by a panic, with a thief at work in it or not.
+    // A panic ends a join's frame, while a thief works in it or not.
     let mut written = vec![0; 2];
     let caught = catch_unwind(AssertUnwindSafe(|| {
         pool.join(
@@ -144,7 +144,7 @@ fn joins() {
     );
 }
 
-/// The second closure is stolen: it is waited for by the first.
+/// The second closure is stolen, and the first waits for it.
 #[test]
 fn a_stolen_closure() {
     let pool = pool(2);
@@ -213,9 +213,8 @@ fn calls_from_two_threads_and_between_pools() {
     });
 }
 
-/// Items that are moved out of a vector, written to slots, and left behind by a panic.
-/// A caller that finds another in the pool borrows a sleeping worker's permit. A call back runs on the waiting
-/// thread.
+/// Items are moved out of a vector, written to slots, and left after a panic. A caller that finds another
+/// caller in the pool borrows a sleeping worker's permit. A call back runs on the waiting thread.
 #[test]
 fn visits_and_calls_back() {
     let pool = pool(3);
@@ -269,7 +268,7 @@ fn parallel_iterators() {
         });
         assert!(states.max() >= Some(3));
     });
-    // Leaks the written items, and the items that no thread has reached: numbers, here.
+    // Leaks the written items and those that no thread has reached; here they are numbers.
     let caught = catch_unwind(AssertUnwindSafe(|| {
         let numbers = pool.install(|| (0..30).collect::<Vec<_>>().into_par_iter());
         let mapped = numbers.map(|i| match i {

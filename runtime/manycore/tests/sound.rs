@@ -1,5 +1,5 @@
-//! Programs without `unsafe` in which a pool once broke its promise: a thread went on with a permit
-//! that it had given away, growth of the allotment went unheard, or threads outlived their end.
+//! Safe programs in which a pool once broke a promise: a thread went on with a permit that it had given away,
+//! an allotment's growth woke no thread, or threads outlived their end.
 #![forbid(unsafe_code)]
 
 #[path = "support/eventually.rs"]
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// An event that happens once. Threads wait for it.
+/// An event that happens once, for which threads wait.
 #[derive(Clone, Default)]
 struct Event(Arc<AtomicBool>);
 
@@ -31,13 +31,13 @@ impl Event {
         self.0.load(SeqCst)
     }
 
-    /// Waits as a user's own code does, with the thread's permit.
+    /// Waits as a user's code does, and keeps the thread's permit.
     fn wait(&self, what: &str) {
         eventually(what, || self.has_happened().then_some(()));
     }
 }
 
-/// A pool that threads of its own jobs may keep.
+/// A pool that its own jobs' threads may keep.
 fn shared(pool: Pool) -> Arc<Pool> {
     Arc::new(pool)
 }
@@ -50,8 +50,8 @@ fn work(us: u64) {
     }
 }
 
-/// Waits in a join until another thread has this thread's permit: the other half of the join waits
-/// for a job that finds no other permit. That job keeps the permit until `back`.
+/// Waits in a join until another thread has this thread's permit. The other half of the join waits for a job
+/// that finds no other permit. That job keeps the permit until `back`.
 fn wait_for_a_stranger(pool: &Arc<Pool>, back: &Event) {
     let (half, stranger) = (Event::default(), Event::default());
     pool.join(
@@ -68,7 +68,7 @@ fn wait_for_a_stranger(pool: &Arc<Pool>, back: &Event) {
     );
 }
 
-/// Whether a `filter` over `n` items, with the body `each`, finds each item once.
+/// Returns whether a `filter` over `n` items, with the body `each`, finds each item once.
 fn is_whole(n: usize, each: impl Fn(usize) + Sync) -> bool {
     let all: Vec<usize> = (0..n)
         .into_par_iter()
@@ -80,8 +80,8 @@ fn is_whole(n: usize, each: impl Fn(usize) + Sync) -> bool {
     all.into_iter().eq(0..n)
 }
 
-/// The first iteration of a nested loop runs before the loop is posted, since no worker is idle. It
-/// waits, and comes back to another permit: the loop belongs to that permit.
+/// The first iteration of a nested loop runs before the loop is posted, since no worker is idle. It waits,
+/// and goes on with another permit: the loop must be posted with that permit.
 #[test]
 fn a_loop_is_posted_with_the_permit_that_its_caller_has_then() {
     let pool = shared(pool(3));
@@ -111,7 +111,7 @@ fn a_loop_is_posted_with_the_permit_that_its_caller_has_then() {
                         let back = Event::default();
                         wait_for_a_stranger(&pool, &back);
                         back.happen();
-                        // Time for the stranger's thread to look for loops.
+                        // Gives the stranger's thread time to look for loops.
                         work(300);
                     });
                     whole.store(is, SeqCst);
@@ -123,8 +123,8 @@ fn a_loop_is_posted_with_the_permit_that_its_caller_has_then() {
     }
 }
 
-/// A worker beyond the allotment runs a broadcast's call. The call waits, the allotment grows, and
-/// the worker comes back to another permit: it looks for loops there.
+/// A worker beyond the allotment runs a broadcast's call, which waits. The allotment grows, and the worker
+/// goes on with another permit: it must look for loops with that permit.
 #[test]
 fn a_worker_that_stood_aside_helps_with_the_permit_that_it_has_then() {
     let allotment = Allotment::new(1);
@@ -167,8 +167,8 @@ fn a_worker_that_stood_aside_helps_with_the_permit_that_it_has_then() {
     }
 }
 
-/// A worker beyond the allotment sleeps in a join. The allotment grows, and a job waits for which
-/// only the worker's permit is left.
+/// A worker beyond the allotment sleeps in a join. The allotment grows while a job waits: only the worker's
+/// permit is left for it.
 #[test]
 fn growth_reaches_a_worker_that_sleeps_in_a_wait() {
     let allotment = Allotment::new(1);
@@ -188,13 +188,13 @@ fn growth_reaches_a_worker_that_sleeps_in_a_wait() {
         _ => {}
     });
     called.wait("permit 2 has its call");
-    // Time to fall asleep.
+    // Time for the worker to fall asleep.
     thread::sleep(Duration::from_millis(50));
     allotment.set(3);
     joined.wait("the job begins, and the join ends");
 }
 
-/// The same without growth: what comes is mail, which is for permits beyond the allotment as well.
+/// The same without growth: mail arrives, which permits beyond the allotment serve as well.
 #[test]
 fn a_worker_beyond_the_allotment_does_not_keep_mail_from_its_permit() {
     let allotment = Allotment::new(4);
@@ -222,8 +222,8 @@ fn a_worker_beyond_the_allotment_does_not_keep_mail_from_its_permit() {
     eventually("all calls end", || (ended.load(SeqCst) == 4).then_some(()));
 }
 
-/// A caller gives permit 0 away in its call, comes back to permit 1 and leaves, while the holder of
-/// permit 0 sleeps. Then nothing is left to be done.
+/// A caller gives permit 0 away in its call, gets permit 1 and leaves, while the holder of permit 0 sleeps.
+/// Then no work is left.
 #[test]
 fn threads_end_after_a_caller_has_left_from_another_permit() {
     let called = shared(pool(2));
@@ -260,7 +260,7 @@ fn threads_end_after_a_caller_has_left_from_another_permit() {
     ended.wait("the threads end");
 }
 
-/// A thread that another one has just started is not overlooked by the end of all threads.
+/// The end of all threads does not overlook a thread that another has just started.
 #[test]
 fn threads_that_have_just_been_started_end_too() {
     let live = Arc::new(AtomicUsize::new(0));
@@ -283,7 +283,7 @@ fn threads_that_have_just_been_started_end_too() {
                     }
                 });
             });
-            // Once the call with permit 0 has run, all threads have been started.
+            // Once the call with permit 0 has run, all threads have started.
             ran.wait("the call with permit 0 runs");
             assert!(pool.end_threads());
             assert_eq!(live.load(SeqCst), 0, "round {round}: threads that run");
@@ -291,7 +291,7 @@ fn threads_that_have_just_been_started_end_too() {
     }
 }
 
-/// Items without a size: a slice may have as many as there are numbers.
+/// A slice of items without size may be as long as the largest number.
 #[test]
 fn windows_of_the_longest_slice_are_counted() {
     let units = [(); usize::MAX];

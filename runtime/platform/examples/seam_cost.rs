@@ -1,5 +1,5 @@
-//! The same claim loop twice: over `Platform`, and by hand with
-//! `std::sync::atomic`. `ci/seam-cost.sh` counts the instructions of both.
+//! One claim loop in two versions: over `Platform`, and with `std::sync::atomic`. `ci/seam-cost.sh` counts
+//! the instructions of both.
 
 use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::hint::black_box;
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 const CLAIMS: u64 = 100_000;
 
-/// Joins a gate, claims blocks until none is left, takes some back by
-/// compare-and-swap, leaves: the operations of a helper's way through a loop.
+/// A helper's operations in a loop: it joins a gate, claims blocks until none is left, takes some back by
+/// compare-and-swap, and leaves.
 #[inline(never)]
 fn over_platform<P: Platform>(
     open: &P::AtomicBool,
@@ -35,7 +35,7 @@ fn over_platform<P: Platform>(
     sum
 }
 
-/// The same, by hand.
+/// The same with `std::sync::atomic`.
 #[inline(never)]
 fn by_hand(open: &AtomicBool, count: &AtomicU32, next: &AtomicU64) -> u64 {
     count.fetch_add(1, Ordering::Relaxed);
@@ -44,7 +44,7 @@ fn by_hand(open: &AtomicBool, count: &AtomicU32, next: &AtomicU64) -> u64 {
     } else {
         std::sync::atomic::fence(Ordering::SeqCst);
     }
-    let mut sum = 2; // Not 1: the compiler would see equal functions and merge them.
+    let mut sum = 2; // With 1, the compiler would merge the equal functions.
     if open.load(Ordering::Acquire) {
         loop {
             let start = next.fetch_add(16, Ordering::Relaxed);

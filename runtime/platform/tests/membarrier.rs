@@ -1,5 +1,5 @@
-//! A system that refuses `membarrier`: from the beginning, and after it was granted. A filter
-//! cannot be taken away again, so each case is a process of its own, this program once more.
+//! A system that refuses `membarrier`, from the beginning or after a grant. A process cannot remove a filter,
+//! so each case runs in a child: this program again.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 use manycore_platform::{Native, Platform};
@@ -7,12 +7,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::panic::catch_unwind;
 use std::process::{Command, Output};
 
-/// The child's case; unset in the parent.
+/// Names the child's case. The parent does not set it.
 const CASE: &str = "MANYCORE_MEMBARRIER_CASE";
-/// There are no filters here: an emulator, or a sandbox around this one.
+/// The exit code where filters are missing: under an emulator, or in a sandbox around this one.
 const NO_FILTERS: i32 = 77;
 
-/// Has `membarrier` refused from now on, for all threads, with `EPERM`.
+/// From now on the kernel refuses `membarrier` with `EPERM`, for all threads.
 fn refuse() {
     let statement = |code: u32, jt, jf, k| libc::sock_filter {
         code: code as u16,
@@ -33,7 +33,7 @@ fn refuse() {
         len: filter.len() as u16,
         filter: filter.as_mut_ptr(),
     };
-    // SAFETY: system calls that read the filter, which lives until they have returned.
+    // SAFETY: the system calls read the filter, which outlives them.
     let installed = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
             && libc::syscall(
@@ -48,7 +48,7 @@ fn refuse() {
     }
 }
 
-/// Runs `test` of this program as a child of its own; `None` where there are no filters.
+/// Runs `test` of this program in a child. Returns `None` where there are no filters.
 fn run(test: &str) -> Option<Output> {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
@@ -75,7 +75,7 @@ fn refused_later_is_the_end_with_one_line() {
         }
         Native::heavy_fence();
         refuse();
-        // Neither a return nor a panic: whoever waits further up must not be left.
+        // The fence neither returns nor panics: no caller above may go on.
         let unwound = catch_unwind(Native::heavy_fence).is_err();
         println!("went on, unwound: {unwound}");
         std::process::exit(1);

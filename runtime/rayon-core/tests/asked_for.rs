@@ -1,5 +1,5 @@
-//! Requests of rayon's users that its core cannot meet. Written against the common interface, so
-//! that `ci/rayon.sh` can run the same file against the original: each of these tests fails there.
+//! Requests of rayon's users that the original rayon-core cannot meet. The tests use the common interface:
+//! `ci/rayon.sh` also runs this file against the original, where each test fails.
 
 use rayon_core::{ThreadPoolBuilder, join, scope};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs `body`, which must end within half a minute.
+/// Runs `body`, which must end within 30 s.
 fn ends(body: impl FnOnce() + Send + 'static) {
     let (tell, told) = mpsc::channel();
     let runner = thread::spawn(move || {
@@ -16,7 +16,7 @@ fn ends(body: impl FnOnce() + Send + 'static) {
         tell.send(()).unwrap();
     });
     match told.recv_timeout(Duration::from_secs(30)) {
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("it does not end"),
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("the program does not end"),
         Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => runner.join().unwrap(),
     }
 }
@@ -34,8 +34,8 @@ fn work(time: Duration) {
     }
 }
 
-/// rayon#592 and its many relatives: while the first half of the join is done and another thread
-/// has the second, the waiting thread must not begin a job that wants the lock.
+/// rayon#592 and many related issues: the first half of the join has ended, and another thread runs the
+/// second. Meanwhile the waiting thread must not begin a job that wants the lock.
 #[test]
 fn a_lock_is_held_across_a_join() {
     ends(|| {
@@ -59,7 +59,7 @@ fn a_lock_is_held_across_a_join() {
     });
 }
 
-/// rayon#592 once more: the thread waits for a call into another pool.
+/// rayon#592 again: the thread waits for a call into another pool.
 #[test]
 fn a_lock_is_held_across_a_call_into_another_pool() {
     ends(|| {
@@ -71,7 +71,7 @@ fn a_lock_is_held_across_a_call_into_another_pool() {
         let lock = Mutex::new(0);
         let [busy, holds, begun] = [const { AtomicBool::new(false) }; 3];
         one.in_place_scope(|s| {
-            // One thread of the pool has enough to do. The other has the lock and waits.
+            // One thread of the pool has enough work. The other has the lock and waits.
             s.spawn(|_| {
                 busy.store(true, Relaxed);
                 until(&begun);
@@ -93,7 +93,7 @@ fn a_lock_is_held_across_a_call_into_another_pool() {
     });
 }
 
-/// rayon#751, #854, #1064: jobs that wait are not piled up on one stack.
+/// rayon#751, #854, #1064: waiting jobs do not pile up on one stack.
 #[test]
 fn a_waiting_job_has_no_stranger_on_its_stack() {
     thread_local! {
@@ -107,7 +107,7 @@ fn a_waiting_job_has_no_stranger_on_its_stack() {
                 let depth = DEPTH.get() + 1;
                 DEPTH.set(depth);
                 deepest.fetch_max(depth, Relaxed);
-                // The second half is stolen and takes longer than the first.
+                // The second half is stolen, and runs longer than the first.
                 let short = Duration::from_micros(20);
                 join(|| work(short), || thread::sleep(10 * short));
                 DEPTH.set(depth - 1);
@@ -117,12 +117,12 @@ fn a_waiting_job_has_no_stranger_on_its_stack() {
     assert_eq!(deepest.into_inner(), 1);
 }
 
-/// polars#8032: the threads of the global pool are the parent's.
+/// polars#8032: a child does not have the threads of the global pool.
 #[cfg(unix)]
 #[test]
 fn a_child_of_fork_has_a_pool() {
     assert_eq!(join(|| 1, || 2), (1, 2));
-    // SAFETY: the child calls nothing but this library and `_exit`.
+    // SAFETY: the child calls only this library and `_exit`.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let sum = AtomicUsize::new(0);
@@ -133,16 +133,16 @@ fn a_child_of_fork_has_a_pool() {
             }
         });
         let right = sum.into_inner() == 4_950;
-        // SAFETY: ends this process.
+        // SAFETY: the call only ends this process.
         unsafe { libc::_exit(if right { 0 } else { 1 }) }
     }
     assert!(child > 0);
     let end = Instant::now() + Duration::from_secs(30);
     let mut status = 0;
-    // SAFETY: a child of ours, and a place for its status.
+    // SAFETY: this process's child, and a local variable for its status.
     while unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == 0 {
         if Instant::now() > end {
-            // SAFETY: that child, which is not waited for yet.
+            // SAFETY: the same child, which has not been waited for.
             unsafe { libc::kill(child, libc::SIGKILL) };
             panic!("the child does not end");
         }
@@ -151,7 +151,7 @@ fn a_child_of_fork_has_a_pool() {
     assert_eq!(status, 0);
 }
 
-/// Runs test `name` as `inside` in a process of its own, with `variable` set to 1.
+/// Runs test `name` as `inside` in a child, with `variable` set to 1.
 #[cfg(target_os = "linux")]
 fn in_its_own_process(name: &str, variable: &str, inside: impl FnOnce()) {
     const INSIDE: &str = "MANYCORE_TEST_INSIDE";
@@ -168,13 +168,13 @@ fn in_its_own_process(name: &str, variable: &str, inside: impl FnOnce()) {
     assert!(child.status.success(), "{errors}");
 }
 
-/// The threads of this process.
+/// Returns the number of threads of this process.
 #[cfg(target_os = "linux")]
 fn threads_here() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// rayon#576, rust#64752: a program that makes a pool, and has nothing for it, pays no thread.
+/// rayon#576, rust#64752: a program that builds a pool but gives it no work starts no thread.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pool_starts_its_threads_when_it_has_work() {
@@ -196,14 +196,14 @@ fn a_pool_starts_its_threads_when_it_has_work() {
     );
 }
 
-/// The original's behaviour: it has no such function. Ours shadows this in the test below.
+/// The original has no such function. In the test below, our crate's function shadows this one.
 #[cfg(target_os = "linux")]
 #[allow(dead_code, reason = "the original's")]
 fn end_global_threads() -> bool {
     false
 }
 
-/// rayon#688, #959, #483: no thread is left when the program says so, and the pool goes on.
+/// rayon#688, #959, #483: a program can end all threads of the pool, and can use the pool again.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_global_pool_ends_and_begins_again() {
@@ -220,15 +220,15 @@ fn the_global_pool_ends_and_begins_again() {
     });
 }
 
-/// rayon#319, and every container with a changing share of the machine: a pool that was made on two
-/// cores and has one left runs one thread.
+/// rayon#319, and every container with a changing share of the machine: a pool that was built on two cores
+/// runs one thread once one core is left.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pool_follows_the_cores_that_are_left() {
     if thread::available_parallelism().unwrap().get() < 2 {
         return println!("skipped: one core");
     }
-    // Another process: its mask is its own.
+    // A process of its own, since the mask changes.
     in_its_own_process(
         "a_pool_follows_the_cores_that_are_left",
         "MANYCORE_FOLLOW",
@@ -238,7 +238,7 @@ fn a_pool_follows_the_cores_that_are_left() {
 
 #[cfg(target_os = "linux")]
 fn follows() {
-    /// The most of `jobs` that ran at once.
+    /// Returns how many of `jobs` jobs ran at once, at most.
     fn most_at_once(jobs: usize) -> usize {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         scope(|s| {
@@ -254,17 +254,17 @@ fn follows() {
     }
     most_at_once(20);
     one_core_for_all();
-    // As often as it takes to be noticed; a pool that follows nothing never does.
+    // Repeats until the pool has noticed. A pool that follows nothing never does.
     let end = Instant::now() + Duration::from_secs(10);
     while most_at_once(100) > 1 {
         assert!(Instant::now() < end, "two threads on one core");
     }
 }
 
-/// Binds each thread of this process to the first core that it may use.
+/// Binds each thread of this process to the process's first core.
 #[cfg(target_os = "linux")]
 fn one_core_for_all() {
-    // SAFETY: sets of the size that is said, and numbers of this process's threads.
+    // SAFETY: each set has the given size, and the numbers are those of this process's threads.
     unsafe {
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();
         let size = size_of::<libc::cpu_set_t>();
@@ -275,7 +275,7 @@ fn one_core_for_all() {
         for task in std::fs::read_dir("/proc/self/task").unwrap() {
             let name = task.unwrap().file_name();
             let thread: libc::pid_t = name.to_str().unwrap().parse().unwrap();
-            // A thread that has ended meanwhile needs no mask.
+            // A thread that has ended needs no mask.
             libc::sched_setaffinity(thread, size, &raw const one);
         }
     }

@@ -1,4 +1,4 @@
-//! The settings of this crate's builder that rayon lacks.
+//! The settings of this crate's builder that the original lacks.
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder, ThreadPoolBuilderExt, join, scope};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -41,7 +41,7 @@ fn scopes_help_outer_ones_or_not() {
     assert_eq!(order(true), ["inner", "end", "outer"]);
 }
 
-/// Without a reserve handlers see each thread once, whatever waits.
+/// Without a reserve, handlers see each thread once, whatever waits.
 #[test]
 fn handlers_of_a_pool_without_reserve_see_each_thread_once() {
     let (tell, starts) = mpsc::channel();
@@ -59,13 +59,13 @@ fn handlers_of_a_pool_without_reserve_see_each_thread_once() {
         }
     });
     drop(pool);
-    // The handler goes with the last thread.
+    // The handler is dropped with the last thread.
     let mut indices: Vec<_> = starts.iter().collect();
     indices.sort_unstable();
     assert_eq!(indices, [0, 1]);
 }
 
-/// A pool's end waits for no thread, and all spawned jobs run.
+/// The drop of a pool waits for no thread, and all spawned jobs run.
 #[test]
 fn dropping_a_pool_waits_for_nothing() {
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -80,7 +80,7 @@ fn dropping_a_pool_waits_for_nothing() {
     assert_eq!(told.recv(), Ok(5));
 }
 
-/// The threads of a scoped pool end with the scope, whatever happens in it.
+/// The threads of a scoped pool end with the scope, even after a panic.
 #[test]
 fn a_scoped_pool_whose_user_panics() {
     let ended = AtomicUsize::new(0);
@@ -106,7 +106,7 @@ fn a_scoped_pool_whose_user_panics() {
     assert_eq!(ended.load(Relaxed), 6);
 }
 
-/// Also by a job of its own, and by a thread that is its worker.
+/// One of the pool's own jobs may drop the pool, and so may a thread that is its worker.
 #[test]
 fn a_pool_is_dropped_anywhere() {
     let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build();
@@ -134,7 +134,7 @@ fn a_pool_is_dropped_anywhere() {
     assert_eq!(told.recv(), Ok(5));
 }
 
-/// Programs mix them: everything at once in one pool, by several callers.
+/// Several callers mix all operations in one pool, as programs do.
 #[test]
 fn all_of_it_from_several_callers() {
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -172,8 +172,8 @@ fn all_of_it_from_several_callers() {
     assert_eq!(sum.into_inner(), 4 * 50 * (2 + 3 + 3 + 1 + 1));
 }
 
-/// A start handler sees the threads that come later in the place of waiting threads, under the
-/// numbers of others; and the awaited job runs.
+/// A start handler also sees threads that replace waiting threads, under the indices of these. The awaited
+/// job runs.
 #[test]
 fn pools_with_handlers_end_and_number_their_threads_below_n() {
     let seen = std::sync::Arc::new(Mutex::new(Vec::new()));

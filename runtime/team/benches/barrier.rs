@@ -1,14 +1,13 @@
-//! The time of an episode of each barrier on this machine, in nanoseconds, with 2, 4 and 8 threads.
-//! It compares our default, every barrier by name, three hand-spun ones that never sleep
-//! (sense-reversing with count and sense on a line each, and both on one line; a generation beside
-//! the count), a barrier that spins 200 times and then yields, the standard library's, and POSIX
-//! threads'.
+//! The time of an episode of each barrier on this machine, in nanoseconds, with 2, 4 and 8 threads. The rows
+//! are our default; every barrier by name; three hand-spun barriers that never sleep (count and sense on two
+//! lines, count and sense on one, count and generation on one); a barrier that spins 200 times and then
+//! yields; and those of the standard library and POSIX threads.
 //!
-//! Each round visits all barriers in an order shuffled anew. A sample is the mean of ten episodes,
-//! as one member sees them. Threads that have a core each are bound to it. A hand-spun barrier with
-//! more threads than cores takes milliseconds an episode, and is left out there. The last columns
-//! are each round's median over that of the hand-spun barrier with count and generation on one
-//! line: quartiles and median over the rounds.
+//! Each round visits all barriers in a new random order. A sample is one member's mean of ten episodes. If
+//! each thread has a core, it is bound to that core. A hand-spun barrier with more threads than cores needs
+//! milliseconds for an episode, and is left out. The last columns are ratios: each round's median over that
+//! of the hand-spun barrier with count and generation on one line. They show the quartiles and the median
+//! over the rounds.
 //!
 //! `cargo bench -p manycore-team --bench barrier [-- ROUNDS [NAME...]]`
 
@@ -21,10 +20,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const BATCH: u32 = 10;
-/// Time of measuring, for each barrier in each round.
+/// How long each barrier is measured in each round.
 const TIME: Duration = Duration::from_millis(30);
 
-/// Nanoseconds an episode, a sample a batch. `member` is called once on each thread.
+/// Returns samples in nanoseconds an episode, one for each batch. Calls `member` once on each thread.
 fn measure<W: FnMut() + 'static>(
     threads: usize,
     member: impl Fn(usize) -> W + Send + Sync + 'static,
@@ -51,8 +50,8 @@ fn measure<W: FnMut() + 'static>(
                     wait();
                 }
                 let start = Instant::now();
-                // The first member decides two batches ahead which batch is the last. By then all
-                // members have seen it, since the barrier keeps them together.
+                // The first member chooses the last batch two batches in advance. All members see the choice
+                // in time, since the barrier keeps them together.
                 while batch <= over.load(Ordering::Acquire) {
                     let before = Native::now();
                     for _ in 0..BATCH {
@@ -90,11 +89,10 @@ impl BarrierVisitor<Native> for Named {
     }
 }
 
-/// The row that others are compared with.
+/// The row to which the others are compared.
 const BASELINE: &str = "hand-spun, one line";
 
-/// Count and generation on one line: the last member to come has both, and waiting members get
-/// both.
+/// Count and generation on one line: the last member to arrive reads both at once, and so do waiting members.
 #[repr(align(128))]
 struct OneLine {
     arrived: AtomicU32,
@@ -127,7 +125,7 @@ impl OneLine {
     }
 }
 
-/// Count and sense, each on a line of its own, as everybody would write it.
+/// The usual hand-written barrier: count and sense, each on a line of its own.
 struct HandSpun {
     missing: CachePadded<AtomicU32>,
     sense: CachePadded<AtomicU32>,
@@ -170,21 +168,21 @@ fn standard(threads: usize) -> Vec<f64> {
     })
 }
 
-/// `pthread_barrier_t`, which only the C library can look into.
+/// `pthread_barrier_t`, which is opaque outside the C library.
 #[cfg(target_os = "linux")]
 struct Posix(Box<std::cell::UnsafeCell<libc::pthread_barrier_t>>);
 
-// SAFETY: the calls are made for several threads.
+// SAFETY: several threads may call the barrier's functions.
 #[cfg(target_os = "linux")]
 unsafe impl Sync for Posix {}
-// SAFETY: it stays where it is, in its box.
+// SAFETY: the barrier does not move: it is in a box.
 #[cfg(target_os = "linux")]
 unsafe impl Send for Posix {}
 
 #[cfg(target_os = "linux")]
 impl Posix {
     fn measure(threads: usize) -> Vec<f64> {
-        // SAFETY: plain integers, which the call below sets.
+        // SAFETY: the type consists of integers, which the call below sets.
         let barrier = Box::new(unsafe { std::mem::zeroed() });
         // SAFETY: memory of the right type, which no thread uses yet.
         let failed = unsafe {
@@ -199,7 +197,7 @@ impl Posix {
         measure(threads, move |_| {
             let barrier = Arc::clone(&barrier);
             move || {
-                // SAFETY: initialised above, and alive as long as this.
+                // SAFETY: initialised above, and as long-lived as this value.
                 unsafe { libc::pthread_barrier_wait(barrier.0.get()) };
             }
         })
@@ -210,7 +208,7 @@ impl Posix {
 struct Row {
     name: String,
     measure: Box<dyn Fn(usize) -> Vec<f64>>,
-    /// Also with more threads than cores.
+    /// Whether it also runs with more threads than cores.
     shares: bool,
 }
 
@@ -257,14 +255,13 @@ fn rows(cores: usize) -> Vec<Row> {
     for name in barriers() {
         let measure = move |threads| {
             let placement = Placement::flat(threads).on_cores(cores);
-            with_barrier(name, Named(placement)).expect("it is in the list")
+            with_barrier(name, Named(placement)).expect("the name is in the list")
         };
         rows.push(row(name, true, Box::new(measure)));
     }
     rows
 }
 
-/// The quantile `share` of the sorted samples.
 fn at(samples: &[f64], share: f64) -> f64 {
     samples[(share * (samples.len() - 1) as f64) as usize]
 }

@@ -1,8 +1,8 @@
-//! The cost of a word from one sender to one receiver, and there and back, by the way in which the
-//! receiver learns of it; interleaved. `cargo bench -p manycore-team --bench channel`.
+//! The cost of sending a word from one sender to one receiver, and of a round trip. Designs differ in how the
+//! receiver notices a word; their runs alternate. `cargo bench -p manycore-team --bench channel`.
 //!
-//! All rings hold 1,024 words of 16 bytes, and all readers publish their position each quarter of a
-//! ring. None of the sketches can put a reader to sleep.
+//! All rings hold 1,024 words of 16 bytes. All readers publish their position each quarter of a ring. No
+//! sketch can put a reader to sleep.
 
 use manycore_team::channel::{Channel, Port};
 use std::hint::{black_box, spin_loop};
@@ -29,7 +29,7 @@ trait Design {
     fn receive(receiver: &mut Self::Receiver) -> Option<u64>;
 }
 
-/// The whole channel, with its bells, filter and sender.
+/// The complete channel, with bells, filter and sender.
 struct Whole;
 
 impl Design for Whole {
@@ -69,12 +69,12 @@ struct Ring {
     cursor: Alone,
 }
 
-/// One end of a sketch, which shares no line with the other.
+/// One end of a sketch. Sender and receiver share no line.
 #[repr(align(128))]
 struct End {
     ring: Arc<Ring>,
     at: u64,
-    /// The sender: where there is no room. The receiver: what it has seen published.
+    /// Sender: the position where the room ends. Receiver: the last published position that it has read.
     limit: u64,
 }
 
@@ -100,7 +100,7 @@ impl End {
         &self.ring.slots[at as usize & (self.ring.slots.len() - 1)]
     }
 
-    /// With room for one slot more.
+    /// Waits until there is room for one more slot.
     #[inline(always)]
     fn wait_for_room(&mut self) {
         while self.at + 1 >= self.limit {
@@ -117,7 +117,7 @@ impl End {
     }
 }
 
-/// The sender publishes an index on a line of its own.
+/// The sender publishes its index on a separate line.
 struct Index;
 
 impl Design for Index {
@@ -155,7 +155,7 @@ impl Design for Index {
     }
 }
 
-/// Each slot says which lap it is of: one store less, but no record of another length.
+/// Each slot holds its lap number. This saves one store, but records cannot have other lengths.
 struct Stamp;
 
 impl Design for Stamp {
@@ -188,7 +188,7 @@ impl Design for Stamp {
     }
 }
 
-/// A zero after the last record, as the channel has it.
+/// A zero follows the last record, as in the channel.
 struct Zero;
 
 impl Design for Zero {
@@ -232,7 +232,7 @@ fn wait<D: Design>(receiver: &mut D::Receiver, expected: u64) {
     }
 }
 
-/// Nanoseconds a message, by windows. If a thread loses its core, few windows end.
+/// Returns nanoseconds a message, for each window. A thread that loses its core makes few windows end.
 fn stream<D: Design>() -> Vec<f64> {
     let (mut sender, mut receiver) = D::open();
     let start = Barrier::new(2);
@@ -246,7 +246,7 @@ fn stream<D: Design>() -> Vec<f64> {
     })
 }
 
-/// Nanoseconds a round trip, by windows.
+/// Returns nanoseconds a round trip, for each window.
 fn round_trip<D: Design>() -> Vec<f64> {
     let (mut there, mut far) = D::open();
     let (mut back, mut near) = D::open();
@@ -267,7 +267,7 @@ fn round_trip<D: Design>() -> Vec<f64> {
     })
 }
 
-/// Nanoseconds of sending and taking a word by the same thread: no line moves.
+/// Returns nanoseconds for a send and a receive by the same thread: no line moves.
 fn alone<D: Design>() -> Vec<f64> {
     let (mut sender, mut receiver) = D::open();
     windows(MESSAGES, |word| {

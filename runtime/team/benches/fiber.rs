@@ -1,7 +1,7 @@
-//! The time of suspending a fiber and resuming the next, in nanoseconds, by the number of fibers
-//! and of stack colours; and a used stack beside a new one.
+//! The time to suspend a fiber and resume the next, in nanoseconds, by the number of fibers and of stack
+//! colours. Also compares used stacks with new ones.
 //!
-//! All variants are visited in each round, in turn; medians and minima over the rounds.
+//! Each round visits all variants in turn. Results are medians and minima over the rounds.
 //!
 //! `cargo bench -p manycore-team --bench fiber [-- ROUNDS]`
 
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 const FIBERS: [usize; 4] = [1, 16, 64, 1024];
 const COLOURS: [usize; 4] = [1, 4, 13, 64];
 const STACK: usize = 64 << 10;
-/// Time of measuring, for each variant in each round.
+/// How long each variant is measured in each round.
 const TIME: Duration = Duration::from_millis(20);
 
-/// Fibers that suspend themselves for ever, some calls deep.
+/// Fibers that suspend themselves without end, some calls deep.
 fn fibers(number: usize, colours: usize) -> Vec<Fiber<Native>> {
     let stacks = Stacks::<Native>::with_colours(STACK, colours);
     (0..number)
@@ -24,7 +24,7 @@ fn fibers(number: usize, colours: usize) -> Vec<Fiber<Native>> {
             let stack = stacks.take().expect("the system has memory");
             Fiber::new(stack, |suspender| {
                 loop {
-                    // A frame with something in it, as a rank's has.
+                    // A frame that holds values, as a rank's frame does.
                     let mut locals = black_box([1_u64; 8]);
                     suspender.suspend();
                     locals[0] += 1;
@@ -35,7 +35,7 @@ fn fibers(number: usize, colours: usize) -> Vec<Fiber<Native>> {
         .collect()
 }
 
-/// Nanoseconds a resumption and the suspension that ends it.
+/// Returns nanoseconds for a resumption and the suspension that ends it.
 fn switch(fibers: &mut [Fiber<Native>]) -> f64 {
     let mut switches = 0;
     let start = Instant::now();
@@ -51,12 +51,12 @@ fn switch(fibers: &mut [Fiber<Native>]) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(switches)
 }
 
-/// Nanoseconds from a stack to a fiber, through its one run, and back.
+/// Returns nanoseconds for a fiber's life: from a stack to a fiber, one run, and back.
 fn life(mut one: impl FnMut()) -> f64 {
     let mut lives = 0;
     let start = Instant::now();
     while start.elapsed() < TIME {
-        // The clock takes as long as a life on a used stack.
+        // Reading the clock costs as much as a life on a used stack.
         for _ in 0..64 {
             one();
         }

@@ -1,14 +1,13 @@
-//! Ranks on two workers, on this host.
+//! Ranks on two workers of this machine.
 //!
-//! * What it takes to go from one rank to the next on one worker: state machines, and ranks
-//!   with stacks.
-//! * A barrier of 64 ranks on 2 workers, beside POSIX threads' barrier of 64 threads on as
-//!   many cores.
-//! * 3, 5 and 9 ranks of w on 2 workers by each policy: the time of an interval over
-//!   max(w, T w/2). w is what 2 ranks take, measured in turn with the others; ranks compute,
-//!   with a point of preemption every microsecond.
+//! * The time to switch from one rank to the next on one worker, with state machines and with ranks that have
+//!   stacks.
+//! * A barrier of 64 ranks on 2 workers, compared with POSIX threads' barrier of 64 threads on as many cores.
+//! * 3, 5 and 9 ranks of w on 2 workers by each policy: the time of an interval over max(w, T w/2), where T
+//!   is the number of ranks. w is the time of 2 ranks, measured in turn with the others. Ranks compute, with
+//!   a preemption point each microsecond.
 //!
-//! All variants are visited in each round, in turn; medians and quartiles over the rounds.
+//! Each round visits all variants in turn. Results are medians and quartiles over the rounds.
 //!
 //! `cargo bench -p manycore-team --bench team [-- ROUNDS]`
 
@@ -32,7 +31,7 @@ fn team(workers: usize, policy: Policy) -> Team {
         .expect("threads")
 }
 
-/// Nanoseconds an episode of `ranks` that have nothing to do.
+/// Returns nanoseconds an episode of `ranks` ranks without work.
 fn empty(team: &mut Team, ranks: usize, episodes: u32) -> f64 {
     let start = Instant::now();
     team.run(ranks, |_| {
@@ -49,7 +48,7 @@ fn empty(team: &mut Team, ranks: usize, episodes: u32) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(episodes)
 }
 
-/// The same with stacks.
+/// The same for ranks with stacks.
 fn empty_stackful(team: &mut Team, ranks: usize, episodes: u32) -> f64 {
     let program = |rank: &mut Rank| {
         for _ in 1..episodes {
@@ -57,20 +56,20 @@ fn empty_stackful(team: &mut Team, ranks: usize, episodes: u32) -> f64 {
         }
     };
     let start = Instant::now();
-    // SAFETY: a number is on the stack.
+    // SAFETY: only a number is on the stack.
     team.run(ranks, |_| unsafe { Stackful::new(program) });
     start.elapsed().as_nanos() as f64 / f64::from(episodes)
 }
 
-/// Nanoseconds an episode of POSIX threads' barrier.
+/// Returns nanoseconds an episode of POSIX threads' barrier.
 #[cfg(target_os = "linux")]
 fn posix(threads: usize, episodes: u32) -> f64 {
     struct Posix(Box<std::cell::UnsafeCell<libc::pthread_barrier_t>>);
-    // SAFETY: the calls are made for several threads.
+    // SAFETY: several threads may call the barrier's functions.
     unsafe impl Sync for Posix {}
-    // SAFETY: it stays where it is, in its box.
+    // SAFETY: the barrier does not move: it is in a box.
     unsafe impl Send for Posix {}
-    // SAFETY: plain integers, which the call below sets.
+    // SAFETY: the type consists of integers, which the call below sets.
     let barrier = Arc::new(Posix(Box::new(unsafe { std::mem::zeroed() })));
     // SAFETY: memory of the right type, which no thread uses yet.
     let failed =
@@ -83,7 +82,7 @@ fn posix(threads: usize, episodes: u32) -> f64 {
             begin.wait();
             let start = Instant::now();
             for _ in 0..episodes {
-                // SAFETY: it is initialised, for as many threads as wait.
+                // SAFETY: the barrier is initialised, for as many threads as wait.
                 unsafe { libc::pthread_barrier_wait(barrier.0.get()) };
             }
             start.elapsed().as_nanos() as f64 / f64::from(episodes)
@@ -96,7 +95,7 @@ fn posix(threads: usize, episodes: u32) -> f64 {
     times.fold(0.0, f64::max)
 }
 
-/// `steps` steps of a computation that nothing else slows.
+/// Computes `steps` steps that nothing else slows.
 fn spin(steps: u64) {
     let mut x = black_box(1_u64);
     for _ in 0..steps {
@@ -105,7 +104,7 @@ fn spin(steps: u64) {
     black_box(x);
 }
 
-/// Steps in a microsecond: the most that ten tries find.
+/// Returns the steps in a microsecond: the maximum of ten tries.
 fn steps_per_us() -> u64 {
     let attempt = |_| {
         let start = Instant::now();
@@ -115,7 +114,7 @@ fn steps_per_us() -> u64 {
     (0..10).map(attempt).max().unwrap_or(1_000)
 }
 
-/// Microseconds an interval of `ranks` that compute for `micros` each.
+/// Returns microseconds an interval of `ranks` ranks that each compute for `micros`.
 fn interval(team: &mut Team, ranks: usize, micros: u64, steps: u64, episodes: u64) -> f64 {
     let start = Instant::now();
     team.run(ranks, |_| {
@@ -139,7 +138,7 @@ fn interval(team: &mut Team, ranks: usize, micros: u64, steps: u64, episodes: u6
     start.elapsed().as_nanos() as f64 / 1e3 / episodes as f64
 }
 
-/// The least, lower quartile, median and upper quartile.
+/// Returns the minimum, lower quartile, median and upper quartile.
 fn quartiles(samples: &mut [f64]) -> [f64; 4] {
     samples.sort_by(f64::total_cmp);
     [0, 1, 2, 3].map(|quarter| samples[quarter * (samples.len() - 1) / 4])
@@ -150,7 +149,7 @@ fn switches(rounds: usize) {
     let mut samples: [Vec<f64>; 6] = Default::default();
     for _ in 0..rounds {
         let [a, b, c, d, e, f] = &mut samples;
-        // Short runs: a neighbour that takes the core spoils one of them.
+        // Runs are short, so that another process that takes the core spoils only one.
         for _ in 0..20 {
             a.push(empty(&mut alone, 64, 200) / 64.0);
             b.push(empty_stackful(&mut alone, 64, 200) / 64.0);
@@ -222,7 +221,7 @@ fn main() {
         None => 11,
         Some(Ok(rounds)) if rounds > 0 => rounds,
         Some(_) => {
-            eprintln!("ROUNDS is how often all are visited: a whole number from 1");
+            eprintln!("ROUNDS, the number of rounds, must be a whole number from 1");
             std::process::exit(2);
         }
     };

@@ -1,8 +1,8 @@
 //! A search by several threads that exchange the best result so far.
 //!
-//! It shows [`Channel`] and [`Port::send`]: a value goes to every other port. A thread that
-//! receives a better result gives up branches that cannot beat it. The problem is the knapsack:
-//! which things are worth most, and not too heavy together?
+//! It shows [`Channel`] and [`Port::send`]: every other port receives the value. A thread that receives a
+//! better result gives up branches that cannot beat it. The problem is the knapsack: which things are worth
+//! most, within a limit of weight?
 //!
 //! ```sh
 //! cargo run --release -p manycore-team --example knapsack
@@ -11,14 +11,14 @@
 use manycore_team::channel::{Channel, Port};
 use std::thread;
 
-/// A weight, and what it is worth.
+/// A weight and a worth.
 type Thing = (u64, u64);
 
 const ROOM: u64 = 400;
 /// Each thread begins with one choice of the first things: two things make four threads.
 const GIVEN: usize = 2;
 
-/// Decides on each of `things`, with so much room left and so much worth so far.
+/// Decides on each of `things`, with `room` left and `worth` so far.
 fn search(things: &[Thing], room: u64, worth: u64, best: &mut u64, port: &mut Port) {
     while let Some(message) = port.try_receive() {
         *best = message.payload.max(*best);
@@ -39,7 +39,7 @@ fn search(things: &[Thing], room: u64, worth: u64, best: &mut u64, port: &mut Po
     }
 }
 
-/// The same by a table: the most worth for each weight.
+/// Returns the most worth, computed by a table over the weights.
 fn table(things: &[Thing]) -> u64 {
     let mut most = vec![0; ROOM as usize + 1];
     for &(weight, worth) in things {
@@ -54,7 +54,7 @@ fn main() {
     let thing = |i: u64| (20 + i * 37 % 53, 30 + i * 41 % 61);
     let things: Vec<Thing> = (1..=26).map(thing).collect();
     let channel = Channel::new();
-    // All ports are open before the first message.
+    // All ports must be open before the first message.
     let ports: Vec<Port> = (0..1 << GIVEN).map(|_| channel.open()).collect();
 
     let things = &things[..];
@@ -74,6 +74,6 @@ fn main() {
         let ends = threads.into_iter().map(|thread| thread.join());
         ends.map(|best| best.expect("no panic")).collect()
     });
-    println!("the best that each thread knows of: {found:?}");
+    println!("the best result that each thread knows: {found:?}");
     assert_eq!(found.into_iter().max(), Some(table(things)));
 }

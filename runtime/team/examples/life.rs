@@ -1,8 +1,8 @@
-//! The Game of Life, played by five ranks that meet after each generation.
+//! The Game of Life, played by five ranks that synchronise after each generation.
 //!
-//! It shows [`Team::run`] with ranks that are closures: each call plays one generation on the
-//! rank's own rows and returns [`Step::Arrived`]; the rank goes on when all have arrived. There
-//! are two boards: one is read while the other is written.
+//! It shows [`Team::run`] with closures as ranks. Each call plays one generation on the rank's rows and
+//! returns [`Step::Arrived`]. The rank continues when all have arrived. The ranks read one of two boards and
+//! write the other.
 //!
 //! ```sh
 //! cargo run --release -p manycore-team --example life
@@ -17,7 +17,7 @@ const SIZE: usize = 24;
 const GENERATIONS: usize = 60;
 const RANKS: usize = 5;
 
-/// Cells that several ranks look at. Relaxed will do: the barriers order what ranks do.
+/// Cells that several ranks read. Relaxed suffices: the barriers order the ranks' accesses.
 type Board = Vec<AtomicBool>;
 
 /// A glider, which moves down and to the right.
@@ -27,9 +27,9 @@ fn first() -> Board {
     (0..SIZE * SIZE).map(cell).collect()
 }
 
-/// Whether a cell lives in the next generation. The board's edges are joined.
+/// Returns whether a cell lives in the next generation. Opposite edges of the board touch.
 fn lives(board: &Board, row: usize, column: usize) -> bool {
-    // The nine cells around and with this one, which is number 4.
+    // The cells of a square of nine around this one, which is number 4.
     let is_alive = |i: usize| {
         let (row, column) = (row + SIZE - 1 + i / 3, column + SIZE - 1 + i % 3);
         board[row % SIZE * SIZE + column % SIZE].load(Relaxed)
@@ -41,7 +41,7 @@ fn lives(board: &Board, row: usize, column: usize) -> bool {
     }
 }
 
-/// Plays the rank's share of a generation.
+/// Plays the rank's part of a generation.
 fn play(boards: &[Board; 2], generation: usize, rank: usize) {
     let (old, new) = (&boards[generation % 2], &boards[(generation + 1) % 2]);
     let rows = SIZE * rank / RANKS..SIZE * (rank + 1) / RANKS;

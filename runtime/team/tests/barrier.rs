@@ -8,9 +8,8 @@ use std::time::Duration;
 
 const EPISODES: u32 = 300;
 
-/// Members count before they wait. After it all have counted as often, except members that are an
-/// episode ahead. Relaxed: the barrier orders the counts. Now and then a member is late, so that
-/// the others sleep.
+/// Each member counts before it waits. Afterwards all counts are equal, except those of members one episode
+/// ahead. Relaxed: the barrier orders the counts. Sometimes a member is late, so that the others sleep.
 struct Meet<'a>(&'a Placement);
 
 impl BarrierVisitor<Native> for Meet<'_> {
@@ -110,7 +109,7 @@ impl BarrierVisitor<Native> for ComeAndGo<'_> {
                         for meeting in 1..=MEETINGS {
                             if (meeting as usize + rank) % 5 == 0 {
                                 drop(member);
-                                // The others wait for it, and some of them sleep.
+                                // The other members wait, and some of them sleep.
                                 std::thread::sleep(Duration::from_micros(100));
                                 member = barrier.member(rank);
                             }
@@ -145,7 +144,7 @@ fn members_are_made_again() {
     }
 }
 
-/// Each team of threads takes the members that the one before has dropped.
+/// Each team takes over the members that the team before has dropped.
 #[test]
 fn a_team_after_a_team() {
     for members in [1, 2, 5] {
@@ -167,7 +166,7 @@ fn a_team_after_a_team() {
     }
 }
 
-/// A thread panics between two episodes. The others wait until another thread takes its place.
+/// A thread panics between two episodes. The others wait until another thread replaces it.
 #[test]
 fn a_member_that_was_dropped_in_a_panic() {
     let barrier = TeamBarrier::new(2);

@@ -1,7 +1,7 @@
-//! All that the runtime has, mixed by several callers in two pools, over plain memory that
-//! nothing but the runtime orders: loops, joins, scopes, spawned jobs, broadcasts, installed
-//! calls, barriers, channels, panics. ThreadSanitizer (`ci/tsan.sh`) sees each access that is
-//! not ordered; without it the test sees wrong values. Seeded: a failure names its seed.
+//! All of the runtime's operations, mixed by several callers in two pools: loops, joins, scopes, spawned
+//! jobs, broadcasts, installed calls, barriers, channels, panics. Only the runtime orders their accesses to
+//! plain memory. ThreadSanitizer (`ci/tsan.sh`) reports each unordered access; without it the test sees wrong
+//! values. A failure names its seed.
 
 #[path = "../../manycore/tests/support/partitioners.rs"]
 mod partitioners;
@@ -20,12 +20,12 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A plain value that several threads take turns with.
+/// A plain value that several threads use in turn.
 #[derive(Default)]
 struct Plain(UnsafeCell<u64>);
 
-// SAFETY: the tests read and write a value only where what they test orders it after the last
-// access of another thread: that it does so is what they are about.
+// SAFETY: the tests access a value only where the tested operation orders the access after the last one by
+// another thread. The tests check exactly this order.
 unsafe impl Sync for Plain {}
 
 impl Plain {
@@ -40,7 +40,7 @@ impl Plain {
     }
 }
 
-/// Adds 1 to each item, by halves.
+/// Adds 1 to each item, by recursive halving.
 fn tree(pool: &Pool, items: &mut [u64]) {
     if let [item] = items {
         *item += 1;
@@ -50,10 +50,10 @@ fn tree(pool: &Pool, items: &mut [u64]) {
     pool.join(|| tree(pool, left), || tree(pool, right));
 }
 
-/// The depth of steps that no pool runs.
+/// The depth of steps outside every pool.
 const OUTSIDE: usize = 2;
 
-/// A random operation over `items` that increases each by 1.
+/// Runs a random operation that increases each of `items` by 1.
 fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
     let (here, there) = match rng.bool() {
         true => (&pools[0], &pools[1]),
@@ -71,7 +71,7 @@ fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
                 scope.spawn(move |scope| scope.spawn(move |_| *item += 1));
             }
         }),
-        // Not within a pool: the jobs that wait would take its places.
+        // Outside pools only: the waiting jobs would occupy a pool's threads.
         3 if depth == OUTSIDE => {
             let (tell, told) = mpsc::channel();
             let mut taken = std::mem::take(items);
@@ -83,10 +83,10 @@ fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
                 true => here.spawn(job),
                 false => here.spawn_fifo(job),
             }
-            *items = told.recv().expect("the job is run");
+            *items = told.recv().expect("the job runs");
         }
         4 => {
-            // All places read the caller's writes, and the caller reads theirs.
+            // All threads read the caller's writes, and the caller reads theirs.
             let seen: &[u64] = items;
             let sums = here.broadcast(|_| Box::new(seen.iter().sum::<u64>()));
             let sum = seen.iter().sum();
@@ -98,7 +98,6 @@ fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
             here.install(|| step(pools, &mut rng, items, depth - 1));
         }
         6 if depth > 0 => {
-            // Calls between the pools, in both directions.
             let mut rng = rng.fork();
             here.install(|| there.install(|| step(pools, &mut rng, items, depth - 1)));
         }
@@ -126,7 +125,7 @@ fn step(pools: &[Pool; 2], rng: &mut Rng, items: &mut Vec<u64>, depth: usize) {
     }
 }
 
-/// `steps` steps of each of `callers` threads.
+/// Runs `steps` steps on each of `callers` threads.
 fn mix(pools: &[Pool; 2], seed: u64, callers: u64, steps: u64) {
     thread::scope(|scope| {
         for caller in 0..callers {
@@ -138,7 +137,6 @@ fn mix(pools: &[Pool; 2], seed: u64, callers: u64, steps: u64) {
                     step(pools, &mut rng, &mut items, OUTSIDE);
                     assert!(items.iter().all(|&item| item == done + 1), "seed {seed}");
                     if rng.u8(..10) == 0 {
-                        // Workers fall asleep now and then.
                         thread::sleep(Duration::from_micros(rng.u64(..500)));
                     }
                 }
@@ -160,7 +158,7 @@ fn pools_that_come_and_go() {
     }
 }
 
-/// Each writes its own value before they meet and reads all others' after.
+/// Each member writes its value before the barrier, and reads all others' after it.
 #[test]
 fn members_of_a_barrier() {
     const MEMBERS: usize = 3;
@@ -176,7 +174,6 @@ fn members_of_a_barrier() {
                     assert!(values.iter().all(|value| value.get() == episode));
                     member.wait();
                     if episode % 50 == rank as u64 {
-                        // The others sleep.
                         thread::sleep(Duration::from_micros(300));
                     }
                 }
@@ -185,7 +182,7 @@ fn members_of_a_barrier() {
     });
 }
 
-/// A receiver sees the sender's earlier writes, in jobs of a pool.
+/// In jobs of a pool, a receiver sees the sender's earlier writes.
 #[test]
 fn a_message_carries_what_was_written_before() {
     const MESSAGES: usize = 2_000;

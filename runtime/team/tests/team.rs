@@ -1,4 +1,4 @@
-//! Teams on this host: ranks with stacks of their own, workers that come and go, panics.
+//! Teams on this machine: ranks with stacks, workers that join and leave, panics.
 
 use manycore_cores::elastic::Allotment;
 
@@ -16,12 +16,12 @@ fn team(workers: usize, policy: Policy) -> Team {
         .unwrap()
 }
 
-/// Some nanoseconds of work.
+/// Works for some nanoseconds.
 fn work(amount: u64) -> u64 {
     (0..amount).fold(amount, |x, i| std::hint::black_box(x ^ i.wrapping_mul(x)))
 }
 
-/// Each rank adds to what its neighbour has left, many times over, with points of preemption.
+/// Each rank adds to its neighbour's value, many times, with preemption points.
 #[test]
 fn stackful_ranks_meet() {
     const ROUNDS: u64 = 200;
@@ -48,7 +48,7 @@ fn stackful_ranks_meet() {
                     .iter()
                     .flatten()
                     .for_each(|cell| cell.store(0, Relaxed));
-                // SAFETY: numbers and shared references are on the stack.
+                // SAFETY: only numbers and shared references are on the stack.
                 let report = team.run(ranks, |_| unsafe { Stackful::new(program) });
                 assert_eq!(report.episodes, ROUNDS + 1);
             }
@@ -56,7 +56,7 @@ fn stackful_ranks_meet() {
     }
 }
 
-/// To the bit, however ranks were divided.
+/// Results are equal to the last bit, however the ranks were divided.
 #[test]
 fn reductions_are_the_same_everywhere() {
     let terms = |rank: usize| 1.0 / (rank as f64 + 0.1);
@@ -73,7 +73,7 @@ fn reductions_are_the_same_everywhere() {
                 assert_eq!(all, [8, 0, 7]);
             }
         };
-        // SAFETY: numbers are on the stack.
+        // SAFETY: only numbers are on the stack.
         team(workers, Policy::Wrap).run(9, |_| unsafe { Stackful::new(program) });
     }
 }
@@ -88,7 +88,7 @@ fn a_reduction_that_others_do_not_take_part_in() {
         }
     };
     let fails = AssertUnwindSafe(|| {
-        // SAFETY: numbers are on the stack.
+        // SAFETY: only numbers are on the stack.
         team(2, Policy::Wrap).run(3, |_| unsafe { Stackful::new(program) });
     });
     let why = catch_unwind(fails).unwrap_err();
@@ -96,7 +96,7 @@ fn a_reduction_that_others_do_not_take_part_in() {
     assert!(why.contains("rank 1 has left no f64"), "{why}");
 }
 
-/// The values on the other ranks' stacks are dropped, and the team remains usable.
+/// A panic drops the values on the other ranks' stacks, and the team remains usable.
 #[test]
 fn a_panic_unwinds_all_ranks() {
     struct Dropped<'a>(&'a AtomicUsize);
@@ -118,7 +118,7 @@ fn a_panic_unwinds_all_ranks() {
             unreachable!("no rank passes the second barrier");
         };
         let fails = AssertUnwindSafe(|| {
-            // SAFETY: numbers and a guard that any thread may drop are on the stack.
+            // SAFETY: only numbers and a guard that any thread may drop are on the stack.
             team.run(5, |_| unsafe { Stackful::new(program) });
         });
         let payload = catch_unwind(fails).unwrap_err();
@@ -130,7 +130,7 @@ fn a_panic_unwinds_all_ranks() {
     assert_eq!(report.switches, 3);
 }
 
-/// Destructors that run because another rank has panicked ask their rank where it was.
+/// One rank panics. Destructors on another rank's stack ask that rank for its worker.
 #[test]
 fn a_rank_that_is_dropped_knows_its_worker() {
     struct Asks<'a> {
@@ -147,7 +147,7 @@ fn a_rank_that_is_dropped_knows_its_worker() {
     let asked = AtomicUsize::new(0);
     let program = |rank: &mut Rank| {
         let (number, worker) = (rank.rank(), rank.worker());
-        // It is on this worker when it meets the others: nothing preempts it before.
+        // The rank is on this worker when it arrives at the barrier: nothing preempts it before.
         let asks = Asks {
             rank,
             worker,
@@ -160,14 +160,14 @@ fn a_rank_that_is_dropped_knows_its_worker() {
         unreachable!("rank 2 does not come");
     };
     let fails = AssertUnwindSafe(|| {
-        // SAFETY: a reference to the rank itself, a number and a shared reference.
+        // SAFETY: a reference to the rank itself, a number and a shared reference are on the stack.
         team(2, Policy::Fifo).run(3, |_| unsafe { Stackful::new(program) });
     });
     assert_eq!(catch_unwind(fails).unwrap_err().downcast_ref(), Some(&"oh"));
     assert!(asked.into_inner() > 0);
 }
 
-/// On one rank, behind the barrier of the reduction: the others are on their way.
+/// The function runs on one rank, behind the barrier of the reduction, while the others go on.
 #[test]
 fn a_combining_function_that_panics() {
     let program = |rank: &mut Rank| {
@@ -183,7 +183,7 @@ fn a_combining_function_that_panics() {
     let mut team = team(2, Policy::Wrap);
     for _ in 0..10 {
         let fails = AssertUnwindSafe(|| {
-            // SAFETY: numbers are on the stack.
+            // SAFETY: only numbers are on the stack.
             team.run(3, |_| unsafe { Stackful::new(program) });
         });
         let payload = catch_unwind(fails).unwrap_err();
@@ -191,7 +191,7 @@ fn a_combining_function_that_panics() {
     }
 }
 
-/// A body continues with a rank that has arrived, without handing the step on.
+/// A body continues with an arrived rank, without returning the step.
 #[test]
 fn a_barrier_that_a_wrapper_skips() {
     let program = |rank: &mut Rank| {
@@ -199,7 +199,7 @@ fn a_barrier_that_a_wrapper_skips() {
     };
     let fails = AssertUnwindSafe(|| {
         team(2, Policy::Wrap).run(3, |number| {
-            // SAFETY: numbers are on the stack.
+            // SAFETY: only numbers are on the stack.
             let mut rank = unsafe { Stackful::new(program) };
             move |turn: &Turn<'_>| {
                 let step = rank.go_on(turn);
@@ -235,7 +235,7 @@ fn ranks_that_do_not_meet() {
     );
 }
 
-/// The allotment changes all the time, from outside and from inside.
+/// The allotment changes often, from outside and from inside.
 #[test]
 fn workers_come_and_go() {
     for policy in POLICIES {
@@ -273,7 +273,7 @@ fn workers_come_and_go() {
                         rank.barrier_at("second");
                     }
                 };
-                // SAFETY: numbers and shared references are on the stack.
+                // SAFETY: only numbers and shared references are on the stack.
                 let report = team.run(ranks, |_| unsafe { Stackful::new(program) });
                 assert_eq!(report.episodes, 201);
                 let mut counts = counts;
@@ -289,12 +289,12 @@ fn a_value_of_a_rank_is_not_lent_twice() {
     let local: RankLocal<u8> = RankLocal::new(2, |_| 0);
     let twice = || local.with(1, |_| local.with(1, |value| *value));
     assert!(catch_unwind(AssertUnwindSafe(twice)).is_err());
-    // It has come back.
+    // The value is available again.
     assert_eq!(local.with(1, |value| *value), 0);
     assert_eq!(local.with(1, |_| local.with(0, |value| *value)), 0);
 }
 
-/// Blocks are run once, though ranks are preempted between them.
+/// Each block runs once, although ranks are preempted between blocks.
 #[test]
 fn cursors_run_each_block_once() {
     const ITEMS: usize = 3_000;

@@ -1,5 +1,5 @@
-//! Teams with ranks that panic, with payloads and bodies that panic when they are dropped. No rank
-//! has a stack of its own, so Miri can run this.
+//! Teams whose ranks panic, with payloads and bodies whose destructors panic. No rank has its own stack, so
+//! Miri can run this.
 
 use manycore_cores::elastic::Allotment;
 
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread::yield_now;
 
-/// Says that it is dropped, and panics.
+/// Records its drop, and panics.
 struct Bomb<'a>(&'a AtomicBool);
 
 impl Drop for Bomb<'_> {
@@ -18,8 +18,8 @@ impl Drop for Bomb<'_> {
     }
 }
 
-/// The caller's rank panics second, with a payload that panics when it is dropped, while a third
-/// rank still runs: on its body, which is the caller's.
+/// The caller's rank panics second, with a payload whose destructor panics. A third rank still runs on its
+/// body, which belongs to the caller.
 #[test]
 fn a_later_payload_that_panics_does_not_end_the_run() {
     static DROPPED: AtomicBool = AtomicBool::new(false);
@@ -31,7 +31,7 @@ fn a_later_payload_that_panics_does_not_end_the_run() {
             let (started, has_ended) = (&started, &has_ended);
             move |turn: &Turn<'_>| {
                 started.fetch_add(1, SeqCst);
-                // So each worker has a rank.
+                // When three have started, each worker has a rank.
                 while started.load(SeqCst) < 3 {
                     yield_now();
                 }
@@ -59,14 +59,17 @@ fn a_later_payload_that_panics_does_not_end_the_run() {
         });
     });
     let payload = catch_unwind(fails).unwrap_err();
-    assert!(has_ended.load(SeqCst), "run has returned before its ranks");
+    assert!(
+        has_ended.load(SeqCst),
+        "`run` has returned before its ranks have ended"
+    );
     assert_eq!(payload.downcast_ref(), Some(&"first"));
-    // The team goes on.
+    // The team remains usable.
     let report = team.run(2, |_| |_: &Turn<'_>| Step::Done);
     assert_eq!(report.switches, 2);
 }
 
-/// Counts its drop; then panics, if it is to.
+/// Counts its drop, and then panics if it is set to.
 struct Body<'a> {
     dropped: &'a AtomicUsize,
     explodes: bool,
@@ -81,7 +84,7 @@ impl Drop for Body<'_> {
     }
 }
 
-/// All bodies are dropped, whatever their destructors do, and the first panic is the caller's.
+/// All bodies are dropped, even if their destructors panic. The caller receives the first panic.
 #[test]
 fn bodies_that_panic_when_they_are_dropped() {
     let mut team: Team = Team::new(2, Allotment::new(2)).unwrap();
@@ -117,7 +120,7 @@ fn bodies_that_panic_when_they_are_dropped() {
     }
 }
 
-/// The maker of bodies panics: the bodies made so far are dropped, and no rank begins.
+/// The maker of bodies panics: existing bodies are dropped, and no rank begins.
 #[test]
 fn a_maker_that_panics() {
     let mut team: Team = Team::new(2, Allotment::new(2)).unwrap();

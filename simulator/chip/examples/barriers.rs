@@ -1,9 +1,8 @@
-//! The cost of an isolated episode of each barrier, with all members arriving in one cycle:
-//! `cargo run --release -p manycore-chip --example barriers`. In a debug build, where the chip
-//! looks at all caches after each access, this takes an hour.
+//! The cost of one isolated episode of each barrier, if all members arrive in the same cycle: `cargo run
+//! --release -p manycore-chip --example barriers`. In a debug build this takes an hour, since the chip checks
+//! all caches after each access.
 //!
-//! Fails if a broadcast barrier without the thesis's linear cost is not below all barriers through
-//! memory.
+//! Fails unless each broadcast barrier without the thesis's linear cost is below all barriers through memory.
 
 #[path = "../tests/machine/support/mod.rs"]
 mod support;
@@ -24,7 +23,7 @@ fn main() {
             assert!(Some(cost) < best, "{cost:?}, {best:?}");
         }
     }
-    // Through memory, in the core groups of machines that exist.
+    // Barriers through memory, in the core groups of real machines.
     for name in ["kunpeng-920", "westmere-ex", "graviton2-64", "opteron-6172"] {
         let machine = machine(name, &[QUIET]);
         for members in [4, 16, machine.cores as usize] {
@@ -33,7 +32,7 @@ fn main() {
     }
 }
 
-/// The costs of all barriers, the least first.
+/// Returns the costs of all barriers in increasing order.
 fn costs(machine: &Config, members: usize) -> Vec<(u64, &'static str)> {
     let of = |name| (isolated(name, machine, members), name);
     let mut costs: Vec<_> = barriers().into_iter().map(of).collect();

@@ -1,5 +1,5 @@
-//! The cycles of 16 cores that count on one word and meet at a barrier, by activity:
-//! `cargo run --release -p manycore-chip --example contention [PRESET] [TIMELINE.json]`.
+//! The cycles, by activity, of 16 cores that count on one word and wait at a barrier: `cargo run --release -p
+//! manycore-chip --example contention [PRESET] [TIMELINE.json]`.
 
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};

@@ -1,7 +1,7 @@
-//! A lock and a barrier of one's own, natively and on simulated machines.
+//! A user's own lock and barrier, on this machine and on simulated ones.
 //!
-//! Without an argument it runs on this machine, with a thread for each CPU. With the name of a
-//! simulated machine (a preset, or a file FILE.toml) it runs there, with a thread for each core;
+//! Without an argument the program runs on this machine, with a thread for each CPU. With the name of a
+//! simulated machine (a preset, or a file FILE.toml) it runs on that machine, with a thread for each core.
 //! KEY=VALUE changes the machine: `atac-64 cores=1024`.
 
 use manycore_chip::config::Config;
@@ -15,16 +15,16 @@ use std::error::Error;
 use std::fs::File;
 use std::sync::Arc;
 
-/// All threads together take the lock so often, or once each.
+/// How often all threads together take the lock, but at least once each.
 const ROUNDS: u64 = 2048;
 
-/// A lock: 1 while a thread has it. It is on a cache line of its own.
+/// A lock on its own cache line. It is 1 while a thread holds it.
 struct Lock<P: Platform>(CachePadded<P::Futex>);
 
 impl<P: Platform> Lock<P> {
     fn with<R>(&self, body: impl FnOnce() -> R) -> R {
         while self.0.swap(1, Acquire) == 1 {
-            // Looks until the word changes: simulated, that costs the host nothing.
+            // Polls until the word changes. In simulation this costs the host nothing.
             P::spin_while(&self.0, 1, u64::MAX);
         }
         let value = body();
@@ -48,7 +48,7 @@ impl<P: Platform> Barrier<P> {
             self.episode.store(episode + 1, Release);
         } else {
             P::spin_while(&self.episode, episode, u64::MAX);
-            // Pairs with the release above: what came before the barrier is seen after it.
+            // Pairs with the release above: after the barrier, the thread sees all earlier writes.
             self.episode.load(Acquire);
         }
     }
@@ -58,11 +58,11 @@ impl<P: Platform> Barrier<P> {
 struct Shared<P: Platform> {
     lock: Lock<P>,
     barrier: Barrier<P>,
-    /// Counted by a load and a store: right only if the lock is.
+    /// Increased by a load and a store, so the count is right only if the lock is.
     count: CachePadded<P::AtomicU64>,
 }
 
-/// The work of each thread: a computation, a step under the lock, and a barrier.
+/// The work of each thread: a computation, a step under the lock, a barrier.
 fn work<P: Platform>(shared: &Shared<P>, rounds: u64) {
     for _ in 0..rounds {
         P::compute(200);
@@ -74,8 +74,8 @@ fn work<P: Platform>(shared: &Shared<P>, rounds: u64) {
     }
 }
 
-/// Runs `threads` threads on any platform, thread n on the CPUs `place(n)`; what they counted if the
-/// lock is right, and the ticks that it took.
+/// Runs `threads` threads on any platform, thread n on the CPUs `place(n)`. If the lock is right, returns the
+/// count and the ticks.
 fn program<P: Platform>(
     threads: usize,
     place: fn(usize) -> Vec<usize>,
@@ -134,7 +134,7 @@ fn simulated(machine: &str, settings: &[String]) -> Result<(), Box<dyn Error>> {
         .counters()
         .timeline(50_000)
         .run(|| program::<Simulated>(threads, |number| vec![number]))?;
-    // A copy: what was allocated in the simulated machine's memory keeps all of that.
+    // A copy, since values in the simulated machine's memory keep all of that memory.
     let ((count, cycles), statistics) = (run.value.clone()?, &run.statistics);
     println!(
         "simulated: {}, {threads} threads: {count} rounds in {cycles} cycles (hash {:016x})\n",
@@ -155,7 +155,7 @@ fn simulated(machine: &str, settings: &[String]) -> Result<(), Box<dyn Error>> {
     println!("\nwrote timeline.json; open it at https://ui.perfetto.dev");
     if run.trace.missing() > 0 {
         println!(
-            "it is cut: {} later segments are missing",
+            "the timeline is cut: {} later segments are missing",
             run.trace.missing()
         );
     }

@@ -1,7 +1,9 @@
-//! How much longer than the ideal each discipline of work stealing takes for 16 tasks a core:
-//! `cargo run --release -p manycore-chip --example stealing [CYCLES-A-TASK] [PARTS]
-//! [CORES] [PRESET] [DISCIPLINE] [KEY=VALUE...]`. Between the parts of a task requests are
-//! answered; settings change the machine; with a discipline, it says where its cycles went, too.
+//! How much longer than the ideal each discipline of work stealing takes for 16 tasks on each core. Between
+//! the parts of a task, the core answers requests. Settings change the machine. With a discipline, the
+//! example also prints where its cycles went.
+//!
+//! `cargo run --release -p manycore-chip --example stealing [CYCLES-A-TASK] [PARTS] [CORES] [PRESET] [DISCIPLINE]
+//! [KEY=VALUE...]`
 
 #[allow(dead_code, reason = "the tests look at more of it")]
 #[path = "../tests/machine/support/stealing.rs"]

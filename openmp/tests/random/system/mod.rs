@@ -1,15 +1,16 @@
-//! Random programs about what the system keeps for each thread.
+//! Random programs about the state that the system keeps for each thread.
 //!
-//! The seed picks a few kinds of words, so that a program that fails is small and has few causes. Between the words its ranks work and wait for each other in all ways. After each step each
-//! rank notes what it sees of its signals; `prelude.c` says how. The notes do not depend on luck, so that the
-//! whole output is as with GCC's library.
+//! The seed picks a few kinds of words (operations), so that a failing program is small and has few causes.
+//! Between words, ranks work and wait for each other in all ways. After each step, each rank notes the state
+//! of its signals (see `prelude.c`). The notes do not depend on luck: the whole output is that of GCC's
+//! library.
 
 use super::Random;
 use std::fmt::Write;
 
 const PRELUDE: &str = include_str!("prelude.c");
 
-/// A program, and the kinds of its words.
+/// A program and the kinds of its words.
 pub(crate) struct Program {
     pub(crate) text: String,
     pub(crate) kinds: Vec<Kind>,
@@ -17,7 +18,7 @@ pub(crate) struct Program {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Signals are blocked and opened.
+    /// Blocks and opens signals.
     Masks,
     /// Alternate stacks, and handlers on them.
     Stacks,
@@ -26,11 +27,11 @@ pub(crate) enum Kind {
     Timers,
     /// `setuid` and its like.
     Identifiers,
-    /// An allocator of the program's own, which has one lock.
+    /// The program's own allocator, which has one lock.
     Allocator,
     Yields,
     Mutexes,
-    /// Mutexes with priority inheritance, beside others.
+    /// Mutexes with and without priority inheritance.
     Inheriting,
     /// GS bases, `sched_getcpu`.
     Kernel,
@@ -55,14 +56,14 @@ const KINDS: [Kind; 12] = [
     Kind::Ending,
 ];
 
-/// The program of a seed. Each kind is the first of every twelfth program.
+/// Returns the program of a seed. Each kind is the first kind of every twelfth program.
 pub(crate) fn program(seed: u64) -> Program {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 2);
     random.below(2);
     let mut kinds = vec![KINDS[(seed % KINDS.len() as u64) as usize]];
     for _ in 0..random.below(3) {
         let next = KINDS[random.below(KINDS.len() as u64) as usize];
-        // A library may treat programs with priority inheritance in another way: it is not with all.
+        // Not in all programs, since a library may treat priority inheritance in another way.
         if !kinds.contains(&next) && next != Kind::Inheriting {
             kinds.push(next);
         }
@@ -93,7 +94,7 @@ pub(crate) fn program(seed: u64) -> Program {
     text.push_str("  for (round_now = 0; round_now < 5; round_now++) {\n");
     let mut step = 0;
     for _ in 0..2 {
-        // Between regions, by the first thread.
+        // The first thread runs these words between regions.
         for _ in 0..2 {
             if let Some(word) = alone(&mut random, &kinds) {
                 let _ = writeln!(text, "    STEP({step}, {word});");
@@ -122,7 +123,7 @@ pub(crate) fn program(seed: u64) -> Program {
     Program { text, kinds }
 }
 
-/// A way to wait for other ranks.
+/// Returns a way to wait for other ranks.
 fn wait(random: &mut Random) -> String {
     let us = [20, 60, 150, 300][random.below(4) as usize];
     let count = 1 + random.below(6);
@@ -138,7 +139,7 @@ fn wait(random: &mut Random) -> String {
     }
 }
 
-/// The members that a step is for.
+/// Returns the members that run a step.
 fn members(random: &mut Random) -> &'static str {
     random.one_of(&[
         "",
@@ -209,7 +210,7 @@ fn word(random: &mut Random, kind: Kind) -> Option<String> {
     Some(word)
 }
 
-/// A word for the first thread between regions.
+/// Returns a word for the first thread between regions.
 fn alone(random: &mut Random, kinds: &[Kind]) -> Option<String> {
     let number = random.below(12);
     match kinds[random.below(kinds.len() as u64) as usize] {
@@ -225,7 +226,7 @@ fn alone(random: &mut Random, kinds: &[Kind]) -> Option<String> {
     }
 }
 
-/// How the program ends: by `pthread_exit` of its first thread and by `exit` in a region, in turn.
+/// Returns how the program ends: in turn by `pthread_exit` of its first thread and by `exit` in a region.
 fn end(turn: u64, kinds: &[Kind]) -> &'static str {
     if !kinds.contains(&Kind::Ending) {
         return "  show();\n";

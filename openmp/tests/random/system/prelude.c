@@ -1,6 +1,6 @@
-// The words of random programs about what the system keeps for a thread. A program notes after each step what
-// a rank sees: its signal mask, the number of its alternate stack, the signals that are pending for it, and
-// what the step found. The notes do not depend on luck.
+// The words of random programs about the state that the system keeps for a thread. After each step a program
+// notes what a rank sees: its signal mask, the number of its alternate stack, its pending signals, and the
+// step's result. The notes do not depend on luck.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
@@ -21,11 +21,11 @@
 #endif
 #define P(...) _Pragma(#__VA_ARGS__)
 #define INLINE static inline __attribute__((always_inline))
-// A step, and a note of what the rank sees after it.
+// Runs a step, and notes what the rank sees afterwards.
 #define STEP(number, ...) do { __VA_ARGS__; note(me, number); } while (0)
 enum { MOST = 64, NOTES = 512, STACKS = 4, STACK = 65536 };
-// Signals: for handlers, for values that wait to be taken, for one thread that takes them, for timers. Those from
-// RTMIN + 1 to RTMIN + 8, USR1 and USR2 are sent by no word: they are blocked and opened.
+// Signals for handlers, for queued values, for the one thread that reads them, and for timers. No word sends
+// RTMIN + 1 to RTMIN + 8, USR1 and USR2: words only block and open these.
 #define HANDLED (SIGRTMIN + 9)
 #define QUEUED (SIGRTMIN + 10)
 #define TAKEN (SIGRTMIN + 11)
@@ -33,11 +33,12 @@ enum { MOST = 64, NOTES = 512, STACKS = 4, STACK = 65536 };
 struct note { int round, step, stack; uint64_t mask, pending; long found; };
 static struct note notes[MOST][NOTES];
 static int noted[MOST], round_now;
-// Handlers change these, also while a function of the C library is called that the compiler takes for one without.
+// Handlers change these, even during a C library function that the compiler takes for one without side
+// effects.
 static volatile long found[MOST];
 static char stacks[MOST][STACKS][STACK] __attribute__((aligned(64)));
 static int bad;
-// Whether the program waits for the highest signal, which a timer of its own sends.
+// Whether the program waits for the highest signal, which its own timer sends.
 static int foreign;
 static void wrong(const char *what) {
   if (!__atomic_exchange_n(&bad, 1, __ATOMIC_RELAXED)) dprintf(2, "wrong: %s\n", what);
@@ -52,7 +53,7 @@ static __attribute__((noinline)) double walk(long steps) {
 // Some microseconds in the program's own code.
 static void work(int us) { double x = walk(us * 300L); if (x == 42) worked = x; }
 
-// Without the C library's own two signals, which it blocks now and then.
+// Leaves out the C library's own two signals, which it sometimes blocks.
 static uint64_t bits(const sigset_t *set) {
   uint64_t word;
   memcpy(&word, set, sizeof word);
@@ -70,7 +71,7 @@ static void note(int me, int step) {
   sigset_t mask, pending;
   pthread_sigmask(SIG_BLOCK, NULL, &mask);
   sigpending(&pending);
-  // Those that wait for the whole process are there for some time or other.
+  // Signals that wait for the whole process are pending for varying times.
   sigdelset(&pending, QUEUED);
   sigdelset(&pending, TAKEN);
   sigdelset(&pending, TIMED);
@@ -101,8 +102,8 @@ INLINE void single(int count, int us) {
 INLINE void loop(int count, int us) {
   P(omp for schedule(dynamic)) for (int i = 0; i < count; i++) work(us);
 }
-// A ring of ranks that spin in the program's own code: the library gives them turns until the next barrier, and
-// cuts them wherever they are. It is for the library alone, since it takes the system's threads long.
+// Ranks spin in a ring, in the program's own code. The library gives them turns until the next barrier, and
+// preempts them anywhere. Only the library runs this: system threads need long for it.
 static int spins;
 static struct { int at __attribute__((aligned(128))); } ring[MOST];
 INLINE void spin(int me) {
@@ -115,7 +116,7 @@ INLINE void spin(int me) {
   }
 }
 
-// Masks. A rank takes part if its number is `which` by a modulus: 0 are all.
+// Masks. A rank takes part if its number modulo `modulus` is `which`; a modulus of 0 selects all.
 static int is_of(int me, int modulus, int which) { return modulus == 0 || me % modulus == which % modulus; }
 static int signal_of(int number) {
   switch (number % 12) {
@@ -129,7 +130,7 @@ static int signal_of(int number) {
 INLINE void mask(int me, int how, int number) {
   sigset_t set = set_of(signal_of(number + me));
   sigaddset(&set, signal_of(number + 5));
-  // What other words block stays blocked.
+  // Signals that other words block stay blocked.
   if (how == SIG_SETMASK) {
     sigaddset(&set, QUEUED);
     sigaddset(&set, TAKEN);
@@ -137,7 +138,7 @@ INLINE void mask(int me, int how, int number) {
   }
   pthread_sigmask(how, &set, NULL);
 }
-// All signals are blocked around a wait.
+// Blocks all signals around a wait.
 #define INSIDE(wait) do { \
   sigset_t all, before, now; \
   sigfillset(&all); \
@@ -155,7 +156,7 @@ INLINE void child(int me) {
   pthread_join(thread, NULL);
   found[me] = (long)bits(&mask);
 }
-// Tasks block a signal while they last, on whichever rank they are.
+// Each task blocks a signal while it runs, on any rank.
 INLINE void masked_tasks(int count, int number) {
   for (int i = 0; i < count; i++) {
     P(omp task firstprivate(number)) {
@@ -169,7 +170,7 @@ INLINE void masked_tasks(int count, int number) {
   P(omp taskwait)
 }
 
-// Alternate stacks, and handlers on them.
+// Alternate stacks and handlers on them.
 INLINE void stack(int me, int number) {
   stack_t new = {.ss_sp = stacks[me][number % STACKS], .ss_size = STACK, .ss_flags = number ? 0 : SS_DISABLE};
   if (sigaltstack(&new, NULL)) wrong("sigaltstack");
@@ -182,7 +183,7 @@ static __attribute__((noinline)) void handler(int signal, siginfo_t *info, void 
   unsigned long tag = (unsigned long)pthread_self() + (unsigned long)mine;
   for (int i = 0; i < 64; i++) mine[i] = tag + i;
   int error = errno, me = omp_get_thread_num();
-  // On which of its stacks it is, and what is blocked here.
+  // The stack on which the handler runs, and the signals blocked here.
   long at = (char *)mine - stacks[0][0];
   sigset_t mask;
   pthread_sigmask(SIG_BLOCK, NULL, &mask);
@@ -200,7 +201,7 @@ static void handle(int flags, int us, int depth) {
   handler_depth = flags & SA_NODEFER ? depth : 1;
 }
 
-// Signals with values, which are blocked in all threads.
+// Signals with values. All threads block these signals.
 static void queue(int me) {
   union sigval value = {.sival_int = 100 + me};
   while (sigqueue(getpid(), QUEUED, value) && errno == EAGAIN) usleep(100);
@@ -251,7 +252,7 @@ INLINE void give(int me, int directed) {
   else if (sigqueue(getpid(), TAKEN, value)) wrong("sigqueue");
 }
 
-// Timers of the program's.
+// The program's own timers.
 static int fired[MOST];
 static void timed(int signal, siginfo_t *info, void *frame) {
   (void)signal, (void)frame;
@@ -273,7 +274,7 @@ INLINE void timer(int me, int of_thread, int us, int how) {
   found[me] = __atomic_load_n(&fired[me], __ATOMIC_SEQ_CST) - before;
 }
 
-// Identifiers that the process has: all threads are told, and nothing changes.
+// Sets identifiers that the process already has: all threads are notified, and nothing changes.
 INLINE void identify(int me, int which) {
   int failed;
   switch (which % 4) {
@@ -285,7 +286,7 @@ INLINE void identify(int me, int which) {
   found[me] = failed;
 }
 
-// The program's own allocator, by its lock: 0 is none.
+// The program's own allocator, by the kind of its lock: 0 is none.
 #ifndef ALLOCATOR
 #define ALLOCATOR 0
 #endif
@@ -378,7 +379,7 @@ INLINE void allocate(int me, int count, int size, int hands) {
   P(omp barrier)
 }
 
-// Ranks that wait for each other with calls.
+// Ranks wait for each other with calls.
 static int token, open_at;
 static pthread_spinlock_t spinlock;
 static long counted;
@@ -414,8 +415,8 @@ INLINE void gate(int me, int by) {
   P(omp barrier)
 }
 
-// Mutexes: normal, recursive, error checking and robust ones; with priority inheritance normal, recursive
-// and robust ones.
+// Normal, recursive, error checking and robust mutexes; with priority inheritance normal, recursive and
+// robust ones.
 enum { KINDS = 7 };
 static pthread_mutex_t mutexes[KINDS];
 static pthread_cond_t condition[2];
@@ -486,7 +487,7 @@ INLINE void robust(int me, int kind) {
   found[me] = counted;
 }
 
-// What the kernel keeps for its threads.
+// The kernel's data for a kernel thread.
 static __thread long segments[8];
 INLINE void segment(int me, int number) {
 #ifdef __x86_64__
@@ -498,7 +499,7 @@ INLINE void segment(int me, int number) {
 #endif
 }
 INLINE void processor(int me) {
-  // A rank may move between two looks, not in all of them.
+  // A rank may move between two reads, but not in all pairs.
   int differ = 0;
   for (int i = 0; i < 8; i++) {
     unsigned before, after;
@@ -526,7 +527,7 @@ static void show(void) {
   fflush(stdout);
 }
 static void *last(void *unused) { show(); return unused; }
-// What each program begins with.
+// Each program begins with this.
 static void begin(int takes, int waits_for_highest, int kinds_of_mutexes) {
   spins = getenv("SPINS") != NULL;
   omp_init_lock(&lock);
@@ -536,7 +537,7 @@ static void begin(int takes, int waits_for_highest, int kinds_of_mutexes) {
   struct sigaction action = {.sa_sigaction = timed, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigaction(TIMED, &action, NULL);
   handle(0, 10, 1);
-  // Blocked in all threads there will be.
+  // All later threads block these signals.
   sigset_t set = set_of(QUEUED), all, before;
   sigaddset(&set, TAKEN);
   if (waits_for_highest) sigaddset(&set, SIGRTMAX);

@@ -1,4 +1,4 @@
-//! Files that are missing or make no sense: never a panic, always a machine.
+//! Missing or senseless files: the result is always a machine, never a panic.
 
 use crate::fixture::*;
 use manycore_cores::topology::Topology;

@@ -1,15 +1,15 @@
-//! Builds the files of a machine.
+//! Writes the files of a machine.
 
 use manycore_cores::topology::Topology;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A directory with the files of a machine.
+/// A directory that holds a machine's files.
 pub(crate) struct Fixture(TempDir);
 
-/// A regular machine, its cores numbered through and, as on most Linux
-/// machines, the second threads of all cores after the first threads of all.
+/// A regular machine with consecutive core numbers. As on most Linux machines, CPU numbers count first the
+/// cores' first threads, then their second threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) packages: usize,
@@ -24,7 +24,7 @@ impl Shape {
     }
 }
 
-/// One package, four cores of two threads.
+/// One package of four cores with two threads each.
 pub(crate) const LAPTOP: Shape = Shape {
     packages: 1,
     groups_per_package: 1,
@@ -32,7 +32,7 @@ pub(crate) const LAPTOP: Shape = Shape {
     threads_per_core: 2,
 };
 
-/// Two packages of 24 cores: the paper's Gold 5225R.
+/// Two packages of 24 cores: the Gold 5225R of the paper.
 pub(crate) const TWO_SOCKETS: Shape = Shape {
     packages: 2,
     groups_per_package: 1,
@@ -40,7 +40,7 @@ pub(crate) const TWO_SOCKETS: Shape = Shape {
     threads_per_core: 1,
 };
 
-/// Eight groups of four cores: the paper's 3970X.
+/// Eight groups of four cores: the 3970X of the paper.
 pub(crate) const THREADRIPPER: Shape = Shape {
     packages: 1,
     groups_per_package: 8,
@@ -53,8 +53,7 @@ impl Fixture {
         Self(TempDir::new().unwrap())
     }
 
-    /// A machine with one NUMA node a package and a last-level cache of 8 MiB
-    /// a group.
+    /// A machine with one NUMA node for each package, and one last-level cache of 8 MiB for each group.
     pub(crate) fn new(shape: Shape) -> Self {
         let machine = Self::empty();
         let cores = shape.cores();

@@ -84,7 +84,7 @@ fn a_container_sees_its_own_group_at_the_mounts_top() {
         .write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000")
         .write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
     assert_eq!(quota(&fixture), (Some(2.0), 2));
-    // A path that the mount does not show, and a name that only begins alike.
+    // A path that the mount does not contain, and a name that only shares a prefix.
     for path in ["/elsewhere", "/docker/abc", "/../.."] {
         fixture.write("proc/self/cgroup", format!("4:cpu:{path}\n"));
         assert_eq!(quota(&fixture), (Some(2.0), 2), "{path}");

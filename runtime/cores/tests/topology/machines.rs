@@ -1,4 +1,4 @@
-//! Machines as they are.
+//! Machines without limits or damage.
 
 use crate::fixture::*;
 use manycore_cores::topology::{Distance, Topology};
@@ -50,8 +50,8 @@ fn eight_groups_of_four() {
 fn offline_cpus_are_not_there() {
     let fixture = Fixture::new(LAPTOP);
     fixture.write("sys/devices/system/cpu/online", "0,2-4,6-7\n");
-    // The kernel removes an offline CPU's directories and, a moment later, its
-    // number from its siblings' lists; here the lists still name it.
+    // The kernel first removes an offline CPU's directories, and then its number from its siblings' lists.
+    // Here the lists still contain it.
     for cpu in [1, 5] {
         fixture.remove(&format!("sys/devices/system/cpu/cpu{cpu}"));
     }
@@ -60,7 +60,11 @@ fn offline_cpus_are_not_there() {
     assert_eq!(ids, [0, 2, 3, 4, 6, 7]);
     assert_eq!(machine.cpu(1), None);
     assert_eq!(machine.core_groups()[0].cpus, ids);
-    assert_eq!(machine.cpu(7).unwrap().core, 2, "cores are counted through");
+    assert_eq!(
+        machine.cpu(7).unwrap().core,
+        2,
+        "core numbers are consecutive"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The topology of machines that this one is not, from copies of their files.
+//! The topology of other machines, from copies of their files.
 
 mod damage;
 mod fixture;

@@ -52,9 +52,8 @@ fn a_second_thread_alone_on_its_core_counts_as_a_first() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the machine and the mask: both orders hold every usable CPU
-    /// once, and no core gets its second thread while another of the machine
-    /// (spread) or of the group (compact) has none.
+    /// For any machine and mask, both orders contain every usable CPU once. No core gets its second thread
+    /// while another core has none: a core of the machine (spread), or of the group (compact).
     #[test]
     fn orders_are_permutations(
         packages in 1usize..3,

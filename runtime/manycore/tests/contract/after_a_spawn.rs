@@ -1,5 +1,4 @@
-//! Detached jobs leave no trace: once they are over, a caller runs its calls itself
-//! again, as before them.
+//! Once detached jobs have ended, a caller runs its calls itself again, as before them.
 
 use super::eventually::eventually;
 use super::pools::pool;
@@ -11,13 +10,16 @@ fn is_run_here(pool: &Pool) -> bool {
     pool.install(|| thread::current().id()) == thread::current().id()
 }
 
-/// Runs calls here again, and goes on to do so.
+/// Checks that the caller runs its calls itself again, and keeps doing so.
 fn assert_as_before(pool: &Pool) {
     eventually("a call runs on the calling thread", || {
         is_run_here(pool).then_some(())
     });
     for _ in 0..1_000 {
-        assert!(is_run_here(pool), "with nothing else to do");
+        assert!(
+            is_run_here(pool),
+            "the caller of an idle pool runs its call itself"
+        );
     }
 }
 

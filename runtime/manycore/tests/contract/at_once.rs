@@ -1,4 +1,4 @@
-//! A pool of n threads runs n jobs at once, whoever else waits in it.
+//! A pool of n threads runs n jobs at once, even if other threads wait in it.
 
 use super::live::ends;
 use super::pools::pool;
@@ -14,7 +14,7 @@ fn two_detached_jobs_talk_to_each_other() {
     ends("two jobs that talk", || {
         let pool = pool(2);
         for _ in 0..ROUNDS {
-            // Rendezvous: each message needs both.
+            // The channel has no buffer: each message needs sender and receiver at once.
             let (to, from) = mpsc::sync_channel(0);
             let (sender, receiver) = mpsc::channel();
             pool.spawn(move || (1..=10).for_each(|i| to.send(i).unwrap()));
@@ -24,7 +24,7 @@ fn two_detached_jobs_talk_to_each_other() {
     });
 }
 
-/// Spawns `jobs` that meet at `barrier`, and says when each of them has.
+/// Spawns `jobs` jobs that meet at `barrier`. Each sends a message once it has passed.
 fn spawn_meeting(pool: &Pool, jobs: usize, barrier: &Arc<Barrier>) -> mpsc::Receiver<()> {
     let (sender, receiver) = mpsc::channel();
     for _ in 0..jobs {
@@ -50,7 +50,7 @@ fn as_many_jobs_as_threads_meet() {
     }
 }
 
-/// The caller takes part in the place of one.
+/// The caller takes the place of one thread.
 #[test]
 fn an_installed_caller_meets_the_others() {
     for threads in 1..=4 {
@@ -73,7 +73,7 @@ fn an_installed_caller_meets_the_others() {
     }
 }
 
-/// The caller only sits there; once it has left, its permit is a job's again.
+/// The caller blocks inside the pool. Once it has left, a job can have its permit again.
 #[test]
 fn the_others_meet_while_a_caller_sits() {
     for threads in 1..=4 {
@@ -92,7 +92,7 @@ fn the_others_meet_while_a_caller_sits() {
     }
 }
 
-/// A job for which its caller waits meets unrelated jobs, as many as there are other threads: the
+/// The caller of a call `wait` waits for a job. That job meets unrelated jobs, one for each other thread: the
 /// waiting thread delays none of them.
 fn meets_strangers(what: &str, wait: fn(&Pool, &(dyn Fn() + Sync))) {
     for threads in 2..=4 {
@@ -119,7 +119,7 @@ fn meets_strangers(what: &str, wait: fn(&Pool, &(dyn Fn() + Sync))) {
     }
 }
 
-/// Until another thread has `begun`.
+/// Waits until another thread has set `begun`.
 fn await_begin(begun: &AtomicBool) {
     while !begun.load(SeqCst) {
         thread::yield_now();
@@ -154,7 +154,7 @@ fn a_scope_s_job_meets_strangers() {
     });
 }
 
-/// The last iteration to come: all others are over, wherever they ran.
+/// The last iteration waits until all others have ended, on any thread.
 #[test]
 fn a_loop_s_body_meets_strangers() {
     meets_strangers("a loop's body", |pool, meet| {
@@ -167,7 +167,7 @@ fn a_loop_s_body_meets_strangers() {
     });
 }
 
-/// A worker that waits in another pool leaves all of its own pool to others.
+/// While a worker waits in another pool, others can use all permits of its own pool.
 #[test]
 fn a_call_into_another_pool_leaves_the_permit() {
     for threads in 1..=3 {

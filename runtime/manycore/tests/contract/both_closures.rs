@@ -1,4 +1,4 @@
-//! `join` runs both closures and a scope all its jobs, whatever any of them throws.
+//! `join` runs both closures and a scope runs all its jobs, even if some of them panic.
 
 use super::thrown::{Nasty, caught, throw};
 use manycore::Pool;
@@ -13,8 +13,7 @@ fn throw_nasty() -> ! {
     resume_unwind(Box::new(Nasty))
 }
 
-/// Pools of one and of two, with room for all joins that thieves may see, for two, and
-/// for none.
+/// Pools of one thread and of two, whose stacks for stealable joins hold all joins, two, or none.
 fn pools() -> Vec<Pool> {
     let build = |threads, open_joins: Option<u32>| {
         let builder = Pool::builder().threads(threads);
@@ -31,8 +30,8 @@ fn pools() -> Vec<Pool> {
         .collect()
 }
 
-/// From outside and from within, at a depth at which two open joins are used up and at
-/// one where they are not.
+/// Runs `test` outside and inside each pool, at a depth where two open joins are used up and at a depth where
+/// they are not.
 fn everywhere(test: impl Fn(&Pool) + Sync) {
     fn nested(pool: &Pool, depth: u32, test: &(dyn Fn() + Sync)) {
         match depth {
@@ -59,7 +58,7 @@ fn the_second_runs_after_the_first_has_thrown() {
     });
 }
 
-/// Each level's second closure runs, on the way up.
+/// The second closure of each level runs while the panic unwinds.
 #[test]
 fn at_every_level() {
     fn nested(pool: &Pool, depth: usize, ran: &AtomicUsize) {
@@ -69,7 +68,7 @@ fn at_every_level() {
         pool.join(
             || nested(pool, depth - 1, ran),
             || {
-                // Seconds may join as well.
+                // The second closures may join as well.
                 pool.join(|| ran.fetch_add(1, SeqCst), || ran.fetch_add(1, SeqCst));
             },
         );
@@ -91,7 +90,11 @@ fn of_two_panics_the_first_arrives() {
             Some("a")
         );
         let nasty = caught(|| pool.join(|| throw("a"), || throw_nasty()));
-        assert_eq!(nasty, Some("a"), "the second's payload is let go");
+        assert_eq!(
+            nasty,
+            Some("a"),
+            "the second closure's payload does not arrive"
+        );
     });
 }
 
@@ -109,7 +112,7 @@ fn results_whose_destructors_panic() {
     });
 }
 
-/// The same where the second closure is another thread's.
+/// The same, where another thread runs the second closure.
 #[test]
 fn when_the_second_is_stolen() {
     fn await_flag(set: &AtomicBool) {
@@ -117,7 +120,7 @@ fn when_the_second_is_stolen() {
             thread::yield_now();
         }
     }
-    /// Joins with `second` stolen, and ended after the first one has thrown.
+    /// Runs a join of which another thread steals `second`, which ends after the first closure has panicked.
     fn stolen<R: Send>(pool: &Pool, second: impl FnOnce() -> R + Send) -> Option<&'static str> {
         let (begun, throws, ended) = (
             AtomicBool::new(false),
@@ -152,7 +155,7 @@ fn when_the_second_is_stolen() {
     }
 }
 
-/// On the thread that gets a handed-over call.
+/// The same on the thread that runs a handed-over call.
 #[test]
 fn in_a_call_that_is_handed_over() {
     for threads in [1, 2] {
@@ -196,7 +199,7 @@ fn a_scope_s_jobs_run_though_its_body_panics() {
     });
 }
 
-/// One job's panic arrives, and keeps no other from running.
+/// One job's panic arrives, and all other jobs run.
 #[test]
 fn a_scope_s_jobs_run_though_others_panic() {
     everywhere(|pool| {

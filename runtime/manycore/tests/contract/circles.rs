@@ -1,4 +1,4 @@
-//! Pools that call each other in a circle, from all sides at once.
+//! Pools call each other in a circle, from several threads at once.
 
 use super::live::ends;
 use manycore::Pool;
@@ -9,13 +9,13 @@ use std::thread;
 const CALLERS: usize = 6;
 const ROUNDS: usize = 10;
 
-/// A pool in which another thread runs every call, or one in which callers take part.
+/// If `dedicated`, other threads run every call; otherwise callers take part.
 fn pool(threads: usize, dedicated: bool) -> Pool {
     let builder = Pool::builder().threads(threads).dedicated(dedicated);
     builder.build().unwrap()
 }
 
-/// Counts the leaves of a walk of `depth` calls, each into the next pool.
+/// Makes `depth` nested calls, each into the next pool, and counts the leaves.
 fn walk(pools: &[Pool], at: usize, depth: usize, leaves: &AtomicUsize) {
     if depth == 0 {
         leaves.fetch_add(1, SeqCst);
@@ -25,7 +25,7 @@ fn walk(pools: &[Pool], at: usize, depth: usize, leaves: &AtomicUsize) {
     let next = || {
         assert!(pool.current_thread_index().is_some());
         walk(pools, at + 1, depth - 1, leaves);
-        // Back in this pool, whatever happened to its permits meanwhile.
+        // Back in this pool, whatever happened to its permits during the call.
         assert!(pool.current_thread_index().is_some());
     };
     match (at + depth) % 5 {
@@ -59,8 +59,8 @@ fn from_all_sides() {
     }
 }
 
-/// Each caller holds a lock of its own around the whole walk, and one for all of them
-/// where no more of them want it than the pool has permits to spare.
+/// Each caller holds its own lock around the whole walk. If at most as many callers want it as the pool has
+/// spare permits, they also hold a common lock.
 #[test]
 fn with_locks() {
     for dedicated in [false, true] {
@@ -73,7 +73,7 @@ fn with_locks() {
                         for _ in 0..50 {
                             a.install(|| {
                                 let mut count = common.lock().unwrap();
-                                // The others may block two permits of `a` meanwhile.
+                                // The other callers may block two permits of `a` meanwhile.
                                 *count += b.install(|| a.install(|| b.join(|| 1, || 2).1)) / 2;
                             });
                         }
@@ -85,7 +85,7 @@ fn with_locks() {
     }
 }
 
-/// Detached jobs that start the walks, so that no caller from outside is there to help.
+/// Detached jobs start the walks, so that no outside caller can help.
 #[test]
 fn by_detached_jobs() {
     for threads in 1..=2 {
@@ -109,8 +109,8 @@ fn by_detached_jobs() {
     }
 }
 
-/// Calls of one thread, to and fro between pools of dedicated threads: they come back on the threads that wait, also
-/// out of loops, joins and scopes, with the panics of the innermost call.
+/// One thread's calls go back and forth between pools of dedicated threads. A call back runs on the waiting
+/// thread, also out of loops, joins and scopes. Panics of the innermost call arrive too.
 #[test]
 fn calls_come_back_to_the_thread_that_waits() {
     fn down(pools: &[Pool], depth: usize, threads: &Mutex<Vec<thread::ThreadId>>) -> usize {

@@ -1,4 +1,4 @@
-//! Pools that end during others' jobs, or their own.
+//! Pools that end during jobs of other pools, or during their own jobs.
 
 use super::live::ends;
 use manycore::Pool;
@@ -9,7 +9,7 @@ fn pool(threads: usize, dedicated: bool) -> Arc<Pool> {
     Arc::new(builder.build().unwrap())
 }
 
-/// Pool `a` is dropped by a job of `b`, and its last job calls `b` then.
+/// A job of `b` drops pool `a`, whose last job then calls `b`.
 #[test]
 fn dropped_by_a_job_whose_pool_it_calls() {
     for (threads, dedicated) in [(1, true), (1, false), (2, true), (2, false)] {
@@ -21,7 +21,7 @@ fn dropped_by_a_job_whose_pool_it_calls() {
                 let (back, job_sender) = (Arc::clone(&b), sender.clone());
                 a.spawn(move || {
                     gone.recv().unwrap();
-                    // The drop most likely waits by now; fine if it does not.
+                    // By now the drop most likely waits. The test holds either way.
                     std::thread::sleep(std::time::Duration::from_millis(2));
                     job_sender.send(back.join(|| 1, || 2).1).unwrap();
                 });
@@ -30,14 +30,14 @@ fn dropped_by_a_job_whose_pool_it_calls() {
                     drop(a);
                     sender.send(0).unwrap();
                 });
-                // In this order: the drop waits for the last job.
+                // The order is fixed, since the drop waits for the last job.
                 assert_eq!(receiver.iter().collect::<Vec<_>>(), [2, 0]);
             }
         });
     }
 }
 
-/// The last owner is a job, which goes on to use the pool's free functions.
+/// A job is the last owner, and goes on to use the pool's free functions.
 #[test]
 fn dropped_by_its_own_job() {
     for (threads, dedicated) in [(1, true), (1, false), (2, true), (3, false)] {
@@ -73,10 +73,10 @@ fn a_drop_that_waits_costs_nothing() {
     use std::time::Duration;
     use std::{fs, thread};
 
-    /// Processor time in nanoseconds, of 500 ms on each of four threads.
+    /// Allowed processor time in nanoseconds, of 500 ms on each of four threads.
     const ALLOWED: u64 = 50_000_000;
 
-    /// Processor time by thread, in nanoseconds; without ended threads.
+    /// Returns the processor time by thread, in nanoseconds, without ended threads.
     fn used(name: &str) -> HashMap<PathBuf, u64> {
         let used = |task: PathBuf| {
             let text = fs::read_to_string(task.join("schedstat")).ok()?;
@@ -104,7 +104,7 @@ fn a_drop_that_waits_costs_nothing() {
         let dropping = thread::spawn(move || drop(pool));
         thread::sleep(Duration::from_millis(200));
         let before = used(&name);
-        assert!(!before.is_empty(), "the job's thread is there");
+        assert!(!before.is_empty(), "the job's thread exists");
         thread::sleep(Duration::from_millis(500));
         let after = used(&name);
         let spent = |(task, now): (&PathBuf, &u64)| now - before.get(task).unwrap_or(&0);

@@ -1,4 +1,4 @@
-//! A panic handler that throws what cannot be dropped: nothing unwinds any further.
+//! A panic handler panics with a payload whose destructor panics: nothing unwinds further.
 
 use super::this_program::this_program;
 use super::thrown::{Nasty, throw};
@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 const CHILD: &str = "MANYCORE_TEST_NASTY_HANDLER";
 const SIGABRT: i32 = 6;
 
-/// Aborts, if it is a child of the test below; else does nothing.
+/// Aborts if this process is a child of the test below; otherwise does nothing.
 #[test]
 fn child_that_aborts() {
     let Ok(threads) = std::env::var(CHILD) else {
@@ -20,7 +20,7 @@ fn child_that_aborts() {
     let builder = Pool::builder().threads(threads);
     let builder = builder.panic_handler(|_| resume_unwind(Box::new(Nasty)));
     let pool = builder.build().unwrap();
-    // Within a scope, through which nothing may unwind either.
+    // Inside a scope, through which nothing may unwind either.
     pool.scope(|scope| {
         scope.spawn(|_| manycore::spawn(|| throw("from a detached job")));
     });

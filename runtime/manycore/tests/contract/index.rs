@@ -1,4 +1,4 @@
-//! Inside a pool, whichever thread one got, the free functions are that pool's.
+//! On every thread that runs a pool's work, the free functions are that pool's.
 
 use super::live::ends;
 use super::pools::pool;
@@ -6,10 +6,10 @@ use manycore::Pool;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 
-/// More than the pool that free functions use by default has, on most machines.
+/// On most machines the global pool has another number of threads.
 const THREADS: usize = 3;
 
-/// This thread is a member of the pool, and the pool says so.
+/// Checks that this thread is a member of the pool, and that the pool knows it.
 fn assert_in(pool: &Pool) {
     let index = pool.current_thread_index();
     assert!(
@@ -19,7 +19,7 @@ fn assert_in(pool: &Pool) {
     assert_eq!(manycore::current_thread_index(), index);
 }
 
-/// Every free function, here.
+/// Checks every free function on this thread.
 fn assert_all_in(pool: &Arc<Pool>) {
     let here = || assert_in(pool);
     here();
@@ -42,7 +42,7 @@ fn assert_all_in(pool: &Arc<Pool>) {
     assert!(manycore::current_thread_has_pending_tasks().is_some());
 }
 
-/// Starts this check by `spawn` and `spawn_broadcast`.
+/// Runs this check by `spawn` and `spawn_broadcast`.
 fn spawn_in(pool: &Arc<Pool>, sender: &mpsc::Sender<()>) {
     let (inside, to_caller) = (Arc::clone(pool), sender.clone());
     manycore::spawn(move || {
@@ -80,7 +80,7 @@ fn in_a_loop_s_body() {
         ends("free functions in a loop", move || {
             let pool = Arc::new(pool(threads));
             let (sender, receiver) = mpsc::channel();
-            // Short ones, which the caller may run alone, and long ones.
+            // Short loops, which the caller may run alone, and long ones.
             for iterations in [1, 2, 40] {
                 let ran = AtomicUsize::new(0);
                 pool.parallel_for(0..iterations, |_| {
@@ -96,7 +96,7 @@ fn in_a_loop_s_body() {
     }
 }
 
-/// In a loop within a job, and in one within a call to another pool.
+/// In a loop within a job, and in a loop within a call to another pool.
 #[test]
 fn in_nested_bodies() {
     for threads in 1..=THREADS {

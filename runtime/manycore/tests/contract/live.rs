@@ -1,4 +1,4 @@
-//! For programs that must come to an end: a deadlock fails, and does not hang.
+//! Runs programs that must end: a deadlock fails the test instead of hanging it.
 
 use super::eventually::LIMIT;
 use std::panic::resume_unwind;
@@ -7,7 +7,7 @@ use std::thread;
 
 /// Runs `program` on a thread of its own, and fails if it does not end within [`LIMIT`].
 pub(crate) fn ends(what: &str, program: impl FnOnce() + Send + 'static) {
-    // Dropped, and so closed, when the program is over.
+    // The channel closes when the program has ended.
     let (running, over) = mpsc::channel::<()>();
     let thread = thread::spawn(move || {
         let _running = running;

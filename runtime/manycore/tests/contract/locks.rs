@@ -1,5 +1,5 @@
-//! A lock held around a call that waits: unrelated jobs want it meanwhile. They neither run on the
-//! holder's stack, nor keep the holder from going on.
+//! A thread holds a lock around a call that waits, while unrelated jobs (strangers) want the lock. The
+//! strangers must not run on the holder's stack, and must not keep the holder from going on.
 
 use super::live::ends;
 use super::pools::pool;
@@ -13,11 +13,11 @@ use std::time::Duration;
 const ROUNDS: usize = 30;
 
 thread_local! {
-    /// Whether this thread is in a section of `Guarded`.
+    /// Whether this thread is in a section of [`Guarded`].
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Counts its sections.
+/// Counts the sections under its lock.
 #[derive(Default)]
 struct Guarded(Mutex<usize>);
 
@@ -25,7 +25,7 @@ impl Guarded {
     fn section(&self, run: impl FnOnce()) {
         assert!(
             !HOLDS.get(),
-            "a stranger on the stack of who holds the lock"
+            "a stranger runs on the stack of the lock's holder"
         );
         let mut count = self.0.lock().unwrap();
         HOLDS.set(true);
@@ -35,14 +35,14 @@ impl Guarded {
     }
 }
 
-/// Until it is `set`.
+/// Waits until `set` is true.
 fn await_flag(set: &AtomicBool) {
     while !set.load(SeqCst) {
         thread::yield_now();
     }
 }
 
-/// One stranger's section, or as many as a broadcast has.
+/// The kinds of strangers. A broadcast makes one section for each thread, any other kind one.
 #[derive(Clone, Copy)]
 enum Stranger {
     Install,
@@ -61,7 +61,7 @@ impl Stranger {
         Self::Scope,
     ];
 
-    /// Returns how many sections it had.
+    /// Returns the number of sections that this stranger makes.
     fn call(self, pool: &Pool, lock: &Arc<Guarded>) -> usize {
         match self {
             Self::Install => pool.install(|| lock.section(|| ())),
@@ -85,7 +85,7 @@ impl Stranger {
     }
 }
 
-/// A call that waits; what it runs says that it has begun, and lasts a while.
+/// A call that waits. Its work reports that it has begun, and then lasts a while.
 type Wait = fn(&Pool, &Pool, &(dyn Fn() + Sync));
 
 fn round(pool: &Pool, other: &Pool, strangers: &[Stranger], installed: bool, wait: Wait) {
@@ -115,13 +115,12 @@ fn round(pool: &Pool, other: &Pool, strangers: &[Stranger], installed: bool, wai
     assert_eq!(lock.0.into_inner().unwrap(), expected + 1);
 }
 
-/// Strangers of one kind, and of all kinds at once, for a lock that a thread from outside
-/// takes.
+/// Runs strangers of each kind, and of all kinds at once, against a lock that an outside thread holds.
 fn check_outside(what: &str, least: usize, wait: Wait) {
     check_from(what, least, false, wait);
 }
 
-/// As [`check_outside`], and for a lock that a job takes.
+/// Runs [`check_outside`], and the same with a lock that a job holds.
 fn check(what: &str, least: usize, wait: Wait) {
     check_from(what, least, false, wait);
     check_from(what, least, true, wait);
@@ -182,8 +181,8 @@ fn around_an_installed_call() {
     });
 }
 
-/// A job that holds the lock would give its permit away for as long as it blocks in the other pool,
-/// to unrelated jobs that wait for the lock.
+/// While a lock's holder blocks in the other pool, it gives its permit away, to unrelated jobs that wait for
+/// the lock.
 #[test]
 fn around_a_call_into_another_pool() {
     check_outside("a lock around another pool", 1, |_, other, body| {
@@ -191,13 +190,13 @@ fn around_a_call_into_another_pool() {
     });
 }
 
-/// The other pool has its own threads: the caller blocks.
+/// The other pool has dedicated threads, so that the caller blocks.
 #[test]
 fn around_a_call_that_is_handed_over() {
     check_outside("a lock around a busy pool", 1, |_, other, body| {
         let (sits, leave) = (AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|scope| {
-            // The seat is taken.
+            // Another caller has the seat.
             scope.spawn(|| {
                 other.install(|| {
                     sits.store(true, SeqCst);

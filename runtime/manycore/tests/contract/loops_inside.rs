@@ -1,4 +1,4 @@
-//! The free functions that are loops run, inside a pool, in that pool.
+//! Inside a pool, the free loop functions run in that pool.
 
 use super::live::ends;
 use super::pools::pool;

@@ -1,5 +1,5 @@
-//! Promises to other people's programs: the number of jobs that run at once, the order of turns,
-//! the jobs that a waiting thread may run, and the state after a panic.
+//! Promises to other programs: how many jobs run at once, the order of turns, the jobs that a waiting thread
+//! may run, and the state after a panic.
 
 #[path = "../support/eventually.rs"]
 mod eventually;

@@ -1,4 +1,4 @@
-//! Items of one loop that wait for each other, and scopes whose body waits for their jobs.
+//! Items of one loop that wait for each other, and scopes whose bodies wait for their jobs.
 
 use super::live::ends;
 use manycore::Pool;
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, mpsc};
 
-/// No more items than threads meet, in every run of a loop that has only such runs.
+/// All items of a loop meet, in every run, if there are at most as many items as threads.
 #[test]
 fn items_of_a_loop_meet() {
     for threads in 2..=4 {
@@ -26,7 +26,7 @@ fn items_of_a_loop_meet() {
     }
 }
 
-/// Also if the pool has one thread, as on a machine of one CPU.
+/// This holds also if the pool has one thread, as on a machine with one CPU.
 #[test]
 fn the_body_of_a_scope_in_place_receives_from_its_jobs() {
     for threads in 1..=2 {
@@ -44,8 +44,8 @@ fn the_body_of_a_scope_in_place_receives_from_its_jobs() {
     }
 }
 
-/// Random rows of quick runs. After each row, all iterations of one run meet. Each iteration runs
-/// once, and the sums are right, also after a panic.
+/// Random sequences of quick runs of a loop. After each sequence, all iterations of one run meet. Each
+/// iteration runs once, and the sums are right, also after a panic.
 #[test]
 fn items_meet_whatever_the_loop_was_before() {
     for seed in 0..if cfg!(miri) { 2 } else { 40 } {
@@ -61,7 +61,7 @@ fn items_meet_whatever_the_loop_was_before() {
             };
             let panics = random.u8(0..4) == 0;
             let runs: Vec<AtomicUsize> = (0..items).map(|_| AtomicUsize::new(0)).collect();
-            // One place in the program, so that the pool takes all of them for one loop.
+            // One place in the program, so that the pool takes all calls for one loop.
             let call = |body: &(dyn Fn(usize) + Sync)| {
                 let inner = |from: usize| {
                     let item = |index: usize| {
@@ -88,7 +88,10 @@ fn items_meet_whatever_the_loop_was_before() {
                 let barrier = Barrier::new(items);
                 let meets = |index: usize| {
                     barrier.wait();
-                    assert!(!panics || index != items - 1, "as it should");
+                    assert!(
+                        !panics || index != items - 1,
+                        "the last item panics on purpose"
+                    );
                 };
                 let result = catch_unwind(AssertUnwindSafe(|| call(&meets)));
                 assert_eq!(result.is_err(), panics);

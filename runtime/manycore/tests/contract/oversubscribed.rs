@@ -1,11 +1,11 @@
-//! More threads than cores: sleeping threads come when awake ones block, or spin.
+//! More threads than cores: when running threads block or spin, sleeping threads wake.
 
 use manycore::Pool;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Three times as many threads as there are cores.
+/// Returns a pool of three threads for each core.
 fn crowded() -> Pool {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Pool::builder().threads(3 * cores).build().unwrap()
@@ -26,7 +26,7 @@ fn jobs_that_block_until_all_are_there_end() {
     }
 }
 
-/// Nothing blocks: to the system all cores are busy.
+/// No thread blocks: for the system all cores are busy.
 #[test]
 fn jobs_that_spin_until_all_are_there_end() {
     let pool = crowded();
@@ -43,7 +43,7 @@ fn jobs_that_spin_until_all_are_there_end() {
     });
 }
 
-/// A pool whose watchdog has gone to sleep, too, wakes up.
+/// A call wakes a pool whose watchdog sleeps too.
 #[test]
 fn a_pool_at_rest_hears_a_call() {
     let pool = crowded();
@@ -56,8 +56,8 @@ fn a_pool_at_rest_hears_a_call() {
     pool.join(|| all.wait(), || all.wait());
 }
 
-/// Callers from outside with loops and joins one after the other: some take part, others hand their
-/// calls in, and permits change hands meanwhile. Two threads with one permit would spoil a sum.
+/// Outside callers make loops and joins in sequence. Some callers take part, others hand their calls in, and
+/// permits change hands. If two threads had one permit, a sum would be wrong.
 #[test]
 fn callers_from_outside_all_come_back() {
     for pool in [crowded(), Pool::builder().threads(2).build().unwrap()] {

@@ -1,5 +1,5 @@
-//! A pool with a stack size runs all that it is given on stacks of that size, however
-//! small the caller's is.
+//! A pool with a set stack size runs all its work on stacks of that size, even if the caller's stack is
+//! small.
 
 use manycore::Pool;
 use std::hint::black_box;
@@ -7,7 +7,7 @@ use std::thread;
 
 const SMALL: usize = 256 << 10;
 const LARGE: usize = 64 << 20;
-/// Frames of a kilobyte each, and more where nothing is optimised.
+/// Each frame has a kilobyte, or more without optimisation.
 const DEPTH: u64 = 10_000;
 
 #[inline(never)]
@@ -50,14 +50,14 @@ fn for_a_caller_with_a_small_one() {
         };
         thread::scope(|scope| {
             let small = || thread::Builder::new().stack_size(SMALL);
-            // Two at once: one of them finds others there.
+            // Two callers at once: one finds the other in the pool.
             small().spawn_scoped(scope, visit).unwrap();
             small().spawn_scoped(scope, visit).unwrap();
         });
     }
 }
 
-/// Threads that take a permit which another gave away have such stacks as well.
+/// Threads that take over a waiting thread's permit have such stacks as well.
 #[test]
 fn on_a_thread_of_the_reserve() {
     let builder = Pool::builder().threads(1).stack_size(LARGE);

@@ -1,5 +1,5 @@
-//! Storms of callers of every kind: never more than n bodies of a pool of n threads run
-//! at the same time, and each of them has an index of its own.
+//! Many callers of every kind. A pool of n threads never runs more than n bodies at the same time, and no two
+//! of these have one index.
 
 use super::live::ends;
 use super::pools::pool;
@@ -11,12 +11,12 @@ use std::thread;
 const CALLERS: u64 = 4;
 const CALLS: usize = 150;
 
-/// The workers that run now.
+/// The workers that run now, by index.
 struct Watch {
-    /// By index.
+    /// Whether the worker of each index runs.
     taken: Vec<AtomicBool>,
     running: AtomicUsize,
-    /// How many sections there have been.
+    /// The number of sections so far.
     sections: AtomicUsize,
 }
 
@@ -29,7 +29,7 @@ impl Watch {
         })
     }
 
-    /// A piece of a body without a wait.
+    /// A part of a body that does not wait.
     fn section(&self) {
         let threads = self.taken.len();
         let index = manycore::current_thread_index().expect("bodies run in the pool");
@@ -38,7 +38,7 @@ impl Watch {
         assert!(!was_taken, "two bodies with index {index} at once");
         let others = self.running.fetch_add(1, SeqCst);
         assert!(others < threads, "more than {threads} bodies at once");
-        // Others get to run, so that too many would be seen.
+        // Lets other threads run, so that a body too many would be seen.
         thread::yield_now();
         (0..100).for_each(|_| std::hint::spin_loop());
         thread::yield_now();
@@ -49,7 +49,7 @@ impl Watch {
     }
 }
 
-/// Halves down to `leaves` sections, with one before and one after each join.
+/// Halves down to `leaves` sections, with one section before and one after each join.
 fn tree(pool: &Pool, watch: &Watch, depth: u32) -> usize {
     watch.section();
     if depth == 0 {
@@ -63,7 +63,7 @@ fn tree(pool: &Pool, watch: &Watch, depth: u32) -> usize {
     2 + a + b
 }
 
-/// One call of the kind; returns how many sections it has.
+/// Makes one call of this kind. Returns its number of sections.
 fn call(pool: &Pool, watch: &Arc<Watch>, kind: usize, size: usize) -> usize {
     match kind {
         0 => {
@@ -98,7 +98,7 @@ fn call(pool: &Pool, watch: &Arc<Watch>, kind: usize, size: usize) -> usize {
             pool.spawn_broadcast(move |_| watch.section());
             pool.threads()
         }
-        // A nested call of any kind but this one.
+        // A nested call of any other kind.
         _ => pool.install(|| {
             watch.section();
             let inner = call(pool, watch, size % 6, size);
@@ -137,7 +137,7 @@ fn never_more_than_the_pool_has() {
     }
 }
 
-/// With long bodies: the threads that wait for them give their permits away.
+/// The bodies are long, so that the threads that wait for them give their permits away.
 #[test]
 fn nor_while_permits_change_hands() {
     for threads in 1..=3 {

@@ -1,4 +1,4 @@
-//! A pool's threads: their names, handlers and makers, and pools that end without waiting.
+//! A pool's threads: their names, handlers and makers. Pools that end without waiting.
 
 use manycore::seam::{self, BuilderExt};
 use manycore::{BuildError, Pool};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 use std::{io, thread};
 
-/// A name is asked for just before its thread is made.
+/// The name function is called just before its thread is made.
 #[test]
 fn a_name_that_panics_leaves_no_thread() {
     let (sender, ends) = mpsc::channel();
@@ -44,15 +44,14 @@ fn a_handler_of_starts_that_panics() {
     assert_eq!(indices, [0, 1]);
 }
 
-/// A pool of three threads that `make` makes.
+/// Builds a pool of three threads that `make` starts.
 fn with_maker(
     mut make: impl FnMut(seam::ThreadStart) -> io::Result<()>,
 ) -> Result<Pool, BuildError> {
     seam::build(&Pool::builder().threads(3), None, Some(&mut make))
 }
 
-/// A pool with a caller's function that makes its threads: all of them, or an error that names the
-/// missing one.
+/// The caller's function starts the pool's threads. Either all start, or the error names the missing one.
 #[test]
 fn threads_of_another_maker() {
     let mut threads = Vec::new();
@@ -86,7 +85,7 @@ fn threads_of_another_maker() {
     made.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// A thread that waits in another pool keeps its permit, and runs others' jobs itself.
+/// A thread that waits in another pool keeps its permit, and runs other jobs itself.
 #[test]
 fn a_pool_without_a_reserve_has_its_threads_only() {
     let pool = Pool::builder()
@@ -112,7 +111,7 @@ fn pool_of(threads: usize) -> Pool {
     builder.build().unwrap()
 }
 
-/// Spawned jobs run without a waiting caller, and other threads run the adopted thread's.
+/// Spawned jobs run without a waiting caller, and other threads run the adopted thread's jobs.
 #[test]
 fn a_pool_that_is_dismissed() {
     for adopts in [false, true] {
@@ -145,7 +144,7 @@ fn threads_of_the_reserve_end() {
         }
     });
     let threads = || crate::tasks::named("reserve").len();
-    // One more than the pool's own is kept for the next job that waits.
+    // The pool keeps one thread more than its own, for the next job that waits.
     crate::eventually::eventually("the threads end", || (threads() <= 2).then_some(()));
     assert_eq!(pool.join(|| 1, || other.install(|| 2)), (1, 2));
 }

@@ -1,4 +1,4 @@
-//! Panics to test with, without the hook's message, which would fill the log.
+//! Panics for tests. They skip the panic hook's message, which would fill the log.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -19,7 +19,7 @@ impl Drop for Nasty {
     }
 }
 
-/// The payload of `run`'s panic; only [`Thrown`] may arrive.
+/// Returns the payload of `run`'s panic. Fails if that is not a [`Thrown`].
 pub(crate) fn caught<R>(run: impl FnOnce() -> R) -> Option<&'static str> {
     let payload = catch_unwind(AssertUnwindSafe(run)).err()?;
     match payload.downcast::<Thrown>() {

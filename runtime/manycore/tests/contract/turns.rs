@@ -1,5 +1,5 @@
-//! First come, first served: how many calls of another caller pass before one's turn,
-//! by their number.
+//! First come, first served: how many calls of another caller pass before a waiting job or caller has its
+//! turn.
 
 use super::live::ends;
 use super::pools::pool;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-/// Far more than a queue in order of arrival lets pass; a starving queue lets pass thousands.
+/// A first-come, first-served queue lets far fewer pass; a starving queue lets thousands pass.
 const MOST: usize = 200;
 
 fn spin() {
     (0..3_000).for_each(|_| std::hint::spin_loop());
 }
 
-/// The only thread is wanted by a caller without end.
+/// A caller wants the only thread without end.
 #[test]
 fn a_spawned_job_gets_its_turn() {
     ends("a job beside a caller", || {
@@ -36,7 +36,7 @@ fn a_spawned_job_gets_its_turn() {
             let (sender, receiver) = mpsc::channel();
             let counted = Arc::clone(&calls);
             pool.spawn(move || sender.send(counted.load(SeqCst)).unwrap());
-            // After the spawn: what passed before counts for nothing.
+            // Counted after the spawn: earlier calls do not count.
             let posted = calls.load(SeqCst);
             let passed = receiver.recv().unwrap().saturating_sub(posted);
             assert!(passed <= MOST, "{passed} calls passed before a job's turn");
@@ -46,7 +46,7 @@ fn a_spawned_job_gets_its_turn() {
     });
 }
 
-/// One thread has a long job, the other is wanted by a caller without end.
+/// One thread has a long job; a caller wants the other without end.
 #[test]
 fn another_caller_gets_its_turn() {
     for threads in [1, 2] {
@@ -75,7 +75,7 @@ fn another_caller_gets_its_turn() {
                 };
                 let mut passed: Vec<usize> = (0..101).map(passed).collect();
                 stop.store(true, SeqCst);
-                // A single one may be high: this thread can be preempted before its call.
+                // A single value may be high: this thread can be preempted before its call.
                 passed.sort_unstable();
                 let median = passed[50];
                 assert!(

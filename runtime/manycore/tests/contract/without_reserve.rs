@@ -1,5 +1,5 @@
-//! Pools that start no thread in the place of a waiting one: if a program ends on rayon, it ends
-//! here.
+//! Pools that start no thread in the place of a waiting one: if a program ends on rayon, it also ends on such
+//! a pool.
 
 use crate::eventually::LIMIT;
 use manycore::Pool;
@@ -24,7 +24,7 @@ fn ends(what: &str, program: impl FnOnce() + Send + 'static) {
         tell.send(()).expect("the test waits");
     });
     let ended = told.recv_timeout(LIMIT);
-    // A program that panicked has hung up.
+    // If the program panicked, its end of the channel is closed.
     if ended != Err(mpsc::RecvTimeoutError::Timeout) {
         runs.join().expect(what);
     }

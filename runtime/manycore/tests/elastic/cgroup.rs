@@ -1,4 +1,4 @@
-//! A control group of version 1, made for one child and removed afterwards.
+//! A control group of version 1, made for one child and later removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(crate) struct Group(PathBuf);
 
 impl Group {
-    /// A new one beside this process's own; `None`: none can be made here.
+    /// Makes a group beside this process's own. Returns `None` if no group can be made here.
     pub(crate) fn new(controller: &str, name: &str) -> Option<Self> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let of_controller = |line: &&str| {
@@ -22,7 +22,7 @@ impl Group {
         fs::create_dir(&group).ok()?;
         let group = Self(group);
         if controller == "cpuset" {
-            // Empty in a new group, and no process can enter it before they are set.
+            // Both files are empty in a new group; until they are set, no process can enter it.
             for file in ["cpuset.cpus", "cpuset.mems"] {
                 let text = fs::read_to_string(parent.join(file)).ok()?;
                 fs::write(group.0.join(file), text.trim()).ok()?;
@@ -45,13 +45,13 @@ impl Group {
         fs::read_to_string(self.0.join(file)).unwrap()
     }
 
-    /// A quota of this number of CPUs; `None`: no limit.
+    /// Sets the quota in CPUs. `None` means no limit.
     pub(crate) fn set_quota(&self, cpus: Option<f64>) {
         let us = cpus.map_or(-1, |cpus| (cpus * 100_000.0) as i64);
         self.write("cpu.cfs_quota_us", &us.to_string());
     }
 
-    /// The number of periods so far in which the quota ran out.
+    /// Returns the number of periods so far in which the quota ran out.
     pub(crate) fn throttled(&self) -> u64 {
         let stat = self.read("cpu.stat");
         let line = stat
@@ -63,7 +63,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Its processes have ended, but may not have gone yet.
+        // The group's processes have ended, but the kernel may still list them.
         for _ in 0..100 {
             if fs::remove_dir(&self.0).is_ok() {
                 return;

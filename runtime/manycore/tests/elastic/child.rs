@@ -1,13 +1,12 @@
-//! A part of a test that runs in a process of its own: the same test again, with a
-//! variable set.
+//! Runs a part of a test in its own process: the same test again, with an environment variable set.
 
 use super::this_program::this_program;
 use std::process::{Child, Stdio};
 
 const PART: &str = "MANYCORE_ELASTIC_CHILD";
 
-/// Whether this process is the child of that name. From here on a panic ends the child:
-/// its parent must not wait for what will never be printed.
+/// Returns whether this process is the child `name`. From then on a panic ends the child: its parent must not
+/// wait for a line that is never printed.
 pub(crate) fn is(name: &str) -> bool {
     let is = std::env::var(PART).is_ok_and(|part| part == name);
     if is {
@@ -20,7 +19,7 @@ pub(crate) fn is(name: &str) -> bool {
     is
 }
 
-/// Starts `test` again as the child `name`; what it prints is for the caller.
+/// Starts `test` again as the child `name`. The caller reads what the child prints.
 pub(crate) fn start(test: &str, name: &str) -> Child {
     this_program()
         .args(["--exact", test, "--nocapture", "--test-threads=1"])

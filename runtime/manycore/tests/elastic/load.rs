@@ -4,7 +4,7 @@ use manycore::{Partitioner, Pool, seam};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Some work that takes about this number of nanoseconds, and is not optimised away.
+/// Works for about this number of nanoseconds; the compiler cannot remove the work.
 pub(crate) fn spin(steps: u64) -> u64 {
     let mut x = steps | 1;
     for _ in 0..steps {
@@ -23,7 +23,7 @@ fn fib(pool: &Pool, n: u32) -> u64 {
     a + b
 }
 
-/// Spawned jobs without a waiting caller, until [`Detached::wait`].
+/// Spawned jobs without a waiting caller. [`Detached::wait`] waits for all of them.
 #[derive(Default)]
 pub(crate) struct Detached {
     spawned: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Detached {
 }
 
 impl Detached {
-    /// Waits for the rest, without being a worker of the pool.
+    /// Waits for the remaining jobs on a thread outside the pool.
     pub(crate) fn wait(&self) {
         while self.ran.load(Relaxed) < self.spawned {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -40,7 +40,7 @@ impl Detached {
     }
 }
 
-/// One round. Panics if something did not run, or twice.
+/// Runs one round. Panics if some work did not run, or ran twice.
 pub(crate) fn round(pool: &Pool, round: usize, detached: &mut Detached) {
     let partitioners = [
         Partitioner::default(),
@@ -84,7 +84,7 @@ pub(crate) fn round(pool: &Pool, round: usize, detached: &mut Detached) {
             }
         }
         _ => {
-            // Also on parked threads.
+            // A broadcast reaches parked threads too.
             let each = pool.broadcast(|context| context.index());
             assert!(each.into_iter().eq(0..pool.threads()), "round {round}");
         }

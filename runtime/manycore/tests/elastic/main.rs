@@ -1,5 +1,4 @@
-//! Pools that follow what the system leaves this process, on this host. Whatever
-//! confines a process is done to a child: the tests' own is left alone.
+//! Pools that follow the CPUs that the system leaves to this process. The tests confine only child processes.
 #![cfg(target_os = "linux")]
 
 mod cgroup;

@@ -1,5 +1,5 @@
-//! A process's CPUs change a thousand times, from outside and from within, under load: no job is
-//! lost, and a thread without a permit does not run.
+//! A process's CPUs change a thousand times under load, from outside and from within. No job is lost, and no
+//! thread runs without a permit.
 
 use crate::cgroup::Group;
 use crate::child;
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 const TEST: &str = "stress::a_thousand_changes_lose_nothing";
-/// Changes of each kind.
+/// The number of changes of each kind.
 const CHANGES: usize = 250;
-/// Threads of the pool: more than CPUs, so that the cap can go beyond them.
+/// The pool has more threads than CPUs, so that the cap can exceed the CPUs.
 const THREADS: usize = 4;
 
 #[test]
@@ -35,7 +35,7 @@ fn a_thousand_changes_lose_nothing() {
     let mut to = child.stdin.take().unwrap();
     let mut from = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut expect = |word: &str| {
-        // Besides what the test harness prints.
+        // Skips what the test harness prints.
         let found = from.find(|line| line.as_ref().is_ok_and(|line| line.ends_with(word)));
         assert!(found.is_some(), "the child ended before it said `{word}`");
     };
@@ -60,7 +60,7 @@ fn a_thousand_changes_lose_nothing() {
     if let Some(group) = &quota {
         group.set_quota(None);
     }
-    // Confined to one CPU at the end, all but worker 0 are to be parked.
+    // On one CPU at the end, all workers but worker 0 must be parked.
     writeln!(to, "uncap").unwrap();
     confine(child.id(), first);
     writeln!(to, "parked").unwrap();
@@ -72,7 +72,6 @@ fn a_thousand_changes_lose_nothing() {
     assert!(child.wait().unwrap().success());
 }
 
-/// CPUs that this process may use.
 fn usable() -> Vec<usize> {
     let mask = rustix::thread::sched_getaffinity(None).unwrap();
     (0..CpuSet::MAX_CPU)
@@ -80,17 +79,16 @@ fn usable() -> Vec<usize> {
         .collect()
 }
 
-/// All threads of a process, as `taskset -a -p` does.
+/// Confines all threads of a process, as `taskset -a -p` does.
 fn confine(process: u32, cpus: &[usize]) {
     let mut mask = CpuSet::new();
     cpus.iter().for_each(|&cpu| mask.set(cpu));
-    // Twice: a thread that was started meanwhile has the mask of its starter.
+    // Twice: a thread that starts during the first pass inherits its starter's mask.
     for _ in 0..2 {
         let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
         for task in tasks.filter_map(Result::ok) {
             let id = task.file_name().to_string_lossy().parse::<i32>().unwrap();
-            // It may have ended; and of a cpuset without any of these CPUs nothing
-            // but an error comes.
+            // The call fails if the thread has ended, or if the cpuset has none of these CPUs.
             let _ = sched_setaffinity(Pid::from_raw(id), &mask);
         }
     }
@@ -135,9 +133,8 @@ fn work() {
     });
 }
 
-/// Waits until the watch has seen that there is one CPU; from then on two threads never run at
-/// once. (The running one need not be the caller: a worker that has the one permit runs the
-/// caller's loop.)
+/// Waits until the watch has seen that one CPU is left. From then on two threads never run at once. (The
+/// running thread need not be the caller: a worker with the only permit may run the caller's loop.)
 fn check_parked(pool: &Pool, watch: &Watch) {
     let patience = Instant::now() + Duration::from_secs(60);
     while watch.allotment().cores() > 1 {
@@ -150,10 +147,10 @@ fn check_parked(pool: &Pool, watch: &Watch) {
         spin(1_000);
         running.fetch_sub(1, Relaxed);
     };
-    // A block that was begun before is not in these loops.
+    // Blocks that began earlier are not part of these loops.
     (0..20).for_each(|_| pool.parallel_for(0..1_000, body));
-    assert_eq!(most.into_inner(), 1, "threads ran at once");
-    // And they use no time: all time beyond this thread's is the watch's.
+    assert_eq!(most.into_inner(), 1, "more than one thread ran at once");
+    // Parked threads use no time: only this thread and the watch do.
     let (mine, all) = (times(true), times(false));
     std::thread::sleep(Duration::from_millis(300));
     let (mine, all) = (times(true) - mine, times(false) - all);
@@ -164,7 +161,7 @@ fn check_parked(pool: &Pool, watch: &Watch) {
     println!("all parked");
 }
 
-/// CPU time of this thread, or of all.
+/// Returns the CPU time of this thread, or of all threads.
 fn times(of_thread: bool) -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     let clock = if of_thread {

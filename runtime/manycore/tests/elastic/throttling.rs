@@ -1,4 +1,4 @@
-//! A pool that follows a quota of one and a half CPUs does not run into it.
+//! A pool that follows a quota of one and a half CPUs does not exhaust it.
 
 use crate::cgroup::Group;
 use crate::child;
@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 
 const TEST: &str = "throttling::a_fractional_quota_never_runs_out";
 
-/// The count is the kernel's for the child's own group, which contains no other process: periods in
-/// which the quota ran out. Other load on this machine makes the child use less, not more. It can
-/// delay the watch. Two workers then run on between two of its looks; so one period in twenty is
-/// allowed.
+/// The kernel counts the periods in which the quota ran out, for a group that contains only the child. Other
+/// load on this machine makes the child use less. It can also delay the watch: then two workers run on
+/// between two samples. So one period in twenty is allowed.
 #[test]
 fn a_fractional_quota_never_runs_out() {
     if child::is("quota") {
@@ -35,7 +34,7 @@ fn a_fractional_quota_never_runs_out() {
         line.unwrap_or_else(|| panic!("the child ended before it said `{word}`"))
             .unwrap()
     };
-    // Before it is in the group, and in the first second after, it may be throttled.
+    // The child may be throttled before it is in the group, and in the first second after.
     expect("warm");
     let before = group.throttled();
     let line = expect("done");
@@ -45,7 +44,7 @@ fn a_fractional_quota_never_runs_out() {
     assert!(throttled <= 2, "{throttled} of 40 periods throttled");
 }
 
-/// The child: loops without a pause.
+/// The child's work: loops without a pause.
 fn work() {
     let start = Instant::now();
     let watch = Watch::start().unwrap();

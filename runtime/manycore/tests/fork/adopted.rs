@@ -1,4 +1,4 @@
-//! Pools that adopt a thread: it is worker 0 for good, and works when it waits.
+//! Pools that adopt a thread: it is worker 0 for good, and runs jobs while it waits.
 
 use super::eventually::{LIMIT, eventually};
 use super::stolen::{Door, join_stolen};
@@ -53,7 +53,7 @@ fn a_thread_has_one_pool() {
         assert!(matches!(again(), Err(BuildError::AlreadyInPool)));
         let (a, b) = join_stolen(&pool, |_| again(), |_| again());
         assert!(matches!((a, b), (Err(BuildError::AlreadyInPool), Err(_))));
-        // The thread is that pool's even when the pool has ended.
+        // The thread still belongs to that pool after the pool's end.
         drop(pool);
         let error = again().unwrap_err();
         assert!(
@@ -68,8 +68,8 @@ fn a_thread_has_one_pool() {
     assert!(matches!(in_call, Err(BuildError::AlreadyInPool)));
 }
 
-/// The adopted thread pushes and then blocks, without ever looking for a job:
-/// the others take all it has pushed, whatever they were doing.
+/// The adopted thread pushes jobs and then blocks, without ever looking for a job. The other workers take all
+/// these jobs, whatever they were doing.
 #[test]
 fn workers_take_what_a_blocked_thread_pushed() {
     for threads in [2, 4] {
@@ -86,7 +86,7 @@ fn workers_take_what_a_blocked_thread_pushed() {
                 assert!(receiver.iter().take(i % 4 + 1).all(|job| job == i));
                 thread::sleep(Duration::from_micros(10 * (i % 20) as u64));
             }
-            // For a join, too: `join_stolen` blocks until the other half has begun.
+            // Also for a join: `join_stolen` blocks until the other half has begun.
             for _ in 0..100 {
                 assert_eq!(join_stolen(&pool, |_| 1, |_| 2), (1, 2));
             }
@@ -94,7 +94,7 @@ fn workers_take_what_a_blocked_thread_pushed() {
     }
 }
 
-/// Others' calls are run by the other workers while the adopted thread blocks.
+/// While the adopted thread blocks, the other workers run calls from outside.
 #[test]
 fn calls_from_outside_reach_the_others() {
     adopted(2, |pool| {
@@ -112,7 +112,7 @@ fn calls_from_outside_reach_the_others() {
     });
 }
 
-/// Without other workers, the calls run when the adopted thread waits.
+/// Without other workers, calls run when the adopted thread waits.
 #[test]
 fn alone_it_runs_jobs_when_it_yields() {
     adopted(1, |pool| {
@@ -142,12 +142,12 @@ fn its_end_waits_for_all_jobs() {
     }
 }
 
-/// The last owner is a job that the adopted thread itself runs.
+/// The last owner is a job that the adopted thread runs.
 #[test]
 fn dropped_by_a_job_on_the_adopted_thread() {
     for threads in [1, 2] {
         adopted(threads, |pool| {
-            // Others are busy, so that the job is not theirs.
+            // The other workers are busy, so that none of them takes the job.
             let busy = Arc::new(Door::default());
             let begun = Arc::new(AtomicUsize::new(0));
             for _ in 1..threads {
@@ -176,7 +176,7 @@ fn dropped_by_a_job_on_the_adopted_thread() {
     }
 }
 
-/// As `adopted`, but a body that hangs is a failure, and left behind.
+/// Runs `adopted`. A body that hangs fails the test, and its thread is left behind.
 fn adopted_and_ends(threads: usize, body: impl FnOnce(Pool) + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let runner = thread::spawn(move || {
@@ -196,8 +196,8 @@ fn elsewhere<R: Send>(body: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| scope.spawn(body).join().unwrap())
 }
 
-/// Jobs that external threads give a pool with only the adopted thread wait for that thread, even
-/// if its end comes first.
+/// The pool has only the adopted thread. Jobs from external threads wait for that thread, even if it ends the
+/// pool first.
 #[test]
 fn alone_it_runs_what_others_spawn() {
     let give = |pool: &Pool| {
@@ -208,7 +208,7 @@ fn alone_it_runs_what_others_spawn() {
             pool.spawn_fifo(here.clone());
             pool.spawn_broadcast(move |_| here());
         });
-        assert!(receiver.try_recv().is_err(), "no other thread is there");
+        assert!(receiver.try_recv().is_err(), "the pool has no other thread");
         receiver
     };
     let run_here = |receiver: mpsc::Receiver<ThreadId>| {
@@ -236,7 +236,7 @@ fn alone_it_runs_what_others_spawn() {
     });
 }
 
-/// Calls that external threads block on are run by the adopted thread when it yields.
+/// When the adopted thread yields, it runs the calls of blocked external threads.
 #[test]
 fn alone_it_runs_others_calls() {
     adopted_and_ends(1, |pool| {
@@ -257,7 +257,7 @@ fn alone_it_runs_others_calls() {
                     });
                     assert_eq!(pool.broadcast(|_| thread::current().id()), [here]);
                     assert_eq!(ran.load(Relaxed), 3);
-                    // The last of these ends the pool.
+                    // The drop of the last of these handles ends the pool.
                     drop(pool);
                 })
             })
@@ -274,8 +274,8 @@ fn alone_it_runs_others_calls() {
     });
 }
 
-/// A pool that ends elsewhere, while the adopted thread blocks: the others see to
-/// what was sent to that one.
+/// A pool ends on another thread while the adopted thread blocks: the other workers run the adopted thread's
+/// mail.
 #[test]
 fn mail_of_a_blocked_thread_is_run_by_the_others() {
     for threads in [2, 3] {
@@ -297,8 +297,7 @@ fn mail_of_a_blocked_thread_is_run_by_the_others() {
     }
 }
 
-/// The same if one of the others waits for that mail, probably asleep, and if it is one of them
-/// that drops the pool.
+/// The same, where another worker waits for that mail, probably asleep, and where a worker drops the pool.
 #[test]
 fn a_worker_that_waits_for_a_blocked_thread_is_not_left() {
     for threads in [2, 3] {
@@ -338,7 +337,7 @@ fn a_worker_that_waits_for_a_blocked_thread_is_not_left() {
     }
 }
 
-/// A pool that ends on the adopted thread: that thread still gets its own mail, and no other does.
+/// A pool ends on the adopted thread: that thread gets its own mail, and no other thread does.
 #[test]
 fn at_an_end_of_its_own_each_thread_has_its_mail() {
     for threads in [1, 2, 3] {
@@ -364,7 +363,7 @@ fn at_an_end_of_its_own_each_thread_has_its_mail() {
     }
 }
 
-/// The end does not wait for the jobs of a scope, but these do for their calls.
+/// The end does not wait for the jobs of a scope, but these jobs wait for their own calls.
 #[test]
 fn an_end_within_a_scope() {
     for threads in [1, 2, 3] {
@@ -386,8 +385,8 @@ fn an_end_within_a_scope() {
     }
 }
 
-/// The adopted thread belongs to its pool for ever. After the pool's other threads have ended, it
-/// runs its calls to them itself.
+/// The adopted thread belongs to its pool for ever. After the pool's other threads have ended, it runs its
+/// calls to the pool alone.
 #[test]
 fn after_the_end_it_does_everything_itself() {
     for threads in [1, 2, 3] {
@@ -411,7 +410,7 @@ fn after_the_end_it_does_everything_itself() {
     }
 }
 
-/// Its calls while the pool ends elsewhere reach workers that are about to go.
+/// While the pool ends elsewhere, the adopted thread's calls reach workers that are about to end.
 #[test]
 fn calls_during_the_end() {
     for threads in [2, 3] {

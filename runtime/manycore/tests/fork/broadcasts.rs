@@ -1,4 +1,4 @@
-//! `broadcast`: once on each thread, whatever they are doing.
+//! `broadcast` runs a call once on each thread, whatever the thread is doing.
 
 use super::pools::pool;
 use super::stolen::{Door, join_stolen};
@@ -22,7 +22,7 @@ fn results_are_in_the_order_of_the_permits() {
     }
 }
 
-/// Every call waits for all others: if two threads took turns in one, it would never end.
+/// Every call waits for all others. If one thread ran two of them in turn, the broadcast would never end.
 #[test]
 fn all_at_once() {
     for threads in [2, 4] {
@@ -53,7 +53,7 @@ fn broadcasts_in_broadcasts() {
     }
 }
 
-/// From the two halves of a join, and from threads outside, all at once.
+/// Broadcasts start at once from both halves of a join and from outside threads.
 #[test]
 fn broadcasts_at_the_same_time() {
     for threads in [2, 3] {
@@ -72,13 +72,13 @@ fn broadcasts_at_the_same_time() {
     }
 }
 
-/// Busy threads come after their jobs; threads that wait for a stolen job come from there.
+/// A busy thread runs its call after its job. A thread that waits for a stolen job runs it while it waits.
 #[test]
 fn busy_and_waiting_threads_come_too() {
     let pool = pool(3);
     for _ in 0..20 {
         let calls = AtomicUsize::new(0);
-        // The thief waits for the owner of the join, by way of the broadcast.
+        // Through the broadcast, the thief waits for the owner of the join.
         join_stolen(
             &pool,
             |_| (),
@@ -100,7 +100,7 @@ fn busy_and_waiting_threads_come_too() {
     }
 }
 
-/// Without a caller, worker 0 is a thread of the pool's own.
+/// Without a caller, worker 0 is one of the pool's threads.
 #[test]
 fn a_detached_broadcast_reaches_every_thread() {
     for threads in [1, 2, 4] {
@@ -109,7 +109,7 @@ fn a_detached_broadcast_reaches_every_thread() {
             let (sender, receiver) = mpsc::channel();
             let spoken = sender.clone();
             pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
-            // From inside: whoever sits reads the mail on leaving, if not before.
+            // From inside: the thread with the seat reads its mail when it leaves, or earlier.
             pool.install(|| {
                 manycore::spawn_broadcast(move |context| spoken.send(context.index()).unwrap());
             });

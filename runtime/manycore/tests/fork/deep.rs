@@ -1,4 +1,4 @@
-//! Stacks: no deeper than the program's own recursion.
+//! Stacks grow no deeper than the program's own recursion.
 
 use super::pools::pool;
 use manycore::Pool;
@@ -6,12 +6,11 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// One join in the other: the stack holds a million of their frames, and nothing
-/// else.
+/// Joins nest a million deep: the stack holds their frames and nothing else.
 #[test]
 fn a_million_joins_deep() {
     const DEPTH: u32 = 1_000_000;
-    // Address space; unoptimised frames are some hundred bytes a level.
+    // Address space. Without optimisation each level has some hundred bytes.
     const STACK: usize = 4 << 30;
     fn first(left: u32) -> u32 {
         match left {
@@ -45,8 +44,7 @@ fn a_million_joins_deep() {
     big().spawn(adopted).unwrap().join().unwrap();
 }
 
-/// A node of a tree of joins: its path from the root, a bit a level, after a
-/// leading 1.
+/// A node of a tree of joins: the path from the root, one bit for each level, after a leading 1.
 type Node = u64;
 
 fn is_within(node: Node, ancestor: Node) -> bool {
@@ -55,7 +53,7 @@ fn is_within(node: Node, ancestor: Node) -> bool {
 }
 
 thread_local! {
-    /// The nodes that this thread has begun and not ended.
+    /// The nodes that this thread has begun and not yet ended.
     static INSIDE: RefCell<Vec<Node>> = const { RefCell::new(vec![]) };
 }
 
@@ -73,7 +71,7 @@ fn a_waiting_stack_holds_descendants_only() {
         });
         deepest.fetch_max(nested, Relaxed);
         if depth > 0 {
-            // Uneven, so that some thread always waits for another.
+            // The tree is uneven, so that some thread always waits for another.
             let (a, b) = match node % 3 {
                 0 => (depth - 1, depth.saturating_sub(4)),
                 1 => (depth.saturating_sub(4), depth - 1),
@@ -98,14 +96,13 @@ fn a_waiting_stack_holds_descendants_only() {
     }
 }
 
-/// A thread that waits in scopes takes up strangers' jobs, but not without end.
+/// A thread that waits in scopes runs unrelated jobs, but only to a bounded depth.
 #[test]
 fn scopes_nest_strangers_to_a_bound() {
     thread_local! {
         static NESTED: Cell<usize> = const { Cell::new(0) };
     }
-    // A waiting thread takes up others' jobs eight scopes deep; below that, and
-    // before, its own.
+    // A waiting thread runs unrelated jobs eight scopes deep. Before that and below, it runs its own.
     const BOUND: usize = 8 + 2;
     for threads in [2, 4] {
         let pool = pool(threads);

@@ -1,4 +1,4 @@
-//! Many threads outside a pool, all calling it.
+//! Many threads outside a pool call it.
 
 use super::pools::pool;
 use super::stolen::Door;
@@ -47,7 +47,7 @@ fn eight_at_once() {
     }
 }
 
-/// With a thread of its own a pool runs every call there: not one moves in.
+/// A dedicated pool runs every call on its own threads: no caller takes part.
 #[test]
 fn a_dedicated_pool_has_all_its_threads() {
     for threads in [1, 2] {
@@ -73,8 +73,8 @@ fn a_dedicated_pool_has_all_its_threads() {
     }
 }
 
-/// A waiting external thread makes no other wait: a caller that finds no slot hands in the call,
-/// and the waiting caller in the slot runs it.
+/// One external caller has the slot and waits. Another caller finds no slot and hands in its call: the first
+/// caller runs it.
 #[test]
 fn calls_while_worker_0_waits_in_a_scope() {
     let pool = pool(1);
@@ -83,7 +83,7 @@ fn calls_while_worker_0_waits_in_a_scope() {
         threads.spawn(|| {
             pool.scope(|scope| {
                 seated.open();
-                // The only thread of the pool is here.
+                // This thread is the pool's only one.
                 scope.spawn(|_| done.pass());
             });
         });
@@ -94,7 +94,7 @@ fn calls_while_worker_0_waits_in_a_scope() {
     });
 }
 
-/// The seat changes hands all the time.
+/// The seat often changes hands.
 #[test]
 fn short_calls_from_many_threads() {
     for threads in [1, 2, 3] {

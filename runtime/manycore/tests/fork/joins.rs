@@ -1,4 +1,4 @@
-//! `join`: results, order, borrowing, and where it may stand.
+//! `join`: results, order, borrows, and the places where it may be called.
 
 use super::partitioners::all;
 use super::pools::pool;
@@ -27,7 +27,7 @@ fn fib(n: u32) -> u32 {
     a + b
 }
 
-/// Thieves may steal the larger half.
+/// A recursion in which thieves may steal the larger half.
 fn fib_from_below(n: u32) -> u32 {
     if n < 2 {
         return n;
@@ -47,7 +47,7 @@ fn trees_of_either_lean() {
             "{threads} threads"
         );
     }
-    // In the global pool.
+    // This call runs in the global pool.
     assert_eq!(fib(16), 987);
     assert_eq!(fib_from_below(16), 987);
 }
@@ -76,7 +76,7 @@ fn sort(items: &mut [u32], pool: &Pool) {
     pool.join(|| sort(left, pool), || sort(right, pool));
 }
 
-/// Both closures borrow, and write, parts of what the caller has.
+/// Both closures borrow and write parts of the caller's data.
 #[test]
 fn borrowed_slices() {
     let mut random = fastrand::Rng::with_seed(1);
@@ -103,17 +103,17 @@ fn no_job_moves_on_a_pool_of_one() {
     assert_eq!((a, b), ((false, here), (false, here)));
 }
 
-/// A call that comes while another thread is worker 0 moves as a whole.
+/// While another thread is worker 0, a call runs entirely on another thread.
 #[test]
 fn a_call_that_was_handed_in_has_migrated() {
-    // No thread from outside takes part.
+    // No outside thread takes part.
     let pool = Pool::builder().threads(2).dedicated(true).build().unwrap();
     let here = thread::current().id();
     let (moved, there) = (pool.join_context(|a| (a.migrated(), thread::current().id()), |_| ())).0;
     assert!(moved && there != here);
 }
 
-/// The second caller runs its call with the permit of a worker that sleeps, or hands it in if none does.
+/// The second caller borrows a sleeping worker's permit. If no worker sleeps, it hands in the call.
 #[test]
 fn a_call_beside_another_knows_whether_it_has_migrated() {
     let pool = pool(2);
@@ -155,8 +155,7 @@ fn joins_in_loops_and_loops_in_joins() {
             let sum = AtomicUsize::new(0);
             let add = |i| _ = sum.fetch_add(i, Relaxed);
             loops.parallel_for(0..40, |i| {
-                // The free one finds the pool by the loop it is in, or serves as
-                // well from another.
+                // The free `join` uses the pool of the loop around it; another pool would serve as well.
                 pool.join(|| add(i), || pool.join(|| add(i), || add(i)));
                 join(|| add(i), || add(i));
             });
@@ -174,7 +173,7 @@ fn joins_in_loops_and_loops_in_joins() {
     }
 }
 
-/// A loop in a closure that was stolen is shared like any other.
+/// A loop in a stolen closure is shared like any other.
 #[test]
 fn loops_in_stolen_closures() {
     let pool = pool(3);
@@ -189,7 +188,7 @@ fn loops_in_stolen_closures() {
     }
 }
 
-/// Fewer entries for open joins than there are: those beyond run in order.
+/// If there are more open joins than entries, the excess joins run in order.
 #[test]
 fn open_joins_run_out() {
     fn tree(pool: &Pool, depth: u32) -> u64 {
@@ -206,7 +205,7 @@ fn open_joins_run_out() {
             for _ in 0..20 {
                 assert_eq!(pool.install(|| tree(&pool, 10)), 1024);
             }
-            // A chain much longer than there is room.
+            // The chain is much longer than the number of entries.
             fn chain(pool: &Pool, left: u32) -> u32 {
                 match left {
                     0 => 0,
@@ -226,7 +225,7 @@ fn open_joins_run_out() {
     }
 }
 
-/// Data about a thread stays on it.
+/// A context is data about its thread, and stays on it.
 #[test]
 fn contexts_are_not_send() {
     trait AmbiguousIf<Kind: ?Sized> {
@@ -235,7 +234,7 @@ fn contexts_are_not_send() {
     impl<T> AmbiguousIf<()> for T {}
     impl<T: Send> AmbiguousIf<dyn Send> for T {}
     impl<T: Sync> AmbiguousIf<dyn Sync> for T {}
-    // These compile only if exactly one of the implementations applies.
+    // These lines compile only if exactly one of the implementations applies.
     <FnContext as AmbiguousIf<_>>::exists();
     <BroadcastContext<'_> as AmbiguousIf<_>>::exists();
 }

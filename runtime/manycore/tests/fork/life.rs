@@ -1,4 +1,4 @@
-//! The end of a pool: after all its jobs, and with all its threads.
+//! A pool ends after all its jobs, and with all its threads.
 
 use super::pools::pool;
 use super::stolen::Door;
@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// Counts the end of the thread that keeps it.
+/// Counts the end of the thread whose thread-local holds it.
 struct Ending(Arc<AtomicUsize>);
 
 impl Drop for Ending {
@@ -23,7 +23,7 @@ thread_local! {
     static ENDING: RefCell<Vec<Ending>> = const { RefCell::new(vec![]) };
 }
 
-/// Has the end of every thread of the pool but this one counted.
+/// Makes every thread of the pool except this one count its end.
 fn count_endings(pool: &Pool) -> Arc<AtomicUsize> {
     let ended = Arc::new(AtomicUsize::new(0));
     let here = thread::current().id();
@@ -51,7 +51,7 @@ fn no_thread_outlives_its_pool() {
     }
 }
 
-/// A pool of one starts a thread for jobs without a waiting caller, and ends it.
+/// A pool of one starts a thread for jobs without a waiting caller, and ends that thread.
 #[test]
 fn a_thread_started_later_ends_too() {
     let pool = pool(1);
@@ -72,7 +72,7 @@ fn the_end_waits_for_all_jobs() {
         }
     }
     for threads in [1, 2, 4] {
-        // Jobs that are there, and their descendants.
+        // Spawned jobs, and jobs that these spawn.
         let owner = pool(threads);
         let ran = Arc::new(AtomicUsize::new(0));
         for _ in 0..20 {
@@ -91,7 +91,7 @@ fn the_end_waits_for_all_jobs() {
         owner.spawn_broadcast(move |_| _ = counted.fetch_add(1, SeqCst));
         drop(owner);
         assert_eq!(ran.load(SeqCst), 100 + threads);
-        // The last job of a chain drops the pool from within.
+        // The last job of a chain drops the pool.
         let owner = Arc::new(pool(threads));
         let ran = Arc::new(AtomicUsize::new(0));
         chain(&owner, 50, &ran);
@@ -100,7 +100,7 @@ fn the_end_waits_for_all_jobs() {
     }
 }
 
-/// A dedicated pool's thread 0 is refused like any other.
+/// Thread 0 of a dedicated pool is refused like any other.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thread_of_its_own_that_cannot_start_is_an_error() {
@@ -131,7 +131,7 @@ fn dropped_by_one_of_its_jobs() {
     }
 }
 
-/// The same, from within a call to another pool.
+/// The same from a call to another pool.
 #[test]
 fn dropped_by_one_of_its_jobs_in_another_pool() {
     for threads in [1, 2, 3] {

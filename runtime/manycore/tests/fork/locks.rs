@@ -1,5 +1,5 @@
-//! A lock held around a join or a loop is not met again by a job that the waiting
-//! thread takes up: it takes up descendants only.
+//! A thread holds a lock around a join or a loop. While it waits, it runs only descendants, so no job that it
+//! runs wants the lock.
 
 use super::partitioners::all;
 use super::pools::pool;
@@ -15,7 +15,7 @@ thread_local! {
 fn locked(lock: &Mutex<u32>, section: impl FnOnce()) {
     assert!(
         !HOLDS.replace(false),
-        "a stranger's job below one that holds the lock"
+        "an unrelated job runs on the stack of the lock's holder"
     );
     let mut count = lock.lock().unwrap();
     HOLDS.set(true);
@@ -24,7 +24,7 @@ fn locked(lock: &Mutex<u32>, section: impl FnOnce()) {
     *count += 1;
 }
 
-/// Without the lock, unless the thread has it already: a descendant of the holder.
+/// A tree of joins. It takes no lock; its caller may hold one.
 fn tree(pool: &Pool, depth: u32, leaf: &(impl Fn() + Sync)) {
     if depth == 0 {
         return leaf();
@@ -74,7 +74,7 @@ fn around_a_loop() {
     }
 }
 
-/// A stranger's loop or detached job is no descendant either.
+/// Nor does the holder run an unrelated loop or detached job.
 #[test]
 fn among_strangers() {
     let pool = pool(3);

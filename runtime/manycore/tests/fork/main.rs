@@ -1,5 +1,5 @@
-//! Fork-join from outside: what `join`, scopes, `spawn`, `broadcast` and their
-//! relatives promise, in one pool and in several.
+//! Fork-join as a user sees it: the promises of `join`, scopes, `spawn`, `broadcast` and related functions,
+//! in one pool and in several.
 
 #[path = "../support/eventually.rs"]
 mod eventually;

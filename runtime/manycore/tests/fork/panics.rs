@@ -1,4 +1,4 @@
-//! Panics: the thread that gets them, and the jobs that have ended by then.
+//! Panics: the thread that receives them, and the jobs that have ended by then.
 
 use super::eventually::eventually;
 use super::pools::pool;
@@ -63,7 +63,7 @@ fn assert_works(pool: &Pool) {
     assert_eq!(pool.broadcast(|_| ()).len(), pool.threads());
 }
 
-/// For a thread that must not be early, and may be late.
+/// Delays a thread, so that it is not early.
 fn dawdle() {
     std::thread::sleep(Duration::from_millis(2));
 }
@@ -89,10 +89,7 @@ fn a_stolen_second_closure_is_awaited() {
                 )
             });
             assert_eq!(what, Some("a"));
-            assert!(
-                done.into_inner(),
-                "join has unwound under a running closure"
-            );
+            assert!(done.into_inner(), "join has unwound while its closure runs");
         }
         assert_works(&pool);
     }
@@ -100,7 +97,7 @@ fn a_stolen_second_closure_is_awaited() {
 
 #[test]
 fn a_second_closure_runs_though_the_first_has_panicked() {
-    // With room on the stack, on the slow path, and with none.
+    // With room on the stack of joins, on the slow path, and without room.
     for open_joins in [8, 1, 0] {
         let builder = Pool::builder().threads(1).open_joins(open_joins);
         let pool = builder.build().unwrap();
@@ -118,7 +115,11 @@ fn a_second_closure_runs_though_the_first_has_panicked() {
         });
         assert_eq!(what, Some("a"));
         assert_eq!(ran.into_inner(), 1);
-        assert_eq!(Arc::strong_count(&owned), 1, "it was dropped once");
+        assert_eq!(
+            Arc::strong_count(&owned),
+            1,
+            "the closure's value was dropped once"
+        );
         assert_works(&pool);
     }
 }
@@ -170,7 +171,7 @@ fn payloads_that_panic_in_their_turn_are_let_go() {
     for _ in 0..20 {
         let what = caught(|| join_stolen(&pool, |_| throw("a"), |_| throw_nasty()));
         assert_eq!(what, Some("a"));
-        // One of five panics arrives; chance decides which.
+        // One of five panics arrives; chance decides which one.
         let what = caught(|| {
             pool.scope(|scope| {
                 (0..4).for_each(|_| scope.spawn(|_| throw_nasty()));
@@ -209,7 +210,7 @@ fn a_panic_deep_down_passes_through_every_join() {
         for _ in 0..50 {
             let alive = AtomicUsize::new(0);
             assert_eq!(caught(|| tree(&pool, 7, 0, &alive)), Some("leaf"));
-            assert_eq!(alive.into_inner(), 0, "everybody has left");
+            assert_eq!(alive.into_inner(), 0, "every closure has ended");
         }
         assert_works(&pool);
     }
@@ -291,7 +292,7 @@ fn every_kind_of_scope_raises_panics() {
 fn install_raises_the_panic_where_it_was_called() {
     let pool = pool(2);
     assert_eq!(caught(|| pool.install(|| throw("x"))), Some("x"));
-    // Once more where another thread runs the call.
+    // The same where another thread runs the call.
     pool.install(|| {
         std::thread::scope(|scope| {
             let other = scope.spawn(|| caught(|| pool.install(|| throw("y"))));
@@ -320,7 +321,7 @@ fn a_broadcast_raises_the_panic_of_the_lowest_index() {
     assert_works(&pool);
 }
 
-/// All panic, with payloads that panic when they are let go.
+/// All calls panic, with payloads that panic when they are dropped.
 #[test]
 fn a_broadcast_lets_the_other_payloads_go() {
     let pool = pool(4);
@@ -360,7 +361,7 @@ fn panics_of_detached_jobs_go_to_the_handler() {
 #[cfg(unix)]
 const CHILD: &str = "MANYCORE_TEST_ABORTS";
 
-/// Aborts, if it is a child of the test below; else does nothing.
+/// Aborts if this process is a child of the test below; otherwise does nothing.
 #[cfg(unix)]
 #[test]
 fn child_that_aborts() {
@@ -397,7 +398,7 @@ fn a_panic_without_a_handler_aborts() {
     }
 }
 
-/// Neither a pool that is gone uses anything up, nor one where every thread has panicked before.
+/// Many panics use up nothing of a pool.
 #[test]
 fn many_panics_use_nothing_up() {
     let pool = Pool::builder().threads(3).open_joins(8).build().unwrap();

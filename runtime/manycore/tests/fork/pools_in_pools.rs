@@ -1,5 +1,4 @@
-//! Calls from one pool into another, and back: a thread that waits in one still
-//! serves the other.
+//! Calls from one pool into another and back: a thread that waits in one pool still serves the other.
 
 use super::pools::pool;
 use super::stolen::{Door, join_stolen};
@@ -25,7 +24,7 @@ fn a_call_is_in_the_pool_that_it_names() {
     }
 }
 
-/// A tree of joins, each level in the next pool.
+/// A tree of joins; each level runs in the next pool.
 fn tree(pools: &[&Pool], depth: usize) -> u32 {
     if depth == 0 {
         return 1;
@@ -48,7 +47,7 @@ fn scopes(pools: &[&Pool], depth: usize, leaves: &AtomicUsize) {
     });
 }
 
-/// Every kind of call, each level in the next pool.
+/// Calls of every kind; each level runs in the next pool.
 fn mixed(pools: &[&Pool], depth: usize, leaves: &AtomicUsize) {
     if depth == 0 {
         leaves.fetch_add(1, Relaxed);
@@ -95,8 +94,7 @@ fn to_and_fro_and_around() {
     }
 }
 
-/// Each from another pool of the ring, at the same time: what one waits for is
-/// in the next.
+/// Each thread starts from another pool of the ring, at the same time. Each waits for work in the next pool.
 #[test]
 fn many_threads_around_a_ring() {
     for sizes in [[1, 1, 1], [2, 2, 2], [2, 1, 3]] {
@@ -114,8 +112,8 @@ fn many_threads_around_a_ring() {
     }
 }
 
-/// Two pools of one thread each call the other: only a thread that waits for the other pool can run
-/// each call.
+/// Two pools of one thread each call the other. Each call can run only on a thread that waits for the other
+/// pool.
 #[test]
 fn two_that_need_each_other() {
     let (a, b) = (pool(1), pool(1));
@@ -138,7 +136,7 @@ fn two_that_need_each_other() {
     }
 }
 
-/// A worker of one pool, during a call to another, comes back to the first.
+/// After a call to another pool, a worker is the same worker of its own pool.
 #[test]
 fn a_worker_comes_back_as_itself() {
     let (a, b) = (pool(2), pool(2));
@@ -149,7 +147,7 @@ fn a_worker_comes_back_as_itself() {
                 &a,
                 |_| (),
                 |_| {
-                    // On worker 1 of `a`.
+                    // This runs on worker 1 of `a`.
                     b.install(|| {
                         sender.send(a.install(|| a.current_thread_index())).unwrap();
                         let permit = a.in_place_scope(|_| a.current_thread_index());
@@ -163,7 +161,7 @@ fn a_worker_comes_back_as_itself() {
     assert_eq!(receiver.try_recv(), Ok(Some(1)));
 }
 
-/// A broadcast reaches a worker during its call to another pool, also if that worker broadcasts.
+/// A broadcast reaches a worker during its call to another pool, even if that worker broadcasts.
 #[test]
 fn broadcasts_from_within_another_pool() {
     let (a, b) = (pool(2), pool(2));
@@ -175,7 +173,7 @@ fn broadcasts_from_within_another_pool() {
     }
 }
 
-/// The target of a broadcast waits, in another pool, for the thread that broadcasts.
+/// The target of a broadcast waits in another pool for the thread that broadcasts.
 #[test]
 fn a_broadcast_to_a_worker_that_waits_for_it() {
     let (a, b) = (pool(2), pool(2));

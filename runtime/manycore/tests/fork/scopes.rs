@@ -1,4 +1,4 @@
-//! Scopes: every job runs before the scope ends, in the order promised.
+//! Scopes: every job runs before the scope ends, in the promised order.
 
 use super::pools::pool;
 use super::stolen::Door;
@@ -45,7 +45,7 @@ fn jobs_write_what_they_borrow() {
     }
 }
 
-/// The order in which a pool of one thread runs jobs that are spawned as 0, 1, 2.
+/// Returns the order in which a pool of one thread runs jobs that are spawned as 0, 1, 2.
 fn order(run: impl FnOnce(&Pool, &(dyn Fn(u32) + Sync))) -> Vec<u32> {
     let pool = pool(1);
     let order = Mutex::new(vec![]);
@@ -67,7 +67,7 @@ fn a_scope_begins_the_newest_first() {
     assert_eq!(kept, [2, 1, 0]);
 }
 
-/// The pool's own thread takes them from the queue, since the body may wait for them.
+/// The body may wait for the jobs, so the pool's own thread takes them from the queue.
 #[test]
 fn a_scope_in_place_in_a_pool_of_one_begins_in_order_of_arrival() {
     let kept = order(|pool, say| {
@@ -86,7 +86,7 @@ fn a_fifo_scope_begins_the_oldest_first() {
         pool.in_place_scope_fifo(|scope| (0..3).for_each(|i| scope.spawn_fifo(move |_| say(i))));
     });
     assert_eq!(kept, [0, 1, 2]);
-    // Jobs of jobs come after the jobs that were there.
+    // Jobs that a job spawns come after the jobs that already wait.
     let kept = order(|pool, say| {
         pool.scope_fifo(|scope| {
             for i in 0..3 {
@@ -100,7 +100,7 @@ fn a_fifo_scope_begins_the_oldest_first() {
     assert_eq!(kept, [0, 1, 2, 10, 11, 12]);
 }
 
-/// A scope in a scope is done first: its jobs are the newest.
+/// An inner scope is done first: its jobs are the newest.
 #[test]
 fn fifo_scopes_in_fifo_scopes() {
     let kept = order(|pool, say| {
@@ -119,8 +119,7 @@ fn fifo_scopes_in_fifo_scopes() {
     assert_eq!(kept, [10, 11, 20, 0, 1]);
 }
 
-/// With any number of threads: of the jobs that one thread has spawned, a job that any thread runs
-/// later was spawned later.
+/// Each thread runs the jobs that another thread has spawned in the order of the spawns.
 #[test]
 fn fifo_jobs_of_one_thread_begin_in_order() {
     for threads in [2, 4] {
@@ -165,7 +164,7 @@ fn scopes_in_jobs_of_scopes() {
     }
 }
 
-/// Deeper than a waiting thread runs strangers' jobs.
+/// Scopes nest deeper than a waiting thread runs unrelated jobs.
 #[test]
 fn scopes_thirty_deep() {
     fn nest(pool: &Pool, depth: u32, leaves: &AtomicUsize) {
@@ -190,8 +189,8 @@ fn scopes_thirty_deep() {
     }
 }
 
-/// The body stays here, and may use what is bound to this thread, whoever is
-/// worker 0.
+/// The body runs on the calling thread, whichever thread is worker 0, and may use data bound to the calling
+/// thread.
 #[test]
 fn in_place_means_here() {
     for threads in [1, 2, 3] {
@@ -215,7 +214,7 @@ fn in_place_means_here() {
         check();
         pool.install(check);
         if threads > 1 {
-            // Worker 0 is another thread, which is of no help.
+            // Worker 0 is another thread, which does not help.
             let (seated, done) = (Door::default(), Door::default());
             thread::scope(|scope| {
                 scope.spawn(|| {
@@ -232,7 +231,7 @@ fn in_place_means_here() {
     }
 }
 
-/// A scope may be handed to threads that no pool knows.
+/// A scope may be passed to threads that are in no pool.
 #[test]
 fn strangers_spawn_into_a_scope() {
     for threads in [1, 2, 3] {

@@ -1,4 +1,4 @@
-//! `spawn`, `spawn_fifo`, `yield_now` and what a thread learns of itself.
+//! `spawn`, `spawn_fifo`, `yield_now`, and what a thread can ask about itself.
 
 use super::pools::pool;
 use super::stolen::Door;
@@ -25,7 +25,7 @@ fn from_outside_and_from_inside() {
     }
 }
 
-/// No thread waits in the pool, and no caller comes again: the job runs all the same.
+/// The job runs although no thread waits in the pool and no caller comes again.
 #[test]
 fn a_job_spawned_by_an_external_thread_that_leaves() {
     for threads in [1, 2] {
@@ -41,7 +41,7 @@ fn a_job_spawned_by_an_external_thread_that_leaves() {
     }
 }
 
-/// The order in which a pool of one own thread runs jobs.
+/// Returns the order in which a pool of one own thread runs jobs.
 fn order(spawn: impl Fn(&Arc<Pool>, Box<dyn FnOnce() + Send>) + Send + Sync + 'static) -> Vec<i32> {
     let pool = Arc::new(Pool::builder().threads(1).dedicated(true).build().unwrap());
     let (sender, receiver) = mpsc::channel();
@@ -66,7 +66,7 @@ fn the_order_on_one_thread() {
     assert_eq!(order(|_, job| manycore::spawn_fifo(job)), [0, 1, 2, 3]);
 }
 
-/// From outside, jobs wait in one queue, and one thread takes them in order.
+/// Jobs from outside wait in one queue; a single thread runs them in order.
 #[test]
 fn jobs_from_outside_are_in_order() {
     let pool = Pool::builder().threads(1).dedicated(true).build().unwrap();
@@ -118,7 +118,7 @@ fn outside_of_pools_no_thread_is_a_worker() {
     assert_eq!(manycore::yield_local(), None);
     assert_eq!(manycore::current_thread_index(), None);
     assert_eq!(manycore::current_thread_has_pending_tasks(), None);
-    // Inside another pool it is no member of this one.
+    // Inside another pool this thread is not a member of this pool.
     let other = super::pools::pool(2);
     other.install(|| {
         assert_eq!(pool.current_thread_index(), None);
@@ -127,7 +127,7 @@ fn outside_of_pools_no_thread_is_a_worker() {
     });
 }
 
-/// On a pool of one thread only a thread that yields runs a job.
+/// In a pool of one thread, a job runs only when the thread yields.
 #[test]
 fn yielding_runs_a_job() {
     let pool = pool(1);
@@ -151,7 +151,7 @@ fn yielding_runs_a_job() {
     }
 }
 
-/// A thread that cannot block waits for a job elsewhere by yielding.
+/// A thread that cannot block yields until a job on another thread has ended.
 #[test]
 fn yielding_steals_too() {
     let pool = pool(2);
@@ -169,8 +169,7 @@ fn yielding_steals_too() {
             });
         });
         busy.pass();
-        // The other worker takes the job, or this call, which yields until it is
-        // done.
+        // Either the other worker takes the job, or it takes this call, which yields until the job has ended.
         pool.install(move || {
             while receiver.try_recv().is_err() {
                 manycore::yield_now();

@@ -1,11 +1,11 @@
-//! Joins whose second closure is certain to be stolen.
+//! Joins whose second closure is always stolen.
 
 use manycore::{FnContext, Pool};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex};
 
-/// A door that is opened once; a thread that comes before that blocks. It blocks, and does not
-/// spin, so that the owner does not help the thief.
+/// A door that is opened once. A thread that arrives earlier blocks, and does not spin, so that the owner
+/// does not help the thief.
 #[derive(Default)]
 pub(crate) struct Door {
     open: Mutex<bool>,
@@ -24,8 +24,7 @@ impl Door {
     }
 }
 
-/// `pool.join_context`, with `a` begun once `b` has: another thread must come for `b`, while this
-/// thread does not help.
+/// Runs `pool.join_context`, where `a` waits until `b` has begun. So another thread must run `b`.
 pub(crate) fn join_stolen<A: Send, B: Send>(
     pool: &Pool,
     a: impl FnOnce(FnContext) -> A + Send,
@@ -61,7 +60,7 @@ fn the_second_closure_has_migrated() {
     }
 }
 
-/// The owner waits, awake or asleep, until the thief is done.
+/// The owner waits, awake or asleep, until the thief has ended.
 #[test]
 fn what_the_thief_wrote_is_there() {
     let pool = super::pools::pool(2);
@@ -84,8 +83,7 @@ fn what_the_thief_wrote_is_there() {
     }
 }
 
-/// Each level's second closure is stolen before the next level begins, as far as
-/// there are thieves.
+/// While there are thieves, each level's second closure is stolen before the next level begins.
 #[test]
 fn one_from_each_of_several_open_joins() {
     let pool = super::pools::pool(4);

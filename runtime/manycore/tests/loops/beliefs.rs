@@ -1,4 +1,4 @@
-//! A loop that was usually empty and is full today is shared all the same.
+//! A loop that was empty until now and has work today is shared all the same.
 
 use manycore::Pool;
 use std::collections::HashSet;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// Calls that teach the pool that there is nothing to do.
+/// The number of calls that teach the pool that the loop has no work.
 const EMPTY: usize = 300;
 
-/// The threads that take part in a loop of `n` iterations that are empty `EMPTY` times,
-/// and then, from iteration `from` on, long: each takes some milliseconds, and waits
-/// until another thread has come. It gives up if none comes, for all of them.
+/// Returns the number of threads that take part in a loop of `n` iterations. The iterations are empty in
+/// `EMPTY` calls. Then those from `from` on are long: each waits some milliseconds for another thread. If
+/// none arrives, all give up.
 fn threads_of(n: usize, from: usize) -> usize {
     let pool = Pool::builder().threads(2).build().unwrap();
     let full = AtomicBool::new(false);
@@ -26,7 +26,7 @@ fn threads_of(n: usize, from: usize) -> usize {
             threads.insert(thread::current().id());
             threads.len()
         };
-        // The first one of all is run to find out.
+        // The first iteration of all measures the cost.
         if ran.fetch_add(1, Relaxed) == 0 {
             come();
             return;

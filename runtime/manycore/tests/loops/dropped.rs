@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// The payload of the panics that are meant.
+/// The payload of intended panics.
 struct Thrown;
 
 fn throw() -> ! {
@@ -17,16 +17,16 @@ fn throw() -> ! {
 
 #[derive(Default)]
 struct Counts {
-    /// Values that live.
+    /// The number of values that exist.
     alive: AtomicIsize,
-    /// The call that makes this 0 panics.
+    /// The call that decrements this to 0 panics.
     calls: AtomicIsize,
-    /// The destructor that makes this 0 panics.
+    /// The destructor that decrements this to 0 panics.
     drops: AtomicIsize,
 }
 
 impl Counts {
-    /// Called by each closure.
+    /// Each closure calls this.
     fn called(&self) {
         if self.calls.fetch_sub(1, Relaxed) == 1 {
             throw();
@@ -34,7 +34,7 @@ impl Counts {
     }
 }
 
-/// A value that is counted while it lives.
+/// A value that is counted while it exists.
 struct Counted<'a>(usize, &'a Counts);
 
 impl<'a> Counted<'a> {
@@ -52,7 +52,7 @@ impl<'a> Counted<'a> {
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.1.alive.fetch_sub(1, Relaxed);
-        // A second panic at once would abort.
+        // A second panic during unwinding would abort.
         if self.1.drops.fetch_sub(1, Relaxed) == 1 && !thread::panicking() {
             throw();
         }
@@ -88,7 +88,7 @@ fn one_of<T, U>(one: T, other: U) -> T {
 
 const CONSUMERS: usize = 28;
 
-/// Calls the consumer of this number, behind a closure that may panic.
+/// Runs consumer number `consumer` with a closure that may panic.
 fn consume<'a, I>(items: I, n: usize, counts: &'a Counts, consumer: usize)
 where
     I: IndexedParallelIterator<Item = Counted<'a>>,
@@ -181,7 +181,7 @@ where
         }
         26 => {
             let map = called.map(|x| (x.0, x)).collect::<HashMap<_, _>>();
-            // The destructor of a map of the standard library leaks what comes after a panic.
+            // If an item's destructor panics, the standard library's map leaks the items after it.
             drop(map.into_values().collect::<Vec<_>>());
         }
         _ => {
@@ -194,7 +194,7 @@ where
     }
 }
 
-/// Calls the consumer with the source of this number.
+/// Runs the consumer on source number `source`.
 fn consume_from(source: usize, n: usize, counts: &Counts, consumer: usize) {
     let items = (0..n).map(|i| Counted::new(i, counts));
     match source {
@@ -256,7 +256,7 @@ fn whatever_panics_each_item_is_dropped_once() {
             let (source, consumer) = (round % 8, round / 8 % CONSUMERS);
             let counts = Counts::default();
             let n = [0, 1, 5, 100, 3_000][random.usize(..5)];
-            // A closure panics in two of three rounds, and a destructor in two of three.
+            // A closure panics in two rounds of three, and a destructor in two of three.
             let upto = 3 * n as isize + 2;
             if random.u8(..3) > 0 {
                 counts.calls.store(random.isize(1..=upto), Relaxed);
@@ -283,7 +283,7 @@ fn whatever_panics_each_item_is_dropped_once() {
     assert!(thrown > 500, "{thrown}");
 }
 
-/// The items have no size. The test counts them.
+/// The items have no size; the test counts them.
 #[test]
 fn items_of_no_size() {
     static ALIVE: AtomicIsize = AtomicIsize::new(0);
@@ -309,7 +309,7 @@ fn items_of_no_size() {
     }
 }
 
-/// After a bad item each thread stops, or begins one more item before it sees that.
+/// After a bad item, each thread stops at once, or begins one more item before it sees the bad one.
 #[test]
 fn collect_stops_at_a_bad_item() {
     const N: usize = 20_000;
@@ -317,7 +317,7 @@ fn collect_stops_at_a_bad_item() {
         pool(threads).install(|| {
             for bad in [0, 50, 700] {
                 let begun = AtomicUsize::new(0);
-                // After the bad item each item takes 200 us, so that another thread runs few before it stops.
+                // After the bad item each item takes 200 us, so that another thread runs few more.
                 let seen = AtomicUsize::new(0);
                 let tried = |i: usize| {
                     begun.fetch_add(1, Relaxed);
@@ -400,7 +400,7 @@ fn parts_of_slices_of_no_size() {
     }
 }
 
-/// Slices that are a run, or nearly one; comparisons that are no order.
+/// Slices that are sorted runs, or nearly so; comparisons that are not orders.
 #[test]
 fn sorts_of_runs() {
     const N: usize = 20_000;
@@ -431,7 +431,7 @@ fn sorts_of_runs() {
             let mut items = case.clone();
             pool.install(|| items.par_sort_unstable());
             assert!(items.iter().eq(right.iter().map(|pair| &pair.1)));
-            // This may panic. All items are there afterwards.
+            // The sort may panic. Afterwards all items are still there.
             let mut items: Vec<_> = case.iter().map(usize::to_string).collect();
             let mut all = items.clone();
             let (coin, stable_too) = (AtomicUsize::new(0), random.bool());

@@ -1,5 +1,5 @@
-//! Parallel iterators, compared with the standard library's: the same items, each once, in order;
-//! values that are dropped once; panics.
+//! Parallel iterators give the standard library's results: the same items, each once, in order. Values are
+//! dropped once, also after panics.
 
 use crate::pools::pool;
 use manycore::prelude::*;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 const LENGTHS: [usize; 9] = [0, 1, 2, 3, 64, 65, 1_000, 2_049, 30_000];
 
-/// Runs `test` in pools of 1, 2 and 4, for vectors of several lengths.
+/// Runs `test` in pools of 1, 2 and 4 threads, for vectors of several lengths.
 fn with_vectors(test: impl Fn(Vec<u64>) + Sync) {
     for threads in [1, 2, 4] {
         let pool = pool(threads);
@@ -66,7 +66,7 @@ fn consumers_are_those_of_the_standard_library() {
         assert_eq!(items.par_iter().count(), items.len());
         assert_eq!(items.par_iter().min(), items.iter().min());
         assert_eq!(items.par_iter().max(), items.iter().max());
-        // Several items have the least key: both pick the same one, as its address shows.
+        // Several items have the least key. Both libraries pick the same item, as its address shows.
         let key = |x: &&u64| **x % 10;
         let same = |a: Option<&u64>, b: Option<&u64>| {
             assert_eq!(a.map(std::ptr::from_ref), b.map(std::ptr::from_ref));
@@ -93,7 +93,7 @@ fn consumers_are_those_of_the_standard_library() {
         let index = items.par_iter().position_any(|x| *x == 4_242);
         assert!(index.is_none_or(|index| items[index] == 4_242));
         assert_eq!(index.is_some(), items.contains(&4_242));
-        // Not commutative.
+        // The operation is not commutative.
         let text = items
             .par_iter()
             .map(|x| x.to_string())
@@ -181,7 +181,7 @@ fn sorts() {
         let mut sorted = items.clone();
         sorted.par_sort_unstable();
         assert_eq!(sorted, right);
-        // Stable: equal keys keep the order of their numbers.
+        // A stable sort keeps equal keys in the order of their numbers.
         let mut pairs: Vec<_> = items.iter().map(|x| x % 16).enumerate().collect();
         let mut right = pairs.clone();
         right.sort_by_key(|pair| pair.1);
@@ -215,7 +215,7 @@ fn each_item_of_a_vector_is_dropped_once() {
         assert_eq!(dropped(), n);
         drop(make().into_par_iter());
         assert_eq!(dropped(), n);
-        // A loop that ends early, and items that a shorter neighbour leaves over.
+        // A loop that ends early, and items that a shorter neighbour leaves.
         _ = make().into_par_iter().any(|x| x.0 > 100);
         assert_eq!(dropped(), n);
         make().into_par_iter().zip(0..n / 3).for_each(drop);
@@ -239,7 +239,7 @@ fn each_item_of_a_vector_is_dropped_once() {
     });
 }
 
-/// Items that no thread has reached are dropped, and so are collected ones; no item is dropped
+/// After a panic, items that no thread has reached are dropped, and so are collected ones. No item is dropped
 /// twice.
 #[test]
 fn panics_reach_the_caller_and_drop_each_item_once() {
@@ -273,7 +273,7 @@ fn panics_reach_the_caller_and_drop_each_item_once() {
             });
         }));
         assert_eq!(panics.is_err(), compared.into_inner() > 1_500);
-        // All there, in whatever order.
+        // All items are there, in any order.
         sorted.sort();
         let mut right: Vec<String> = items.iter().map(u64::to_string).collect();
         right.sort();
@@ -281,7 +281,7 @@ fn panics_reach_the_caller_and_drop_each_item_once() {
     });
 }
 
-/// A thread makes its state before its first item, and no two threads use one state at once.
+/// A thread makes its state before its first item. No two threads use one state at once.
 #[test]
 fn states_are_made_when_they_are_needed() {
     for threads in [1, 2, 4] {

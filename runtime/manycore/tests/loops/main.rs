@@ -1,4 +1,4 @@
-//! Loops, by every partitioner: over ranges, nested, reductions and scans, panics, and for long.
+//! Loops with every partitioner: ranges, nested loops, reductions, scans, panics and long runs.
 
 #[path = "../support/eventually.rs"]
 mod eventually;

@@ -1,5 +1,5 @@
-//! Loops in loops, loops of one pool in loops of another, loops from many
-//! threads at once, and loops after pauses of every length.
+//! Loops in loops, in one pool and across pools; loops from many threads at once; loops after pauses of every
+//! length.
 
 use crate::partitioners::all;
 use crate::pools::pool;
@@ -8,8 +8,8 @@ use manycore::{Partitioner, Pool};
 use std::thread;
 use std::time::Duration;
 
-/// Runs a nest of loops of the given `lengths`, the pools and partitioners
-/// taken in turn; counts in `visits` the path to each innermost iteration.
+/// Runs nested loops of the given `lengths`. Levels take pools and partitioners in turn. Counts the path to
+/// each innermost iteration in `visits`.
 fn nest(
     pools: &[&Pool],
     partitioners: &[Partitioner],
@@ -61,7 +61,7 @@ fn every_partitioner_in_every_other() {
     }
 }
 
-/// Deeper than the pool has slots for posted loops.
+/// The loops nest deeper than the pool has slots for posted loops.
 #[test]
 fn a_hundred_deep() {
     let mut lengths = [1; 100];
@@ -76,8 +76,8 @@ fn a_hundred_deep() {
     }
 }
 
-/// The same threads are workers of one pool and external threads of the other, in
-/// turn: from A into B and back into A.
+/// The same threads are workers of one pool and external threads of the other: calls go from A into B and
+/// back into A.
 #[test]
 fn pools_in_pools_and_back() {
     for (a, b) in [(1, 2), (2, 1), (2, 2), (3, 2), (4, 4)] {
@@ -105,7 +105,7 @@ fn a_pool_made_and_dropped_in_a_body() {
     }
 }
 
-/// Eight external threads with nested loops want more slots than the board has.
+/// The nested loops of eight external threads need more slots than the board has.
 #[test]
 fn eight_threads_share_a_pool() {
     for threads in [1, 2, 4] {
@@ -125,7 +125,7 @@ fn eight_threads_share_a_pool() {
     }
 }
 
-/// Results with an order, in nested reductions on shared ranks.
+/// Nested reductions on shared ranks, whose results depend on the order.
 #[test]
 fn reductions_in_reductions() {
     for threads in [1, 2, 4] {
@@ -144,7 +144,7 @@ fn reductions_in_reductions() {
     }
 }
 
-/// A nested loop may also stand in the operator that combines results.
+/// A nested loop may also run in the operator that combines results.
 #[test]
 fn loops_in_the_reducing_operator() {
     let pool = pool(3);
@@ -156,7 +156,7 @@ fn loops_in_the_reducing_operator() {
     }
 }
 
-/// Workers are found spinning, awake in time, late, or fast asleep.
+/// The loops find workers that spin, wake in time, wake late, or sleep.
 #[test]
 fn loops_after_pauses() {
     for threads in [2, 4] {
@@ -181,7 +181,7 @@ fn loops_after_pauses() {
     }
 }
 
-/// A rhythm that workers learn, and then the pauses change.
+/// The workers learn a rhythm of loops. Then the pauses change.
 #[test]
 fn a_rhythm_that_breaks() {
     let pool = pool(3);

@@ -1,4 +1,4 @@
-//! A panic of a body: its recipient, its time, and the state afterwards.
+//! A panic of a body: the thread that receives it, when, and the pool's state afterwards.
 
 use crate::eventually::eventually;
 use crate::partitioners::all;
@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// The payload of the bodies' panics: the index.
+/// The payload of a body's panic: the index.
 #[derive(Debug, PartialEq)]
 struct At(usize);
 
@@ -20,13 +20,13 @@ fn panic_at(i: usize) -> ! {
     resume_unwind(Box::new(At(i)))
 }
 
-/// The index that a loop panicked at, if it did.
+/// Returns the index at which a loop panicked, if any.
 fn caught(run: impl FnOnce()) -> Option<usize> {
     let payload: Box<dyn Any + Send> = catch_unwind(AssertUnwindSafe(run)).err()?;
     Some(payload.downcast::<At>().expect("the body's own payload").0)
 }
 
-/// Counts the calls of a body that are not over yet.
+/// Counts the calls of a body that have not ended.
 #[derive(Default)]
 struct Inside(AtomicUsize);
 
@@ -101,7 +101,7 @@ fn messages_arrive_whole() {
     }
 }
 
-/// Only the workers panic, the caller does not.
+/// Only workers panic; the caller does not.
 #[test]
 fn panics_of_workers_reach_the_caller() {
     for threads in [2, 4] {
@@ -110,8 +110,7 @@ fn panics_of_workers_reach_the_caller() {
         for partitioner in all() {
             let what = format!("{partitioner}: a worker takes part");
             let inside = Inside::default();
-            // One block leaves nothing for a second thread, and it is
-            // mostly the caller's.
+            // A single block leaves nothing for a second thread, and mostly the caller runs it.
             let one_block = partitioner == Partitioner::fixed_block(usize::MAX);
             eventually(&what, || {
                 let at = caught(|| {
@@ -131,7 +130,7 @@ fn panics_of_workers_reach_the_caller() {
     }
 }
 
-/// Each iteration panics: the caller gets one of them, and no thread is inside by then.
+/// Each iteration panics. The caller receives one panic, after all threads have left the body.
 #[test]
 fn one_of_many_panics_arrives() {
     for threads in [2, 3, 9] {
@@ -154,7 +153,7 @@ fn one_of_many_panics_arrives() {
     }
 }
 
-/// A loop that panics may skip iterations; it runs none twice.
+/// A loop that panics may skip iterations, but runs none twice.
 #[test]
 fn no_index_runs_twice_on_the_way_out() {
     let pool = pool(3);
@@ -223,8 +222,8 @@ fn a_nested_panic_passes_through_every_loop() {
     }
 }
 
-/// More panics than a pool has slots for posted loops: each gives its permit
-/// back, or the blocks of `fixed-block` would grow.
+/// More panics than the pool has slots for posted loops. Each loop must give its permit back, or the blocks
+/// of `fixed-block` would grow.
 #[test]
 fn panics_use_nothing_up() {
     for threads in [1, 2, 3] {
@@ -245,7 +244,7 @@ fn panics_use_nothing_up() {
     }
 }
 
-/// A loop too short to be shared, and one that `adaptive` knows to be short: both run inline.
+/// A loop too short to share, and a loop that `adaptive` knows to be short, both run on the caller.
 #[test]
 fn panics_of_inlined_loops() {
     let pool = pool(2);

@@ -1,5 +1,4 @@
-//! Payloads that panic themselves when they are dropped, as every payload but
-//! the first must be.
+//! Payloads that panic when they are dropped. A loop must drop every payload but the first.
 
 use crate::pools::pool;
 use crate::visits::Visits;
@@ -12,16 +11,15 @@ struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        // A panic while another one unwinds would end the process.
+        // A panic during unwinding would end the process.
         if !std::thread::panicking() {
             resume_unwind(Box::new("a payload was dropped"));
         }
     }
 }
 
-/// The second panic of a loop must neither unwind a worker out of the pool,
-/// which would leave the caller waiting for it for ever, nor unwind the caller
-/// out of a loop that others are still in.
+/// The second panic of a loop must not unwind a worker out of the pool: its caller would wait for ever. Nor
+/// may it unwind the caller out of a loop in which others still run.
 #[test]
 fn a_second_payload_does_no_harm() {
     for threads in [2, 3] {
@@ -36,8 +34,8 @@ fn a_second_payload_does_no_harm() {
                 let run = || {
                     pool.with(partitioner).parallel_for(0..threads, |_| {
                         together.fetch_add(1, Relaxed);
-                        // A moment for the others to come in, so that several
-                        // panic; nothing depends on whether they do.
+                        // Gives the other threads time to arrive, so that several panic. The test holds even
+                        // if they do not.
                         let started = Instant::now();
                         while together.load(Relaxed) < threads
                             && started.elapsed() < Duration::from_micros(500)

@@ -1,4 +1,4 @@
-//! Loops over index ranges: every partitioner, pool size, length and position.
+//! Loops over index ranges: every partitioner, pool size, length and start.
 
 use crate::eventually::eventually;
 use crate::partitioners::all;
@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 const THREADS: [usize; 5] = [1, 2, 3, 4, 9];
 const LENGTHS: [usize; 10] = [0, 1, 2, 3, 7, 63, 64, 65, 1_000, 4_097];
 
-/// The size a `fixed-block` was asked to keep to.
+/// Returns the block size that a `fixed-block` partitioner must not exceed.
 fn limit(partitioner: Partitioner) -> usize {
     let size = |name: String| name.strip_prefix("fixed-block=")?.parse().ok();
     size(partitioner.to_string()).unwrap_or(usize::MAX)
 }
 
-/// Both forms of the loop over `range`, each index once in each.
+/// Runs both forms of the loop over `range`. Each form runs each index once.
 fn check(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
     let what = format!("{partitioner}, {} threads, {range:?}", pool.threads());
     let loops = pool.with(partitioner);
@@ -54,8 +54,7 @@ fn each_index_runs_once() {
     check_all(|n| 0..n);
 }
 
-/// The same with enough work that others come to help, and with proof that
-/// they did.
+/// The same, with enough work for other threads to help, and a check that they did.
 #[test]
 fn each_index_runs_once_on_several_threads() {
     for threads in [2, 3, 4] {
@@ -105,7 +104,7 @@ fn a_range_that_runs_backwards_is_empty() {
     }
 }
 
-/// Runs a loop far too long to count its indices; its blocks must tile it.
+/// Runs a loop whose indices are too many to count. Its blocks must tile the range.
 fn check_tiling(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
     let what = format!("{partitioner}, {} threads, {range:?}", pool.threads());
     let blocks = Mutex::new(Vec::new());
@@ -123,8 +122,7 @@ fn check_tiling(pool: &Pool, partitioner: Partitioner, range: Range<usize>) {
     assert_eq!(next, range.end, "{what}: the end is missing");
 }
 
-/// Lengths around every power of two that a counter or a packed word of 31 to
-/// 64 bits could break at.
+/// Lengths around powers of two, at which a counter or a packed word of 31 to 64 bits could fail.
 #[cfg(target_pointer_width = "64")]
 const LONG: [usize; 12] = [
     (1 << 31) - 1,
@@ -141,7 +139,7 @@ const LONG: [usize; 12] = [
     usize::MAX,
 ];
 
-/// All that make few blocks of `n` iterations.
+/// All partitioners that make few blocks of `n` iterations.
 #[cfg(target_pointer_width = "64")]
 fn coarse(n: usize) -> [Partitioner; 5] {
     [
@@ -168,7 +166,7 @@ fn loops_longer_than_32_bits() {
     }
 }
 
-/// The same in the body of another loop, where every worker is busy.
+/// The same in the body of another loop, while every worker is busy.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn nested_loops_longer_than_32_bits() {
@@ -185,8 +183,8 @@ fn nested_loops_longer_than_32_bits() {
     }
 }
 
-/// A block is at most as long as asked also where a loop finds no slot to be
-/// shared: nested deeper than the pool has slots for posted loops.
+/// Blocks keep their size limit even if no slot is left to share a loop: the loops nest deeper than the pool
+/// has slots.
 #[test]
 fn fixed_blocks_keep_their_size_at_any_depth() {
     fn nest(pool: &Pool, depth: usize) {
@@ -206,7 +204,7 @@ fn fixed_blocks_keep_their_size_at_any_depth() {
     }
 }
 
-/// `adaptive` judges a loop by its last run; here that is always wrong.
+/// `adaptive` predicts a loop's cost from its last run; here the prediction is always wrong.
 #[test]
 fn a_loop_that_changes_its_cost_runs_each_index_once() {
     let slow = AtomicBool::new(false);

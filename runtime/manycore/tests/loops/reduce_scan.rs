@@ -1,4 +1,4 @@
-//! Reductions and scans: the order of the operands, the last bit, the drops.
+//! Reductions and scans: the order of the operands, equality to the last bit, drops.
 
 use crate::partitioners::all;
 use crate::pools::pool;
@@ -101,7 +101,7 @@ fn an_empty_range_gives_the_identity() {
     });
 }
 
-/// The identity is for empty ranges; elsewhere it need not be neutral.
+/// The identity is the result of empty ranges; elsewhere it need not be neutral.
 #[test]
 fn the_identity_is_not_mixed_in() {
     everywhere(|loops, what| {
@@ -112,7 +112,7 @@ fn the_identity_is_not_mixed_in() {
     });
 }
 
-/// Terms of many magnitudes: any change of the order shows in the last bits.
+/// Returns terms of many magnitudes: any change of the order changes the last bits.
 fn term(i: usize) -> f64 {
     let sign = if i % 3 == 0 { -1.0 } else { 1.0 };
     sign * ((i * 7_919 % 1_009) as f64)
@@ -143,7 +143,7 @@ fn deterministic_sums_agree_to_the_last_bit() {
     }
 }
 
-/// Neither `Copy` nor `Clone`; counts those alive.
+/// Neither `Copy` nor `Clone`; counts the existing values.
 struct Owned<'a> {
     value: usize,
     alive: &'a AtomicIsize,
@@ -221,7 +221,7 @@ fn a_panic_leaks_no_partial_result() {
     });
 }
 
-/// An affine map `x -> a x + b`; their composition does not commute.
+/// An affine map `x -> a x + b`. Composition of such maps does not commute.
 type Affine = (u64, u64);
 
 fn then(first: &Affine, second: &Affine) -> Affine {
@@ -235,7 +235,7 @@ fn affine(n: usize) -> Vec<Affine> {
     (0..n as u64).map(|i| (i % 97 + 1, i % 89)).collect()
 }
 
-/// Both scans of `n` maps against the sequential ones.
+/// Compares both scans of `n` maps with sequential scans.
 fn check_scans(loops: Loop<'_>, n: usize, what: &str) {
     let items = affine(n);
     let (mut sums, mut expected) = (Vec::new(), (1, 0));
@@ -352,8 +352,8 @@ fn a_panic_in_a_scan_drops_every_item_once() {
                         _ => item.clone(),
                     });
             }));
-            // 2,047 calls for the totals of each block but the last, 1 to
-            // combine them, and one for each item but the first.
+            // 2,047 calls for the totals of all blocks but the last; 1 call to combine these; and one call
+            // for each item but the first.
             let calls_in_all = 2 * 2_047 + 1 + 4_999;
             assert_eq!(caught.is_err(), at < calls_in_all, "{partitioner}, {at}");
             assert_eq!(alive.load(Relaxed), 5_000, "{partitioner}, {at}");
@@ -361,7 +361,7 @@ fn a_panic_in_a_scan_drops_every_item_once() {
     }
 }
 
-/// Bodies with long waits, while others call: permits change hands during blocks, and so do ranks.
+/// Bodies wait long while other threads call: permits and ranks change hands during blocks.
 #[test]
 fn reductions_of_bodies_that_wait() {
     let pause = || thread::sleep(Duration::from_micros(200));

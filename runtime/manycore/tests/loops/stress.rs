@@ -1,5 +1,5 @@
-//! Everything at once: several threads, two pools, random loops in random
-//! loops, with random pauses and panics. Seeded: a failure names its seed.
+//! Several threads call random nested loops in two pools, with random pauses and panics. A failure names its
+//! seed.
 
 use crate::partitioners::all;
 use crate::pools::pool;
@@ -24,7 +24,7 @@ impl World {
         }
     }
 
-    /// One random loop, with random loops in some of its iterations.
+    /// Runs one random loop, with random loops in some of its iterations.
     fn run(&self, rng: &mut Rng, depth: usize) {
         let pool = &self.pools[rng.usize(..2)];
         let partitioner = *rng.choice(&self.partitioners).unwrap();
@@ -38,12 +38,12 @@ impl World {
         let what = format!("{partitioner}, {} threads, {n} at {depth}", pool.threads());
         let start = rng.usize(..=usize::MAX - n);
         let range = start..start + n;
-        // Forked before the loop: the same loops whoever runs the body.
+        // Each generator is forked before the loop, so that the loops do not depend on who runs them.
         let nested: Vec<(usize, Mutex<Rng>)> = (0..if depth > 0 { rng.usize(..4) } else { 0 })
             .filter(|_| n > 0)
             .map(|_| (start + rng.usize(..n), Mutex::new(rng.fork())))
             .collect();
-        // Some loops have work enough for helpers to come.
+        // Some loops have enough work for helpers to arrive.
         let pause = match n {
             0..400 => rng.u64(..3) * rng.u64(..3_000),
             _ => rng.u64(..100),

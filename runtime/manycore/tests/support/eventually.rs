@@ -1,12 +1,11 @@
-//! For events that happen in the end, without a promised time: a worker takes part in some loop, an
-//! ended thread leaves `/proc`.
+//! For events without a promised time: a worker takes part in some loop, or an ended thread leaves `/proc`.
 
 use std::time::{Duration, Instant};
 
-/// Far beyond what any loaded machine needs; only a failure takes this long.
+/// Far longer than any loaded machine needs; only a failure uses it up.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// Repeats `attempt` until it gives a result.
+/// Repeats `attempt` until it returns a result.
 pub(crate) fn eventually<R>(what: &str, mut attempt: impl FnMut() -> Option<R>) -> R {
     let started = Instant::now();
     loop {

@@ -1,8 +1,8 @@
-//! Every partitioner there is, with every kind of block.
+//! Every partitioner, with every kind of block.
 
 use manycore::{Partitioner, seam};
 
-/// Block sizes that divide nothing, everything, and more than everything.
+/// Block sizes that divide every length, some lengths, or exceed all.
 const BLOCKS: [usize; 5] = [1, 2, 7, 64, usize::MAX];
 
 pub(crate) fn all() -> Vec<Partitioner> {

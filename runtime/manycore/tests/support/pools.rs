@@ -1,4 +1,4 @@
-//! Pools to test with.
+//! Pools for tests.
 
 use manycore::Pool;
 

@@ -1,5 +1,5 @@
-//! Random programs of joins, scopes, loops and calls, over the `Pool`s of the module above: of the native world, or
-//! of a checker's.
+//! Random programs of joins, scopes, loops and calls, over the `Pool`s of the parent module: native ones or a
+//! checker's.
 
 use super::Pool;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

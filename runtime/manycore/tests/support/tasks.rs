@@ -1,9 +1,9 @@
-//! The threads of this process as Linux sees them, told apart by their names.
+//! The threads of this process in Linux's list, selected by their names.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// The threads whose names begin with `name` (the kernel keeps 15 bytes).
+/// Returns the threads whose names begin with `name` (the kernel keeps 15 bytes).
 pub(crate) fn named(name: &str) -> Vec<PathBuf> {
     let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
     let task = |entry: std::io::Result<fs::DirEntry>| entry.expect("a task").path();

@@ -1,13 +1,13 @@
-//! This test program, to be run once more.
+//! Starts this test program again.
 
 use std::env::{current_exe, var};
 use std::process::Command;
 
-/// The command that starts programs of this kind, if the system does not by itself: an emulator
-/// with its arguments, as `ci/platforms.sh` sets it.
+/// The command that runs such a program, if the system needs one: an emulator with its arguments.
+/// `ci/platforms.sh` sets it.
 const RUNNER: &str = "MANYCORE_TEST_RUNNER";
 
-/// Starts the program that runs.
+/// Returns a command that starts this program.
 pub(crate) fn this_program() -> Command {
     let this = current_exe().expect("this program");
     let runner = var(RUNNER).unwrap_or_default();

@@ -17,12 +17,12 @@ impl Visits {
         }
     }
 
-    /// Index `i` runs; fails on an index outside of the range.
+    /// Counts a run of index `i`. Fails if the range does not contain `i`.
     pub(crate) fn visit(&self, i: usize) {
         self.counts[i - self.start].fetch_add(1, Relaxed);
     }
 
-    /// Each index has run `times`; `what` names the loop.
+    /// Checks that each index has run `times` times; `what` names the loop.
     pub(crate) fn assert_each(&self, times: u32, what: impl Display) {
         for (i, count) in self.counts.iter().enumerate() {
             let count = count.load(Relaxed);

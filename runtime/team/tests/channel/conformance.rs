@@ -1,6 +1,6 @@
-//! The behaviour of every channel, over memory and over a network. A file that includes this one
-//! names, in a module `subject`, the channel and its platforms (`World`): the chip's tests include
-//! it for channels over the network.
+//! The behaviour of every channel, over memory and over a network. The including file names the channel and
+//! its platforms (`World`) in a module `subject`. The chip's tests include this file for channels over the
+//! network.
 
 #![allow(
     clippy::manual_is_multiple_of,
@@ -12,7 +12,7 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, Thread
 use manycore_team::channel::{Closed, Filter};
 use std::sync::{Arc, Mutex};
 
-/// The cores of threads: a core each, as ports on hardware need it, or any.
+/// The threads' cores: a separate core for each thread, as hardware ports need, or any core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(dead_code, reason = "each crate's tests use a part")]
 pub(crate) enum Place {
@@ -20,7 +20,6 @@ pub(crate) enum Place {
     Anywhere,
 }
 
-/// Waits for others through memory.
 pub(crate) struct Meeting<P: Platform> {
     arrived: P::Futex,
 }
@@ -36,7 +35,7 @@ impl<P: Platform> Meeting<P> {
         self.arrived.wake(u32::MAX);
     }
 
-    /// Waits until `count` have arrived in all.
+    /// Waits until `count` threads have arrived in total.
     pub(crate) fn wait_for(&self, count: usize) {
         loop {
             let seen = self.arrived.load(Ordering::Acquire);
@@ -55,7 +54,7 @@ pub(crate) fn together<P: Platform>(
     member: impl Fn(usize) + Send + Sync + 'static,
 ) {
     let member = Arc::new(member);
-    // Platforms differ in what they do when a thread panics.
+    // A thread's panic has different effects on different platforms.
     let unfinished = Arc::new(<P::AtomicUsize as Atomic<usize>>::new(threads));
     let spawn = |rank| {
         let (member, unfinished) = (Arc::clone(&member), Arc::clone(&unfinished));
@@ -79,7 +78,7 @@ pub(crate) fn together<P: Platform>(
     assert_eq!(unfinished, 0, "threads that panicked");
 }
 
-/// All of it, on `threads` threads, at least 3.
+/// Runs all tests on `threads` threads, at least 3.
 pub(crate) fn all<P: World>(make: fn() -> Channel<P>, threads: usize, place: Place) {
     everybody_to_everybody(make(), threads, place);
     long_data(make(), threads, place);
@@ -89,7 +88,7 @@ pub(crate) fn all<P: World>(make: fn() -> Channel<P>, threads: usize, place: Pla
     the_end(make(), threads, place, Channel::open, 1);
 }
 
-/// Each hears each other's messages, in their order, whole, once.
+/// Each port receives each other port's messages: in order, whole, once.
 pub(crate) fn everybody_to_everybody<P: World>(channel: Channel<P>, threads: usize, place: Place) {
     const EACH: u32 = 20;
     let opened = Meeting::<P>::new();
@@ -133,18 +132,18 @@ pub(crate) fn everybody_to_everybody<P: World>(channel: Channel<P>, threads: usi
             heard += hear(&mut port, true);
         }
         assert!(port.try_receive().is_none());
-        // No port closes before all have sent.
+        // No port closes before all ports have sent.
         opened.arrive();
         opened.wait_for(2 * threads);
     });
 }
 
-/// The bytes of a message of that length.
+/// Returns the bytes of a message of this length.
 pub(crate) fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 7 + length) as u8).collect()
 }
 
-/// Bytes of any length, between words; with and without a buffer for them.
+/// Data of any length between words, received with and without a buffer.
 pub(crate) fn long_data<P: World>(channel: Channel<P>, threads: usize, place: Place) {
     const LENGTHS: [usize; 10] = [1, 7, 8, 9, 15, 16, 17, 100, 640, 0];
     let opened = Meeting::<P>::new();
@@ -185,20 +184,20 @@ pub(crate) fn long_data<P: World>(channel: Channel<P>, threads: usize, place: Pl
     });
 }
 
-/// A port hears what is sent while it is open.
+/// A port receives what is sent while it is open.
 pub(crate) fn late_and_early_ports<P: World>(channel: Channel<P>, place: Place) {
     let step = Meeting::<P>::new();
     together::<P>(3, place, move |rank| {
         if rank == 0 {
             let mut port = channel.open();
             step.arrive();
-            step.wait_for(3); // 1 is open too; 2 has only come
+            step.wait_for(3); // 1 is open too; 2 has only arrived here
             port.send(1);
             port.send_long(&bytes(50));
             step.arrive();
-            step.wait_for(5); // 1 has heard it, so that it has arrived
+            step.wait_for(5); // 1 has received the message
             step.arrive();
-            step.wait_for(7); // now 2 is open
+            step.wait_for(7); // 2 is open
             port.send(2);
             step.arrive();
             step.wait_for(10);
@@ -217,7 +216,10 @@ pub(crate) fn late_and_early_ports<P: World>(channel: Channel<P>, place: Place) 
             step.arrive();
             step.wait_for(6);
             let mut port = channel.open();
-            assert!(port.try_receive().is_none(), "sent before it was opened");
+            assert!(
+                port.try_receive().is_none(),
+                "the message is older than the port"
+            );
             step.arrive();
             assert_eq!(port.receive().unwrap().payload, 2);
             step.arrive();
@@ -226,7 +228,7 @@ pub(crate) fn late_and_early_ports<P: World>(channel: Channel<P>, place: Place) 
     });
 }
 
-/// A filter holds from when it is set: what was there passes by the one before.
+/// A filter holds from when it is set: messages already there pass by the previous filter.
 pub(crate) fn filters<P: World>(channel: Channel<P>, place: Place) {
     let only = |signature| Filter {
         mask: 0xff,
@@ -247,14 +249,14 @@ pub(crate) fn filters<P: World>(channel: Channel<P>, place: Place) {
                 port.send_marked(5, 7, 0);
                 port.send_long_marked(&bytes(70), 0x107, 0);
                 step.arrive();
-                step.wait_for(7); // and another
+                step.wait_for(7); // and a second one
                 port.send_marked(6, 7, 0);
                 port.send_marked(7, 5, 0);
             }
             1 => {
                 step.wait_for(4);
                 assert_eq!(port.receive().unwrap().payload, 1);
-                // 2 and 3 have come long ago: a step lasts longer than a transport.
+                // Messages 2 and 3 arrived long ago: a step lasts longer than a transport.
                 P::compute(10_000);
                 port.set_filter(only(7));
                 step.arrive();
@@ -272,7 +274,7 @@ pub(crate) fn filters<P: World>(channel: Channel<P>, place: Place) {
                 assert!(port.try_receive().is_none());
                 port.set_filter(Filter::ALL);
             }
-            // Filters are each port's own.
+            // Each port has its own filter.
             _ => {
                 for payload in [1, 2, 3, 4, 0, 5, 0, 6, 7] {
                     assert_eq!(port.receive().unwrap().payload, payload);
@@ -284,7 +286,7 @@ pub(crate) fn filters<P: World>(channel: Channel<P>, place: Place) {
     });
 }
 
-/// Sent messages remain after their sender has gone.
+/// Messages remain after their sender has ended.
 pub(crate) fn the_last_message_of_a_dropped_port<P: World>(channel: Channel<P>, place: Place) {
     let step = Meeting::<P>::new();
     together::<P>(2, place, move |rank| {
@@ -312,8 +314,8 @@ pub(crate) fn the_last_message_of_a_dropped_port<P: World>(channel: Channel<P>, 
     });
 }
 
-/// A port that still receives when all others have gone learns of it, awake or asleep, after their
-/// last messages, even if its filter passes one message in `every` only.
+/// All other ports have closed. A port that still receives learns this, awake or asleep, after their last
+/// messages. This holds even if its filter passes only one message in `every`.
 pub(crate) fn the_end<P: World>(
     channel: Channel<P>,
     threads: usize,
@@ -333,7 +335,7 @@ pub(crate) fn the_end<P: World>(
         opened.wait_for(threads);
         if rank > 0 {
             (0..3).for_each(|payload| port.send(payload));
-            // Now the port is the last to go, now the handle.
+            // Sometimes the port is dropped last, sometimes the handle.
             if rank % 2 == 0 {
                 drop(handle);
                 drop(port);
@@ -350,7 +352,7 @@ pub(crate) fn the_end<P: World>(
         }
         assert_eq!(heard, 3 * (threads - 1) / every);
         assert!(port.is_closed());
-        // It stays so.
+        // The channel stays closed.
         assert_eq!(port.receive(), Err(Closed));
         assert_eq!(port.receive_long(&mut vec![]), Err(Closed));
         assert!(port.try_receive().is_none());

@@ -1,8 +1,8 @@
-//! Channels on this host and under random schedules.
+//! Channels on this machine and under random schedules.
 
 mod conformance;
 mod memory;
-/// The subject of `conformance`.
+/// What `conformance` tests.
 mod subject {
     pub(crate) use manycore_platform::Platform as World;
     pub(crate) use manycore_team::channel::{Channel, Port};
@@ -65,7 +65,7 @@ fn the_last_handle_frees_everything() {
     assert!(again.is_none());
 }
 
-/// A handle may still open a port that sends.
+/// A handle can still open a port, which sends.
 #[test]
 fn a_handle_keeps_a_channel_open() {
     let channel = Channel::new();
@@ -79,7 +79,7 @@ fn a_handle_keeps_a_channel_open() {
     assert_eq!(port.receive(), Err(Closed));
 }
 
-/// A sender waits for a receiver that goes. Then it has room, and is the last.
+/// A sender waits for a receiver, which closes. Then the sender has room, and is the last port.
 #[test]
 fn a_sender_that_is_left_alone() {
     let channel = Channel::with(memory::TIGHT);
@@ -92,7 +92,7 @@ fn a_sender_that_is_left_alone() {
     (0..100).for_each(|payload| sender.send(payload));
     assert_eq!(sender.receive(), Err(Closed));
     goes.join().unwrap();
-    // No port hears it.
+    // No other port is open.
     (0..100).for_each(|payload| sender.send(payload));
 }
 

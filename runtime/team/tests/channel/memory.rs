@@ -1,11 +1,11 @@
-//! Further properties of channels through memory: bounded rings, senders that wait, receivers that
-//! lose. The chip's tests run this too.
+//! Further properties of channels through memory: bounded rings, senders that wait, receivers that lose
+//! messages. The chip's tests also run these.
 
 use super::conformance::{Meeting, Place, bytes, together};
 use manycore_platform::Platform;
 use manycore_team::channel::{Channel, Filter, Settings, Slow};
 
-/// The smallest rings there are.
+/// The smallest possible rings.
 pub(crate) const TIGHT: Settings = Settings {
     capacity: 0,
     slow: Slow::Wait,
@@ -16,7 +16,7 @@ pub(crate) const LOSING: Settings = Settings {
     slow: Slow::Lose,
 };
 
-/// All of it, on `threads` threads, at least 3.
+/// Runs all tests on `threads` threads, at least 3.
 pub(crate) fn all<P: Platform>(threads: usize, place: Place) {
     a_sender_waits_for_the_slowest::<P>(threads, place);
     long_messages_stream::<P>(threads, place);
@@ -27,7 +27,7 @@ pub(crate) fn all<P: Platform>(threads: usize, place: Place) {
     who_begins_late_counts_only_its_own_losses::<P>();
 }
 
-/// More than the ring holds, to receivers of different speeds.
+/// Sends more than the ring holds, to receivers of different speeds.
 pub(crate) fn a_sender_waits_for_the_slowest<P: Platform>(threads: usize, place: Place) {
     let channel = Channel::<P>::over_with(TIGHT);
     let opened = Meeting::<P>::new();
@@ -48,8 +48,8 @@ pub(crate) fn a_sender_waits_for_the_slowest<P: Platform>(threads: usize, place:
     });
 }
 
-/// Messages of many rings' length, in turn with short ones, for a receiver that takes them all and
-/// a receiver that drops their data.
+/// Messages longer than many rings alternate with short ones. One receiver takes them all; another drops
+/// their data.
 pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
     let channel = Channel::<P>::over_with(TIGHT);
     let opened = Meeting::<P>::new();
@@ -66,7 +66,7 @@ pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
                 let message = if rank % 2 == 0 {
                     port.receive().unwrap()
                 } else {
-                    // A receiver that does not want it may begin it, and does not get it.
+                    // A receiver that drops data may begin the message, and does not get it.
                     port.try_receive()
                         .unwrap_or_else(|| port.receive_long(&mut data).unwrap())
                 };
@@ -81,10 +81,9 @@ pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
     });
 }
 
-/// Ports and senders that live for a while; what each hears is in order and without a
-/// gap.
+/// Ports and senders exist for a while. What each port receives is in order and has no gap.
 pub(crate) fn ports_come_and_go<P: Platform>(threads: usize, place: Place) {
-    // Whoever sends here does not receive meanwhile: there must be room for it.
+    // A sender here does not receive meanwhile, so its ring must have room.
     let channel = Channel::<P>::over_with(Settings {
         capacity: 512,
         ..TIGHT
@@ -92,7 +91,7 @@ pub(crate) fn ports_come_and_go<P: Platform>(threads: usize, place: Place) {
     let done = Meeting::<P>::new();
     together::<P>(threads, place, move |rank| {
         if rank == 0 {
-            // Hears everything until all have gone.
+            // Receives everything until all other ports have closed.
             let mut port = channel.open();
             done.arrive();
             let mut heard = 0;
@@ -140,7 +139,7 @@ pub(crate) fn a_dropped_receiver_frees_a_sender<P: Platform>(place: Place) {
     });
 }
 
-/// No sender waits; each receiver knows of each message that it heard it or not.
+/// No sender waits. Each receiver knows of each message whether it received or lost it.
 pub(crate) fn losses_are_counted<P: Platform>(threads: usize, place: Place) {
     const SENT: u64 = 60;
     let channel = Channel::<P>::over_with(LOSING);
@@ -157,7 +156,7 @@ pub(crate) fn losses_are_counted<P: Platform>(threads: usize, place: Place) {
             return;
         }
         if rank == 1 {
-            // Sleeps through most of it.
+            // Sleeps through most of the messages.
             step.wait_for(threads + 1);
         }
         let mut next = 0;
@@ -179,7 +178,7 @@ pub(crate) fn losses_are_counted<P: Platform>(threads: usize, place: Place) {
     });
 }
 
-/// The same with data of all lengths, more than a ring's too: whole or not at all.
+/// The same with data of all lengths, even longer than a ring: whole or not at all.
 pub(crate) fn losses_of_long_data<P: Platform>(threads: usize, place: Place) {
     const SENT: u32 = 30;
     let length = |number: u32| [3, 16, 40, 90][number as usize % 4] + number as usize;
@@ -193,7 +192,7 @@ pub(crate) fn losses_of_long_data<P: Platform>(threads: usize, place: Place) {
             for number in 0..SENT {
                 port.send_long_marked(&bytes(length(number)), number, 0);
             }
-            // Ends with something that fits.
+            // The last message fits.
             port.send_marked(0, SENT, 0);
             return;
         }
@@ -211,7 +210,7 @@ pub(crate) fn losses_of_long_data<P: Platform>(threads: usize, place: Place) {
     });
 }
 
-/// One thread, so the test knows exactly which messages are lost.
+/// On one thread, the test knows exactly which messages are lost.
 pub(crate) fn who_begins_late_counts_only_its_own_losses<P: Platform>() {
     let channel = Channel::<P>::over_with(LOSING);
     let (mut sender, mut early) = (channel.open(), channel.open());
@@ -226,11 +225,11 @@ pub(crate) fn who_begins_late_counts_only_its_own_losses<P: Platform>() {
     assert_eq!(message.payload, 101 + message.missed);
     assert!(
         message.payload >= 200 - 8,
-        "no more was lost than had to be"
+        "only messages without room were lost"
     );
     let message = early.receive().unwrap();
     assert_eq!(message.payload, message.missed);
-    // Losses while no message passes the filter are reported in the end.
+    // Losses are reported in the end even if no message passes the filter.
     while late.try_receive().is_some() {}
     late.set_filter(Filter::NONE);
     (0..100).for_each(|number| sender.send(number));
