@@ -15,6 +15,7 @@ mod names;
 mod process;
 mod random;
 mod resume;
+mod robust;
 mod signal;
 mod signals;
 mod sysfs;

@@ -11,8 +11,8 @@
 //! have been on its way. A child of `vfork` runs on its parent's memory: the two processes exchange their memory
 //! whenever a thread of the child is resumed, and exchange it back when the thread suspends.
 
-use super::calls::unlock_robust;
 use super::process::Process;
+use super::robust::unlock_robust;
 use super::signal::{BY_DEATH, BY_EXIT, CHILD, Sent};
 use super::task::{Task, TaskState};
 use super::threads::{FIRST, Thread, Threads};

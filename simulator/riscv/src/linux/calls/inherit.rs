@@ -4,6 +4,7 @@
 use super::waits::await_word;
 use crate::linux::errno::{EAGAIN, EDEADLK, EPERM, ESRCH, ETIMEDOUT, Errno, Value};
 use crate::linux::process::Process;
+use crate::linux::robust::{OWNER_DIED, WAITERS};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::time;
 use crate::linux::world::World;
@@ -14,8 +15,6 @@ pub(super) const KIND: u64 = 0x7F;
 /// A flag: the time is the wall clock's.
 pub(super) const CLOCK_IS_WALL: u64 = 256;
 
-pub(super) const WAITERS: u32 = 1 << 31;
-pub(super) const OWNER_DIED: u32 = 1 << 30;
 /// `FUTEX_LOCK_PI`, `FUTEX_UNLOCK_PI`, `FUTEX_TRYLOCK_PI`, `FUTEX_LOCK_PI2`.
 const LOCK: u64 = 6;
 pub(super) const UNLOCK: u64 = 7;

@@ -17,5 +17,4 @@ mod waits;
 pub(super) use futex::waits as futex_waits;
 pub use table::system_calls;
 pub(super) use table::{call, number};
-pub(super) use threads::unlock_robust;
 pub(super) use waits::{interrupt, woken};

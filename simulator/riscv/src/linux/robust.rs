@@ -1,0 +1,51 @@
+//! Mutexes whose owner ends: the kernel unlocks those on the thread's robust list, and wakes a waiter of each.
+
+use super::process::Process;
+use super::world::World;
+use crate::memory::{PAGE, Space, right};
+
+/// In a mutex's word: other threads wait for it.
+pub(super) const WAITERS: u32 = 1 << 31;
+/// In a mutex's word: its owner has ended without unlocking it.
+pub(super) const OWNER_DIED: u32 = 1 << 30;
+
+/// Unlocks the mutexes that the ending thread holds, and wakes a waiter of each.
+pub(super) fn unlock_robust<W: World>(process: &mut Process, number: u32, world: &mut W) {
+    const MOST: u32 = 2_048;
+    let list = process.threads.get(number);
+    let list = list.map_or(0, |thread| thread.robust);
+    if list == 0 {
+        return;
+    }
+    let space = &mut process.memory.space;
+    let word = |space: &mut Space, at: u64| space.read_u64(at).unwrap_or(0);
+    // The list's entries, the distance from an entry to its mutex, and the entry under way.
+    let from = word(space, list.wrapping_add(8));
+    let mut entries = vec![word(space, list.wrapping_add(16))];
+    let mut entry = word(space, list);
+    while entry != 0 && entry & !1 != list && entries.len() < MOST as usize {
+        entries.push(entry);
+        entry = word(space, entry & !1);
+    }
+    for entry in entries.into_iter().filter(|&entry| entry != 0) {
+        let address = (entry & !1).wrapping_add(from);
+        let Ok(value) = space.read_u32(address) else {
+            continue;
+        };
+        let owned = value & !(WAITERS | OWNER_DIED) == number;
+        if owned
+            && space
+                .write_u32(address, value & WAITERS | OWNER_DIED)
+                .is_ok()
+        {
+            wake_one(space, world, address);
+        }
+    }
+}
+
+/// Wakes one thread that sleeps on a word.
+pub(super) fn wake_one<W: World>(space: &mut Space, world: &mut W, address: u64) {
+    if let Ok((page, _)) = space.page(address, right::WRITE) {
+        world.futex_wake(page.physical + address % PAGE, 1);
+    }
+}
