@@ -19,7 +19,8 @@
 //!
 //! Ranks are also *cut* between barriers: a timer's signal ([`alarm`], [`preempt`]) makes a rank leave its worker at
 //! any instruction, and another worker continues the rank. So T ranks of w seconds take T/C w seconds ([`division`]). A
-//! rank that leaves in a signal handler has no condition. Otherwise the protocol is the same.
+//! rank that leaves in a signal handler has no condition, unless it waits for memory. Otherwise the protocol is the
+//! same.
 //!
 //! # The states of a rank
 //!
