@@ -30,7 +30,7 @@
 //! that reads an old value waits in the other way once more. The leader stays on worker 0 meanwhile, which is its own
 //! kernel thread.
 //!
-//! # An order is heard once
+//! # An order is accepted once
 //!
 //! See [`Order`].
 
