@@ -1,11 +1,10 @@
-//! A worker's alarm: a timer whose signal preempts a rank. [`preempt`](super::preempt) has the
-//! handler.
+//! A worker's alarm: a timer whose signal makes a rank leave. [`preempt`](super::preempt) has the signal's handler.
 //!
 //! # Late and early
 //!
-//! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8. Only 1 us of
-//! the lateness is chance, so the timer is set early by what it was late before. Neither the handler nor the
-//! rank waits: leaving a little too soon costs as much as waiting.
+//! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8 us. Only 1 us of the lateness
+//! is random. So the timer is set earlier, by the lateness measured so far. If the signal comes too early, the rank
+//! leaves at once: to wait for the due time would cost as much.
 
 use super::costs::{LATE, SET};
 use super::frame::Noted;
@@ -21,29 +20,30 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// The first delay where a rank cannot leave; it doubles each time.
+/// The delay until the first retry, if a rank cannot leave. It doubles with each retry.
 const AGAIN: Duration = Duration::from_micros(30);
-/// How often it is tried.
+/// The most retries.
 const TRIES: u32 = 6;
 
-/// See the module. Its worker's, and its handler's.
+/// See the module. The worker and its signal handler own the cells.
 pub(super) struct Alarm {
     timer: Cell<Option<libc::timer_t>>,
-    /// The kernel thread that it is made for, and the timer's signal.
+    /// The kernel thread that the timer signals, and the timer's signal.
     thread: AtomicI32,
     signal: Cell<c_int>,
-    /// When the rank is to leave; 0: not at all.
+    /// When the rank is to leave. 0: never.
     pub(super) due: AtomicU64,
-    /// When the timer ends: a signal that comes before was for another rank.
+    /// When the timer ends. A signal that comes earlier was for another rank.
     pub(super) end: Cell<u64>,
     pub(super) tries: Cell<u32>,
-    /// How often the handler was called by a ring and has not run since: the kernel thread waits for a core.
+    /// The number of rings since the handler last ran. If it is not 0, the kernel thread waits for a core.
     pub(super) rung: AtomicU32,
     /// The rank has the signal blocked.
     deaf: AtomicBool,
-    /// The handler goes on with a system call: the rank is blocked, and no ring would change that.
+    /// The handler makes the rest of a system call ([`restart`](super::restart)). The rank is blocked there, and no
+    /// ring would change that.
     pub(super) blocked: AtomicBool,
-    /// The handler's record of the rank since another thread rang.
+    /// The handler's notes on the rank, since another thread rang.
     pub(super) noted: Cell<Option<Noted>>,
     /// The rank has left in the handler, so that the signal is blocked.
     pub(super) in_handler: Cell<bool>,
@@ -66,7 +66,7 @@ impl Alarm {
         }
     }
 
-    /// Makes it for the calling kernel thread, which is the worker's.
+    /// Makes the timer for the calling kernel thread, which is the worker's.
     pub(super) fn make(&self, worker: *const c_void) {
         let Some(signal) = signals::current() else {
             return;
@@ -76,7 +76,7 @@ impl Alarm {
         if is_same && self.timer.get().is_some() {
             return;
         }
-        // SAFETY: structures of the system's, all zeros are valid ones.
+        // SAFETY: the structures are the system's, and all zeros are valid.
         unsafe {
             if let Some(timer) = self.timer.take() {
                 libc::timer_delete(timer);
@@ -88,15 +88,15 @@ impl Alarm {
             event.sigev_value.sival_ptr = worker.cast_mut();
             let mut timer: libc::timer_t = mem::zeroed();
             let made = libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer);
-            // Without one, ranks run to the barrier.
+            // Without a timer, ranks run to the barrier.
             self.timer.set((made == 0).then_some(timer));
         }
         self.signal.set(signal);
-        // Relaxed: a ring that reads the thread before reaches a handler that finds the signal is not its own.
+        // Relaxed: if a ring reads the old thread, that thread's handler finds that the signal is not its own.
         self.thread.store(thread, Relaxed);
     }
 
-    /// A rank with this mask begins. The alarm may have another signal by now, or the rank may have it blocked.
+    /// A rank with this mask begins. The alarm's signal may have changed since, or the rank may block it.
     #[inline]
     pub(super) fn begin(&self, worker: *const c_void, mask: u64) {
         let (current, mine) = (signals::current(), self.signal.get());
@@ -110,7 +110,8 @@ impl Alarm {
         }
     }
 
-    /// The rank has this mask now. No alarm is to wait where the rank may find it, also of a signal of before.
+    /// The rank has this mask now. If the mask blocks the timer's signal, no such signal may stay pending: the rank
+    /// might find it. That holds for an earlier signal number as well.
     pub(super) fn has_mask(&self, mask: u64) {
         let mine = self.signal.get();
         if mine != 0 && mask & bit(mine) != 0 {
@@ -120,10 +121,11 @@ impl Alarm {
         self.hush(signals::is_blocked_in(mask));
     }
 
-    /// Whether the rank has the signal blocked. If it has, none is to come, which the rank might wait for.
+    /// Notes whether the rank blocks the signal. If it does, no alarm may come: the rank might wait for that signal
+    /// itself.
     #[cold]
     fn hush(&self, is_deaf: bool) {
-        // Relaxed: a ring that does not see it sends a signal that is taken later, or never heard.
+        // Relaxed: a ring that does not see the store sends a signal that is drained later, or has no effect.
         self.deaf.store(is_deaf, Relaxed);
         if is_deaf {
             self.set_timer(0);
@@ -132,8 +134,7 @@ impl Alarm {
         }
     }
 
-    /// The rank that begins now is to leave after this number of ticks. Returns the time that the
-    /// call took.
+    /// Makes the rank that begins now leave after this number of ticks. Returns the ticks that the call took.
     pub(super) fn set(&self, worker: *const c_void, now: u64, budget: u64) -> u64 {
         let signal = self.signal.get();
         // The program may have taken the signal's number for itself.
@@ -156,7 +157,7 @@ impl Alarm {
 
     /// Sets the timer.
     fn start(&self, ticks: u64) {
-        // The program has use for the timer's signal; the next rank gets another timer.
+        // The program uses the timer's signal itself. The next rank gets another timer.
         if signals::current() != Some(self.signal.get()) {
             return;
         }
@@ -165,7 +166,7 @@ impl Alarm {
         self.set_timer(Native::ticks_to_ns(ticks) as i64);
     }
 
-    /// The timer ends after `ns`; 0: never.
+    /// Sets the timer to end after `ns`. 0: never.
     fn set_timer(&self, ns: i64) {
         let Some(timer) = self.timer.get() else {
             return;
@@ -184,20 +185,21 @@ impl Alarm {
         unsafe { libc::timer_settime(timer, 0, &raw const time, ptr::null_mut()) };
     }
 
-    /// The rank is to leave now. Called by another thread, and late if it must be.
+    /// Makes the rank leave now. Another thread calls this, sometimes for a rank that has left already.
     pub(super) fn ring(&self, worker: *const c_void) {
         let (Some(signal), thread) = (signals::current(), self.thread.load(Relaxed)) else {
             return;
         };
-        // Relaxed, as `rung` is: the handler later finds a ring too many.
+        // Relaxed, as `rung` is: at worst the handler gets one ring too many.
         if self.blocked.load(Relaxed) || self.deaf.load(Relaxed) || thread == 0 {
             return;
         }
-        // A signal without an answer waits in the kernel. More signals would fill its queue, but a signal may be lost. So fewer and fewer are sent.
+        // A signal without an answer waits in the kernel. More signals would fill the kernel's queue, but a single one
+        // may be lost. So fewer and fewer signals are sent.
         if !(self.rung.fetch_add(1, Relaxed) + 1).is_power_of_two() {
             return;
         }
-        // As the kernel has it: number, error, code, sender, value.
+        // The kernel's layout: number, error, code, sender, value.
         #[repr(C)]
         struct Queued {
             head: [c_int; 6],
@@ -225,7 +227,7 @@ impl Alarm {
         }
     }
 
-    /// The timer's signal in a mask; none before the timer is made.
+    /// The timer's signal as a mask. The mask is empty before the timer is made.
     pub(super) fn signal(&self) -> u64 {
         match self.signal.get() {
             0 => 0,
@@ -233,25 +235,25 @@ impl Alarm {
         }
     }
 
-    /// The kernel's number of the worker's thread; 0: not known yet. Relaxed: an estimate.
+    /// The kernel's number of the worker's thread. 0: not known yet. Relaxed: an estimate.
     pub(super) fn thread(&self) -> libc::pid_t {
         self.thread.load(Relaxed)
     }
 
-    /// Whether the kernel thread has had no core since another thread rang. A blocked kernel thread
-    /// answers.
+    /// Whether the kernel thread has had no core since another thread rang. A kernel thread that is blocked does
+    /// answer.
     pub(super) fn is_unanswered(&self) -> bool {
         self.rung.load(Relaxed) != 0
     }
 
-    /// No handler goes on with a call, whatever was said before: the rank has left, or has jumped out of a handler of its
+    /// Notes that no handler makes the rest of a system call: the rank has left, or has jumped out of a handler of its
     /// own that interrupted ours.
     pub(super) fn is_not_blocked(&self) {
         self.blocked.store(false, Relaxed);
     }
 
-    /// The rank has left, by itself or not: what is due is so no more. Returns whether the handler made
-    /// it leave: its signal is blocked then.
+    /// The rank has left, by itself or by the alarm: the alarm is no longer due. Returns whether the handler made the
+    /// rank leave; the alarm's signal is blocked then.
     pub(super) fn rank_has_left(&self) -> bool {
         self.due.store(0, Relaxed);
         self.noted.set(None);
@@ -259,7 +261,7 @@ impl Alarm {
         self.in_handler.replace(false)
     }
 
-    /// Tries again later.
+    /// Sets the alarm again, for a rank that cannot leave now.
     pub(super) fn put_off(&self, now: u64) {
         let tries = self.tries.get();
         if tries < TRIES {

@@ -1,9 +1,9 @@
-//! Which libraries are allocators: ranks are not cut there.
+//! Finds the libraries that are allocators. Ranks are not cut in their code.
 //!
-//! An allocator is known by its functions, whatever its name: `malloc`, `operator new` and their kin, or the functions
-//! of its own that an allocator has where another defines `malloc`. A library that an allocator asks
-//! for is one as well: some that define `malloc` are thin, and pass all on. The program itself never counts as an allocator:
-//! where it defines `malloc`, its code is cut as the rest is.
+//! An allocator is known by its functions, not by its name. It defines `malloc`, `operator new` or their kin; or it
+//! defines the functions of its own that allocators have beside another library's `malloc`. A library that such an
+//! allocator depends on counts as well: some libraries that define `malloc` are thin, and call another. The program
+//! itself never counts as an allocator: even if it defines `malloc`, ranks are cut in its code.
 
 use super::objects::Object;
 use std::ffi::CStr;
@@ -20,8 +20,7 @@ const C: [&CStr; 8] = [
     c"reallocarray",
 ];
 
-/// C++'s names, as compilers write them: `operator new` and `delete`, for one and for many, with an
-/// alignment and without.
+/// C++'s mangled names: `operator new` and `delete`, for one object and for arrays, with and without an alignment.
 const CPP: [&CStr; 8] = [
     c"_Znwm",
     c"_Znam",
@@ -70,18 +69,18 @@ fn defines(object: &Object, names: &[&CStr]) -> bool {
         return false;
     }
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-    // SAFETY: strings that end with a zero; nothing is loaded.
+    // SAFETY: the strings end with a zero. The call loads nothing.
     let handle = unsafe { libc::dlopen(object.path.as_ptr(), flags) };
     if handle.is_null() {
         return false;
     }
-    // The library is looked through first, and then what it asks for.
+    // The loader searches the library first, and then the libraries that it depends on.
     let is_here = |name: &&CStr| {
-        // SAFETY: a handle, which is still open, and a string.
+        // SAFETY: the handle is still open, and the string ends with a zero.
         object.contains(unsafe { libc::dlsym(handle, name.as_ptr()) } as usize)
     };
     let found = names.iter().any(is_here);
-    // SAFETY: opened above; not used any more.
+    // SAFETY: the handle was opened above, and has no later use.
     unsafe { libc::dlclose(handle) };
     found
 }

@@ -1,11 +1,11 @@
-//! Intervals without cuts, since a cut has blocked others there.
+//! Stops cuts in an interval where a cut has blocked other ranks.
 //!
-//! A rank may have a lock of the program's, or of its allocator, when it is cut. Then the others wait for it in the
-//! kernel, each with a worker, until the watch finds that nothing changes: that costs milliseconds, where a cut gains
-//! microseconds. After that, ranks are not cut in this interval for some episodes, and for more each time that it happens
-//! again.
+//! A rank may hold a lock of the program's, or of its allocator, when it is cut. The other ranks then wait for that
+//! lock in the kernel, each with a worker, until the watch ([`watchdog`](super::watchdog)) finds that no worker changes
+//! ranks. That costs milliseconds, but a cut gains only microseconds. So this interval has no cuts for some episodes,
+//! and for more episodes each time that it happens again.
 
-/// Episodes without cuts at first, and at most.
+/// The number of episodes without cuts, at first and at most.
 const PAUSE: [u32; 2] = [16, 1 << 16];
 
 /// The history of an interval.
@@ -14,15 +14,15 @@ pub(super) struct Backoff {
     site: usize,
     /// How long the last pause was, in episodes.
     pause: u32,
-    /// What is left of it.
+    /// How many episodes of the pause are left.
     left: u32,
-    /// Episodes with cuts since.
+    /// The number of episodes with cuts since the pause.
     quiet: u32,
 }
 
 impl Backoff {
-    /// The next episode, after an address of the program, is planned: the interval may be another than this was. Returns
-    /// whether its ranks may be cut.
+    /// Begins an episode of the interval after `site`, an address of the program. If that is another interval than
+    /// before, its history is empty. Returns whether its ranks may be cut.
     pub(super) fn begin(&mut self, site: usize) -> bool {
         if self.site != site {
             *self = Self {
@@ -35,7 +35,7 @@ impl Backoff {
         may_cut
     }
 
-    /// The episode is over; whether others have blocked for a rank that was cut.
+    /// The episode is over. `blocked`: other ranks have blocked for a rank that was cut.
     pub(super) fn learn(&mut self, blocked: bool) {
         let [least, most] = PAUSE;
         if blocked {
@@ -57,7 +57,7 @@ impl Backoff {
 mod tests {
     use super::*;
 
-    /// How many episodes are cut, if others block as `blocks` says of each number of cut ones.
+    /// Returns how many episodes have cuts. In the n-th of these, other ranks block if `blocks(n)`.
     fn cut(episodes: u32, blocks: impl Fn(u32) -> bool) -> u32 {
         let mut backoff = Backoff::default();
         let mut cut = 0;
@@ -76,10 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn a_single_one_is_forgotten() {
+    fn a_single_block_is_forgotten() {
         assert_eq!(cut(1_000, |_| false), 1_000);
         assert_eq!(cut(1_000, |cut| cut == 50), 1_000 - PAUSE[0]);
-        // Rare ones cost a few cuts each.
+        // Rare blocks cost a few cuts each.
         assert!(cut(10_000, |cut| cut % 100 == 0) > 8_000);
     }
 

@@ -1,11 +1,11 @@
-//! The boundary between two workers' parts, learned from which of them finishes first.
+//! Learns the boundary between two workers' parts from which worker finishes first.
 //!
-//! A plan knows the ranks' times, not the other costs of an episode: a rank that goes on elsewhere
-//! misses its cached memory, a signal is later on one core, two ranks slow each other down. All
-//! this has one effect: one of the two workers on a boundary finishes later. The balance gives the
-//! other one a little more of the rank that both run, until each is the later one as often. It
-//! moves by a step and not by a part of the difference: another process often takes more time than
-//! the balance has to learn.
+//! A plan knows the ranks' times, but not the other costs of an episode: a rank that continues on another worker misses
+//! its cached memory, signals are later on one core, two ranks slow each other down. All these costs have one effect:
+//! of the two workers on a boundary, one finishes later. Both workers run a part of the rank on the boundary. The
+//! balance gives the worker that finishes earlier a little more of that rank, until each worker is the later one
+//! equally often. The balance moves by a fixed step, not by a share of the difference in time: large differences often
+//! come from another process, and teach nothing.
 
 /// A step is this part of the rank's time.
 const STEP: u64 = 128;
@@ -14,15 +14,15 @@ const STEP: u64 = 128;
 #[derive(Clone, Default)]
 pub(super) struct Balance {
     site: usize,
-    /// For each worker how much less of the rank that it begins it has than was planned, in ticks.
+    /// For each worker: by how many ticks its part of the rank that it begins is shorter than planned.
     moved: Vec<i64>,
     /// The greatest possible move of a boundary that is in a rank.
     room: Vec<u64>,
 }
 
 impl Balance {
-    /// This number of workers is to run the interval after `site`; it may be another one than
-    /// before.
+    /// Begins an episode of the interval after `site` on this number of workers. Another interval or number than before
+    /// starts without offsets.
     pub(super) fn begin(&mut self, site: usize, workers: usize) {
         if self.site != site || self.moved.len() != workers {
             self.site = site;
@@ -33,7 +33,7 @@ impl Balance {
         self.room.resize(workers, 0);
     }
 
-    /// The worker's part of the rank that it begins. `planned` of the `whole` is its plan.
+    /// Returns the worker's part of the rank that it begins. The plan gives it `planned` ticks of the `whole` rank.
     pub(super) fn head(&mut self, worker: usize, planned: u64, whole: u64) -> u64 {
         let room = planned.min(whole.saturating_sub(planned)) / 2;
         self.room[worker] = room;
@@ -42,12 +42,12 @@ impl Balance {
         planned.saturating_add_signed(-moved.clamp(-most, most))
     }
 
-    /// How many ranks are to be cut.
+    /// The number of ranks that are to be cut.
     pub(super) fn cuts(&self) -> u32 {
         self.room.iter().filter(|&&room| room > 0).count() as u32
     }
 
-    /// The episode is over, and the ranks were cut; the workers were done at these times.
+    /// The episode is over, and the ranks were cut. `done` is the time at which each worker was done.
     pub(super) fn learn(&mut self, done: impl Fn(usize) -> u64) {
         for worker in 1..self.moved.len() {
             let step = (2 * self.room[worker] / STEP).cast_signed();
@@ -68,8 +68,8 @@ impl Balance {
 mod tests {
     use super::*;
 
-    /// Episodes of a rank of 1,000 that worker 1 begins and worker 0 finishes, where the latter has 700 of its own,
-    /// the former 700 and `more` that no plan knows. Returns the head at the end.
+    /// Runs episodes with a rank of 1,000 ticks that worker 1 begins and worker 0 finishes. Worker 0 has 700 other
+    /// ticks. Worker 1 has 700 others, and `more` that no plan knows. Returns worker 1's part of the rank at the end.
     fn learned(more: u64, noise: impl Fn(u64) -> u64) -> u64 {
         let mut balance = Balance::default();
         let mut head = 0;
@@ -91,12 +91,12 @@ mod tests {
             let expected = 500 - more / 2;
             assert!(learned(more, |_| 0).abs_diff(expected) <= 8, "{more}");
         }
-        // No more than half of what is planned is moved.
+        // The boundary moves by at most half of the plan.
         assert_eq!(learned(900, |_| 0), 250);
     }
 
     #[test]
-    fn what_is_rare_moves_nothing() {
+    fn rare_delays_move_nothing() {
         let rarely = |time: u64| if time.is_multiple_of(10) { 5_000 } else { 0 };
         assert!(learned(40, rarely).abs_diff(480) <= 40);
     }

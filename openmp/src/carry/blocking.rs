@@ -1,21 +1,21 @@
-//! Functions of the C library that block: a rank that calls one goes on at its own kernel thread, its [home](super::home).
+//! Functions of the C library that block. A rank that calls such a function continues on its own kernel thread, its
+//! [home](super::home).
 //!
-//! A worker that executes such a rank would be blocked with it. So these functions are defined here, in front of the C
-//! library's. The rank leaves its worker to other ranks, and its own kernel thread makes the call, as it would without this
-//! library. The rank stays there until it waits for something of OpenMP's. So ranks that meet at a barrier of the
-//! system's again and again are threads of the system meanwhile, and take as long as these.
+//! If a worker executed such a call, the worker would block with the rank. So these functions are defined here, in
+//! front of the C library's. The rank leaves its worker to other ranks, and its own kernel thread makes the call, as it
+//! would without this library. The rank stays at its home until it waits for something of OpenMP's. So ranks that
+//! repeatedly meet at a barrier of the system's are threads of the system meanwhile, and take as long as threads.
 //!
-//! The call is made at the worker where the rank does not block: if a first question shows that
-//! the call will not wait. `yields` says when a rank cannot leave ([`yields::leave`]); then the call is made where
-//! the rank is, and the watch helps.
+//! If a first query shows that the call will not wait, the rank makes the call on its worker. The same holds if the
+//! rank cannot leave ([`yields::leave`]). The watch ([`watchdog`](super::watchdog)) then helps if the worker blocks.
 //!
-//! If ranks block again and again, they are faster at home from the beginning: each such call is a sign for the
+//! Ranks that block repeatedly are faster if they are at home from the beginning. So each such call is a sign for the
 //! [trials](super::trials).
 //!
 //! # Nothing is missed
 //!
-//! The call is the C library's own, with the program's arguments, and begins after the move. The move is like a delay of the
-//! calling thread. So no protocol of the program's sees a difference.
+//! The call is the C library's own, with the program's arguments, and begins after the move. To the program the move is
+//! a delay of the calling thread. So no protocol of the program's sees a difference.
 
 use super::{registry, yields};
 use crate::system::export;
@@ -28,10 +28,10 @@ use libc::{
 };
 use std::ffi::{c_int, c_void};
 
-/// How often a rank that finds a semaphore taken lets others go on before it goes home.
+/// How often a rank that finds a semaphore taken lets other ranks run before it goes home.
 const PASSES: u32 = 4;
 
-/// The calling rank goes on at its home, if a worker executes it, and if it can leave.
+/// Sends the calling rank home, if a worker executes it and it can leave.
 pub(super) fn go_home() {
     let Some(division) = registry::division() else {
         return;
@@ -47,14 +47,15 @@ pub(super) fn go_home() {
     }
 }
 
-/// The caller is about to call `futex`. If this operation waits while the word is `expected`, the rank may go home first.
+/// The caller is about to call `futex`. If this operation waits while the word is `expected`, the rank may go home
+/// first.
 pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
     const WAITS: [c_int; 2] = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET];
     let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
     if !WAITS.contains(&(operation as c_int & !flags)) || yields::rank().is_none() {
         return;
     }
-    // SAFETY: the caller's word, if it is a whole one; the kernel refuses others.
+    // SAFETY: the word is the caller's, and aligned. The kernel refuses other addresses.
     let is_as_expected =
         || word.is_aligned() && !word.is_null() && unsafe { word.read_volatile() } == expected;
     for _ in 0..PASSES {
@@ -67,13 +68,13 @@ pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
     }
 }
 
-/// Whether the time is 0: then the call does not wait.
+/// Whether the time limit is 0, so that the call does not wait.
 fn is_zero(time: *const timespec) -> bool {
     // SAFETY: the program's, or null.
     unsafe { time.as_ref() }.is_some_and(|time| time.tv_sec == 0 && time.tv_nsec == 0)
 }
 
-/// The functions behind these, by their names and types.
+/// The C library's functions, by their names and types.
 macro_rules! nexts {
     ($($function:ident = $name:literal $($version:literal)?: fn($($type:ty),*) -> $result:ty;)*) => {
         $(
@@ -85,7 +86,7 @@ macro_rules! nexts {
             }
         )*
 
-        /// They are looked for.
+        /// Finds the C library's functions.
         pub(super) fn find() {
             $($function::NEXT.find();)*
         }
@@ -122,7 +123,7 @@ nexts! {
     wait_ = c"wait": fn(*mut c_int) -> pid_t;
 }
 
-/// The function itself.
+/// The C library's function.
 macro_rules! next {
     ($function:ident) => {{
         // SAFETY: the C library's function of this name has this type.
@@ -130,7 +131,8 @@ macro_rules! next {
     }};
 }
 
-/// Whether a semaphore was there to be taken, at once or after other ranks have gone on.
+/// Takes the semaphore, at once or after other ranks have run. If that fails, sends the calling rank home. Returns
+/// whether the semaphore was taken.
 fn has_taken(semaphore: *mut sem_t) -> bool {
     let error = errno();
     let is_there = || next!(sem_trywait_)(semaphore) == 0;
@@ -143,7 +145,7 @@ fn has_taken(semaphore: *mut sem_t) -> bool {
     is_taken
 }
 
-/// A rank that would wait for the file goes home.
+/// Sends the calling rank home if it would wait for the file.
 fn will_read(file: c_int) {
     if yields::rank().is_none() {
         return;
@@ -154,7 +156,7 @@ fn will_read(file: c_int) {
         events: libc::POLLIN,
         revents: 0,
     };
-    // An invalid or finished file is ready as well: the call does not wait.
+    // An invalid file, or one at its end, is ready as well: the call does not wait.
     if next!(poll_)(&raw mut asked, 1, 0) == 0 {
         go_home();
     }

@@ -1,10 +1,9 @@
-//! The number of a system call that was broken off, on x86-64.
+//! Finds the number of a system call that a signal broke off, on x86-64.
 //!
-//! The kernel's result has replaced the number, and the frame has no copy. So this module reads the
-//! instructions before the call: one of them has written the number into its register, and the
-//! instructions after that one have not written there. It knows only a few kinds of instructions:
-//! the ones that prepare a call's arguments. The C library's `syscall` has its number from its
-//! caller. Our own `syscall`, in front of it, notes the number.
+//! The kernel's result has replaced the number in its register, and the frame has no copy. So this module reads the
+//! instructions before the call: one of them wrote the number, and later instructions did not overwrite it. The module
+//! knows only the few kinds of instructions that prepare a call's arguments. The C library's `syscall` gets the number
+//! from its caller. This library's own `syscall`, in front of that function, notes the number.
 
 use super::current;
 use super::frame::{PAGE, Registers};
@@ -12,13 +11,13 @@ use super::rank::NO_CALL;
 use crate::system::next;
 use std::ffi::c_long;
 
-/// The number of bytes before the call that are read.
+/// How many bytes before the call are read.
 const REACH: usize = 32;
 /// The length of the instruction that makes a call.
 const CALL: usize = 2;
 /// The C library's `syscall` makes its call within this number of bytes.
 const FUNCTION: usize = 64;
-/// Numbers are smaller.
+/// All numbers of calls are smaller.
 const MOST: u32 = 1_024;
 
 /// The number of the call before the frame's next instruction.
@@ -30,23 +29,24 @@ pub(super) fn of(registers: &Registers) -> Option<c_long> {
             .filter(|&number| number != NO_CALL);
     }
     let count = (end % PAGE).min(REACH);
-    // SAFETY: bytes of the page that has the call.
+    // SAFETY: the bytes are in the page that has the call.
     let before = unsafe { std::slice::from_raw_parts((end - count) as *const u8, count) };
     written(before, |register| registers.by_number(register))
 }
 
-/// The last value that these instructions write into `eax`. `value` has the other registers' values, by their numbers.
+/// The last value that these instructions write into `eax`. `value` returns the value of another register, by its
+/// number.
 fn written(code: &[u8], value: impl Fn(u8) -> u64) -> Option<c_long> {
     (0..code.len()).rev().find_map(|at| {
         let (length, number) = writes(&code[at..], &value)?;
-        // A byte before it would make it an instruction for another register.
+        // After such a byte, the same bytes are an instruction for another register.
         let is_prefixed = at > 0 && matches!(code[at - 1], 0x41 | 0x44 | 0x45 | 0x49 | 0x4c | 0x4d);
         (!is_prefixed && number < MOST && leave_it(&code[at + length..]))
             .then_some(c_long::from(number))
     })
 }
 
-/// The length of the instruction, and what it writes into `eax`, if it does.
+/// The length of the first instruction, and the value that it writes into `eax`. `None` if it does not write `eax`.
 fn writes(code: &[u8], value: impl Fn(u8) -> u64) -> Option<(usize, u32)> {
     let constant = |from: usize| {
         let bytes = code.get(from..from + 4)?;
@@ -56,7 +56,8 @@ fn writes(code: &[u8], value: impl Fn(u8) -> u64) -> Option<(usize, u32)> {
         [0xb8, ..] => Some((5, constant(1)?)),
         [0x48, 0xc7, 0xc0, ..] => Some((7, constant(3)?)),
         [0x31 | 0x33, 0xc0, ..] => Some((2, 0)),
-        // From another register, just before the call: later instructions may write that register.
+        // From another register, as the last instruction before the call: a later instruction might write that
+        // register.
         [0x44, 0x89, modrm] if modrm & 0xc7 == 0xc0 => {
             Some((3, value(8 + (modrm >> 3 & 7)) as u32))
         }
@@ -65,7 +66,7 @@ fn writes(code: &[u8], value: impl Fn(u8) -> u64) -> Option<(usize, u32)> {
     }
 }
 
-/// Whether all of these are known instructions that do not write `eax`.
+/// Whether all these instructions are known, and do not write `eax`.
 fn leave_it(mut code: &[u8]) -> bool {
     while !code.is_empty() {
         match length(code) {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_has_no_number() {
+    fn unknown_instructions_give_no_number() {
         // mov $45, %eax; mov %rdi, %rax; mov %rsi, %rdi
         let of_caller = [0xb8, 0x2d, 0, 0, 0, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7];
         assert_eq!(of(&of_caller), None);

@@ -1,4 +1,4 @@
-//! Claiming the workers for a team, and carrying its regions.
+//! Claims the workers for a team, and carries the team's regions.
 
 use super::home::{Home, STACK};
 use super::rank::Rank;
@@ -22,12 +22,12 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// Takes the workers for a team of `size`, if its ranks are to be carried: they are more than the
-/// cores, the processor can do it, and no other thread's team is.
+/// Claims the workers for a team of `size`, if its ranks can be carried: the team has more ranks than there are cores,
+/// the processor allows it, and no other thread's team is carried.
 pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> Option<&'static dyn Carrier> {
     let wanted = settings().carries && switch::is_possible();
     let fits = size as usize > cores() && (size as usize) < registry::MOST && depth == 0;
-    // In a child after `fork` the kernel threads that slept for ranks are not there, nor the workers.
+    // A child after `fork` has neither the workers nor the kernel threads that sleep for ranks.
     if !wanted
         || !fits
         || context.is_carried()
@@ -44,7 +44,7 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> Option<&'stat
     let worker = lead.worker.address();
     kernel_threads::enter(worker, switch::thread_pointer());
     pins::note_leader();
-    // The leader is on other kernel threads than its own in regions.
+    // In regions the leader runs on other kernel threads than its own.
     parked::has_no_cpu();
     signals::choose(preempt::handler, worker);
     lead.worker.alarm.make(worker);
@@ -54,7 +54,7 @@ pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> Option<&'stat
 
 impl Carrier for Lead {
     fn lead(&self, context: &Context) -> bool {
-        // Before the question: see there.
+        // Before `is_announced`: `begin_region` has the reason.
         registry::begin_region();
         if priority::is_announced() {
             registry::end_region();
@@ -78,7 +78,7 @@ impl Carrier for Lead {
         if let Some(rank) = current::of(context) {
             context.carried.set(None);
             registry::division().inspect(|it| it.end_region());
-            // All others have ended the region, so that worker 0 runs none of them.
+            // All other ranks have ended the region, so worker 0 runs none of them.
             rank.pinned.store(true, Relaxed);
             rank.wait_once(None);
             rank.pinned.store(false, Relaxed);
@@ -109,10 +109,10 @@ impl Carrier for Lead {
     }
 }
 
-/// The leader's rank and worker. The first call makes them. The caller has claimed the workers.
+/// Returns the leader's rank and worker. The first call makes them. The caller has claimed the workers.
 fn lead() -> &'static Lead {
     if let Some(lead) = registry::lead() {
-        // Another thread may lead now.
+        // Another thread than before may be the leader now.
         lead.rank.thread_pointer.set(switch::thread_pointer());
         return lead;
     }
@@ -125,8 +125,8 @@ fn lead() -> &'static Lead {
     lead
 }
 
-/// Makes worker 0: a thread. Between ranks, the leader's kernel thread has its stack and
-/// thread-locals.
+/// Makes worker 0, and a thread that lends worker 0 its stack and thread-locals. The leader's kernel thread uses these
+/// between ranks.
 fn make_first_worker() -> &'static Worker {
     static READY: AtomicU32 = AtomicU32::new(0);
     static WORKER: AtomicPtr<Worker> = AtomicPtr::new(ptr::null_mut());
@@ -139,37 +139,37 @@ fn make_first_worker() -> &'static Worker {
             worker.work()
         });
     });
-    // It is not long: the thread only has to begin.
+    // This wait is short: the thread only has to begin.
     while READY.load(Acquire) == 0 {
         std::thread::yield_now();
     }
-    // The C library has installed its own with the thread above, if not before.
+    // By now the C library has installed its own handler: it does so with the first thread at the latest.
     setxid::install();
     if !is_preloaded() {
         thread_state::be_careful();
     }
-    // SAFETY: stored before `READY`, and it lives for ever.
+    // SAFETY: the worker was stored before `READY`, and lives for ever.
     unsafe { &*WORKER.load(Relaxed) }
 }
 
-/// Makes the calling thread a rank. Returns on a worker.
+/// Makes the calling thread a rank. Returns when a worker executes the rank.
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
-    // No thread rings when this stack is left, since no thread runs on it then: workers stay awake
-    // until one has taken the rank.
+    // When `part` leaves this stack, no thread can ring for the rank. So workers stay awake until one has taken the
+    // rank.
     rank.polled.set(true);
     let home = Home::of_this_thread(Some(rank));
-    // Before any worker finds it: it is `RUNNING` until this stack is left.
+    // No worker takes the rank yet: it is `RUNNING` until `part` leaves this stack.
     registry::add_rank(rank);
     WORKERS.ring();
     parked::part(rank.stack.get(), rank.word.word(), home);
-    // Not before: until here it has no worker, and is a thread as any other for the functions that
-    // ask, which an allocator of the program's may call.
+    // Not before: until here the rank has no worker. Functions that ask for the calling rank must find a usual thread.
+    // The program's allocator may call such functions.
     context.carried.set(Some(rank));
     rank.polled.set(false);
 }
 
-/// Starts the workers for the cores there are now.
+/// Starts workers for all present cores.
 fn start_workers(leader: &'static Rank) {
     let wanted = cores().min(registry::size());
     while let Some(index) = registry::next_worker(wanted) {

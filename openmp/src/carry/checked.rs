@@ -1,9 +1,8 @@
-//! The protocol of the words under loom, and the faults that it must catch.
+//! Tests of the protocol of the words under loom, and of faults that loom must catch.
 //!
-//! A rank here is a list of steps and its progress. The progress is its stack: memory that only the
-//! rank's worker may touch. Whatever the workers do, each step is done once, in order, and
-//! everything ends. This cannot show the exchange of stacks itself, and that a signal may come at
-//! any instruction: `ci/openmp.sh stress` tests these.
+//! In this model a rank is a list of steps, and the number of steps done. This number stands for the rank's stack: only
+//! the rank's owner may touch it. Whatever the workers do, each step is done once, in order, and all ranks end. The
+//! model has no exchange of stacks, and no signals that come at any instruction: `ci/openmp.sh stress` tests these.
 
 use super::ownership::{Polled, RankWord};
 use manycore_check::{
@@ -16,23 +15,23 @@ use std::time::Duration;
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// The rank is made to leave.
+    /// An alarm makes the rank leave.
     Cut,
-    /// It makes a condition true.
+    /// The rank makes a condition true.
     Set(usize),
-    /// It waits for one.
+    /// The rank waits for a condition.
     Wait(usize),
 }
 use Step::{Cut, Set, Wait};
 
-/// A number that only the rank's worker may touch.
+/// A number that only the rank's owner may touch.
 trait Own: Sync {
     fn new() -> Self;
     fn read(&self) -> usize;
     fn write(&self, value: usize);
 }
 
-/// Loom finds two threads there.
+/// Loom reports two threads that touch this number at once.
 type Checked = Plain<usize>;
 
 impl Own for Checked {
@@ -49,10 +48,10 @@ impl Own for Checked {
     }
 }
 
-/// So does Miri here.
+/// Miri reports two threads that touch this number at once.
 struct Bare(UnsafeCell<usize>);
 
-// SAFETY: the protocol, which is what is tested, gives it to one thread at a time.
+// SAFETY: the protocol under test gives the number to one thread at a time.
 unsafe impl Sync for Bare {}
 
 impl Own for Bare {
@@ -61,12 +60,12 @@ impl Own for Bare {
     }
 
     fn read(&self) -> usize {
-        // SAFETY: the protocol, which is what is tested, gives it to one thread at a time.
+        // SAFETY: the protocol under test gives the number to one thread at a time.
         unsafe { *self.0.get() }
     }
 
     fn write(&self, value: usize) {
-        // SAFETY: the protocol, which is what is tested, gives it to one thread at a time.
+        // SAFETY: the protocol under test gives the number to one thread at a time.
         unsafe { *self.0.get() = value };
     }
 }
@@ -74,7 +73,7 @@ impl Own for Bare {
 struct Member<P: Platform, C> {
     word: RankWord<P>,
     steps: &'static [Step],
-    /// How many are done; its owner's.
+    /// The number of steps done. The owner's.
     at: C,
 }
 
@@ -83,7 +82,7 @@ struct Hall<P: Platform, C> {
     conditions: [P::AtomicU32; 2],
     ended: P::AtomicU32,
     bell: Bell<P>,
-    /// A worker leaves a rank without waking the sleepers: the broken variant.
+    /// The broken variant: a worker leaves a rank without waking the sleepers.
     silent: bool,
 }
 
@@ -115,7 +114,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
         self.bell.ring_after_fence();
     }
 
-    /// As a worker does.
+    /// Takes a rank, as a worker does.
     fn take(&self) -> Option<&Member<P, C>> {
         self.ranks.iter().find(|rank| {
             if !rank.word.claim() {
@@ -145,7 +144,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
                 return self.leave(rank);
             }
         }
-        // It stays with its worker: no other takes it any more.
+        // The rank stays with its worker: no other worker takes it again.
         self.set(&self.ended);
     }
 
@@ -178,7 +177,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
         }
     }
 
-    /// As a spare worker does: one rank, until it leaves.
+    /// A spare worker: executes one rank until it leaves.
     fn help(&self) {
         match self.take() {
             Some(rank) => self.run(rank),
@@ -188,8 +187,8 @@ impl<P: Platform, C: Own> Hall<P, C> {
     }
 }
 
-/// One worker leaves a rank that waits without a bell, and then executes another for ever, as it were;
-/// the other worker finds nothing meanwhile. It must not sleep.
+/// One worker leaves a rank that waits without a bell, and then does nothing, as if it executed another rank for ever.
+/// The other worker finds no rank meanwhile, and must not sleep.
 fn without_a_bell<P: Platform>(is_blind: bool) {
     let bell = Bell::<P>::new();
     let (word, polled) = (RankWord::<P>::running(), Polled::<P>::new());
@@ -205,7 +204,7 @@ fn without_a_bell<P: Platform>(is_blind: bool) {
     assert!(polled.time() == 0 && word.is_waiting());
 }
 
-/// One worker leaves a rank that sleeps until a time; the second worker finds nothing meanwhile. It must know the time
+/// One worker leaves a rank that sleeps until a time. The other worker finds no rank meanwhile. It must know the time
 /// when it falls asleep, or be woken.
 fn until_a_time<P: Platform>(is_early: bool) {
     let bell = Bell::<P>::new();
@@ -225,8 +224,8 @@ fn until_a_time<P: Platform>(is_early: bool) {
     assert!(polled.time() == 7 && word.is_waiting());
 }
 
-/// A rank that only one worker may run is left; that worker looks for it, and another worker looks at it meanwhile,
-/// by what it has read before.
+/// A worker leaves a rank that only worker 1 may run. Worker 1 looks for the rank. Another worker looks at it
+/// meanwhile, after an old read of `pinned`.
 fn pinned<P: Platform>(is_silent: bool) {
     let bell = Bell::<P>::new();
     let (word, pinned) = (RankWord::<P>::running(), P::AtomicU32::new(0));
@@ -255,14 +254,13 @@ fn a_rank_that_goes_home() {
     loom_model(Some(3), || pinned::<Loom>(false));
 }
 
-/// A worker that looks at such a rank in vain, and wakes no other, keeps it from the worker that
-/// may run it.
+/// If a worker looks at such a rank in vain and wakes no other, it keeps the rank from the worker that may run it.
 #[test]
 fn looking_in_silence_is_caught() {
     caught(|| loom_model(Some(3), || pinned::<Loom>(true)));
 }
 
-/// Two workers, and if there is a `spare` a third one that runs a rank once.
+/// Two workers execute the ranks. If `spare`, the second one executes one rank once.
 fn ranks<P: Platform, C: Own>(programs: &[&'static [Step]], spare: bool, silent: bool) {
     let hall = Hall::<P, C>::new(programs, silent);
     team::<P>(2, |index| match (index, spare) {
@@ -275,7 +273,7 @@ fn ranks<P: Platform, C: Own>(programs: &[&'static [Step]], spare: bool, silent:
     }
 }
 
-/// One rank waits for the other, which is cut before.
+/// Each of two ranks waits for the other, and one is cut before that.
 fn meet<P: Platform, C: Own>() {
     ranks::<P, C>(&[&[Set(0), Wait(1)], &[Cut, Wait(0), Set(1)]], false, false);
 }
@@ -313,7 +311,7 @@ fn a_rank_that_sleeps() {
     loom_model(None, || until_a_time::<Loom>(false));
 }
 
-/// A worker that has asked for the time before it was among the idle ones sleeps past it.
+/// A worker that reads the time before it is counted as a sleeper sleeps past that time.
 #[test]
 fn an_early_question_is_caught() {
     caught(|| {
@@ -324,7 +322,7 @@ fn an_early_question_is_caught() {
     });
 }
 
-/// A worker that falls asleep without a look at such ranks sleeps until another bell.
+/// A worker that falls asleep without a look at ranks that need no bell sleeps until another bell.
 #[test]
 fn falling_asleep_blindly_is_caught() {
     caught(|| {
@@ -335,7 +333,7 @@ fn falling_asleep_blindly_is_caught() {
     });
 }
 
-/// With threads of the system's: for Miri, which sees every access to plain memory.
+/// Runs with threads of the system's, for Miri, which sees each access to plain memory.
 #[test]
 fn natively() {
     for _ in 0..if cfg!(miri) { 3 } else { 300 } {
@@ -360,8 +358,7 @@ fn faults_are_caught() {
     fails::<TornCas>();
 }
 
-/// A spare worker that leaves a rank, or looks at one, and wakes no other: the other one sleeps for
-/// ever.
+/// If a spare worker leaves a rank, or looks at one, and wakes no other worker, the other worker sleeps for ever.
 #[test]
 fn leaving_in_silence_is_caught() {
     caught(|| {

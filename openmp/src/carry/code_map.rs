@@ -1,7 +1,7 @@
 //! The addresses of the program's own code: a rank is cut only there.
 //!
-//! Elsewhere it may hold a lock for which others wait in the kernel: the C library's streams, the
-//! loader's, those of allocators and of this library.
+//! In other code a rank may hold a lock for which others wait in the kernel: a lock of the C library's streams, of the
+//! loader, of an allocator, or of this library.
 
 use super::allocators;
 use super::objects::{self, Object};
@@ -10,8 +10,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
-/// Libraries that lock, or that other threads would wait for; by how their names begin. The allocators here are known by their
-/// functions as well, unless a thin library in front of them has these.
+/// The beginnings of the names of libraries that lock, or that other threads would wait for. Most allocators in this
+/// list are also known by their functions.
 const LOCKING: [&str; 29] = [
     "ld-",
     "ld.",
@@ -44,7 +44,7 @@ const LOCKING: [&str; 29] = [
     "liblsan",
 ];
 
-/// The known ranges; never freed, since a signal handler may be reading them.
+/// The known ranges. They are never freed, since a signal handler may be reading them.
 static TABLE: AtomicPtr<Vec<Range<usize>>> = AtomicPtr::new(ptr::null_mut());
 /// A rank was found in code that is not in the table.
 static STRANGE: AtomicBool = AtomicBool::new(false);
@@ -60,7 +60,7 @@ pub(super) fn is_programs(address: usize) -> bool {
     found
 }
 
-/// Looks where code lies, if that is not known or may have changed.
+/// Makes the table anew, if the loaded code is unknown or may have changed.
 pub(super) fn refresh(is_new_team: bool) {
     if !STRANGE.load(Relaxed) && !is_new_team {
         return;
@@ -82,7 +82,7 @@ pub(super) fn refresh(is_new_team: bool) {
     TABLE.store(Box::into_raw(Box::new(code)), Release);
 }
 
-/// Whether neither the object's name nor this library, whatever its name, is in the way.
+/// Whether ranks may be cut in the object: it is not in [`LOCKING`], and is not this library.
 fn may_be_cut(object: &Object) -> bool {
     let name = object.name();
     let locks = LOCKING.iter().any(|locking| name.starts_with(locking));

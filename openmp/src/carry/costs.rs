@@ -1,15 +1,15 @@
-//! The costs of preemption, measured at each one.
+//! The costs of a cut, measured at each cut.
 
 use super::median::Median;
 use std::time::Duration;
 
-/// How late signals are: so much earlier the timer is set.
+/// How late signals are. The timer is set earlier by this time.
 pub(super) static LATE: Median = Median::at_first(Duration::from_micros(15));
 /// How long it takes to set the timer.
 pub(super) static SET: Median = Median::at_first(Duration::from_micros(8));
 
-/// A cut's cost in a worker's time, in ticks: to set the timer, its interrupt and the signal. It is
-/// as if the rank were interrupted for as long as the signal is late.
+/// A cut's cost in a worker's time, in ticks: setting the timer, its interrupt and the signal. The interrupt and the
+/// signal count as much as the signal's lateness.
 pub(super) fn cut() -> u64 {
     SET.ticks() + LATE.ticks()
 }

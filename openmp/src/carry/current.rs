@@ -1,4 +1,4 @@
-//! The rank that calls.
+//! The calling rank.
 
 use super::mask::CHANGES;
 use super::rank::Rank;
@@ -10,13 +10,13 @@ use manycore_platform::{Native, Platform};
 use std::any::Any;
 use std::ffi::c_long;
 
-/// The rank that a thread is by its context.
+/// The rank of the thread with this context.
 pub(super) fn of(context: &Context) -> Option<&'static Rank> {
     let carried: &'static dyn Any = context.carried.get()?;
     carried.downcast_ref()
 }
 
-/// The rank that the calling thread is, in a region. In a child after `fork` it is a thread of its own: there are no workers.
+/// The calling thread's rank, in a carried region. A child after `fork` has no workers, so its thread is no rank.
 pub(super) fn rank() -> Option<&'static Rank> {
     if Native::forks() > 0 {
         return None;
@@ -32,7 +32,7 @@ pub(super) fn note() {
     let (before, error) = (rank.state.mask(), errno());
     rank.state.note();
     if rank.state.mask() & !before != 0 {
-        // SAFETY: a call without arguments. Not the C library's, which is another one for ranks.
+        // SAFETY: the call has no arguments. It is not the C library's function, which this library replaces for ranks.
         let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
         CHANGES.await_all(registry::workers().map(|worker| &worker.mask), wait);
     }

@@ -1,17 +1,17 @@
-//! Which worker is to run which ranks in an episode, from one barrier to the next.
+//! Plans which worker runs which ranks in an *episode*, the time from one barrier to the next.
 //!
-//! T ranks of w each need T/C w on C workers, if at most C - 1 of them are cut in two (McNaughton's
-//! rule, `manycore_team::seam`). The rank that arrives last at a barrier plans the next episode,
-//! before it releases the others. The plan for a rank is its time in the last episode after the
-//! same barrier.
+//! T ranks of w seconds each need T/C w seconds on C workers, if at most C - 1 of the ranks are cut in two
+//! (McNaughton's rule, `manycore_team::seam`). The rank that arrives last at a barrier plans the next episode before it
+//! releases the others. A rank's planned time is its time in the last episode of the same *interval*: the code after
+//! the same barrier.
 //!
-//! Every second episode is planned in reverse order. So a rank that was the last on a worker is the
-//! first on the same one in the next episode, and its memory is in that core's cache. A region
-//! begins in order, since its leader, the first rank of worker 0, goes on: in reverse order the
-//! first rank of worker 0's plan would come after it, too late for a cut.
+//! Every second episode is planned in reverse order. So the last rank of a worker is the first rank of the same worker
+//! in the next episode, and its memory is in that core's cache. A region begins in forward order, since the leader,
+//! worker 0's first rank in that order, is running already. In reverse order, worker 0's first rank would run after the
+//! leader, too late for a cut.
 //!
-//! Everything here is advice. The rank's word decides which worker runs the rank; a worker that
-//! reads an old episode's advice, or a mixture of two, runs ranks in another order.
+//! Plans are only advice: the rank's word decides which worker runs the rank. A worker that reads the plan of an old
+//! episode, or a mixture of two plans, runs ranks in another order.
 
 use super::backoff::Backoff;
 use super::balance::Balance;
@@ -30,16 +30,16 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// How long ranks wait beside a worker that does not change ranks until something is done.
+/// How long a worker may stay with one rank, while others wait, until the watch acts.
 pub(super) const STALL: Duration = Duration::from_millis(5);
 
 /// The division of a team of one size.
 pub(super) struct Division {
     size: usize,
-    /// Only the worker that opens an episode touches it, like all cells here.
+    /// Only the worker that opens an episode touches this and the other cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Slices>>,
-    /// The balance of each interval, in order and reversed: the other worker cuts then.
+    /// The balances of each interval, in forward and in reverse order: a different worker cuts in each.
     balances: UnsafeCell<Vec<[Balance; 2]>>,
     backoffs: UnsafeCell<Vec<Backoff>>,
     /// Each rank's planned time in the episode.
@@ -48,41 +48,39 @@ pub(super) struct Division {
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// For each core what it has of the rank that it begins, if that is cut, and what is left for the core
-    /// before it.
+    /// For each core that begins a cut rank: this core's part of the rank, and the rest, for the core before it.
     heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
-    /// When each worker's last rank had arrived. Relaxed: read after the barrier of all ranks.
+    /// When each worker's last rank arrived. Relaxed: read after the barrier of all ranks.
     done: Box<[AtomicU64]>,
     reversed: AtomicBool,
-    /// The length of a turn, in ticks; 0 without turns.
+    /// The length of a turn, in ticks. 0: ranks have no turns.
     quantum: AtomicU64,
-    /// A worker that has not changed ranks for this number of ticks may have one that spins.
+    /// If a worker has not changed ranks for this number of ticks, its rank may spin.
     stall: AtomicU64,
-    /// The number of times that ranks were made to leave in an episode with turns, and the number
-    /// of times that they were found waiting. Relaxed throughout: estimates, read by the planning
-    /// rank, after a barrier of all ranks.
+    /// How often ranks were made to leave in this episode, and how often they were found waiting. Relaxed throughout:
+    /// the planning rank reads these estimates after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
-    /// How often a rank that was cut had to go on at its home, since all workers had blocked.
+    /// How often a cut rank had to continue at its home because all workers had blocked.
     blocks: AtomicU32,
-    /// The ranks go on at their homes in this episode.
+    /// Whether the ranks run at their homes in this episode.
     is_at_home: AtomicBool,
-    /// How often ranks have blocked in the kernel, and how often all have yielded.
+    /// How often ranks have blocked in the kernel, and whether all ranks have yielded.
     signs: AtomicU32,
     passes: AtomicU32,
-    /// Whether a rank has spun, wherever it was interrupted.
+    /// Whether a rank was found waiting for memory.
     has_spun: AtomicBool,
     episode: AtomicU64,
-    /// How often ranks were found waiting for each other in the program's own way.
+    /// How often ranks were found waiting for each other without a call of OpenMP's.
     waits: AtomicU64,
 }
 
-// SAFETY: only `next`, `miss` and `end_region` touch the six `UnsafeCell`s and `missed`. Their caller is the leader that has claimed the team, or
-// the rank of the team that has arrived last. No other thread calls them until the caller lets the ranks
-// go, by the barrier's word or the team's epoch, and the next caller has seen that. At most one team is
-// carried, and `claim` acquires what the leader of the last team has released. All other fields are atomics, or consist of
-// atomics (`Schedule`, `Plans`).
+// SAFETY: only `next`, `miss` and `end_region` touch the six `UnsafeCell`s and `missed`. Their caller is the leader
+// that has claimed the team, or the team's rank that arrived last. No other thread calls them until the caller releases
+// the ranks, by the barrier's word or the team's epoch. The next caller has acquired that release. At most one team is
+// carried, and `claim` acquires what the leader of the last team has released. All other fields are atomics, or consist
+// of atomics (`Schedule`, `Plans`).
 unsafe impl Sync for Division {}
 
 /// A worker's part of an episode.
@@ -93,7 +91,7 @@ pub(super) struct Part {
     end: usize,
     reversed: bool,
     interval: Option<usize>,
-    /// How long the first rank is to run here, in ticks; 0: to its end.
+    /// How long the first rank is to run on this worker, in ticks. 0: to its end.
     pub(super) budget: u64,
 }
 
@@ -102,13 +100,13 @@ impl Part {
         self.end - self.first
     }
 
-    /// How long a turn is, in ticks, if ranks have turns. That may begin within an episode.
+    /// The length of a turn, in ticks, if ranks have turns. Turns may begin within an episode.
     pub(super) fn quantum(&self) -> Option<u64> {
         let quantum = self.division?.quantum.load(Relaxed);
         (quantum > 0).then_some(quantum)
     }
 
-    /// The number of the member that runs at this place of the order.
+    /// The number of the member at this place in the order.
     pub(super) fn member(&self, at: usize) -> Option<usize> {
         let place = if self.reversed {
             self.end - 1 - at
@@ -123,7 +121,7 @@ impl Part {
     }
 }
 
-/// The division that a team of `size` has; each is made once.
+/// Returns the division for teams of `size`. Each is made once.
 pub(super) fn of_size(size: usize) -> &'static Division {
     static KNOWN: Guarded<Vec<&'static Division>> = Guarded::new(vec![]);
     let find = |known: &mut Vec<&'static Division>| known.iter().copied().find(|d| d.size == size);
@@ -180,7 +178,7 @@ impl Division {
         unsafe { &mut *self.trials.get() }.interrupt(Native::now);
     }
 
-    /// The region is over; the caller is its leader.
+    /// The region is over. The caller is its leader.
     pub(super) fn end_region(&self) {
         // SAFETY: as in `next`.
         unsafe { &mut *self.trials.get() }.interrupt(Native::now);
@@ -222,11 +220,11 @@ impl Division {
         way
     }
 
-    /// Plans the episode that begins at an address of the program. All ranks of the team have
-    /// arrived, or wait for the region that the caller `begins`; the caller lets them go after this. `took` says how many ticks
-    /// a member took in the episode before.
+    /// Plans the episode that begins at `site`, an address of the program. All ranks of the team have arrived, or wait
+    /// for the region that the caller `begins`. The caller releases them after this call. `took` returns a member's
+    /// ticks in the last episode.
     ///
-    /// An interval that is met first takes memory. No rank is within the program's allocator then, since all have arrived.
+    /// A new interval allocates memory. No rank is within the program's allocator then, since all have arrived.
     pub(super) fn next(&self, site: usize, begins: bool, took: impl Fn(usize) -> u64) {
         let way = self.choose_way(site);
         // SAFETY: the caller is the only one until it opens the episode, and this function does not call itself.
@@ -295,23 +293,23 @@ impl Division {
             turns.resize(interval + 1, Slices::default());
         }
         let quantum = turns[interval].of_site(site);
-        // Times at home are no times for the plan.
+        // The plan does not use times at home.
         if way == Way::AtHome {
             self.missed.set(true);
         }
         self.quantum.store(quantum, Relaxed);
-        // If ranks spin, their times say nothing.
+        // The times of ranks that spin say nothing.
         let work = if quantum > 0 { 0 } else { work.iter().sum() };
         let least = Native::duration_to_ticks(STALL);
         self.stall
             .store(least.max(2 * work / cores as u64), Relaxed);
         self.spins.store(0, Relaxed);
         self.cuts.store(0, Relaxed);
-        // Release: a worker that sees the episode sees its advice.
+        // Release: a worker that sees the episode's number sees the plan.
         self.episode.fetch_add(1, Release);
     }
 
-    /// The worker's part, if this is not the episode that it knows.
+    /// The present episode and the worker's part of it, unless the worker knows this episode.
     pub(super) fn part(&'static self, worker: usize, known: u64) -> Option<(u64, Part)> {
         let episode = self.episode.load(Acquire);
         if episode == known {
@@ -349,12 +347,13 @@ impl Division {
         Some((episode, part))
     }
 
-    /// Whether this is the episode. A worker that has taken a rank which was let go in it sees that.
+    /// Whether `episode` is the present one. A worker that has taken a rank sees at least the episode in which the rank
+    /// was released.
     pub(super) fn is_in(&self, episode: u64) -> bool {
         self.episode.load(Acquire) == episode
     }
 
-    /// Whether the member is the first of the worker's, and stays there.
+    /// Whether the member is the worker's first one, and is not cut there.
     pub(super) fn goes_on_with(&'static self, worker: usize, member: usize) -> bool {
         let Some((_, part)) = self.part(worker, u64::MAX) else {
             return false;
@@ -362,14 +361,14 @@ impl Division {
         part.budget == 0 && part.len() > 0 && part.member(0) == Some(member)
     }
 
-    /// A rank has arrived, on this worker.
+    /// A rank on this worker has arrived at the barrier.
     pub(super) fn arrived(&self, worker: usize, now: u64) {
         if let Some(done) = self.done.get(worker) {
             done.store(now, Relaxed);
         }
     }
 
-    /// How often ranks have met, as far as that was seen.
+    /// How often ranks were seen to meet.
     pub(super) fn meetings(&self) -> u64 {
         let waits = self.waits.load(Relaxed);
         self.episode.load(Relaxed).wrapping_add(waits)
@@ -380,12 +379,12 @@ impl Division {
         self.stall.load(Relaxed)
     }
 
-    /// A rank that was cut goes on at its home, since all workers have blocked.
+    /// A cut rank continues at its home, since all workers have blocked.
     pub(super) fn found_blocking(&self) {
         self.blocks.fetch_add(1, Relaxed);
     }
 
-    /// Whether the ranks go on at their homes in this episode. Relaxed: a rank that is late goes home later.
+    /// Whether the ranks run at their homes in this episode. Relaxed: a rank that reads an old value goes home later.
     #[inline]
     pub(super) fn is_at_home(&self) -> bool {
         self.is_at_home.load(Relaxed)
@@ -401,7 +400,8 @@ impl Division {
         self.cuts.fetch_add(1, Relaxed);
     }
 
-    /// A rank waits for memory. That it does so where it was to leave by plan says nothing of the others.
+    /// A rank waits for memory. `has_stalled`: the watch made it leave, not the plan. A wait at a planned cut says
+    /// nothing about other ranks.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
         self.has_spun.store(true, Relaxed);
         self.count_wait(has_stalled);

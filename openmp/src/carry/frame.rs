@@ -26,23 +26,23 @@ pub(super) struct Registers {
     pub(super) at: usize,
 }
 
-/// A rank that may spin: the handler's notes.
+/// The handler's notes on a rank that may spin.
 #[derive(Clone, Copy)]
 pub(super) struct Noted {
     pub(super) registers: Registers,
     /// The kernel thread's time at the last look, in ns.
     pub(super) time: i64,
-    /// How many looks are to come.
+    /// How many more looks there will be.
     pub(super) left: u32,
 }
 
 impl Registers {
-    /// Those in a frame.
+    /// The registers in a frame.
     pub(super) fn of(frame: &libc::ucontext_t) -> Self {
         let saved = &frame.uc_mcontext;
         #[cfg(target_arch = "x86_64")]
         let (general, at) = (
-            // The first sixteen; the instruction's address comes after them.
+            // The first sixteen saved values. The instruction's address comes after them.
             array::from_fn(|register| saved.gregs[register].cast_unsigned()),
             saved.gregs[libc::REG_RIP as usize] as usize,
         );
@@ -53,7 +53,7 @@ impl Registers {
         );
         #[cfg(target_arch = "riscv64")]
         let (general, at) = (
-            // The first is the instruction's address, in the place of the register that is zero.
+            // The first saved value is the instruction's address, in place of the register that is always 0.
             array::from_fn(|register| saved.__gregs[1 + register]),
             saved.__gregs[0] as usize,
         );
@@ -64,7 +64,7 @@ impl Registers {
         }
     }
 
-    /// The same with a hash of the floating-point and vector registers: some 2 KB are read.
+    /// The same registers, with a hash of the floating-point and vector registers. Reads some 2 KB.
     pub(super) fn and_vectors(self, frame: &libc::ucontext_t) -> Self {
         let vectors = vectors::hash(frame);
         Self { vectors, ..self }
@@ -76,13 +76,13 @@ impl Registers {
         const STACK: usize = libc::REG_RSP as usize;
         #[cfg(target_arch = "aarch64")]
         const STACK: usize = 31;
-        // The second register's number, less one.
+        // The number of the stack pointer's register, less one.
         #[cfg(target_arch = "riscv64")]
         const STACK: usize = 1;
         self.general[STACK] as usize
     }
 
-    /// Whether a system call was left just now because of a signal, and is not to be begun again.
+    /// Whether a signal has just broken off a system call that the kernel does not restart.
     ///
     /// # Safety
     ///
@@ -98,15 +98,15 @@ impl Registers {
         let (result, call): (_, &[u8]) = (self.general[0], &[0x01, 0x00, 0x00, 0xd4]); // svc 0
         #[cfg(target_arch = "riscv64")]
         let (result, call): (_, &[u8]) = (self.general[9], &[0x73, 0x00, 0x00, 0x00]); // ecall
-        // A call that ends at a page's beginning stays broken off: the page before may be none of the program's.
+        // A call that ends at the beginning of a page stays broken off: the page before may not be readable.
         let is_within = self.at % PAGE >= call.len();
         let before = (self.at as *const u8).wrapping_sub(call.len());
-        // SAFETY: bytes of the page that contains the next instruction, by the caller's word.
+        // SAFETY: the bytes are in the page of the next instruction, which is code, by the caller's promise.
         let is_call = || unsafe { std::slice::from_raw_parts(before, call.len()) } == call;
         result == BROKEN_OFF && is_within && is_call()
     }
 
-    /// The general register of this number, as instructions have it.
+    /// The general register that has this number in instructions.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn by_number(&self, number: u8) -> u64 {
         const FIRST: [i32; 8] = [
@@ -134,7 +134,7 @@ impl Registers {
         [7, 6, 2, 10, 8, 9].map(|register| self.by_number(register) as usize)
     }
 
-    /// A system call's result, for the code that the frame leads to.
+    /// Sets a system call's result, for the code that the frame returns to.
     pub(super) fn set_result(frame: &mut libc::ucontext_t, result: std::ffi::c_long) {
         let saved = &mut frame.uc_mcontext;
         #[cfg(target_arch = "x86_64")]
@@ -145,7 +145,7 @@ impl Registers {
         (saved.__gregs[10] = result.cast_unsigned());
     }
 
-    /// Whether a rank that had these and has those `now` has only waited meanwhile.
+    /// Whether a rank that had these registers, and has those in `now`, has only waited meanwhile.
     pub(super) fn spin_until(&self, now: &Self) -> bool {
         self.general == now.general
             && self.vectors == now.vectors
@@ -153,18 +153,20 @@ impl Registers {
     }
 }
 
-/// Whether the rank has used the matrix registers (AMX), in this thread or another. A kernel thread that uses them gets room for them. The kernel restores
-/// only the oldest registers where a frame has them and the kernel thread has no room.
+/// Whether the rank has used the matrix registers (AMX), on any kernel thread. A kernel thread that uses them gets room
+/// for them. If a frame has matrix registers and the kernel thread has no such room, the kernel restores only the
+/// oldest registers.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
-    // SAFETY: the kernel's floating-point state, if there is one, of 512 bytes at least.
+    // SAFETY: null, or the kernel's floating-point state of at least 512 bytes.
     let state = unsafe { frame.uc_mcontext.fpregs.cast::<[u8; 512]>().as_ref() };
     state.is_some_and(are_matrices_in)
 }
 
 #[cfg(target_arch = "x86_64")]
 fn are_matrices_in(state: &[u8; 512]) -> bool {
-    // Bytes that the processor leaves to the kernel: a number that says they are used, a size, and what is saved.
+    // The processor leaves these bytes to the kernel. They have a number that marks their use, a size, and the set of
+    // saved components.
     const USED: usize = 464;
     const NUMBER: u32 = 0x4650_5853;
     const TILES: u64 = 3 << 17;
@@ -173,7 +175,7 @@ fn are_matrices_in(state: &[u8; 512]) -> bool {
     number == NUMBER && saved & TILES != 0
 }
 
-/// Only x86-64 has them in frames of varying size.
+/// Only x86-64 has matrix registers in its frames.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn has_matrices(_frame: &libc::ucontext_t) -> bool {
     false
@@ -193,7 +195,7 @@ mod tests {
         assert!(!are_matrices_in(&state));
         state[472..480].copy_from_slice(&0x600e7_u64.to_le_bytes());
         assert!(are_matrices_in(&state));
-        // A kernel that says nothing of it.
+        // A kernel that does not mark these bytes as used.
         state[464] = 0;
         assert!(!are_matrices_in(&state));
     }
@@ -216,7 +218,7 @@ mod tests {
         now.vectors = 2;
         assert!(!then.spin_until(&now));
         now.vectors = 1;
-        // Elsewhere by now.
+        // The rank is in other code by now.
         (then.general[3], then.at) = (now.general[3], 1_000);
         assert!(!then.spin_until(&now));
     }

@@ -1,9 +1,8 @@
-//! How often the ranks meet, which says whether a core that is shared with another process is worth
-//! having.
+//! Measures how often the ranks meet. This decides whether to use a core that another process shares.
 //!
-//! The other process stops a worker for some milliseconds at a time, with the rank that it executes. If
-//! all ranks meet sooner than that, they wait for this one at each barrier: then a whole core
-//! is better than a whole one and a half. If intervals are longer, the half is a gain.
+//! The other process stops a worker, with its rank, for some milliseconds at a time. If the ranks meet more often than
+//! that, all of them wait for the stopped rank at each barrier. Then one whole core is better than one and a half. If
+//! intervals are longer, half a core is a gain.
 //!
 //! The measure is the processor time between two barriers. The time by the clock also contains
 //! other threads' time.
@@ -15,11 +14,12 @@ use manycore_platform::process::cpu_time;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// Intervals shorter than some time slices of the system's.
+/// Shorter intervals are short: they are no longer than a few time slices of the system's.
 const SHORT: Duration = Duration::from_millis(10);
-/// How long meetings are counted.
+/// How long meetings are counted before each decision.
 const WINDOW: Duration = Duration::from_millis(100);
-/// After this number of windows without short intervals, they are over; fewer may be a serial part.
+/// After this number of windows without short intervals, intervals count as long. Fewer windows may be a serial part of
+/// the program.
 const LONG: u32 = 10;
 
 /// The last count.
@@ -32,7 +32,7 @@ pub(super) struct Granularity {
 }
 
 impl Granularity {
-    /// The life of a thread that counts, and may wait for the watch of the cores.
+    /// The main function of a thread that counts. This thread may wait for the watch of the cores.
     pub(super) fn count() {
         let mut granularity = Self::new();
         let mut seen = Seen::default();
@@ -53,7 +53,7 @@ impl Granularity {
         }
     }
 
-    /// Counts, if the window is over, and says whether neighbours are to be heeded.
+    /// If the window is over, counts its meetings, and decides whether the cores' watch heeds other processes.
     fn look(&mut self) {
         let (Some(division), Some(used)) = (registry::division(), cpu_time()) else {
             return;
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_intervals_are_told_from_long_ones() {
+    fn short_intervals_differ_from_long_intervals() {
         let spent = Duration::from_millis(150);
         assert_eq!(windows_without(7, 500, spent), 0);
         assert_eq!(windows_without(7, 16, spent), 0);

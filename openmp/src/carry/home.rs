@@ -1,34 +1,36 @@
-//! The kernel thread that a rank was made with, where the rank can go on while all workers are blocked.
+//! A rank's home: the kernel thread that the rank was made with. The rank can run there while all workers are blocked.
 //!
-//! Ranks may wait for each other in the kernel: a rank was cut while it had a lock of the program's, or of its allocator's.
-//! Then each worker is blocked, and the rank with the lock has no worker. To start a thread for
-//! it takes memory, and the lock may be the allocator's. A rank's own kernel thread is there already: it sleeps
-//! while workers execute the rank. Here it is woken to execute the rank itself, until the rank leaves. So a team goes on as
-//! its threads would, whatever its ranks wait for, and nothing is locked or allocated for it.
+//! Ranks may wait for each other in the kernel. For example, a rank is cut while it holds a lock of the program's or of
+//! its allocator's, and all workers block for this lock. Then the rank with the lock has no worker. A new thread for
+//! the rank would need memory, and the lock may be the allocator's. But the rank's own kernel thread exists already: it
+//! sleeps while workers execute the rank. This module wakes it to execute the rank itself, until the rank leaves. So a
+//! team makes progress as its threads would, whatever its ranks wait for, without a lock or an allocation.
 //!
 //! # Two threads with one thread pointer
 //!
-//! A rank's kernel thread has the rank's thread-locals, and workers use these while it sleeps. So
-//! it touches none then: [`detach`](super::switch::detach) waits without the C library, and
-//! [`serve`] is called after the rank was taken for it. After the rank is left to others, [`serve`]
-//! writes no thread-local: it wakes a sleeper, which does not fail, and returns. All signals are
-//! blocked meanwhile ([`thread_state`](super::thread_state)).
+//! A rank's kernel thread has the rank's thread-locals, and workers use these while that kernel thread sleeps. So the
+//! kernel thread touches no thread-local then. [`detach`](super::switch::detach) waits without the C library. It calls
+//! [`serve`] only after the rank was taken for the home. After [`serve`] has let the rank go, it writes no
+//! thread-local: it wakes a sleeper, which does not fail, and returns. All signals are blocked meanwhile
+//! ([`thread_state`](super::thread_state)).
 //!
-//! # Who calls a home
+//! # Callers of a home
 //!
-//! * The watch and the lookout: they take a rank that can go on.
+//! * The watch ([`watchdog`](super::watchdog)) and the [`lookout`](super::lookout): they take a rank that can continue.
 //! * A worker whose rank leaves to block in the kernel ([`blocking`](super::blocking)). The worker
 //!   does not put `WAITING` back: the rank stays taken, for its home.
-//! * A worker that takes a rank while the ranks of the team are at home ([`trials`](super::trials)), and the rank that opens such an
-//!   episode.
+//! * A worker that takes a rank while the ranks of the team are at home ([`trials`](super::trials)), and the rank that
+//!   opens such an episode.
 //!
-//! In each case the caller has the rank alone, as a worker has that executes it, and gives it on by the order.
+//! In each case the caller owns the rank alone, as a worker that executes it does. The order hands the rank over to the
+//! home.
 //!
-//! While ranks are at home, a rank waits there as a thread does, at the bell itself. Whoever rings for threads also rings for workers, so that
-//! the rank is woken in both ways of waiting. That ranks are at home is advice: a rank that reads it late waits in the
-//! other way once more. The leader's own kernel thread is worker 0, where the leader stays meanwhile.
+//! While ranks are at home, a rank waits there as a thread does, at the bell itself. Each thread that rings for threads
+//! rings for workers too. So a ring wakes the rank in both ways of waiting. Whether ranks are at home is advice: a rank
+//! that reads an old value waits in the other way once more. The leader stays on worker 0 meanwhile, which is its own
+//! kernel thread.
 //!
-//! # An order is heard once
+//! # An order is accepted once
 //!
 //! See [`Order`].
 
@@ -40,13 +42,13 @@ use crate::system::threads::spawn;
 use manycore_platform::Native;
 use std::sync::atomic::Ordering::Release;
 
-/// The size of workers' stacks. A handler of the program's may run there between two ranks: it may need a megabyte. Unused pages
-/// take no memory.
+/// The size of workers' stacks. A handler of the program's may run there between two ranks, and may need a megabyte.
+/// Unused pages need no memory.
 pub(super) const STACK: usize = 2 << 20;
-/// Indices of homes' workers begin here: they own no share.
+/// The indices of homes' workers begin here. These workers have no part in a division.
 pub(super) const FIRST: usize = usize::MAX / 2;
 
-/// See the module; it lives for ever.
+/// See the module. A home lives for ever.
 #[repr(C)]
 pub(super) struct Home {
     /// First, where [`detach`](super::switch::detach) finds it.
@@ -54,12 +56,12 @@ pub(super) struct Home {
     worker: Worker,
     /// The kernel's number of the thread.
     pub(super) thread: libc::pid_t,
-    /// `None` at the thread that lends worker 0 a stack: it gets no order.
+    /// `None`: the thread lends worker 0 its stack, and gets no order.
     rank: Option<&'static Rank>,
 }
 
 impl Home {
-    /// The home of the calling thread, which has all signals blocked when it executes its rank.
+    /// Makes the home of the calling thread. The thread has all signals blocked when it begins to execute its rank.
     pub(super) fn of_this_thread(rank: Option<&'static Rank>) -> &'static Self {
         let home = Box::leak(Box::new(Self {
             order: Order::new(),
@@ -68,7 +70,7 @@ impl Home {
             rank,
         }));
         if let Some(rank) = rank {
-            // Release: what was written above.
+            // Release: publishes the home.
             rank.home.store(home, Release);
         }
         home
@@ -79,20 +81,20 @@ impl Home {
         self.order.word()
     }
 
-    /// The thread is to execute its rank, which the caller has taken.
+    /// Makes the thread execute its rank, which the caller has taken.
     pub(super) fn call(&self) {
         self.order.give();
     }
 
-    /// Executes the rank, which was taken, until it leaves.
+    /// Executes the rank until it leaves. The rank was taken for this home.
     fn run(&'static self, rank: &'static Rank) {
-        // Before a handler of the program's can ask.
+        // Before a handler of the program's can ask for the rank's worker.
         rank.set_worker(&self.worker);
         self.worker.run(rank, None);
     }
 }
 
-/// The calling thread has an order: the watch has taken its rank for it.
+/// Serves an order: the calling thread executes its rank, which the caller of the home has taken for it.
 pub(super) extern "C" fn serve(home: &'static Home) {
     home.order.accept();
     if let Some(rank) = home.rank {
@@ -100,8 +102,8 @@ pub(super) extern "C" fn serve(home: &'static Home) {
     }
 }
 
-/// Starts a home for the leader's rank, since the leader's own thread is worker 0. The thread calls `begins` when it can be
-/// called.
+/// Starts a home for the leader's rank, since the leader's own kernel thread is worker 0. The new thread calls `begins`
+/// when it can get orders.
 pub(super) fn lend(rank: &'static Rank, begins: impl FnOnce() + Send + 'static) {
     spawn("manycore-omp-l", Some(STACK), move || {
         let home = Home::of_this_thread(Some(rank));

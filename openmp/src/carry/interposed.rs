@@ -1,6 +1,7 @@
-//! Functions of the C library that change what a rank takes along ([`state`](super::thread_state)), or use a
-//! signal's number ([`signals`](super::signals)). A program that was started with this library preloaded calls these;
-//! each calls the C library's function, and notes what has changed.
+//! Replacements for functions of the C library that change a thread's state in the kernel
+//! ([`thread_state`](super::thread_state)) or use a signal's number ([`signals`](super::signals)). A program that
+//! starts with this library preloaded calls these functions. Each one calls the C library's function, and notes the
+//! change.
 
 use super::current::{calling, note, rank};
 use super::thread_state::be_careful;
@@ -11,18 +12,18 @@ use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
 
-/// The signals in a program's set, as the kernel has them.
+/// The signals in a program's set, in the kernel's form.
 fn signals_in(set: *const libc::sigset_t) -> u64 {
-    // SAFETY: the caller's set, or null; the kernel's part of one is its first word.
+    // SAFETY: the set is the caller's, or null. The kernel's part of a set is its first word.
     unsafe { set.cast::<u64>().as_ref() }.map_or(0, |&set| set)
 }
 
-/// The next functions, by their names.
+/// The C library's functions, by their names.
 macro_rules! nexts {
     ($($function:ident = $name:literal;)*) => {
         $(static $function: Next = Next::new($name);)*
 
-        /// Finds all of them. Some are called in signal handlers, where the loader is not to be asked.
+        /// Finds all these functions. Signal handlers may call some of them, and must not ask the loader.
         pub(super) fn find() {
             $($function.find();)*
             next::note_whether_preloaded(c"pthread_sigmask", pthread_sigmask as *const c_void);
@@ -53,7 +54,7 @@ nexts! {
     SYSV_SIGNAL = c"sysv_signal";
 }
 
-/// The next function, by the type that it has.
+/// The C library's function, with its type.
 macro_rules! next {
     ($function:ident as $type:ty) => {{
         // SAFETY: the C library's function of this name has this type.
@@ -66,7 +67,7 @@ macro_rules! define {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
         $(
             $(#[$attribute])*
-            // A test's own calls are the C library's.
+            // Tests call the C library's functions.
             #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
             #[cfg_attr(any(test, miri), allow(dead_code))]
             extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
@@ -135,7 +136,7 @@ define! {
         old
     }
 
-    /// A call past the functions above.
+    /// A system call may bypass the functions above.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
         match number {
             libc::SYS_set_mempolicy => {
@@ -154,7 +155,7 @@ define! {
         if let Some(result) = pins::raw(number, [a, b, c, d, e, f]) {
             return result;
         }
-        // SAFETY: as the caller has it.
+        // SAFETY: the caller promises what this call requires.
         let result = calling(number, || unsafe { next::syscall(number, [a, b, c, d, e, f]) });
         match number {
             libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack | libc::SYS_set_mempolicy => {
@@ -166,7 +167,7 @@ define! {
         result
     }
 
-    /// Registers of keys are not noted: they are asked for from now on.
+    /// The registers of protection keys are not noted. From now on, workers read them at each switch.
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
@@ -188,7 +189,7 @@ define! {
     }
 }
 
-/// The caller jumps to where another mask may be saved, and out of a handler perhaps.
+/// The caller is about to jump. The target may restore another mask, and the jump may leave a signal handler.
 fn will_jump() {
     if let Some(rank) = rank() {
         rank.state.will_change();
@@ -235,7 +236,7 @@ define! {
 type Wait =
     extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t, *const libc::timespec) -> c_int;
 
-/// Waits for signals that are the program's.
+/// Waits for signals of the program's, and drops alarms.
 fn wait(
     set: *const libc::sigset_t,
     info: *mut libc::siginfo_t,
@@ -247,7 +248,7 @@ fn wait(
     let mut got: libc::siginfo_t = unsafe { mem::zeroed() };
     loop {
         let result = next(set, &raw mut got, timeout);
-        // An alarm of this kernel thread that came while the caller had it blocked.
+        // An alarm of this kernel thread came while the caller blocked its signal.
         if result > 0 && signals::addressee(&got).is_some() {
             continue;
         }
@@ -280,7 +281,7 @@ define! {
                 return 0;
             }
             match errno() {
-                // The function is not to fail by a handler.
+                // `sigwait` does not fail because of a handler.
                 libc::EINTR => {}
                 error => return error,
             }
@@ -293,7 +294,7 @@ define! {
     }
 }
 
-/// As `signal` and its kind do, with these flags.
+/// Sets a handler as `signal` and its kind do, with these flags. `None`: the signal is not ours.
 fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
     // SAFETY: all zeros are valid structures of the system's.
     let (mut new, mut old): (libc::sigaction, libc::sigaction) =
@@ -308,10 +309,11 @@ fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
     })
 }
 
-/// As the system call does, where the signal is ours. The kernel's structure has a handler, flags, on most processors the way
-/// back, and the set of what is blocked in the handler.
+/// Does what the system call does, if the signal is ours. The kernel's structure has a handler, flags, on most
+/// processors the address that a handler returns to, and the set of signals that are blocked in the handler.
 fn raw_action(signal: c_int, new: *const usize, old: *mut usize) -> Option<c_int> {
-    // SAFETY: all zeros are valid structures of the system's. The caller's are the kernel's, or null.
+    // SAFETY: all zeros are valid structures of the system's. The caller's structures have the kernel's layout, or are
+    // null.
     unsafe {
         let (mut action, mut before): (libc::sigaction, libc::sigaction) =
             (mem::zeroed(), mem::zeroed());

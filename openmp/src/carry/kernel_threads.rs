@@ -1,12 +1,12 @@
 //! Kernel threads that execute ranks.
 //!
-//! A kernel thread that executes a rank has the rank's thread pointer, so that no thread-local says which
-//! kernel thread it is. The kernel's number does. This table maps that number to the thread's own
-//! thread pointer and to its worker's address. Signal handlers read it.
+//! A kernel thread that executes a rank has the rank's thread pointer. So no thread-local identifies the kernel thread,
+//! and only the kernel's number does. This table maps that number to the kernel thread's own thread pointer and to its
+//! worker's address. Signal handlers read the table.
 //!
-//! Only the kernel thread itself writes its entry, and its number last. So a thread that finds its own number
-//! reads what it has written itself, in its own program's order, and needs no other order. Another thread
-//! that reads the entry meanwhile finds a number which is not its own, and reads no further.
+//! Only the kernel thread itself writes its entry, and writes its number last. So a thread that finds its own number
+//! reads its own writes, in program order, and needs no other order. If another thread reads the entry meanwhile, it
+//! finds a number that is not its own, and reads no further.
 
 use crate::system::next;
 use std::ffi::c_void;
@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fe
 const MOST: usize = 1024;
 
 struct Entry {
-    /// The kernel's number of the thread; 0: the entry is free.
+    /// The kernel's number of the thread. 0: the entry is free.
     thread: AtomicI32,
-    /// Its own thread pointer.
+    /// The kernel thread's own thread pointer.
     home: AtomicUsize,
     worker: AtomicPtr<c_void>,
 }
@@ -32,9 +32,9 @@ static TABLE: [Entry; MOST] = [const {
         worker: AtomicPtr::new(ptr::null_mut()),
     }
 }; MOST];
-/// Entries that were ever used.
+/// The number of entries that were ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// An entry that a thread fills: no kernel thread has this number.
+/// The number in an entry that a thread is filling. No kernel thread has this number.
 const TAKEN: i32 = -1;
 
 /// The calling kernel thread's number. The C library's function may answer from a thread-local some day.
@@ -51,7 +51,8 @@ fn mine() -> Option<&'static Entry> {
         .find(|entry| entry.thread.load(Relaxed) == number)
 }
 
-/// The calling kernel thread executes ranks for the worker at this address from now on, and has this thread pointer otherwise.
+/// The calling kernel thread executes ranks for the worker at this address from now on, and has this thread pointer
+/// otherwise.
 pub(super) fn enter(worker: *const c_void, home: usize) {
     leave();
     let is_taken = |entry: &&Entry| {
@@ -66,7 +67,7 @@ pub(super) fn enter(worker: *const c_void, home: usize) {
     USED.fetch_max(at + 1, Relaxed);
     entry.home.store(home, Relaxed);
     entry.worker.store(worker.cast_mut(), Relaxed);
-    // A signal handler of this thread's finds the number after the rest.
+    // If a signal handler on this thread finds the number, it finds the other fields as well.
     compiler_fence(Ordering::Release);
     entry.thread.store(number(), Relaxed);
 }

@@ -1,17 +1,21 @@
-//! Workers that are blocked in the kernel, found soon.
+//! A thread that soon finds workers which are blocked in the kernel.
 //!
-//! A rank may wait in the kernel by a call that is not defined here: a lock of the C library's, a file. Its worker is
-//! blocked then, and a core is idle while other ranks could go on. The [watch](super::watchdog) would find that after milliseconds.
+//! A rank may wait in the kernel by a call that this library does not replace, for a lock of the C library's or a file.
+//! Its worker is blocked then, and a core is idle while other ranks could run. The [watch](super::watchdog) finds that
+//! only after milliseconds.
 //!
-//! This is a thread that takes no core from another thread when it wakes (`SCHED_BATCH`). While all cores compute, it waits until a
-//! worker's slice ends, and looks each 10 ms at most. When a worker blocks, this thread has that worker's core at once. It looks at the
-//! processor time of each worker that has a rank. If that does not change from one look to the next, and the system says that the kernel
-//! thread sleeps, the worker is blocked. Then a rank that can go on does so at its [home](super::home), one for each look.
+//! When this thread wakes, it takes no core from another thread (`SCHED_BATCH`). While all cores compute, it runs only
+//! when a worker's time slice ends, and looks every 10 ms at most. When a worker blocks, this thread gets that worker's
+//! core at once. It looks at the processor time of each worker that has a rank. If that time does not change from one
+//! look to the next, and the system says that the kernel thread sleeps, the worker is blocked. For each look with a
+//! blocked worker, one rank that can continue does so at its [home](super::home).
 //!
-//! `SCHED_IDLE` would cost less still. But a process ends when its last thread has had a core to end on: beside four busy processes
-//! that took 41 ms at the median and up to 2.6 s, since the system gives such a thread 0.3% of a core there.
+//! `SCHED_IDLE` would cost even less. But a process ends only after its last thread has had a core to end on. With four
+//! other busy processes that took 41 ms at the median, and up to 2.6 s: the system gives an idle-class thread 0.3% of a
+//! core then.
 //!
-//! Like the watch it takes no lock and allocates nothing. It may starve for ever: what must happen, the watch does.
+//! Like the watch, this thread takes no lock and allocates nothing. It may starve for ever: progress depends on the
+//! watch alone.
 
 use super::registry::{self, workers};
 use super::watchdog;
@@ -23,27 +27,26 @@ use std::time::Duration;
 
 /// The time between two looks, while some ranks wait and others run.
 const LOOK: Duration = Duration::from_micros(40);
-/// Looks in vain until the next ones are half as often, and how often that happens: up to 10 ms.
+/// After this number of looks in vain, the time between looks doubles. It doubles up to `RAREST` times, to 10 ms.
 const PATIENCE: u32 = 8;
 const RAREST: u32 = 8;
-/// Between two looks while a team runs and no rank waits.
+/// The time between two looks while a team runs and no rank waits.
 const RARE: Duration = Duration::from_millis(1);
 /// The time between two looks, if no team has run meanwhile.
 const REST: Duration = Duration::from_millis(20);
-/// Workers that are looked at.
+/// The most workers that this thread looks at.
 const MOST: usize = 64;
 
-/// The last look at a worker: the number of its changes of rank, and its kernel thread's time, in
-/// ns.
+/// The last look at a worker: how often it had changed ranks, and its kernel thread's processor time, in ns.
 #[derive(Clone, Copy, PartialEq, Default)]
 struct Seen {
     switches: u64,
     time: i64,
 }
 
-/// How long a kernel thread has been executed, in ns.
+/// The processor time of a kernel thread, in ns.
 fn time_of(thread: libc::pid_t) -> Option<i64> {
-    // As the kernel numbers the clocks of threads: the time that the scheduler has given.
+    // The kernel's number for a clock of the time that the scheduler has given to a thread.
     const OF_THREAD: i32 = 6;
     let clock = !thread << 3 | OF_THREAD;
     let mut time = libc::timespec {
@@ -55,7 +58,7 @@ fn time_of(thread: libc::pid_t) -> Option<i64> {
     known.then_some(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
 
-/// Whether the kernel thread sleeps, by what the system says of it. Without the C library's memory.
+/// Whether the kernel thread sleeps, according to the system. Does not use the C library's memory.
 pub(super) fn sleeps(thread: libc::pid_t) -> bool {
     let mut path = [0_u8; 48];
     let (begin, end) = (b"/proc/self/task/", b"/stat\0");
@@ -78,15 +81,16 @@ pub(super) fn sleeps(thread: libc::pid_t) -> bool {
     matches!(state(small_file::read(path, &mut text)), Some(b'S' | b'D'))
 }
 
-/// The letter behind the thread's name, which is in brackets and may have any.
+/// The letter of the thread's state, after its name. The name is in brackets, and may itself have brackets.
 fn state(stat: &[u8]) -> Option<u8> {
     let at = stat.iter().rposition(|&byte| byte == b')')?;
     stat.get(at + 2).copied()
 }
 
-/// The calling thread takes no core from another thread when it wakes, and is woken in time.
+/// Makes the calling thread take no core from another thread when it wakes, and wake in time. Returns whether that
+/// succeeded.
 fn be_modest() -> bool {
-    // SAFETY: structures of the system's; both calls concern the calling thread alone.
+    // SAFETY: the structures are the system's. Both calls concern the calling thread alone.
     unsafe {
         let parameters: libc::sched_param = std::mem::zeroed();
         libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize);
@@ -94,9 +98,9 @@ fn be_modest() -> bool {
     }
 }
 
-/// The life of the thread.
+/// The main function of the thread.
 pub(super) fn look() {
-    // As a usual thread this one would take cores from workers.
+    // A usual thread would take cores from workers.
     if !be_modest() {
         return;
     }
@@ -162,7 +166,7 @@ mod tests {
 
     #[test]
     #[cfg(not(miri))]
-    fn a_thread_that_sleeps_is_told_from_one_that_runs() {
+    fn sleeping_threads_differ_from_running_threads() {
         // SAFETY: calls without arguments.
         let (this, process) = unsafe { (libc::gettid(), libc::getpid()) };
         assert!(!sleeps(this) && !sleeps(process + (1 << 24)));

@@ -1,21 +1,23 @@
 //! The signal mask of a worker's kernel thread, and ranks that block a signal.
 //!
-//! A worker that has left a rank keeps the rank's mask while it looks for another, since to change it is a system call. Meanwhile
-//! another worker may run that rank, and the rank may block a signal. If all threads of the program have it blocked then, a signal
-//! that is sent to the process must not reach the first worker's kernel thread, where it is open still.
+//! A worker that has let a rank go keeps the rank's mask while it looks for another rank, since a change would cost a
+//! system call. Meanwhile another worker may run that rank, and the rank may block a signal. If all threads of the
+//! program have blocked this signal then, and it is sent to the process, it must not reach the first worker's kernel
+//! thread, which still has it unblocked.
 //!
-//! So a rank that blocks a signal counts that ([`Changes`]). It waits until each worker runs a rank, and so has this rank's mask, or has all
-//! signals blocked. A worker that looks for ranks looks at the count as well. When
-//! it has changed, the worker blocks all signals.
+//! So a rank that blocks a signal increments a count ([`Changes`]). Then it waits until each worker either runs a rank,
+//! and so has that rank's mask, or has all signals blocked. A worker that looks for ranks reads the count as well. If
+//! the count has changed, the worker blocks all signals.
 //!
-//! * *Nothing is missed.* A worker says that it looks for ranks before it lets a rank go. It lets go by a release, and
-//!   the next worker takes the rank by an acquire. So the rank finds the worker looking, or what the worker has said later. That it
-//!   looks no more is a release after the system call, and the rank acquires it.
-//! * *The wait ends.* A worker that looks for ranks looks at the count again and again, and has all signals blocked
-//!   before it sleeps. It waits for no rank.
+//! * *Nothing is missed.* A worker writes that it looks for ranks before it lets a rank go. It lets the rank go by a
+//!   release, and the next worker takes the rank by an acquire. So the rank reads that the first worker looks, or reads
+//!   a later state. The worker ends this state by a release after the system call that changes its mask. The rank
+//!   acquires that store.
+//! * *The wait ends.* A worker that looks for ranks reads the count repeatedly, and blocks all signals before it
+//!   sleeps. It waits for no rank.
 //!
-//! In programs that block no signals in regions a switch costs two stores to the worker's own line. Each look for ranks costs a load of the
-//! count, which does not change then. The tests below run the protocol under loom.
+//! In a program that blocks no signals in regions, a switch costs two stores to the worker's own cache line. Each look
+//! for ranks costs a load of the count, which does not change. The tests below run the protocol under loom.
 
 use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::cell::Cell;
@@ -31,15 +33,15 @@ pub(super) struct Changes<P: Platform>(P::AtomicU32);
 pub(super) static CHANGES: Changes<Native> = Changes(AtomicU32::new(0));
 
 impl<P: Platform> Changes<P> {
-    /// The calling rank has blocked a signal. Returns when no worker has it open because that rank had.
+    /// The calling rank has blocked a signal. Returns when no worker has it unblocked by an earlier mask of that rank.
     pub(super) fn await_all<'a>(&self, workers: impl Iterator<Item = &'a Mask<P>>, wait: impl Fn())
     where
         P: 'a,
     {
-        // Relaxed: a worker that sees it late is waited for.
+        // Relaxed: the loop below waits for a worker that sees the count late.
         self.0.fetch_add(1, Ordering::Relaxed);
         for mask in workers {
-            // Acquire: the system call that closed it.
+            // Acquire: the worker's system call that changed its mask.
             while mask.state.load(Ordering::Acquire) == LOOKS {
                 wait();
             }
@@ -47,17 +49,17 @@ impl<P: Platform> Changes<P> {
     }
 }
 
-/// See the module. A worker's.
+/// A worker's signal mask. See the module.
 pub(super) struct Mask<P: Platform> {
     /// The signals that its kernel thread has blocked.
     has: Cell<u64>,
-    /// The count when it blocked all signals last.
+    /// The count when the worker last blocked all signals.
     seen: Cell<u32>,
     state: P::AtomicU32,
 }
 
 impl<P: Platform> Mask<P> {
-    /// The worker has begun, with this mask, which blocks all signals or is its rank's.
+    /// The mask of a worker that begins. `mask` blocks all signals, or is its rank's.
     pub(super) fn new(mask: u64) -> Self {
         Self {
             has: Cell::new(mask),
@@ -77,7 +79,7 @@ impl<P: Platform> Mask<P> {
 
     /// The kernel thread has the mask of the rank that it is to run.
     pub(super) fn runs(&self) {
-        // Release: the system call.
+        // Release: the system call that changed the mask.
         self.state.store(CLOSED, Ordering::Release);
     }
 
@@ -100,7 +102,7 @@ impl<P: Platform> Mask<P> {
             self.has.set(all);
         }
         self.seen.set(seen);
-        // Release: the system call.
+        // Release: the system call that changed the mask.
         self.state.store(CLOSED, Ordering::Release);
     }
 }

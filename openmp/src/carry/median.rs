@@ -1,14 +1,14 @@
-//! The typical duration of an action, learned while it is done.
+//! The typical duration of an action, learned from its measured durations.
 
 use manycore_platform::{Native, Platform};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// The median of times that are alike, in ticks. Relaxed: an estimate, and a step that two threads make
-/// at once may be lost.
+/// The median of similar times, in ticks. Relaxed: it is an estimate. If two threads learn at once, one step may be
+/// lost.
 pub(super) struct Median {
-    /// 0: nothing is known.
+    /// 0: nothing is known yet.
     ticks: AtomicU64,
     at_first: Duration,
 }
@@ -28,7 +28,7 @@ impl Median {
         }
     }
 
-    /// A much longer time means that a worker did not run, and says nothing.
+    /// Learns from one duration. A much longer one is ignored: it means that a worker did not run.
     pub(super) fn learn(&self, seen: u64) {
         let step = Native::duration_to_ticks(Duration::from_nanos(250));
         let most = 2 * Native::duration_to_ticks(self.at_first);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_found_and_outliers_are_not_heard() {
+    fn the_median_is_found_and_outliers_are_ignored() {
         let us = |us| Native::duration_to_ticks(Duration::from_micros(us));
         let median = Median::at_first(Duration::from_micros(15));
         assert_eq!(median.ticks(), us(15));

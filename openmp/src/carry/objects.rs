@@ -17,16 +17,16 @@ struct Dynamic {
 /// The program, or a library.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Object {
-    /// As the loader names it; the program has no name.
+    /// The loader's name of the object. The program's is empty.
     pub(super) path: CString,
     /// The addresses of its code.
     pub(super) code: Vec<Range<usize>>,
-    /// File names of the libraries that it asks for.
+    /// File names of the libraries that it depends on.
     pub(super) needed: Vec<String>,
 }
 
 impl Object {
-    /// Its file's name.
+    /// The name of its file.
     pub(super) fn name(&self) -> String {
         let path = self.path.to_string_lossy();
         path.rsplit('/').next().unwrap_or_default().into()
@@ -37,15 +37,15 @@ impl Object {
     }
 }
 
-/// All there are now.
+/// All objects that are loaded now.
 pub(super) fn loaded() -> Vec<Object> {
     let mut found: Vec<Object> = vec![];
-    // SAFETY: the function is called with a pointer to `found` while this call lasts.
+    // SAFETY: the loader calls the function with this pointer, and only during this call.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut found).cast()) };
     found
 }
 
-/// How often something was loaded, or unloaded; never 0.
+/// How often objects were loaded or unloaded. Never 0.
 pub(super) fn changes() -> u64 {
     unsafe extern "C" fn read(
         info: *mut libc::dl_phdr_info,
@@ -54,11 +54,11 @@ pub(super) fn changes() -> u64 {
     ) -> c_int {
         // SAFETY: the loader's description, and the number given below.
         unsafe { *changes.cast::<u64>() = (*info).dlpi_adds + (*info).dlpi_subs };
-        // Any object will do.
+        // One object is enough: each has the same counts.
         1
     }
     let mut changes = 0_u64;
-    // SAFETY: the function is called with a pointer to `changes` while this call lasts.
+    // SAFETY: the loader calls the function with this pointer, and only during this call.
     unsafe { libc::dl_iterate_phdr(Some(read), (&raw mut changes).cast()) };
     changes
 }
@@ -72,7 +72,7 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_
         // SAFETY: the loader's string.
         unsafe { CStr::from_ptr(info.dlpi_name) }
     };
-    // SAFETY: as many headers as it says.
+    // SAFETY: the object has this number of headers.
     let headers =
         unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     let code = headers
@@ -89,18 +89,18 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_
         path: path.into(),
         code: code.collect(),
         needed: dynamic.map_or_else(Vec::new, |header| {
-            // SAFETY: the object's own section.
+            // SAFETY: the section is the object's own.
             unsafe { needed(info.dlpi_addr as usize, header.p_vaddr as usize) }
         }),
     });
     0
 }
 
-/// File names of the libraries that a dynamic section asks for.
+/// File names of the libraries that a dynamic section lists.
 ///
 /// # Safety
 ///
-/// `section` is the offset of one, in an object that is loaded at `base`.
+/// `section` is the offset of a dynamic section, in an object that is loaded at `base`.
 unsafe fn needed(base: usize, section: usize) -> Vec<String> {
     let first = (base + section) as *const Dynamic;
     // SAFETY: the section ends with an entry of tag 0.
@@ -108,14 +108,14 @@ unsafe fn needed(base: usize, section: usize) -> Vec<String> {
     let Some(strings) = entries().find(|entry| entry.tag == STRINGS) else {
         return vec![];
     };
-    // The loader has made it an address, unless the section is read only.
+    // The loader has made the offset an address, unless the section is read-only.
     let strings = if strings.value < base {
         base + strings.value
     } else {
         strings.value
     };
     let names = entries().filter(|entry| entry.tag == NEEDED);
-    // SAFETY: offsets of strings in the object's own table.
+    // SAFETY: the values are offsets of strings in the object's own table.
     let name = |entry: &Dynamic| unsafe {
         CStr::from_ptr((strings + entry.value) as *const c_char).to_string_lossy()
     };

@@ -1,15 +1,16 @@
-//! An order to a thread that sleeps: to do one thing.
+//! An order to a sleeping thread, to do one action.
 //!
-//! | who | what |
+//! | thread | action |
 //! |---|---|
-//! | the caller | writes 1, and wakes the thread |
-//! | the thread | sleeps while it reads 0; then writes 0, and does what it is called for |
+//! | the caller | writes 1, and wakes the called thread |
+//! | the called thread | sleeps while it reads 0; then writes 0, and does the action |
 //!
-//! The caller may give the next order when the thread has begun with the last. Both know that by a rank: the thread has left
-//! it, and the caller has taken it.
+//! The caller may give the next order after the called thread has accepted the last one. A rank shows this: the called
+//! thread has let the rank go, and the caller has taken it.
 //!
-//! No order is missed: the kernel compares the word as the thread falls asleep, and the caller writes it before it
-//! wakes. The thread sees what the caller did before: it reads the word by an acquire, or sees what the caller released.
+//! No order is missed: the kernel compares the word as the thread falls asleep, and the caller writes the word before
+//! it wakes the thread. The thread sees what the caller did before the order, since it reads the word by an acquire,
+//! and the caller writes it by a release.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 
@@ -23,12 +24,12 @@ impl<P: Platform> Order<P> {
 
     /// Calls the thread.
     pub(super) fn give(&self) {
-        // Release: what the caller has taken for the thread.
+        // Release: the rank that the caller has taken for the thread.
         self.0.store(1, Ordering::Release);
         self.0.wake(1);
     }
 
-    /// Sleeps until there is an order.
+    /// Sleeps until an order comes.
     pub(super) fn wait(&self) {
         // Acquire: see `give`.
         while self.0.load(Ordering::Acquire) == 0 {
@@ -36,7 +37,7 @@ impl<P: Platform> Order<P> {
         }
     }
 
-    /// The thread begins with what it was called for.
+    /// The called thread begins the action.
     pub(super) fn accept(&self) {
         // Relaxed: the next order comes after the caller has seen what this thread releases later.
         self.0.store(0, Ordering::Relaxed);
@@ -58,7 +59,7 @@ mod checked {
     use manycore_cores::sync::Bell;
     use manycore_platform::Platform;
 
-    /// A watch hands the rank's thread the rank two times; the thread adds to what the rank's stack is.
+    /// The watch gives the rank to the rank's own thread, two times. Both threads change the rank's stack.
     fn twice<P: Platform>() {
         let bell = Bell::<P>::new();
         let (word, order, stack) = (RankWord::<P>::running(), Order::<P>::new(), Plain::new(0));
@@ -82,7 +83,7 @@ mod checked {
         });
     }
 
-    /// A worker hands over the rank that it executes, two times: the rank stays taken in between.
+    /// A worker gives the rank that it executes to the rank's home, two times. The rank stays taken in between.
     fn goes_home<P: Platform>() {
         let bell = Bell::<P>::new();
         let (word, order, stack) = (RankWord::<P>::running(), Order::<P>::new(), Plain::new(0));
@@ -107,7 +108,7 @@ mod checked {
     }
 
     #[test]
-    fn each_order_is_heard_once() {
+    fn each_order_is_accepted_once() {
         loom_model(Some(3), twice::<Loom>);
     }
 

@@ -1,11 +1,12 @@
-//! Which worker has a rank, and when workers must ask it. Generic over the platform: `checked` runs it under loom.
+//! Which worker owns a rank, and when workers must look at a rank without a bell. The types are generic over the
+//! platform, so `checked` can run them under loom.
 //!
-//! | word | written by | what it says |
+//! | word | written by | meaning |
 //! |---|---|---|
-//! | [`RankWord`] | who takes a rank, who has left it | who has the rank |
-//! | [`Polled`] | who has the rank, before it leaves and after it goes on | from when on it may go on without a bell |
+//! | [`RankWord`] | the worker that takes a rank, or has left it | whether a worker owns the rank |
+//! | [`Polled`] | the rank's owner, before the rank leaves and after it continues | from when on the rank may continue without a bell |
 //!
-//! Workers that find no rank sleep at a [`Bell`].
+//! A worker that finds no rank sleeps at a [`Bell`].
 
 use manycore_cores::sync::Bell;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -13,11 +14,11 @@ use manycore_platform::{Atomic, Ordering, Platform};
 pub(super) const RUNNING: u32 = 0;
 pub(super) const WAITING: u32 = 1;
 
-/// Whether a worker has the rank.
+/// Whether a worker owns the rank.
 pub(super) struct RankWord<P: Platform>(P::AtomicU32);
 
 impl<P: Platform> RankWord<P> {
-    /// The rank's own thread executes it.
+    /// The word of a rank that its own thread executes.
     pub(super) fn running() -> Self {
         Self(P::AtomicU32::new(RUNNING))
     }
@@ -27,12 +28,12 @@ impl<P: Platform> RankWord<P> {
         &self.0
     }
 
-    /// Whether no worker had it a moment ago.
+    /// Whether no worker owned the rank a moment ago.
     pub(super) fn is_waiting(&self) -> bool {
         self.0.load(Ordering::Relaxed) == WAITING
     }
 
-    /// Takes the rank, if no worker has it.
+    /// Takes the rank, if no worker owns it.
     pub(super) fn claim(&self) -> bool {
         // Acquire: the stack, and the condition on it.
         self.is_waiting()
@@ -41,11 +42,11 @@ impl<P: Platform> RankWord<P> {
                 .is_ok()
     }
 
-    /// Takes the rank, if no worker has it, the calling worker `may` run it, and it `goes_on`.
+    /// Takes the rank, if no worker owns it, the calling worker `may` run it, and the rank can continue (`goes_on`).
     ///
-    /// A worker that may not run the rank does not look at it again. Yet it may have had the rank for a
-    /// moment, since what it read before was old, and the worker that may run it found none then and
-    /// fell asleep. So it wakes the others.
+    /// A worker that may not run the rank does not look at it again. Yet it may have owned the rank for a moment, since
+    /// `may` first read an old value. The worker that may run the rank may have found no rank at that moment, and
+    /// fallen asleep. So the first worker wakes the others.
     pub(super) fn take(
         &self,
         bell: &Bell<P>,
@@ -66,33 +67,32 @@ impl<P: Platform> RankWord<P> {
         is_taken
     }
 
-    /// The rank was looked at, and does not go on. The caller looks at all again before it sleeps, or
-    /// rings.
+    /// Puts a rank back that cannot continue. The caller looks at all ranks again before it sleeps, or rings.
     pub(super) fn put_back(&self) {
-        // Release: the look at the condition, which lives on the rank's stack.
+        // Release: the caller's reads of the condition, which is on the rank's stack.
         self.0.store(WAITING, Ordering::Release);
     }
 
-    /// The rank's stack is left: others may go on with it.
+    /// The caller has left the rank's stack: other workers may take the rank.
     pub(super) fn leave(&self, bell: &Bell<P>) {
         // Release: the stack.
         self.0.store(WAITING, Ordering::Release);
-        // Its condition may hold since before it was to be seen.
+        // The rank's condition may have become true before other workers could see the rank.
         bell.ring();
     }
 }
 
-/// When a rank may go on without a bell: at any moment, if it waits for memory that others write, or at a time, if it
-/// sleeps. While a rank waits for memory, a worker that has nothing else stays awake. A worker sleeps no longer than
-/// until the first of the times.
+/// When a rank may continue without a bell: at any moment, if it waits for memory that others write, or at a given
+/// time, if it sleeps. While a rank waits for memory, workers without a rank stay awake. No worker sleeps beyond the
+/// earliest of the given times.
 ///
-/// Relaxed is enough. The rank writes the time first. Then its worker leaves the rank and rings: that is a full fence, and a look
-/// at the count of sleepers. A worker that falls asleep counts itself, makes a full fence, and then reads the time,
-/// in [`Bell::sleep`]. So the ringer finds the sleeper counted, or the sleeper finds the time. That a rank waits no more may be seen late: then a worker
-/// is awake for longer.
+/// Relaxed is enough. The rank writes the time first. Then its worker leaves the rank and rings: it makes a full fence,
+/// and reads the count of sleepers. In [`Bell::sleep`], a worker that falls asleep counts itself, makes a full fence,
+/// and then reads the time. So the ringer finds the sleeper counted, or the sleeper finds the time. A worker may read
+/// late that a rank no longer waits: then it only stays awake for longer.
 pub(super) struct Polled<P: Platform>(P::AtomicU64);
 
-/// It is rung for.
+/// The rank continues only after a bell.
 const NEVER: u64 = u64::MAX;
 
 impl<P: Platform> Polled<P> {
@@ -104,12 +104,12 @@ impl<P: Platform> Polled<P> {
         self.set_time(if waits { 0 } else { NEVER });
     }
 
-    /// It may go on from this tick on.
+    /// The rank may continue from this tick on.
     pub(super) fn set_time(&self, tick: u64) {
         self.0.store(tick, Ordering::Relaxed);
     }
 
-    /// The tick at which it may go on. The last tick of all stands for a bell.
+    /// The tick from which the rank may continue. [`NEVER`]: it needs a bell.
     pub(super) fn time(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,13 +1,15 @@
-//! Kernel threads that sleep since their POSIX thread is a rank; the rank goes on there only where it has no worker
-//! ([`home`](super::home)).
+//! Kernel threads that sleep because their POSIX thread is a rank. The rank runs on its own kernel thread only if no
+//! worker can execute it ([`home`](super::home)).
 //!
-//! Such a thread has a stack of its own, for signal handlers: all signals are blocked, but the C library
-//! does not let two of its own be blocked. One is for `pthread_cancel`. The other is for `setuid` and its kind, which
-//! change every kernel thread of the process. The handler's frame is as large as the processor's
-//! registers: `AT_MINSIGSTKSZ` says how large.
+//! Such a kernel thread has a stack of its own, for signal handlers. It has all signals blocked, except two of the C
+//! library's that cannot be blocked. One is for `pthread_cancel`. The other is for `setuid` and its kind, which change
+//! every kernel thread of the process. A handler's frame holds all the processor's registers: `AT_MINSIGSTKSZ` is its
+//! size.
 //!
-//! The kernel writes a kernel thread's CPU into an area of its POSIX thread. `sched_getcpu` and some allocators read it there. A rank is elsewhere than the kernel thread that the area is of. So the area is taken
-//! back from the kernel, which then writes that the area has no CPU; and its readers ask the kernel.
+//! The kernel writes the CPU of a kernel thread into an area of its POSIX thread (`rseq`). `sched_getcpu` and some
+//! allocators read the CPU there. But a rank runs on other kernel threads than the one that the area belongs to. So
+//! this module unregisters the area. The kernel then marks the area as one without a CPU, and its readers ask the
+//! kernel.
 
 use super::home::Home;
 use super::ownership::WAITING;
@@ -18,37 +20,37 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// Room beside these frames, for the handlers themselves; and for a handler of the program's that runs here just before
-/// or just after the rank is executed at its home.
+/// Stack for the handlers themselves, in addition to their frames. A handler of the program's may also run here, just
+/// before or just after the home executes the rank.
 const HANDLERS: usize = super::home::STACK;
 
-/// Leaves the calling thread's kernel thread asleep, as its `home`; `word` becomes `WAITING` when others may go on
-/// with the thread's stack.
+/// Puts the calling thread's kernel thread to sleep, as its `home`. `word` becomes `WAITING` when others may continue
+/// on the thread's stack.
 pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Home) {
     has_no_cpu();
     let end = stack();
     block_all();
-    // SAFETY: the stack is this kernel thread's alone, for ever, and has room for the handlers of the signals that
-    // cannot be blocked.
+    // SAFETY: this kernel thread alone uses the stack, for ever. The stack has room for the handlers of the signals
+    // that cannot be blocked.
     unsafe {
         let (home, serve) = (home.word(), home::serve as *const ());
         switch::detach(save, end, word.as_ptr(), WAITING, home, serve);
     };
 }
 
-/// A stack with a guard page below it. Returns its end. It is never freed.
+/// Makes a stack with a guard page below it, and returns the stack's end. The stack is never freed.
 fn stack() -> *mut u8 {
-    // SAFETY: numbers that the system has.
+    // SAFETY: reads numbers of the system's.
     let (page, least) = unsafe {
         (
             libc::sysconf(libc::_SC_PAGESIZE) as usize,
             libc::getauxval(libc::AT_MINSIGSTKSZ) as usize,
         )
     };
-    // The two signals may interrupt each other. A kernel that does not say how large a frame is has small ones.
+    // The two signals may interrupt each other. A kernel that does not give the size of a frame has small frames.
     let frames = 2 * least.max(libc::MINSIGSTKSZ);
     let size = (frames + HANDLERS).next_multiple_of(page);
-    // SAFETY: new memory; its first page is made a guard.
+    // SAFETY: the memory is new. Its first page becomes the guard.
     unsafe {
         let memory = libc::mmap(
             ptr::null_mut(),
@@ -68,18 +70,18 @@ fn stack() -> *mut u8 {
     }
 }
 
-/// The C library's word with the offset of the areas; null: it has none. Relaxed: it is written
-/// when the library is loaded.
+/// The C library's word with the offset of the areas, or null if it has no areas. Relaxed: it is written when the
+/// library is loaded.
 static OFFSET: AtomicPtr<isize> = AtomicPtr::new(ptr::null_mut());
 
-/// Asks the loader for that. A rank must not: the thread that leads it may have the loader's lock, and wait for the rank.
+/// Asks the loader for [`OFFSET`]. A rank must not ask: its leader may hold the loader's lock, and wait for the rank.
 pub(super) fn find() {
     // SAFETY: a name that ends with a zero.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()) };
     OFFSET.store(found.cast(), Relaxed);
 }
 
-/// The calling thread's area says no CPU from now on.
+/// From now on, the calling thread's area has no CPU.
 pub(super) fn has_no_cpu() {
     const UNREGISTER: usize = 1;
     // The C library's signature of the area: the same on all supported processors except Arm and
@@ -90,15 +92,15 @@ pub(super) fn has_no_cpu() {
     const SIGNATURE: usize = 0xd428_bc00;
     #[cfg(target_arch = "riscv64")]
     const SIGNATURE: usize = 0xf140_1073;
-    /// The size of the area's first version, which is registered unless the kernel has a larger one.
+    /// The size of the area's first version. The C library registers this size, unless the kernel has a larger version.
     const FIRST: usize = 32;
     const AT_RSEQ_FEATURE_SIZE: u64 = 27;
     const AT_RSEQ_ALIGN: u64 = 28;
-    // SAFETY: null, or the C library's constant: how far the areas are from the thread pointer.
+    // SAFETY: null, or the C library's constant, the distance of the areas from the thread pointer.
     let Some(&offset) = (unsafe { OFFSET.load(Relaxed).as_ref() }) else {
         return;
     };
-    // SAFETY: numbers that the system has.
+    // SAFETY: reads numbers of the system's.
     let (size, align) = unsafe {
         (
             libc::getauxval(AT_RSEQ_FEATURE_SIZE) as usize,
@@ -109,7 +111,7 @@ pub(super) fn has_no_cpu() {
     let error = errno();
     let area = switch::thread_pointer().wrapping_add_signed(offset);
     for size in [FIRST, extended] {
-        // SAFETY: the kernel compares address, size and signature with what was registered, and refuses others.
+        // SAFETY: the kernel compares address, size and signature with the registered ones, and refuses all others.
         let done = unsafe {
             libc::syscall(
                 libc::SYS_rseq,

@@ -1,19 +1,16 @@
 //! Signals that were sent to a worker's kernel thread while the worker rests.
 //!
-//! A worker that rests has all signals blocked. The program may have sent one to this very kernel
-//! thread: by a timer that signals one thread (`SIGEV_THREAD_ID`), or by its number (`tgkill`). The
-//! number was that of the kernel thread when a rank ran there and asked for it. No other thread can
-//! take such a signal, and a rank may wait for the effect of its handler. So a worker looks for
-//! such signals before it sleeps, and takes each one that its last rank had unblocked. While a
-//! region runs a worker sleeps for 10 ms at most. Between regions it sleeps until the next one
-//! begins, unless a rank has asked for the number of its kernel thread: then signals may be sent to
-//! this number, and the worker goes on sleeping for 10 ms at most. The handler runs on the worker's
-//! stack then, with the worker's thread-locals.
+//! A worker that rests has all signals blocked. The program may have sent a signal to this very kernel thread: by a
+//! timer that signals one thread (`SIGEV_THREAD_ID`), or by the thread's number (`tgkill`). A rank got this number when
+//! it ran there and asked for its own. No other thread can take such a signal, and a rank may wait for the effect of
+//! its handler. So before a worker sleeps, it looks for such signals, and takes each one that its last rank had
+//! unblocked. While a region runs, a worker sleeps for 10 ms at most. Between regions it sleeps until the next one
+//! begins. But once a rank has asked for the number of its kernel thread, signals may come, and the worker sleeps for
+//! 10 ms at most there too. The handler then runs on the worker's stack, with the worker's thread-locals.
 //!
-//! Signals that were sent to the process keep waiting, unless the thread has one of the same
-//! number: the kernel would give it both. The worker reads in `/proc` which signals are the
-//! thread's. It reads that only if a signal waits, and without the C library's memory. A worker
-//! without a core does not look.
+//! Signals to the process keep waiting, unless the kernel thread has one of the same number: then the kernel delivers
+//! both. The worker reads in `/proc` which signals are the kernel thread's. It reads that only if a signal waits, and
+//! does not use the C library's memory. A worker without a core does not look.
 
 use crate::system::masks::{ALL, set_mask};
 use crate::system::{next, small_file};
@@ -34,8 +31,8 @@ pub(super) fn may_come() -> bool {
     IS_KNOWN.load(Relaxed)
 }
 
-/// Lets the signals come that wait for the calling kernel thread alone and are not in `mask`. All are blocked, before and
-/// after.
+/// Lets those signals come that wait for the calling kernel thread alone and are not in `mask`. All signals are blocked
+/// before and after.
 pub(super) fn take(mask: u64) {
     if waiting() & !mask == 0 {
         return;
@@ -58,13 +55,13 @@ fn waiting() -> u64 {
     set
 }
 
-/// The signals that wait for the calling kernel thread; none if the system does not say.
+/// The signals that wait for the calling kernel thread alone. Empty if `/proc` cannot be read.
 fn own() -> u64 {
     let mut text = [0_u8; 4096];
     parse(small_file::read(c"/proc/thread-self/status", &mut text))
 }
 
-/// The line `SigPnd`, a number in hexadecimal digits.
+/// The number in the line `SigPnd`, in hexadecimal digits.
 fn parse(status: &[u8]) -> u64 {
     const NAME: &[u8] = b"\nSigPnd:\t";
     let Some(at) = status.windows(NAME.len()).position(|part| part == NAME) else {

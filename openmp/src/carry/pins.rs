@@ -1,16 +1,17 @@
-//! Programs that bind their threads to CPUs, and ask where they are bound.
+//! Functions by which a program binds its threads to CPUs, and asks for a thread's CPUs.
 //!
-//! A carried rank that binds itself would bind the worker that executes it just then: for good, and two workers perhaps to
-//! one CPU. So the functions for that are defined here. A rank's CPUs are kept by the kernel thread that the rank
-//! was made with, its [home](super::home): a rank that asks for its CPUs learns that thread's. So
-//! the kernel checks the set and keeps it, and it counts where the rank is executed at its home. Workers stay where they are.
+//! A carried rank that binds itself would bind its present worker, for good, and perhaps two workers to one CPU. So
+//! these functions are defined here. The kernel thread that a rank was made with, its [home](super::home), keeps the
+//! rank's CPUs: a rank that asks for its CPUs gets that thread's. So the kernel checks and keeps the set, and the set
+//! has its effect while the rank runs at its home. Workers stay on their CPUs.
 //!
 //! # Another runtime
 //!
-//! GCC's library may be loaded as well: the program names it, or a package of Python's has its own copy. Its constructor binds
-//! the first thread to the first place, if the user's variables say so, and does nothing else ever, since all calls come
-//! here. The loader runs that constructor before this library's, or long after it. This library binds threads itself. So what
-//! a library of such a name asks for is not done, and the process's CPUs are known as they were.
+//! GCC's library may be loaded as well, by the program or by a package of Python's with its own copy. If the user's
+//! variables ask for it, its constructor binds the first thread to the first place. The library does nothing else,
+//! since all calls come to this one. The loader runs that constructor before this library's, or long after it. But this
+//! library binds threads itself. So it ignores requests to bind from a library of such a name, and knows the process's
+//! CPUs as they were.
 
 use super::{current, kernel_threads, registry};
 use crate::environment::binds;
@@ -31,27 +32,28 @@ static GET: Next = Next::new(c"sched_getaffinity");
 static SET_THREADS: Next = Next::new(c"pthread_setaffinity_np");
 static GET_THREADS: Next = Next::new(c"pthread_getaffinity_np");
 
-/// The functions behind these are looked for.
+/// Finds the C library's functions.
 pub(super) fn find() {
     for function in [&SET, &GET, &SET_THREADS, &GET_THREADS] {
         function.find();
     }
 }
 
-/// A member of a region has bound itself that was not carried. Relaxed: an estimate.
+/// Whether a member of a region that was not carried has bound itself. Relaxed: an estimate.
 static BOUND: AtomicBool = AtomicBool::new(false);
 
-/// The CPUs of new workers: `None` means the leader's.
+/// The CPUs of new workers. `None`: the leader's.
 ///
-/// A leader that has bound itself as a member of an earlier region has done so for that region.
+/// If the leader bound itself as a member of an earlier region, that holds for that region only.
 pub(super) fn of_new_workers() -> Option<Cpus> {
     let is_bound = BOUND.load(Relaxed);
     is_bound.then(crate::environment::cores::of_watch).flatten()
 }
 
-/// The leader's kernel thread, which is worker 0's in regions. Relaxed, as the next word: the leader itself writes both.
+/// The leader's kernel thread, which is worker 0's in regions. Relaxed, like the next word: the leader itself writes
+/// both.
 static LEADER: AtomicI32 = AtomicI32::new(0);
-/// The leader has bound itself in a carried region, and since then not elsewhere.
+/// Whether the leader has bound itself in a carried region, and not elsewhere since then.
 static LEADER_IS_BOUND: AtomicBool = AtomicBool::new(false);
 
 /// The calling thread leads the carried team from now on.
@@ -60,7 +62,8 @@ pub(super) fn note_leader() {
     LEADER_IS_BOUND.store(false, Relaxed);
 }
 
-/// The kernel thread that keeps the calling rank's CPUs, or is to if it `sets` them. `None`: the caller is no rank.
+/// The kernel thread that keeps the calling rank's CPUs, or will keep them if the rank `sets` them. `None`: the caller
+/// is no rank.
 fn keeper(sets: bool) -> Option<pid_t> {
     let rank = current::rank()?;
     if registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank)) {
@@ -70,12 +73,13 @@ fn keeper(sets: bool) -> Option<pid_t> {
             return Some(LEADER.load(Relaxed));
         }
     }
-    // SAFETY: null, or a home, which lives for ever. Acquire: what is in it.
+    // SAFETY: null, or a home, which lives for ever. Acquire: the home's contents.
     let home = unsafe { rank.home.load(Acquire).as_ref() }?;
     Some(home.thread)
 }
 
-/// The number of the kernel thread that is meant, where the caller means itself by `thread`; else the number as it is.
+/// If the calling rank means itself by `thread`, the number of the kernel thread that keeps its CPUs. Otherwise
+/// `thread`.
 fn meant(thread: pid_t, sets: bool) -> pid_t {
     let is_own = thread == 0 || thread == kernel_threads::number();
     is_own.then(|| keeper(sets)).flatten().unwrap_or(thread)
@@ -92,12 +96,13 @@ fn note(thread: pid_t) {
 
 /// Whether an OpenMP library other than this one calls, from this address.
 fn is_runtime(caller: usize) -> bool {
-    // Such libraries bind nothing where the user has said nothing.
+    // Such libraries bind nothing without the user's variables.
     if !binds() {
         return false;
     }
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: any address may be asked for. The name is the loader's, and there as long as the object is, which calls.
+    // SAFETY: `dladdr` takes any address. The name is the loader's, and lives while the object is loaded. The object is
+    // the caller.
     unsafe {
         if libc::dladdr(caller as *const c_void, found.as_mut_ptr()) == 0 {
             return false;
@@ -118,7 +123,7 @@ fn is_runtime(caller: usize) -> bool {
     }
 }
 
-/// The next function, by the type that it has.
+/// The C library's function, with its type.
 macro_rules! next {
     ($function:ident as $type:ty) => {{
         // SAFETY: the C library's function of this name has this type.
@@ -142,9 +147,9 @@ extern "C" fn set(thread: pid_t, size: usize, cpus: *const cpu_set_t, caller: us
     next!(SET as Set)(meant, size, cpus)
 }
 
-/// Whether the caller means itself, and is a rank.
+/// If the caller means itself and is a rank: the kernel thread that keeps its CPUs.
 fn is_own(thread: pthread_t, sets: bool) -> Option<pid_t> {
-    // SAFETY: a call without arguments.
+    // SAFETY: the call has no arguments.
     let is_own = thread == unsafe { libc::pthread_self() };
     is_own.then(|| keeper(sets)).flatten()
 }
@@ -159,7 +164,7 @@ extern "C" fn set_threads(
         if is_runtime(caller) {
             return 0;
         }
-        // SAFETY: a call without arguments.
+        // SAFETY: the call has no arguments.
         if thread == unsafe { libc::pthread_self() } {
             note(0);
         }
@@ -168,7 +173,7 @@ extern "C" fn set_threads(
     by_number(|| next!(SET as Set)(keeper, size, cpus))
 }
 
-/// Calls a function that sets `errno`; returns the error's number instead, and leaves `errno` alone.
+/// Calls a function that sets `errno`. Returns the error's number instead, and leaves `errno` unchanged.
 fn by_number(call: impl FnOnce() -> c_int) -> c_int {
     let before = errno();
     let result = if call() == 0 { 0 } else { errno() };
@@ -176,7 +181,7 @@ fn by_number(call: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// As the system call does. `None`: it does not concern a rank.
+/// Does what the system call does. `None`: the call does not concern a rank.
 pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     if number != libc::SYS_sched_setaffinity && number != libc::SYS_sched_getaffinity {
         return None;
@@ -188,11 +193,11 @@ pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     }
     let [_, rest @ ..] = arguments;
     let [size, cpus, a, b, c] = rest;
-    // SAFETY: the caller's arguments, except the thread.
+    // SAFETY: the arguments are the caller's, except the thread.
     Some(unsafe { next::syscall(number, [meant as usize, size, cpus, a, b, c]) })
 }
 
-/// Functions that give on where they are called from.
+/// Defines functions that pass the address of their caller as one more argument.
 macro_rules! with_caller {
     ($($name:ident = $body:ident ($($type:ty),*);)*) => {
         $(
@@ -232,7 +237,7 @@ with_caller! {
 macro_rules! define {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> c_int $body:block)*) => {
         $(
-            // A test's own calls are the C library's.
+            // Tests call the C library's functions.
             #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
             #[cfg_attr(any(test, miri), allow(dead_code))]
             extern "C" fn $name($($argument: $type),*) -> c_int $body

@@ -1,14 +1,14 @@
-//! A rank's memory policy: the memory nodes for its memory (`set_mempolicy`).
+//! A rank's memory policy (`set_mempolicy`): the nodes where the kernel places its memory.
 //!
-//! The kernel keeps the policy for each kernel thread. Few programs set one. When the first thread does, each switch sets the
-//! policy of the rank that goes on, from then on. A rank that has set none has the policy that there was before.
+//! The kernel keeps a policy for each kernel thread. Few programs set one. After the first thread has set one, each
+//! switch sets the policy of the next rank. A rank that has set none keeps the policy from before.
 
 use crate::system::next;
 use crate::words::lock::Guarded;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-/// Nodes that a kernel may have.
+/// The most nodes that a kernel may have.
 const NODES: usize = 1024;
 
 /// A policy, in the kernel's form.
@@ -18,15 +18,15 @@ pub(super) struct Policy {
     nodes: [u64; NODES / 64],
 }
 
-/// The policy that there was before the first thread has set one.
+/// The policy before a thread first set one.
 static FIRST: OnceLock<Policy> = OnceLock::new();
 
-/// The calling thread is about to set one: the policy that there is now is noted.
+/// Notes the present policy. The calling thread is about to set another.
 pub(super) fn will_change() {
     FIRST.get_or_init(Policy::of_thread);
 }
 
-/// The calling thread's, if any thread has set one. Each policy is kept once, for ever.
+/// The calling thread's policy, if any thread has set one. Each policy is kept once, for ever.
 pub(super) fn ask() -> Option<&'static Policy> {
     static KNOWN: Guarded<Vec<&'static Policy>> = Guarded::new(vec![]);
     FIRST.get()?;
@@ -40,7 +40,7 @@ pub(super) fn ask() -> Option<&'static Policy> {
     }))
 }
 
-/// The calling kernel thread gets this policy, or [`FIRST`].
+/// Sets the calling kernel thread's policy to this one, or to [`FIRST`].
 pub(super) fn put_on(policy: Option<&'static Policy>) {
     if let Some(first) = FIRST.get() {
         policy.unwrap_or(first).set();
@@ -64,7 +64,7 @@ impl Policy {
 
     fn set(&self) {
         let is_any = self.nodes.iter().any(|&nodes| nodes != 0);
-        // The kernel takes no set where a mode has none.
+        // If a mode has no nodes, the kernel refuses a set of nodes.
         let (nodes, count) = if is_any {
             (self.nodes.as_ptr() as usize, NODES + 1)
         } else {

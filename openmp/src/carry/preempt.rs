@@ -1,33 +1,30 @@
-//! Preemption: a signal of the worker's [alarm](super::alarm) makes a rank leave, at any instruction. This is its handler.
+//! The handler of the signal by which a worker's [alarm](super::alarm) makes a rank leave, at any instruction.
 //!
-//! The handler runs on the rank's stack, above the frame in which the kernel has saved all
-//! registers. It goes to the worker as any waiting rank does; the worker that takes the rank again
-//! returns from the handler there, and the kernel restores the registers. The frame restores the
-//! signal mask and the alternate stack as well, which are the rank's
+//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers. It leaves to the
+//! worker as any waiting rank does. When a worker takes the rank again, the handler returns on that worker, and the
+//! kernel restores the registers from the frame. It also restores the rank's signal mask and alternate stack
 //! ([`thread_state`](super::thread_state)).
 //!
-//! # When a rank leaves
+//! # Conditions for leaving
 //!
-//! * Its next instruction is in the program's own code ([`code_map`]): not in a library that
-//!   has locks, nor here. So the worker is not on its own stack either.
-//! * It is not at a system call that goes on in the handler ([`restart`]).
-//! * It has no lock of OpenMP's.
-//! * The signals are blocked that the rank is known to have blocked. In a handler of the program's
-//!   others are.
-//! * It is not on an alternate stack. A handler of the program's may run there with no more signals blocked.
+//! * Its next instruction is in the program's own code ([`code_map`]), and not in this library or one that has locks.
+//!   So the kernel thread is not on the worker's own stack either.
+//! * The handler does not have to make the rest of a system call for it ([`restart`]).
+//! * It holds no lock of OpenMP's.
+//! * Its signal mask is the one that was noted. In a handler of the program's the mask differs.
+//! * It is not on an alternate stack, where a handler of the program's may run with the noted mask.
 //! * It has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
 //!
-//! Otherwise the alarm is set again, later each time, and after some times no more.
+//! Otherwise the alarm is set again, each time after a longer delay, for a limited number of times.
 //!
 //! # Ranks that spin
 //!
-//! The handler follows the rank's next instructions by hand ([`waits`](super::waits)). A rank that
-//! only waits for memory leaves with this as its condition. If it has unknown instructions, and
-//! another thread has rung since the worker has stalled, the handler notes the rank's registers,
-//! the vector registers too, and looks again a little later. A loop that computes has changed one;
-//! a loop that waits for a word of memory has not. Three looks must show the same. Another
-//! process's time does not count, as far as the kernel knows of it: a virtual processor may have
-//! been taken away between two looks, which then show the same of any loop.
+//! The handler simulates the rank's next instructions ([`waits`](super::waits)). If the rank only waits for memory, it
+//! leaves with the condition that it no longer does. If an instruction is unknown, and the watch has rung because the
+//! worker stalled, the handler notes all the rank's registers, and looks again a little later. A loop that computes has
+//! changed a register then. A loop that waits for a word of memory has not. Three looks must show the same registers.
+//! Two looks count only if this kernel thread was executed between them: if it was not, any loop shows the same
+//! registers. The kernel does not know when a virtual processor was taken away.
 
 use super::alarm::Alarm;
 use super::costs::LATE;
@@ -41,12 +38,12 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Between two looks at a rank that may spin.
+/// The time between two looks at a rank that may spin.
 const LOOK: Duration = Duration::from_micros(40);
 /// The number of looks after the first that must show the same registers.
 const LOOKS: u32 = 2;
 
-/// How long this kernel thread has been executed, in ns.
+/// The processor time of this kernel thread, in ns.
 fn thread_time() -> i64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -57,10 +54,10 @@ fn thread_time() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// Notes what the rank has in its registers, and looks `left` times more.
+/// Notes the rank's registers, for `left` more looks.
 fn look_again(alarm: &Alarm, now: u64, registers: Registers, left: u32) {
     alarm.wake_after(now, Native::duration_to_ticks(LOOK));
-    // After the timer is set, which takes some of the thread's time.
+    // After the timer is set, since that takes some of the thread's time.
     let time = thread_time();
     alarm.noted.set(Some(Noted {
         registers,
@@ -76,18 +73,18 @@ pub(super) extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, cont
     let Some(worker) = signals::addressee(info) else {
         return signals::pass_on(signal, info, context);
     };
-    // SAFETY: the address that this kernel thread has entered itself with, which is a worker's; workers live for ever.
+    // SAFETY: the address is the one in this kernel thread's own entry, which is a worker's. Workers live for ever.
     let worker = unsafe { &*worker.cast::<Worker>() };
     let by_timer = info.si_code == libc::SI_TIMER;
     let broken_off = restart::broken_off(frame);
     look(worker, by_timer, broken_off.is_some(), frame);
     if let Some(Some(call)) = broken_off {
-        // The rank has not left: the worker is its own.
+        // Such a rank does not leave, so this is still its worker.
         call.go_on(&worker.alarm, frame);
     }
 }
 
-/// The worker's rank leaves, if it is to and can.
+/// Makes the worker's rank leave, if it is due and can leave.
 fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut libc::ucontext_t) {
     let alarm = &worker.alarm;
     alarm.rung.store(0, Relaxed);
@@ -106,7 +103,7 @@ fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut l
         }
     }
     let (registers, machine) = (Registers::of(frame), Machine::of(frame));
-    // SAFETY: the frame has the kernel's part of the mask, a word.
+    // SAFETY: the kernel's part of the mask in the frame is a word.
     let mask = unsafe { (&raw const frame.uc_sigmask).cast::<u64>().read() };
     let has_other_mask = mask != rank.state.mask();
     if has_other_mask {

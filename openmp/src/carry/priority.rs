@@ -1,15 +1,15 @@
 //! Mutexes that raise priorities (`pthread_mutexattr_setprotocol`).
 //!
-//! The kernel wants the kernel thread that owns such a mutex to unlock it. A carried rank has no
-//! kernel thread of its own. So a program that makes one has threads that are not carried, from the next
-//! region on: [`is_announced`].
+//! The kernel requires that the kernel thread which owns such a mutex also unlocks it. But a carried rank changes its
+//! kernel thread. So after a program has made such a mutex, threads are not carried, from the next region on
+//! ([`is_announced`]).
 //!
-//! If the mutex inherits priorities, and a carried region runs when it is made, ranks may use it in this region. So it is made as a
-//! mutex without priorities: it keeps threads apart as before, all its life. A mutex with a ceiling is made as asked for:
-//! the kernel has no part in waiting for it.
+//! If a mutex that inherits priorities is made while a carried region runs, ranks may use it in this region. So it is
+//! made as a mutex without priorities, for its whole life: it still excludes other threads. A mutex with a priority
+//! ceiling is made as requested: the kernel has no part in waiting for it.
 //!
-//! Robust mutexes need nothing: the kernel looks at their owner when a thread ends, and a rank's thread is there until the
-//! process ends.
+//! Robust mutexes need no change: the kernel looks at their owner when a thread ends, and a rank's thread lives until
+//! the process ends.
 
 use super::registry;
 use crate::system::export;
@@ -19,21 +19,21 @@ use std::ffi::c_int;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Whether there is such a mutex.
+/// Whether a mutex that raises priorities was made.
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
 
 static MUTEX_INIT: Next = Next::new(c"pthread_mutex_init");
 
-/// The function behind this one is looked for.
+/// Finds the C library's function.
 pub(super) fn find() {
     MUTEX_INIT.find();
 }
 
-/// Whether threads are not to be carried any more.
+/// Whether threads are no longer to be carried.
 ///
-/// Sequentially consistent, as all announcements here: a thread that begins a carried region
-/// announces it and then asks this; a thread that makes a mutex announces it and then asks whether
-/// a region is carried. At least one of the two threads sees the other's word.
+/// Sequentially consistent, like the other announcements here. A thread that begins a carried region announces the
+/// region, and then reads this word. A thread that makes a mutex announces the mutex, and then reads whether a carried
+/// region runs. So at least one of the two threads sees the other's announcement.
 pub(super) fn is_announced() -> bool {
     ANNOUNCED.load(SeqCst)
 }
@@ -44,21 +44,21 @@ unsafe extern "C" {
     fn pthread_mutexattr_setprotocol(of: *mut pthread_mutexattr_t, protocol: c_int) -> c_int;
 }
 
-/// In the C library's numbers.
+/// The C library's numbers for protocols.
 const NONE: c_int = 0;
 const INHERIT: c_int = 1;
 
-/// How a mutex of these attributes raises priorities.
+/// The priority protocol of a mutex with these attributes.
 fn protocol(attributes: *const pthread_mutexattr_t) -> c_int {
     let mut protocol = NONE;
     if !attributes.is_null() {
-        // SAFETY: the program's; the number is written, or stays.
+        // SAFETY: the attributes are the program's. The function writes the number, or leaves it.
         unsafe { pthread_mutexattr_getprotocol(attributes, &raw mut protocol) };
     }
     protocol
 }
 
-/// Announces such a mutex. Returns whether a carried region runs.
+/// Announces a mutex that raises priorities. Returns whether a carried region runs.
 fn announce() -> bool {
     if !ANNOUNCED.swap(true, SeqCst) && crate::environment::settings().displays {
         crate::system::report::line(format_args!(
@@ -73,14 +73,14 @@ export! {
         mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t,
     ) -> c_int {
         let Some(function) = MUTEX_INIT.find() else { return libc::ENOSYS };
-        // SAFETY: it is the function of this name.
+        // SAFETY: the C library's function of this name has this type.
         let function: extern "C" fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int =
             unsafe { std::mem::transmute(function) };
         let protocol = protocol(attributes);
         if protocol == NONE || !announce() || protocol != INHERIT {
             return function(mutex, attributes);
         }
-        // SAFETY: the attributes are plain numbers; of a copy one is changed.
+        // SAFETY: the attributes are plain numbers. Only a copy is changed.
         let plain = unsafe {
             let mut plain = attributes.read();
             pthread_mutexattr_setprotocol(&raw mut plain, NONE);

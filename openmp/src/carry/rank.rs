@@ -17,58 +17,61 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, compiler_fe
 /// See [`Rank::call`].
 pub(super) const NO_CALL: c_long = -1;
 
-/// See the module; it lives for ever.
+/// See the module. A rank lives for ever. *Owner*: the worker that has taken the rank, or the rank itself while it
+/// runs.
 #[repr(align(128))]
 pub(crate) struct Rank {
     pub(super) word: RankWord<Native>,
-    /// The stack pointer when it left; its owner's.
+    /// The stack pointer when the rank left. The owner's.
     pub(super) stack: UnsafeCell<usize>,
     pub(super) thread_pointer: Cell<usize>,
-    /// Its state in the kernel; its owner's.
+    /// The rank's state in the kernel. The owner's.
     pub(super) state: State,
-    /// The condition for its return; its owner's. On its stack.
+    /// The condition on which the rank continues, on its stack. The owner's.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
-    /// The worker that executes it; null at first.
+    /// The worker that executes the rank. Null at first.
     worker: AtomicPtr<Worker>,
-    /// Its own kernel thread, where no worker is left; null: not there yet.
+    /// The rank's own kernel thread, for use when no worker is free. Null: not made yet.
     pub(super) home: AtomicPtr<Home>,
-    /// It leaves to go on at its home; its owner's.
+    /// The rank leaves in order to continue at its home. The owner's.
     pub(super) goes_home: Cell<bool>,
-    /// It has left in the handler of an alarm; its owner's.
+    /// The rank has left in the alarm's handler. The owner's.
     pub(super) was_preempted: Cell<bool>,
-    /// It is about to leave, or has just come back: a signal's handler that would leave then does not, so that
-    /// [`wait_once`](Self::wait_once) is on the worker that it has read. The owner's. Relaxed: only its own handlers
-    /// read it, so that the compiler alone must keep the order.
+    /// The rank is about to leave, or has just come back. A signal handler then does not make it leave, so that
+    /// [`wait_once`](Self::wait_once) is still on the worker that it has read. The owner's. Relaxed: only the rank's
+    /// own handlers read it, so only the compiler must keep the order.
     pub(super) leaves: AtomicBool,
-    /// The rank's position when its team's members are divided among workers.
+    /// The rank's number in its team.
     pub(super) id: AtomicU32,
-    /// Only worker 0 may run it: it is the leader, at the end of a region.
+    /// Only worker 0 may run the rank: it is the leader's, at the end of a region.
     pub(super) pinned: AtomicBool,
-    /// When workers must ask whether it goes on, since no bell rings for it.
+    /// When workers must look whether the rank can continue, since no bell rings for it.
     pub(super) polled: Polled<Native>,
-    /// Locks that it has; it is not cut then. An estimate, since a lock may be given on.
+    /// The number of locks that the rank holds. It is not cut while it holds one. An estimate, since another rank may
+    /// unlock a lock.
     pub(super) held: Cell<u32>,
-    /// The system call that it makes by `syscall`, or [`NO_CALL`].
+    /// The number of the system call that the rank makes by `syscall`, or [`NO_CALL`].
     pub(super) call: Cell<c_long>,
-    /// Since when it is executed.
+    /// The time since which the rank is executed.
     pub(super) since: AtomicU64,
-    /// Ticks that it had in this episode before.
+    /// The ticks that the rank ran in this episode before `since`.
     pub(super) used: Cell<u64>,
-    /// The part of them that cuts took.
+    /// The ticks that cuts cost in this episode.
     pub(super) lost: Cell<u64>,
-    /// Ticks of its own work in the last one.
+    /// The ticks of the rank's own work in the last episode.
     pub(super) took: AtomicU64,
 }
 
-// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `goes_home`, `was_preempted`, `held`, `call`, `used` and `lost`.
-// The worker that has taken `word` touches them, and so does the rank itself, which runs on the same kernel
-// thread. `RankWord` hands them on by a release and an acquire. The first owner is the thread that makes the
-// rank. A leader also writes `thread_pointer` and `state` of its rank as it claims a team and as a region begins. Between
-// regions the rank waits for nothing, its word stays taken, and no worker executes it. All other threads read atomics only.
+// SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `goes_home`, `was_preempted`,
+// `held`, `call`, `used` and `lost`. Only the worker that has taken `word` touches them, and the rank itself, which
+// runs on the same kernel thread. `RankWord` passes them to the next owner by a release and an acquire. The first owner
+// is the thread that makes the rank. A leader also writes `thread_pointer` and `state` of its rank when it claims a
+// team and when a region begins. Between regions that rank waits for nothing, its word stays taken, and no worker
+// executes it. All other threads read only atomics.
 unsafe impl Sync for Rank {}
 
 impl Rank {
-    /// The calling thread as a rank.
+    /// Makes a rank of the calling thread.
     pub(super) fn new() -> Self {
         Self {
             word: RankWord::running(),
@@ -93,23 +96,23 @@ impl Rank {
         }
     }
 
-    /// The worker that executes this rank. The rank itself asks, or that worker.
+    /// The worker that executes this rank. Only the rank itself or that worker may ask.
     pub(super) fn worker(&self) -> &'static Worker {
-        // Relaxed: the worker itself has written it, or the caller is the worker.
+        // Relaxed: the caller's kernel thread has written it: it is the worker's.
         let worker = self.worker.load(Relaxed);
         debug_assert!(!worker.is_null(), "a rank that no worker has");
-        // SAFETY: `set_worker` was called before a rank goes on at a worker, and workers live for ever.
+        // SAFETY: each worker calls `set_worker` before it executes a rank, and workers live for ever.
         unsafe { &*worker }
     }
 
-    /// This worker is to execute the rank.
+    /// Notes the worker that is about to execute the rank.
     pub(super) fn set_worker(&self, worker: &'static Worker) {
         self.worker.store(ptr::from_ref(worker).cast_mut(), Relaxed);
     }
 
-    /// Lets others run, and goes on when the condition has held.
+    /// Leaves the worker to other ranks, and continues after the condition has held.
     pub(super) fn leave_until(&self, condition: &dyn Fn() -> bool) {
-        // SAFETY: the reference is used while this function has not gone on.
+        // SAFETY: the reference is used only before `wait_once` returns.
         let condition = unsafe {
             std::mem::transmute::<&dyn Fn() -> bool, &'static (dyn Fn() -> bool + 'static)>(
                 condition,
@@ -118,7 +121,7 @@ impl Rank {
         self.wait_once(Some(condition));
     }
 
-    /// Goes back to its worker, until a worker finds that the condition holds.
+    /// Leaves the worker. Returns when a worker has found that the condition holds.
     pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
         let leaves = self.leaves.load(Relaxed);
         self.leaves.store(true, Relaxed);
@@ -126,7 +129,7 @@ impl Rank {
         compiler_fence(SeqCst);
         self.condition.set(condition);
         let worker = self.worker();
-        // SAFETY: the worker executes this rank, and waits where it went here.
+        // SAFETY: the worker executes this rank, and its stack was saved when it came here.
         unsafe {
             switch::leave(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
         }
@@ -135,30 +138,30 @@ impl Rank {
         self.condition.set(None);
     }
 
-    /// Its own kernel thread, if it can be called.
+    /// The rank's own kernel thread, if it can get orders.
     pub(super) fn home(&self) -> Option<&'static Home> {
-        // SAFETY: homes live for ever. Acquire: what is in it.
+        // SAFETY: homes live for ever. Acquire: the home's contents.
         unsafe { self.home.load(Acquire).as_ref() }
     }
 
-    /// Whether the calling rank is where it stays while ranks are at home: at its own kernel thread, which the leader's is
-    /// beside its home. There it waits as a thread of the system.
+    /// Whether the calling rank runs on its own kernel thread, where it waits as a thread of the system. The leader's
+    /// own kernel thread is worker 0, not its home.
     pub(super) fn is_at_home(&self) -> bool {
         let worker = self.worker().index;
         let leads = || registry::lead().is_some_and(|lead| ptr::eq(lead.rank, self));
         worker >= home::FIRST || (worker == 0 && leads())
     }
 
-    /// Its part of an episode begins.
+    /// The rank begins an episode.
     pub(super) fn begin(&self, now: u64) {
         self.used.set(0);
         self.lost.set(0);
         self.since.store(now, Relaxed);
     }
 
-    /// Whether it can go on. The caller has taken it.
+    /// Whether the rank can continue. The caller has taken it.
     pub(super) fn goes_on(&self) -> bool {
-        // SAFETY: the rank waits in the frame where the condition lives.
+        // SAFETY: the rank waits in the frame that holds the condition.
         let holds = |condition: *const dyn Fn() -> bool| unsafe { (*condition)() };
         self.condition.get().is_none_or(holds)
     }
@@ -183,12 +186,12 @@ impl Waiter for Rank {
     }
 
     fn bind(&self, cpus: &Cpus) {
-        // SAFETY: null, or a home, which lives for ever. Acquire: what is in it.
+        // SAFETY: null, or a home, which lives for ever. Acquire: the home's contents.
         let home = unsafe { self.home.load(Acquire).as_ref() };
         home.inspect(|home| _ = cpus.put_on(home.thread));
     }
 
-    /// Its part of the episode is done: what it took is known.
+    /// The rank has ended its episode: its time is known.
     fn arrive(&self) {
         let now = Native::now();
         let used = self.used.get() + (now - self.since.load(Relaxed));
@@ -197,7 +200,7 @@ impl Waiter for Rank {
         self.begin(now);
         let worker = self.worker().index;
         registry::division().inspect(|it| it.arrived(worker, now));
-        // Ranks rarely hold locks across a barrier; a lock that was handed on is forgotten.
+        // Ranks rarely hold a lock across a barrier. Locks that another rank unlocked are forgotten here.
         self.held.set(0);
     }
 

@@ -18,10 +18,10 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 use std::time::{Duration, Instant};
 
-/// Ranks that there may be.
+/// The most ranks, over the life of the process.
 pub(super) const MOST: usize = 1024;
 
-/// A place for one value that lives for ever.
+/// A slot for one value that lives for ever.
 struct Slot<T: 'static>(AtomicPtr<T>);
 
 impl<T> Slot<T> {
@@ -97,46 +97,46 @@ pub(super) fn ranks() -> impl Iterator<Item = &'static Rank> {
     REGISTRY.ranks[..rank_count()].iter().filter_map(Slot::get)
 }
 
-/// The rank is member `id` of the team that is carried.
+/// Sets member `id` of the carried team.
 pub(super) fn set_member(id: usize, rank: &'static Rank) {
     REGISTRY.members[id].set(rank);
 }
 
-/// Member `id` of the team that is carried.
+/// Member `id` of the carried team.
 pub(super) fn member(id: usize) -> Option<&'static Rank> {
     REGISTRY.members.get(id)?.get()
 }
 
 /// The number for the next worker, if fewer than `wanted` workers were started.
 pub(super) fn next_worker(wanted: usize) -> Option<usize> {
-    // Relaxed: only the leader of the team that is carried starts workers.
+    // Relaxed: only the leader of the carried team starts workers.
     let is_wanted = REGISTRY.started.load(Relaxed) < wanted.min(MOST);
     is_wanted.then(|| REGISTRY.started.fetch_add(1, Relaxed))
 }
 
-/// The worker has begun.
+/// Adds a worker that has begun.
 pub(super) fn add_worker(worker: &'static Worker) {
     REGISTRY.workers[worker.index].set(worker);
 }
 
 /// The workers that have begun. The workers of homes are not listed.
 pub(super) fn workers() -> impl Iterator<Item = &'static Worker> {
-    // Relaxed: a worker is found by its own slot.
+    // Relaxed: the worker's own slot publishes it.
     let count = REGISTRY.started.load(Relaxed).min(MOST);
     REGISTRY.workers[..count].iter().filter_map(Slot::get)
 }
 
-/// The leaders' rank and worker, once they were made.
+/// The leaders' rank and worker, if they were made.
 pub(super) fn lead() -> Option<&'static Lead> {
     REGISTRY.lead.get()
 }
 
-/// The leaders' rank and worker are made.
+/// Sets the leaders' rank and worker.
 pub(super) fn set_lead(lead: &'static Lead) {
     REGISTRY.lead.set(lead);
 }
 
-/// The caller's team, of this size, is carried from now on. Returns `false` if another team is carried.
+/// Claims the workers for the caller's team, of this size. Returns `false` if another team is carried.
 pub(super) fn claim(size: usize) -> bool {
     // AcqRel: orders this after the last owner's accesses.
     if REGISTRY.is_owned.swap(true, AcqRel) {
@@ -170,17 +170,18 @@ pub(super) fn division() -> Option<&'static Division> {
     REGISTRY.division.get()
 }
 
-/// A carried region begins. Sequentially consistent: next the caller asks whether a mutex with a priority was announced. The thread that
-/// makes such a mutex announces it, and then asks whether a region runs ([`priority`](super::priority)).
+/// A carried region begins. Sequentially consistent: next the caller reads whether a mutex that raises priorities was
+/// announced. A thread that makes such a mutex announces it, and then reads whether a region runs
+/// ([`priority`](super::priority)).
 pub(super) fn begin_region() {
     REGISTRY.is_in_region.swap(true, SeqCst);
-    // Relaxed: only the leader of the team that is carried writes it; for estimates.
+    // Relaxed: only the leader of the carried team writes the count, and others use it for estimates.
     let regions = REGISTRY.regions.load(Relaxed);
     REGISTRY.regions.store(regions.wrapping_add(1), Relaxed);
     REGIONS.ring_after_rmw();
 }
 
-/// Threads that look at the workers now and then sleep here while no region is carried.
+/// The threads that watch the workers sleep here while no region is carried.
 static REGIONS: Bell<Native> = Bell::native();
 
 /// The last state that [`rest`] has seen.
@@ -190,7 +191,8 @@ pub(super) struct Seen {
     since: Option<Instant>,
 }
 
-/// Returns at once while regions are carried, or were a moment ago; else when the next one begins.
+/// Returns at once while regions are carried, or were within the last second. Otherwise returns when the next region
+/// begins.
 pub(super) fn rest(seen: &mut Seen) {
     let regions = REGISTRY.regions.load(Relaxed);
     if is_in_region() || seen.regions != regions {
@@ -205,8 +207,7 @@ pub(super) fn rest(seen: &mut Seen) {
     }
 }
 
-/// After this long without a region the next one is probably far. A wake-up delays a region by some
-/// microseconds.
+/// After this time without a region, the next one is probably far away. A wake-up delays a region by some microseconds.
 const REST: Duration = Duration::from_secs(1);
 
 /// The carried region has ended, or could not begin.

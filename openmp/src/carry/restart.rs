@@ -1,30 +1,31 @@
-//! System calls that a signal of ours breaks off.
+//! System calls that a signal of this library's (*ours*) breaks off.
 //!
-//! The kernel begins most calls again by itself. It does not where a call has a time limit or a signal mask of its own: a sleep, `poll`,
-//! `epoll_wait`, `recv` on a socket with a limit. A program that sleeps for a second in a rank would find that
-//! it has slept for some milliseconds, or would see `EINTR` without a handler of its own. So our handler makes the rest of the call, and the
-//! program sees that call's result.
+//! The kernel restarts most calls by itself. But it breaks off calls that have a time limit or a signal mask of their
+//! own: a sleep, `poll`, `epoll_wait`, `recv` on a socket with a limit. A rank that sleeps for a second would find that
+//! it slept for some milliseconds, or would get `EINTR` although the program has no handler. So our handler makes the
+//! rest of the call, and the program gets the result of that.
 //!
-//! * Where the kernel has kept the time that is left, its `restart_syscall` goes on.
-//! * Other calls are made once more, by their number ([`call_number`](super::call_number)) with the arguments that the frame has.
-//!   `ppoll` and `pselect` have written the time that is left into their argument. `epoll_wait` and sockets have not: such a call lasts
-//!   longer by the time until our signal came, some milliseconds.
+//! * If the kernel has kept the remaining time, the handler calls `restart_syscall`.
+//! * The handler makes other calls once more, by their number ([`call_number`](super::call_number)) and with the
+//!   arguments in the frame. `ppoll` and `pselect` have written the remaining time into their argument. `epoll_wait`
+//!   and calls on sockets have not: they last longer by the time before our signal, some milliseconds.
 //!
 //! # The program's own signals
 //!
-//! They break off the call, as they would without ours. Our handler has all signals blocked from its first instruction. It
-//! opens them by the call itself where the call has a mask: no signal is lost then. Otherwise it looks whether a signal waits, and leaves
-//! `EINTR` to the program if one does. A signal may come between this look and the call, in some 0.3 us. The
-//! program then sees what it would see if the signal had come before the call.
+//! The program's signals break off the call, as they would without ours. Our handler has all signals blocked from its
+//! first instruction. If the call has a signal mask, the call itself unblocks them, and no signal is missed. Otherwise
+//! the handler looks for a pending signal. If there is one, the program gets `EINTR`. A signal may still come between
+//! this look and the call, within some 0.3 us. The program then sees what it would see if the signal had come before
+//! the call.
 //!
-//! A signal of ours may have waited until a handler of the program's returned, since that handler
-//! blocks all signals. If this handler had broken off a call, the frame looks the same, and the
-//! call is made once more. The kernel tells the two cases apart only if it has kept the time.
+//! A handler of the program's may block all signals, so that our signal comes only when that handler returns. If that
+//! handler had broken off a call, the frame looks the same, and our handler makes the call once more. The two cases
+//! differ only if the kernel has kept the remaining time.
 //!
 //! # What remains broken off
 //!
-//! Calls with an unknown number, and calls that are not in [`kind`]. On other processors than
-//! x86-64 the kernel has overwritten the first argument, and only calls of the first kind go on.
+//! Calls with an unknown number, and calls that are not in [`kind`]. On processors other than x86-64 the kernel has
+//! overwritten the first argument, and our handler restarts only calls whose time the kernel has kept.
 
 use super::alarm::Alarm;
 use super::frame::Registers;
@@ -34,18 +35,18 @@ use std::ffi::c_long;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How a call goes on.
+/// How the handler makes the rest of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Kind {
     /// By `restart_syscall`.
     Kept,
     /// By the same call. This argument is its mask.
     Masked(usize),
-    /// The same, and this argument is the address of the mask's address.
+    /// By the same call. This argument is the address of the mask's address.
     Indirect(usize),
     /// By another call, which takes a mask in this argument.
     As(c_long, usize),
-    /// By `ppoll` for nothing.
+    /// By `ppoll` on no files.
     Pause,
     /// By the same call.
     Plain,
@@ -59,12 +60,12 @@ pub(super) struct Call {
     arguments: [usize; 6],
 }
 
-/// Calls on x86-64.
+/// How the rest of a call is made, on x86-64.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn kind(number: c_long, arguments: &[usize; 6]) -> Option<Kind> {
     Some(match number {
         libc::SYS_poll | libc::SYS_nanosleep | libc::SYS_futex => Kind::Kept,
-        // Until a time: nothing needs to be kept.
+        // A sleep until a given time needs no remaining time.
         libc::SYS_clock_nanosleep if arguments[1] == 0 => Kind::Kept,
         libc::SYS_ppoll => Kind::Masked(3),
         libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => Kind::Masked(4),
@@ -97,10 +98,10 @@ pub(super) fn kind(number: c_long, arguments: &[usize; 6]) -> Option<Kind> {
     })
 }
 
-/// Whether the frame's signal has broken off a call that the kernel does not begin again, and how the call goes on. The inner `None`: not at
-/// all.
+/// If the frame's signal has broken off a call that the kernel does not restart: how to make the rest of the call. The
+/// inner `None`: the call stays broken off.
 pub(super) fn broken_off(frame: &libc::ucontext_t) -> Option<Option<Call>> {
-    // SAFETY: the frame's next instruction, and so the one before it, is code.
+    // SAFETY: the address of the frame's next instruction is an address of code.
     unsafe { Registers::of(frame).is_broken_off() }.then(|| call(frame))
 }
 
@@ -117,7 +118,7 @@ fn call(frame: &libc::ucontext_t) -> Option<Call> {
     })
 }
 
-/// The number is there, and the first argument is not.
+/// Here the frame has the call's number, but not the first argument.
 #[cfg(not(target_arch = "x86_64"))]
 fn call(_frame: &libc::ucontext_t) -> Option<Call> {
     Some(Call {
@@ -138,13 +139,14 @@ impl Call {
         let result = self.rest(mask, alarm.signal());
         alarm.blocked.store(false, Relaxed);
         set_errno(error);
-        // A simulated kernel may not have `restart_syscall`.
+        // A simulated kernel may lack `restart_syscall`.
         if let Some(result) = result.filter(|&result| result != -c_long::from(libc::ENOSYS)) {
             Registers::set_result(frame, result);
         }
     }
 
-    /// The result of the call's rest; the caller has all signals blocked, and had `mask` before. `None`: a signal of the program's has come.
+    /// Makes the rest of the call, and returns its result. The caller has all signals blocked, and had `mask` before.
+    /// `None`: a signal of the program's is pending.
     fn rest(self, mask: u64, ours: u64) -> Option<c_long> {
         const SIZE: usize = size_of::<u64>();
         let open = mask | ours;
@@ -165,7 +167,7 @@ impl Call {
                 Some(make(self.number, arguments))
             }
             Kind::Indirect(at) => {
-                // SAFETY: the program's address of its mask's address, or null; the kernel has read it.
+                // SAFETY: null, or the program's address of its mask's address, which the kernel has read.
                 let given =
                     unsafe { ptr::with_exposed_provenance::<usize>(arguments[at]).as_ref() };
                 let mask = of_program(given.map_or(0, |&at| at), open) | ours;
@@ -185,15 +187,15 @@ impl Call {
     }
 }
 
-/// The mask at the address, if the program has given one.
+/// The program's mask at the address, or `otherwise` if the address is null.
 fn of_program(address: usize, otherwise: u64) -> u64 {
-    // SAFETY: a mask of the program's, or null; the kernel has read it.
+    // SAFETY: null, or a mask of the program's, which the kernel has read.
     unsafe { ptr::with_exposed_provenance::<u64>(address).as_ref() }.map_or(otherwise, |&mask| mask)
 }
 
-/// Makes a call; its result as the kernel gives it.
+/// Makes a call. Returns the kernel's result.
 fn make(number: c_long, arguments: [usize; 6]) -> c_long {
-    // SAFETY: goes on with this thread's last call; its arguments are the program's.
+    // SAFETY: this continues the thread's own call, with the program's arguments.
     match unsafe { next::syscall(number, arguments) } {
         -1 => -c_long::from(errno()),
         result => result,

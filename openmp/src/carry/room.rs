@@ -1,8 +1,8 @@
-//! Whether the system lets the process have the threads that carrying takes.
+//! Whether the system allows the threads that a carried team needs.
 //!
-//! A carried team takes some threads more than the same team of threads: workers, the watch, homes. If a limit leaves no room
-//! for them, the team's threads are not carried. That is found out before the first team is carried: as many threads as will be needed
-//! begin, and end. Later it could not be undone, since a rank's kernel thread is there for as long as the process.
+//! A carried team needs more threads than a team that is not carried: workers, the watch, homes. If a limit leaves no
+//! room for them, teams are not carried. Before the first team is carried, the process starts as many threads as it
+//! will need, and ends them, to find out. Later would be too late: a rank's kernel thread lives until the process ends.
 
 use crate::environment::settings;
 use crate::system::masks::with_signals_blocked;
@@ -14,18 +14,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The watch, the watchdog, the granularity's thread, the leader's home, and the thread with worker 0's stack.
+/// The watch of the cores, the watchdog, the lookout, the granularity's thread, the leader's home, and the thread with
+/// worker 0's stack.
 const BESIDE: usize = 6;
 /// A larger limit counts as no limit.
 const AMPLE: u64 = 4096;
-/// The threads' stacks.
+/// The size of these threads' stacks.
 const STACK: usize = 64 << 10;
 
-/// The files with the control group's limit on threads, in the kernel's two versions.
+/// The files with the limit on threads of the control group, for both versions of control groups.
 const LIMITS: [&str; 2] = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"];
 
-/// Whether there is room for `threads`, and for those beside them. The first question is answered by a try; the others have the
-/// same answer.
+/// Whether there is room for `threads` and [`BESIDE`] more. The first call tries it; later calls return the same
+/// answer.
 pub(super) fn is_there(threads: usize) -> bool {
     static ROOM: OnceLock<bool> = OnceLock::new();
     *ROOM.get_or_init(|| {
@@ -40,13 +41,13 @@ pub(super) fn is_there(threads: usize) -> bool {
     })
 }
 
-/// Whether a limit is in sight.
+/// Whether a limit is small enough to matter.
 fn is_limited() -> bool {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: writes the limit.
+    // SAFETY: the call writes the limit.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) } == 0;
     let of_group = |path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     (known && limit.rlim_cur < AMPLE)

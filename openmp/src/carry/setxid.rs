@@ -1,16 +1,20 @@
 //! `setuid` and its kind, which change every kernel thread of the process.
 //!
-//! The kernel changes one kernel thread; POSIX wants all. So the C library sends each other thread a signal. The handler makes the system call on its kernel thread. Then the handler marks the POSIX thread that it
-//! runs as, by the thread pointer, as done. The caller repeats all until every thread is marked. On a kernel
-//! thread that executes a rank the thread pointer is the rank's: the handler would mark the rank twice and
-//! the worker's own POSIX thread never, and the caller would not end.
+//! The kernel changes only the calling kernel thread, but POSIX requires the change for all. So the C library sends a
+//! signal to every other thread. The handler makes the system call on its kernel thread. Then it marks its POSIX
+//! thread, which it finds by the thread pointer, as done. The caller repeats this until every thread is marked. On a
+//! kernel thread that executes a rank, the thread pointer is the rank's. There the handler would mark the rank twice
+//! and the worker's own POSIX thread never, and the caller would not end.
 //!
-//! * *The others*: our handler puts the kernel thread's own thread pointer back, and calls the C library's handler. The signal may come at any instruction, also while a worker exchanges stacks: the pointer that is
-//!   found is restored afterwards.
-//! * *The caller*: the C library leaves out the thread that the caller runs as. If that is a rank, its kernel thread is parked, and would keep its rights. So these functions are defined here
-//!   as well, and call the C library's with the worker's thread pointer. No signal handler of the
-//!   program's may run meanwhile, since it would find another thread's thread-locals. If the library was not preloaded, the definitions have no effect. Then that parked thread keeps its old rights. A later
-//!   call that these rights allow and the others' do not ends the program, by the C library.
+//! * *The other threads*: our handler sets the kernel thread's own thread pointer, and calls the C library's handler.
+//!   The signal may come at any instruction, even while a worker exchanges stacks. So our handler then restores the
+//!   thread pointer that it found.
+//! * *The caller*: the C library leaves out the thread that the caller runs as. If that is a rank, its own kernel
+//!   thread is parked, and would keep its rights. So these functions are defined here as well, and call the C library's
+//!   with the worker's thread pointer. Meanwhile no signal handler of the program's may run, since it would find
+//!   another thread's thread-locals. If the library was not preloaded, these definitions have no effect, and the parked
+//!   kernel thread keeps its old rights. If its rights allow a later call and the others' rights do not, the C library
+//!   ends the program.
 
 use super::{current, kernel_threads, switch};
 use crate::system::masks::{block_all, errno, set_errno, set_mask};
@@ -20,11 +24,11 @@ use std::mem;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The C library's signal for this; it gives programs the numbers from 34 on.
+/// The C library's signal for such a change. Programs get the numbers from 34 on.
 const SIGNAL: usize = 33;
-/// The place of the handler's mask in the kernel's structure for an action, in words.
+/// The offset of the handler's mask in the kernel's structure for an action, in words.
 pub(super) const BLOCKED: usize = if cfg!(target_arch = "riscv64") { 2 } else { 3 };
-/// Signals in the kernel's sets, in bytes.
+/// The size of the kernel's sets of signals, in bytes.
 const SET: usize = 8;
 
 type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
@@ -32,11 +36,11 @@ type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 /// The C library's handler.
 static LIBRARYS: AtomicUsize = AtomicUsize::new(0);
 
-/// Calls the C library's handler by ours from now on. The library has installed it with the process's first thread,
-/// before a worker executes a rank; and installs it once.
+/// Installs our handler in place of the C library's, and calls the latter from ours. The C library installs its handler
+/// once, with the process's first thread, before a worker executes a rank.
 pub(super) fn install() {
-    // As the kernel has it: the handler, the flags, on most processors the way back, and the set of signals that are
-    // blocked in the handler.
+    // The kernel's layout: the handler, the flags, on most processors the address that the handler returns to, and the
+    // set of signals that are blocked in the handler.
     let mut action = [0_usize; 8];
     // SAFETY: the kernel writes and reads its structure, which has fewer than eight words. The C library's own function
     // refuses this signal.
@@ -66,12 +70,12 @@ fn ours() -> usize {
     handler as *const () as usize
 }
 
-/// Nothing here may touch a thread-local.
+/// This function must not touch a thread-local.
 unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let here = switch::thread_pointer();
     let home = kernel_threads::home().unwrap_or(here);
-    // SAFETY: this kernel thread's own, where only it runs; and what was there before. The function is a handler, since
-    // it was installed as one.
+    // SAFETY: `home` is this kernel thread's own thread pointer, which no other kernel thread uses; `here` is the
+    // pointer from before. `library` is a handler, since it was installed as one.
     unsafe {
         let library = mem::transmute::<usize, Handler>(LIBRARYS.load(Relaxed));
         switch::set_thread_pointer(home);
@@ -80,15 +84,15 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context:
     }
 }
 
-/// Calls a function of the C library's that changes all kernel threads and returns 0 when it has.
+/// Calls a function of the C library's that changes all kernel threads, and returns 0 if it has.
 fn for_all(call: impl Fn() -> c_int) -> c_int {
     let Some(rank) = current::rank() else {
         return call();
     };
     let here = switch::thread_pointer();
     let mask = block_all();
-    // SAFETY: the worker executes the caller, and only its kernel thread has this thread pointer. No signal handler runs
-    // meanwhile but the one above, so that no rank leaves here.
+    // SAFETY: the worker executes the caller, and only the worker's kernel thread uses this thread pointer. Meanwhile
+    // only the signal handler above can run, so the rank does not leave.
     let (result, error, index) = unsafe {
         let worker = rank.worker();
         switch::set_thread_pointer(worker.thread_pointer);
@@ -100,8 +104,8 @@ fn for_all(call: impl Fn() -> c_int) -> c_int {
     if result != 0 {
         set_errno(error);
     } else if index == 0 {
-        // Worker 0 is on the leader's kernel thread, and its own thread, which was left out, is
-        // parked. It has its turn now. A second change to the same value does no harm.
+        // Worker 0 runs on the leader's kernel thread. Its own thread was left out, and is parked. A second call
+        // changes it now. For the other threads a second change to the same value does no harm.
         call();
     }
     set_mask(mask);
@@ -112,7 +116,7 @@ fn for_all(call: impl Fn() -> c_int) -> c_int {
 macro_rules! for_all {
     ($($name:ident = $text:literal ($($argument:ident: $type:ty),*);)*) => {
         $(
-            // A test's own calls are the C library's.
+            // Tests call the C library's functions.
             #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
             #[cfg_attr(any(test, miri), allow(dead_code))]
             extern "C" fn $name($($argument: $type),*) -> c_int {

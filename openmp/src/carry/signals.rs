@@ -1,15 +1,18 @@
 //! The signal that makes a rank leave, and programs that use its number.
 //!
-//! Real-time signals have no meaning of their own. When the number is chosen, the program has no handler for it, and no thread has it blocked. A program may use the number later:
+//! Real-time signals have no meaning of their own. When this module chooses a number, the program has no handler for
+//! it, and no thread blocks it. The program may use the number later:
 //!
-//! * It blocks the number, or waits for it, by a set that leaves other numbers out. Then another number is
-//!   chosen, and that one is never used again. A set of all numbers says nothing: the number stays, and a rank
-//!   that has it blocked is not cut.
-//! * It sets an action. Then another number is chosen as well. Our handler stays and calls the program's
-//!   function for what is not ours: a signal of ours may still be on its way.
-//! * It sends the number. Our handler does what the program's action says. Without an action the program ends by this signal.
+//! * It blocks the number, or waits for it, by a set that lacks other real-time numbers. Then this module chooses
+//!   another number, and never uses the old one again. If the set has all numbers, the number stays, and a rank that
+//!   blocks it is not cut.
+//! * It sets an action. Then this module chooses another number as well. Our handler stays installed for the old
+//!   number, since a signal of ours may still be pending. It calls the program's function for signals that are not
+//!   ours.
+//! * It sends the number. Our handler follows the program's action. Without an action, the signal ends the program.
 //!
-//! A signal is ours if it has reached a worker's kernel thread and carries this worker's address ([`kernel_threads`]). Nothing is read from the address before.
+//! A signal is *ours* if it reaches a worker's kernel thread and carries this worker's address ([`kernel_threads`]).
+//! Until that is known, the handler reads nothing at the address.
 
 use super::kernel_threads;
 use crate::system::masks::{self, bit};
@@ -21,24 +24,23 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
-/// The signal; 0: none. Relaxed: a timer of the number before is ours as well.
+/// The signal. 0: none. Relaxed: a signal of the last number is ours as well.
 static CURRENT: AtomicI32 = AtomicI32::new(0);
 /// The signals that the kernel hands to our handler.
 static OURS: AtomicU64 = AtomicU64::new(0);
-/// Signals that the program has use for.
+/// The signals that the program uses.
 static AVOIDED: AtomicU64 = AtomicU64::new(0);
 
-/// The program's actions for the signals in [`OURS`]; zeros: the default.
+/// The program's actions for the signals in [`OURS`]. Zeros: the default action.
 static ACTIONS: Guarded<[libc::sigaction; 65]> = Guarded::new(
-    // SAFETY: numbers and addresses that may be null.
+    // SAFETY: the fields are numbers, and addresses that may be null.
     unsafe { mem::MaybeUninit::zeroed().assume_init() },
 );
-/// The functions and flags of these, for our handler.
+/// The functions and flags of [`ACTIONS`], for our handler.
 static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(libc::SIG_DFL) }; 65];
 static FLAGS: [AtomicU32; 65] = [const { AtomicU32::new(0) }; 65];
 
-/// Our handler, and the address of worker 0. [`choose`] writes both before it installs the handler. Relaxed: the kernel calls a handler
-/// that is installed.
+/// Our handler, and the address of worker 0. Relaxed: [`choose`] writes both before it installs the handler.
 static HANDLER: AtomicUsize = AtomicUsize::new(0);
 static LEADERS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
@@ -51,13 +53,13 @@ pub(super) fn action(
     new: *const libc::sigaction,
     old: *mut libc::sigaction,
 ) -> c_int {
-    // SAFETY: the C library's function has this type; the pointers are the caller's, or null.
+    // SAFETY: the C library's function has this type. The pointers are the caller's, or null.
     unsafe { mem::transmute::<*mut c_void, Sigaction>(SIGACTION.get())(signal, new, old) }
 }
 
 static SIGACTION: Next = Next::new(c"sigaction");
 
-/// Called by the loader, before the program's first function.
+/// Finds the C library's function. The loader calls this before the program's first function.
 pub(super) fn find() {
     SIGACTION.find();
 }
@@ -68,7 +70,7 @@ pub(super) fn current() -> Option<c_int> {
     (signal != 0).then_some(signal)
 }
 
-/// Whether a rank with this mask would not hear it.
+/// Whether this mask blocks the signal.
 #[inline]
 pub(super) fn is_blocked_in(mask: u64) -> bool {
     current().is_some_and(|signal| mask & bit(signal) != 0)
@@ -78,8 +80,8 @@ fn real_time() -> u64 {
     (libc::SIGRTMIN()..=libc::SIGRTMAX()).fold(0, |set, signal| set | bit(signal))
 }
 
-/// Chooses a signal, if none is chosen yet and ranks are to be cut. The signal's `handler` makes ranks leave. `leaders` is the address of
-/// worker 0.
+/// Chooses a signal, if there is none yet and ranks are to be cut. `handler` makes ranks leave. `leaders` is the
+/// address of worker 0.
 pub(super) fn choose(handler: Handler, leaders: *const c_void) {
     HANDLER.store(handler as *const () as usize, Relaxed);
     LEADERS.store(leaders.cast_mut(), Relaxed);
@@ -95,7 +97,7 @@ pub(super) fn choose(handler: Handler, leaders: *const c_void) {
     }
 }
 
-/// Takes another signal than this, and than those in `others`; none, if there is no other.
+/// Chooses another signal than `from`, outside `others`. If there is no such signal, ranks are no longer cut.
 fn move_on(from: c_int, others: u64) {
     let not = others | AVOIDED.load(Relaxed);
     let all = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev();
@@ -105,13 +107,12 @@ fn move_on(from: c_int, others: u64) {
     _ = CURRENT.compare_exchange(from, found.unwrap_or(0), Relaxed, Relaxed);
 }
 
-/// Takes a signal that has no handler.
+/// Installs our handler for a signal, if the signal has no handler. Returns whether it did.
 fn install(signal: c_int) -> bool {
     if OURS.load(Relaxed) & bit(signal) != 0 {
         return false;
     }
-    // SAFETY: structures of the system's, all zeros are valid ones; the handler is a function for
-    // three arguments.
+    // SAFETY: the structures are the system's, and all zeros are valid. The handler is a function of three arguments.
     unsafe {
         let mut old: libc::sigaction = mem::zeroed();
         if action(signal, ptr::null(), &raw mut old) != 0 || old.sa_sigaction != libc::SIG_DFL {
@@ -128,8 +129,8 @@ fn install(signal: c_int) -> bool {
     }
 }
 
-/// Whether the signal's handler in the kernel is still ours. If it is not, the program has set another past
-/// the functions that are defined here.
+/// Returns whether the signal's handler in the kernel is still ours. If not, the program has bypassed the functions of
+/// this library, and another signal is chosen.
 pub(super) fn check(signal: c_int) -> bool {
     // SAFETY: all zeros are a valid structure of the system's.
     let mut now: libc::sigaction = unsafe { mem::zeroed() };
@@ -154,7 +155,7 @@ pub(super) fn avoid(set: u64) {
     }
 }
 
-/// Signals that some thread of the process has blocked now.
+/// The signals that a thread of the process blocks now.
 fn blocked_anywhere() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     let of_task = |path: std::path::PathBuf| {
@@ -163,7 +164,7 @@ fn blocked_anywhere() -> u64 {
             .lines()
             .find_map(|line| line.strip_prefix("SigBlk:"))?;
         let mask = u64::from_str_radix(line.trim(), 16).ok()?;
-        // This library's own threads block all.
+        // This library's own threads block all signals.
         (mask & masks::ALL != masks::ALL).then_some(mask)
     };
     tasks
@@ -172,7 +173,7 @@ fn blocked_anywhere() -> u64 {
         .fold(masks::mask(), |all, mask| all | mask)
 }
 
-/// Reads and sets the program's action for a signal in [`OURS`]; `None` for other signals.
+/// Reads and sets the program's action for a signal in [`OURS`]. Returns `None` for other signals.
 pub(super) fn programs_action(
     signal: c_int,
     new: *const libc::sigaction,
@@ -180,7 +181,7 @@ pub(super) fn programs_action(
 ) -> Option<c_int> {
     let is_ours = (1..65).contains(&signal) && OURS.load(Relaxed) & bit(signal) != 0;
     is_ours.then(|| {
-        // The function may be called in signal handlers.
+        // A signal handler may call this function.
         masks::with_signals_blocked(|| {
             ACTIONS.with(|actions| {
                 let known = &mut actions[signal as usize];
@@ -209,7 +210,7 @@ fn set(signal: c_int, new: libc::sigaction) -> c_int {
     FLAGS[signal as usize].store(new.sa_flags.cast_unsigned(), Relaxed);
     let mut kernels = new;
     match new.sa_sigaction {
-        // An alarm of this number is late, and may be ignored as well.
+        // An alarm of this number is obsolete, and may be ignored as well.
         libc::SIG_IGN => {}
         _ => {
             kernels.sa_sigaction = HANDLER.load(Relaxed);
@@ -222,14 +223,14 @@ fn set(signal: c_int, new: libc::sigaction) -> c_int {
     action(signal, &raw const kernels, ptr::null_mut())
 }
 
-/// The address that a signal carries, if a timer or a queue has sent it.
+/// The address that a signal carries, if a timer or `sigqueue` has sent it.
 fn value(info: &libc::siginfo_t) -> Option<*const c_void> {
     let is_either = info.si_code == libc::SI_TIMER || info.si_code == libc::SI_QUEUE;
-    // SAFETY: such signals have a value.
+    // SAFETY: such signals carry a value.
     is_either.then(|| unsafe { info.si_value().sival_ptr }.cast_const())
 }
 
-/// The address of the calling kernel thread's worker, if the signal carries it: then the signal is ours.
+/// The address of the calling kernel thread's worker, if the signal carries it. Then the signal is ours.
 pub(super) fn addressee(info: &libc::siginfo_t) -> Option<*const c_void> {
     value(info).filter(|&worker| kernel_threads::is_of(worker))
 }
@@ -240,7 +241,7 @@ fn is_stray(info: &libc::siginfo_t) -> bool {
         .is_some_and(|worker| !worker.is_null() && worker == LEADERS.load(Relaxed).cast_const())
 }
 
-/// Does with a signal that is not ours what the program's action says.
+/// Follows the program's action for a signal that is not ours.
 pub(super) fn pass_on(signal: c_int, info: &mut libc::siginfo_t, context: *mut c_void) {
     if is_stray(info) {
         return;
@@ -254,15 +255,15 @@ pub(super) fn pass_on(signal: c_int, info: &mut libc::siginfo_t, context: *mut c
             if flags & libc::SA_RESETHAND != 0 {
                 HANDLERS[signal as usize].store(libc::SIG_DFL, Relaxed);
             }
-            // SAFETY: the program's handler; one for a signal's number alone does not look at the rest.
+            // SAFETY: the function is the program's handler. A handler with one parameter ignores the other arguments.
             unsafe { mem::transmute::<usize, Handler>(handler)(signal, info, context) }
         }
     }
 }
 
-/// Ends the process by the signal, when the handler returns.
+/// Makes the signal end the process when the handler returns.
 fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
-    // SAFETY: structures of the system's. A process may send itself any signal that it has got.
+    // SAFETY: the structures are the system's. A process may send itself any signal that it has received.
     unsafe {
         let new: libc::sigaction = mem::zeroed();
         action(signal, &raw const new, ptr::null_mut());
@@ -280,10 +281,10 @@ fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
     }
 }
 
-/// Takes what is ours of the signals that the calling kernel thread has not got yet, having them blocked.
+/// Removes our pending signals of this number. The calling kernel thread has the number blocked.
 pub(super) fn drain(signal: c_int) {
     let (set, at_once, error) = (bit(signal), [0_i64; 2], masks::errno());
-    // SAFETY: the kernel reads the set and the time, and writes the signal.
+    // SAFETY: the kernel reads the set and the time, and writes the signal's description.
     unsafe {
         let mut foreign = None;
         loop {
@@ -304,7 +305,8 @@ pub(super) fn drain(signal: c_int) {
                 break;
             }
         }
-        // It goes back. Whether it was for the process or for the thread is not known.
+        // A signal that is not ours is sent again, to the process. It may have been for the thread alone, which is not
+        // known.
         if let Some(info) = foreign {
             let arguments = [
                 libc::getpid() as usize,

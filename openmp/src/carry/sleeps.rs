@@ -1,10 +1,11 @@
-//! Short sleeps: a rank that sleeps leaves its worker to others meanwhile.
+//! Short sleeps: a sleeping rank leaves its worker to other ranks.
 //!
-//! It waits for a time, as for any other condition: [`Polled`](super::ownership::Polled) has the time, so that a worker that
-//! finds nothing else sleeps until then and no longer.
+//! A sleeping rank waits for a time as for any other condition. [`Polled`](super::ownership::Polled) has that time, so
+//! a worker that finds no rank sleeps until then and no longer.
 //!
-//! Long sleeps are left to the kernel, at the rank's [home](super::home). The kernel ends them early where a signal's handler has run: a program may sleep for as long
-//! as a handler of its own takes to come. A sleep of some milliseconds ends soon enough by itself.
+//! For a long sleep the rank goes [home](super::home), and the kernel makes the sleep. The kernel ends a sleep early
+//! when a signal handler has run, and a program may sleep only to wait for a handler of its own. A sleep of a few
+//! milliseconds ends soon enough by itself.
 
 use super::blocking;
 use super::yields;
@@ -16,7 +17,7 @@ use std::ffi::{c_int, c_long, c_uint};
 use std::ptr;
 use std::time::Duration;
 
-/// Shorter sleeps are short: the watch does nothing about those before they end.
+/// Shorter sleeps are short: they end before the watch acts.
 const SHORT: Duration = super::division::STALL;
 
 static SLEEP: Next = Next::new(c"sleep");
@@ -24,7 +25,7 @@ static USLEEP: Next = Next::new(c"usleep");
 static NANOSLEEP: Next = Next::new(c"nanosleep");
 static CLOCK_NANOSLEEP: Next = Next::new(c"clock_nanosleep");
 
-/// The functions behind these are looked for.
+/// Finds the C library's functions.
 pub(super) fn find() {
     for function in [&SLEEP, &USLEEP, &NANOSLEEP, &CLOCK_NANOSLEEP] {
         function.find();
@@ -36,20 +37,21 @@ fn clock(id: clockid_t) -> Duration {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes the time; for a clock that there is not, it stays 0.
+    // SAFETY: the call writes the time. If there is no such clock, the time stays 0.
     unsafe { libc::clock_gettime(id, &raw mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A time of the program's, if it is one.
+/// The program's time, if it is valid.
 fn read(time: *const timespec) -> Option<Duration> {
-    // SAFETY: null, or the program's.
+    // SAFETY: null, or the program's address.
     let time = unsafe { time.as_ref() }?;
     let is_time = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
     is_time.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
-/// The caller sleeps for so long as a rank, if it is one, and if that is short. Returns what is left.
+/// If the caller is a rank and the sleep is short, leaves its worker for that time. Returns the remaining time. `None`:
+/// the kernel has to make the sleep.
 fn doze(duration: Duration) -> Option<Duration> {
     yields::rank()?;
     if duration >= SHORT {
@@ -57,8 +59,8 @@ fn doze(duration: Duration) -> Option<Duration> {
         return None;
     }
     if duration.is_zero() {
-        // After a full round the sleep is the kernel's. A worker that never sleeps has used up its share, so that another process would
-        // take its core for whole time slices.
+        // If no other rank can run, or each has had its turn, the kernel makes the sleep. A worker that never sleeps
+        // has used up its share of the core. Another process would then take the core for whole time slices.
         return yields::pass().then_some(duration);
     }
     yields::leave(|rank| {
@@ -68,13 +70,13 @@ fn doze(duration: Duration) -> Option<Duration> {
         rank.worker().let_others_first();
         rank.leave_until(&|| Native::now() >= end);
         rank.polled.set(false);
-        // By the clock that the program looks at.
+        // Measures the sleep by a clock that the program can read.
         let slept = clock(libc::CLOCK_MONOTONIC).saturating_sub(since);
         Some(duration.saturating_sub(slept))
     })
 }
 
-/// The same to the end.
+/// Sleeps like [`doze`], and makes the remaining sleep in the kernel. Returns whether the caller has slept.
 fn sleeps(duration: Duration) -> bool {
     match doze(duration) {
         None => false,
@@ -84,14 +86,14 @@ fn sleeps(duration: Duration) -> bool {
                 tv_sec: 0,
                 tv_nsec: rest.subsec_nanos() as c_long,
             };
-            // Some microseconds: the two clocks differ.
+            // The rest is some microseconds, since the two clocks differ.
             sleep_in_kernel(libc::CLOCK_MONOTONIC, 0, &raw const rest, ptr::null_mut());
             true
         }
     }
 }
 
-/// Returns an error's number, as `clock_nanosleep` does.
+/// Calls the C library's `clock_nanosleep`. Returns the error's number.
 fn sleep_in_kernel(
     id: clockid_t,
     flags: c_int,
@@ -100,7 +102,7 @@ fn sleep_in_kernel(
 ) -> c_int {
     type Function = extern "C" fn(clockid_t, c_int, *const timespec, *mut timespec) -> c_int;
     if let Some(function) = CLOCK_NANOSLEEP.find() {
-        // SAFETY: it is the function of this name.
+        // SAFETY: the C library's function of this name has this type.
         let function: Function = unsafe { std::mem::transmute(function) };
         return function(id, flags, time, rest);
     }
@@ -113,7 +115,7 @@ export! {
             blocking::go_home();
         }
         let Some(function) = SLEEP.find() else { return seconds };
-        // SAFETY: it is the function of this name.
+        // SAFETY: the C library's function of this name has this type.
         let function: extern "C" fn(c_uint) -> c_uint = unsafe { std::mem::transmute(function) };
         function(seconds)
     }
@@ -123,7 +125,7 @@ export! {
             return 0;
         }
         let Some(function) = USLEEP.find() else { return -1 };
-        // SAFETY: it is the function of this name.
+        // SAFETY: the C library's function of this name has this type.
         let function: extern "C" fn(useconds_t) -> c_int = unsafe { std::mem::transmute(function) };
         function(microseconds)
     }
@@ -133,7 +135,7 @@ export! {
             return 0;
         }
         let Some(function) = NANOSLEEP.find() else { return -1 };
-        // SAFETY: it is the function of this name.
+        // SAFETY: the C library's function of this name has this type.
         let function: extern "C" fn(*const timespec, *mut timespec) -> c_int =
             unsafe { std::mem::transmute(function) };
         function(time, rest)

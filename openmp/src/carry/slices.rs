@@ -1,44 +1,44 @@
-//! How long a rank goes on where ranks wait for each other in the program's own way, by spinning on memory.
+//! The length of a rank's turn, in intervals where ranks wait for each other by spinning on memory.
 //!
-//! Such a rank waits for another that has no worker, and never leaves by itself. So all ranks of the interval have
-//! turns of equal length. [`Slices`] learns that length for one interval, from how many turns ended in waiting.
+//! A rank that spins may wait for another rank that has no worker, and never leaves by itself. So all ranks of such an
+//! interval have turns of equal length. [`Slices`] learns this length for one interval, from the number of turns that
+//! ended in waiting.
 //!
 //! # Turns are unlearned
 //!
-//! On a busy machine a rank that computes may look like one that waits. So a look without others in
-//! the next episodes stops counting. After some episodes without a rank that waits, the interval
-//! loses its turns. But a rank may wait in a loop that only two looks at its registers show, and in
-//! turns no look comes twice. So if ranks are found waiting again, the interval keeps its turns for
-//! four times as many episodes.
+//! On a busy machine a rank that computes may look like a rank that waits. So a single such look is forgotten if no
+//! other follows in the next episodes. After some episodes in which no rank waits, the interval loses its turns. But
+//! some waiting loops show only by repeated looks at a rank's registers, and with turns each rank leaves at the first
+//! look. So if ranks are found waiting again, the interval keeps its turns for four times as many episodes.
 
 use super::costs;
 use manycore_platform::{Native, Platform};
 use std::time::Duration;
 
-/// The turn of ranks that wait for each other in the program's own way, until more is known: some twice
-/// what the alarm costs.
+/// The length of a turn before one is learned: about twice the cost of an alarm.
 pub(super) const TURN: Duration = Duration::from_micros(40);
-/// Turns are no shorter, and no longer.
+/// The shortest and the longest turn.
 const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
-/// So often ranks are found spinning between two barriers until they have turns there.
+/// After this number of finds of spinning ranks in an interval, its ranks have turns.
 pub(super) const SPINS: u32 = 2;
-/// The number of episodes without a rank that waits after which an interval forgets earlier ones: at first, and at most.
+/// After this number of episodes in which no rank waits, an interval forgets earlier finds. At first, and at most.
 const QUIET: [u32; 2] = [4, 1 << 14];
 
-/// The turns in one interval, once ranks were found spinning in it.
+/// The turns in one interval.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Slices {
     site: usize,
     quantum: u64,
     spins: u32,
-    /// The number of last episodes without a rank that waits.
+    /// For how many episodes no rank has waited.
     quiet: u32,
-    /// How many of these end the turns; 0: [`QUIET`]'s first.
+    /// The value of `quiet` at which the turns end. 0: [`QUIET`]'s first value.
     patience: u32,
 }
 
 impl Slices {
-    /// How long a turn is in the interval, which may be another than this was.
+    /// The length of a turn in the interval after `site`, in ticks. 0: no turns. Another interval than before starts
+    /// without turns.
     pub(super) fn of_site(&mut self, site: usize) -> u64 {
         if self.site != site {
             *self = Self {
@@ -49,7 +49,7 @@ impl Slices {
         self.quantum
     }
 
-    /// In an episode ranks were found waiting `spins` times, at the ends of `cuts` turns.
+    /// Learns from an episode: ranks were found waiting `spins` times, and `cuts` turns ended.
     pub(super) fn learn(&mut self, spins: u32, cuts: u32) {
         let [least, most] = QUIET;
         self.patience = self.patience.max(least);
@@ -68,7 +68,7 @@ impl Slices {
         if self.spins >= SPINS {
             let quantum = match self.quantum {
                 quantum if quantum > 0 && spins > 0 => turn(between(quantum, spins, cuts)),
-                // None was found: ranks compute for long, wait in loops that are not known, or do not wait.
+                // No rank was found waiting: ranks compute for long, wait in unknown loops, or do not wait.
                 _ => Native::duration_to_ticks(TURN),
             };
             self.quantum = quantum;
@@ -76,17 +76,17 @@ impl Slices {
     }
 }
 
-/// Estimates the time that ranks compute before they wait, from the number of turns of this length
-/// that ended in waiting. It assumes that each moment is equally likely: a turn ends without it
-/// with a chance of exp(-turn / time).
+/// Estimates the time that ranks compute before they wait, from the number of turns of this length that ended in
+/// waiting. It assumes that a rank is equally likely to begin to wait at any moment: the chance that it computes for a
+/// whole turn is exp(-turn / time).
 fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
     let computing = turns.saturating_sub(waiting);
     let chance = (f64::from(computing) + 0.5) / (f64::from(turns) + 1.0);
     (turn as f64 / -chance.ln()) as u64
 }
 
-/// The best turn for ranks that wait after this number of ticks: in a longer turn a rank waits in
-/// vain for half of it, a shorter one costs more alarms. Their sum is least at the square root
+/// The best turn for ranks that wait after this number of ticks. Longer turns lose more time in waiting, half a turn
+/// each. Shorter turns cost more alarms. The sum is least at the square root of twice an alarm's cost times this number
 /// (Young's rule for the interval between checkpoints).
 fn turn(between: u64) -> u64 {
     let [least, most] = TURNS.map(Native::duration_to_ticks);
@@ -108,7 +108,7 @@ mod tests {
         turns.learn(1, 0);
         turns.learn(0, 0);
         assert!(turns.of_site(7) > 0);
-        // Another interval takes the place.
+        // Another interval replaces this one.
         assert_eq!(turns.of_site(8), 0);
     }
 
@@ -116,12 +116,12 @@ mod tests {
     fn turns_without_a_rank_that_waits_are_given_up() {
         let [least, most] = QUIET;
         let mut turns = Slices::default();
-        // Two looks that were wrong, long apart.
+        // Two wrong looks, long apart.
         turns.learn(1, 0);
         (0..least).for_each(|_| turns.learn(0, 0));
         turns.learn(1, 0);
         assert_eq!(turns.of_site(0), 0);
-        // How many episodes of turns each wrong find costs.
+        // The number of episodes with turns that each wrong find costs.
         let mut costs = || {
             turns.learn(SPINS, 0);
             let mut episodes = 0;
@@ -152,7 +152,7 @@ mod tests {
         // Turns of 40: a rank that waits after 100 ends 33 in 100 of them waiting.
         assert!((90..110).contains(&between(40, 330, 1_000)));
         assert!((35..45).contains(&between(40, 632, 1_000)));
-        // All wait: soon. None does: late.
+        // If all turns end in waiting, the time is short. If no turn does, the time is long.
         assert!(between(40, 1_000, 1_000) < 8 && between(40, 0, 1_000) > 10_000);
         assert_eq!(between(40, 3, 2), between(40, 2, 2));
     }
@@ -163,7 +163,7 @@ mod tests {
         let [least, most] = TURNS.map(Native::duration_to_ticks);
         assert_eq!(turn(0), least);
         assert_eq!(turn(ticks(10_000_000)), most);
-        // The loss, as the rule has it: half a turn in vain, and alarms.
+        // The rule's loss: half a turn of waiting, and the alarms.
         let between = ticks(2_000);
         let loss = |turn: u64| turn / 2 + between / turn * costs::cut();
         let best = turn(between);

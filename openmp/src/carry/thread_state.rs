@@ -1,6 +1,6 @@
-//! A rank takes along what the kernel keeps for a thread beside its registers.
+//! The kernel's and the processor's state of a thread, and how a rank keeps it when it changes its kernel thread.
 //!
-//! | what | whose | how |
+//! | state | of | how a rank keeps it |
 //! |---|---|---|
 //! | general and vector registers, flags | the rank's | at a wait a call preserves them; at a cut the signal's frame has them |
 //! | rounding modes, floating-point flags (MXCSR, x87, FPCR, FPSR, `fcsr`) | the rank's | [`enter`](super::switch::enter) exchanges them |
@@ -19,18 +19,20 @@
 //!
 //! # Masks
 //!
-//! A mask is noted and not asked for at each switch, which would cost a system call. [`note`](super::current::note) is called after
-//! each function of the C library that may change it ([`interposed`](super::interposed)). A rank that such a function
-//! has changed is asked once more when it leaves: a signal handler that called it may have returned, with the mask of before.
-//! A worker keeps the mask of the rank that it has run last, and sets another where the next rank's differs: one comparison.
+//! A worker does not read a rank's mask at each switch, since that would cost a system call. Instead, each function of
+//! the C library that may change the mask calls [`note`](super::current::note) afterwards
+//! ([`interposed`](super::interposed)). After such a call, the worker reads the mask once more when the rank leaves:
+//! the caller may have been a signal handler, whose return has restored the old mask. A worker keeps the mask of its
+//! last rank, and sets the next rank's only if it differs: that costs one comparison.
 //!
-//! Changes that nothing notes, by a system call without the C library, are found by the signal's frame at a cut, and
-//! by each worker before it sleeps. From then on all is asked at each switch: [`CAREFUL`]. The same holds from the
-//! beginning where a program does not call the functions here: the library was loaded late, or linked against.
+//! A program may also change a mask by a system call without the C library, which is not noted. A cut finds such a
+//! change by the signal's frame, and a worker finds it before it sleeps. From then on, workers read all state at each
+//! switch ([`CAREFUL`]). If a program does not call the functions of this library, because the library was loaded late
+//! or linked against, workers do so from the beginning.
 //!
-//! A worker has all signals blocked while it sleeps, and before its first rank. A worker that looks for a rank has the mask of its last rank.
-//! That rank may change its mask meanwhile, elsewhere: [`mask`](super::mask) has the protocol.
-//! So no signal that the program has blocked in all its threads finds a kernel thread of this library's where it is open.
+//! A worker has all signals blocked while it sleeps, and before its first rank. A worker that looks for a rank has the
+//! mask of its last rank. That rank may change its mask meanwhile, on another worker: [`mask`](super::mask) has the
+//! protocol for this. So if all threads of the program block a signal, all kernel threads of this library block it too.
 
 use super::mask::{CHANGES, Mask};
 use super::policy::{self, Policy};
@@ -44,30 +46,30 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-/// Masks and alternate stacks are asked for at each switch.
+/// Whether workers read masks and alternate stacks at each switch.
 ///
-/// Relaxed, like all here: a worker that sees it late asks late.
+/// Relaxed, like all accesses here: a worker that sees the flag late reads late.
 static CAREFUL: AtomicBool = AtomicBool::new(false);
-/// Changes that threads have made which were no ranks then.
+/// The number of changes by threads that were not ranks.
 static BY_THREADS: AtomicU32 = AtomicU32::new(0);
 
-/// A function was called that may have changed the mask or the stack.
+/// The rank has called a function that may have changed its mask or stack.
 const CHANGED: u8 = 1;
-/// A signal's frame has shown another mask. That may be a handler's mask.
+/// A signal's frame had another mask than was noted. That may be a handler's mask.
 const DOUBTED: u8 = 2;
 /// The rank has an alternate stack.
 const STACK: u8 = 4;
 
-/// The kernel state of a rank. It belongs to the rank's worker.
+/// The kernel state of a rank. It belongs to the rank's owner.
 pub(super) struct State {
     mask: Cell<u64>,
     odd: Cell<u8>,
-    /// Known where all is asked for.
+    /// The protection keys. Known only if [`CAREFUL`] is set.
     keys: Cell<u32>,
     stack: Cell<libc::stack_t>,
     /// `None`: the rank has set none.
     policy: Cell<Option<&'static Policy>>,
-    /// [`BY_THREADS`] when it was asked for last.
+    /// [`BY_THREADS`] when the state was last read.
     seen: Cell<u32>,
 }
 
@@ -92,7 +94,7 @@ fn has_keys() -> bool {
 }
 
 impl State {
-    /// The calling thread's.
+    /// The state of the calling thread.
     pub(super) fn of_thread() -> Self {
         let state = Self {
             mask: Cell::new(0),
@@ -110,17 +112,17 @@ impl State {
         self.mask.get()
     }
 
-    /// Asks the kernel for the calling thread's, which is this.
+    /// Reads this state, the calling thread's, from the kernel.
     fn ask(&self) {
         self.mask.set(mask());
         self.has_stack(change_stack(None));
         self.ask_rest();
     }
 
-    /// Asks for what no signal's frame has.
+    /// Reads the state that signals' frames lack.
     fn ask_rest(&self) {
         if has_keys() {
-            // SAFETY: there are keys.
+            // SAFETY: the processor has keys.
             self.keys.set(unsafe { switch::keys() });
         }
         self.policy.set(policy::ask());
@@ -132,39 +134,40 @@ impl State {
         self.odd.set(self.odd.get() & !STACK | flag);
     }
 
-    /// The rank, which calls this, may have changed its mask or its stack.
+    /// The calling rank may have changed its mask or its stack.
     pub(super) fn note(&self) {
         self.ask();
         self.will_change();
     }
 
-    /// The rank, which calls this, is about to change its mask and not to come back here.
+    /// The calling rank is about to change its mask by a jump that does not return.
     pub(super) fn will_change(&self) {
         self.odd.set(self.odd.get() | CHANGED);
     }
 
-    /// A signal's frame, of the rank, has another mask than was noted.
+    /// A signal's frame of the rank has another mask than was noted.
     pub(super) fn doubt(&self) {
         self.odd.set(self.odd.get() | DOUBTED);
     }
 
-    /// The rank leaves in a signal's frame, which has this stack. It will be restored from there, and the mask.
+    /// The rank leaves in a signal handler. The frame has this alternate stack. The kernel restores the stack and the
+    /// mask from the frame.
     pub(super) fn leaves_by_preemption(&self, stack: libc::stack_t) {
         self.has_stack(stack);
     }
 
-    /// Whether the calling rank has the noted mask, and is not on an alternate stack: it is in no
-    /// signal's handler, as far as the kernel can tell.
+    /// Whether the calling rank has the noted mask, and is not on an alternate stack. If so, it is probably not in a
+    /// signal handler.
     pub(super) fn is_as_noted(&self) -> bool {
         mask() == self.mask.get() && change_stack(None).ss_flags & libc::SS_ONSTACK == 0
     }
 
-    /// Whether the rank is on the alternate stack that it has, or that the frame of a signal has.
+    /// Whether the address `at` is on the rank's alternate stack, or on the one in a signal's frame.
     pub(super) fn is_on_stack(&self, framed: &libc::stack_t, at: usize) -> bool {
         is_within(framed, at) || is_within(&self.stack.get(), at)
     }
 
-    /// The leader begins a region: the changes since its last region are known.
+    /// The leader begins a region. Reads its state, if it may have changed since its last region.
     pub(super) fn refresh(&self, is_another_thread: bool) {
         let changes = BY_THREADS.load(Relaxed);
         if self.seen.replace(changes) != changes || is_another_thread || CAREFUL.load(Relaxed) {
@@ -172,7 +175,8 @@ impl State {
         }
     }
 
-    /// The calling kernel thread is to execute the rank: it gets what is the rank's. `has` is the mask that it has.
+    /// Gives the calling kernel thread the rank's state, before it executes the rank. `has` is the kernel thread's
+    /// mask.
     #[inline]
     pub(super) fn put_on(&self, has: &Mask<Native>) {
         if self.mask.get() != has.get() || self.odd.get() != 0 || CAREFUL.load(Relaxed) {
@@ -186,15 +190,15 @@ impl State {
             policy::put_on(self.policy.get());
         }
         if CAREFUL.load(Relaxed) && has_keys() {
-            // SAFETY: there are keys, and all memory of this library has the first one, which no
-            // program takes from itself.
+            // SAFETY: the processor has keys. All memory of this library has the first key, which no program forbids
+            // itself.
             unsafe {
                 if switch::keys() != self.keys.get() {
                     switch::set_keys(self.keys.get());
                 }
             }
         }
-        // The stack first: with the mask comes the first signal.
+        // The stack first: once the mask is set, a signal may come.
         if self.odd.get() & STACK != 0 {
             change_stack(Some(&self.stack.get()));
         }
@@ -204,7 +208,8 @@ impl State {
         }
     }
 
-    /// The rank has left the calling kernel thread, by a cut or because it waits. No other worker executes it yet.
+    /// Takes the rank's state off the calling kernel thread, after a cut or at a wait. No other worker executes the
+    /// rank yet.
     #[inline]
     pub(super) fn take_off(&self, has: &Mask<Native>, was_preempted: bool) {
         if self.odd.get() != 0 || CAREFUL.load(Relaxed) {
@@ -215,7 +220,7 @@ impl State {
     #[cold]
     fn take_off_slowly(&self, has: &Mask<Native>, was_preempted: bool) {
         let odd = self.odd.get();
-        // At a cut the frame has all, and restores it.
+        // At a cut the frame has the mask and the stack, and restores them.
         if !was_preempted && (odd & (CHANGED | DOUBTED) != 0 || CAREFUL.load(Relaxed)) {
             let noted = self.mask.get();
             self.ask();
@@ -227,19 +232,19 @@ impl State {
         } else if CAREFUL.load(Relaxed) {
             self.ask_rest();
         }
-        // Another kernel thread is to have it, and two may not have the same.
+        // Another kernel thread will use the stack, and two may not have the same one.
         if self.odd.get() & STACK != 0 {
             change_stack(Some(&NO_STACK));
         }
     }
 }
 
-/// Asks for masks and stacks at each switch from now on.
+/// From now on, workers read masks and stacks at each switch.
 pub(super) fn be_careful() {
     CAREFUL.store(true, Relaxed);
 }
 
-/// The calling worker executes no rank for long: all signals are blocked.
+/// Blocks all signals, before the calling worker executes no rank for some time.
 pub(super) fn rest(has: &Mask<Native>) {
     has.rest(&CHANGES, ALL, || {
         if block_all() != has.get() {
@@ -248,7 +253,7 @@ pub(super) fn rest(has: &Mask<Native>) {
     });
 }
 
-/// A thread that is no rank may have changed its mask or its alternate stack.
+/// A thread that is not a rank may have changed its mask or its alternate stack.
 pub(super) fn note_of_thread() {
     BY_THREADS.fetch_add(1, Relaxed);
 }
@@ -256,7 +261,7 @@ pub(super) fn note_of_thread() {
 fn change_stack(new: Option<&libc::stack_t>) -> libc::stack_t {
     let mut old = MaybeUninit::<libc::stack_t>::zeroed();
     let new = new.map_or(0, |new| std::ptr::from_ref(new) as usize);
-    // SAFETY: the kernel reads and writes a structure. All zeros are a valid structure. A stack that is set is the rank's own.
+    // SAFETY: the kernel reads and writes a structure, and all zeros are valid. A stack that is set is the rank's own.
     unsafe {
         next::syscall(
             libc::SYS_sigaltstack,

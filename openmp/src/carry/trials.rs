@@ -1,24 +1,25 @@
-//! Whether ranks are better off carried or at their homes, found by trial while the program runs.
+//! Finds out while the program runs whether ranks are faster carried or at their homes.
 //!
-//! Some programs lose by being carried, for a reason that nothing here foresees: ranks wait in a way that is not seen, or
-//! cuts cost more than they gain. So both ways are timed. A *trial* is some pairs of short windows: first the other
-//! way, then the way that is settled. Within a pair the same intervals of the program are compared: what the intervals of
-//! the first window would have taken at the mean times of the second one, over what they took. The other way is settled if most
-//! pairs are for it, and all together by a tenth: one sample decides nothing.
+//! Some programs lose by being carried, for reasons that this library does not foresee: ranks wait in an unknown way,
+//! or cuts cost more than they gain. So both ways are timed. The *settled* way is the one in use. A *trial* is a few
+//! pairs of short windows: each pair tries first the other way, then the settled way. A pair compares the same
+//! intervals of the program. Its result is the time that the first window's intervals would have taken at the second
+//! window's mean times, divided by the time that they took. The other way becomes the settled one if most pairs are for
+//! it, and all pairs together by a tenth. So one sample decides nothing.
 //!
 //! # What trials cost
 //!
-//! A trial begins when the team has run for some 32 times as long as a trial takes, and later each time that a trial changes
-//! nothing. If a sign of trouble was seen, it begins after 8 times as long. So all trials together take an eighth of the
-//! time at most, mostly a few hundredths.
+//! The first trial begins when the team has run for some 32 times as long as a trial takes. After each trial that
+//! changes nothing, the next one waits for longer. If there was a sign of trouble, 8 times as long is enough. So all
+//! trials together take at most an eighth of the time, and mostly a few hundredths.
 //!
-//! Ranks that spin on memory are never sent home: there each waits for a time slice of the system's, again and again, and one interval may
-//! take a thousand times as long. So after ranks have spun, the next thousands of intervals have no trial.
+//! Ranks that spin on memory are never sent home: there each rank would wait for time slices of the system's, and one
+//! interval may take a thousand times as long. So after ranks have spun, the next thousands of intervals have no trial.
 //!
-//! The first intervals of a window count for nothing: ranks are on their way then.
+//! The first intervals of a window do not count, since ranks still change their way then.
 //!
-//! If ranks block in several intervals and there was no trial yet, the library sends the ranks home at once. The first trial then
-//! tries to carry them. This is safe: at home a program takes about as long as with threads of the system.
+//! If ranks block in several intervals before the first trial, they are sent home at once. The first trial then tries
+//! to carry them. This is safe: at home a program takes about as long as with threads of the system.
 
 use manycore_platform::{Native, Platform};
 use std::time::Duration;
@@ -26,26 +27,26 @@ use std::time::Duration;
 /// The threads that execute the ranks of a team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
-    /// Workers carry them.
+    /// Workers execute the ranks.
     Carried,
-    /// Each at its own kernel thread, as a thread of the system.
+    /// Each rank runs on its own kernel thread, as a thread of the system.
     AtHome,
 }
 
-/// Windows are no shorter, and have no fewer intervals that count.
+/// The shortest window, and the fewest intervals that count in it.
 const WINDOW: Duration = Duration::from_millis(4);
 const LEAST: u32 = 3;
 /// Intervals at the beginning of a window that do not count.
 const SKIPPED: u32 = 2;
-/// Pairs of windows in a trial, and how many must be for the other way.
+/// The pairs of windows in a trial, and how many of them must be for the other way.
 const PAIRS: u32 = 4;
 const MAJORITY: u32 = 3;
-/// In hundredths: by how much a pair is for the other way, and all together.
+/// In hundredths: the least result of a pair that is for the other way, and of all pairs together.
 const PAIR: u64 = 106;
 const ALL: u64 = 110;
 /// The number of intervals that have sums of their own.
 const PLACES: usize = 64;
-/// How many times as long as a trial takes until the next one: without trouble, with trouble, and at most.
+/// The time until the next trial, in lengths of a trial: without trouble, with trouble, and at most.
 const REST: u64 = 32;
 const TROUBLED: u64 = 8;
 const MOST: u64 = 1 << 12;
@@ -58,7 +59,7 @@ const SAMPLE: u32 = 16;
 /// The time until the first trial, if ranks were sent home without one.
 const UNTRIED: Duration = Duration::from_millis(50);
 
-/// Signs in an interval that its ranks lose by being carried.
+/// Signs that the ranks of an interval lose by being carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Signs {
     None,
@@ -93,7 +94,7 @@ struct Place {
     settled: Sum,
 }
 
-/// How far a trial is.
+/// The state of a trial.
 #[derive(Clone, Copy, Default)]
 struct Trial {
     pairs: u32,
@@ -101,11 +102,11 @@ struct Trial {
     /// The time of the other way's intervals, and the time that the settled way would have needed for them.
     took: u64,
     expected: u64,
-    /// The team's time when it began.
+    /// The team's time when the trial began.
     since: u64,
 }
 
-/// See the module. The times of one team.
+/// The trials and times of one team. See the module.
 pub(super) struct Trials {
     settled: Way,
     now: Way,
@@ -118,16 +119,16 @@ pub(super) struct Trials {
     trial: Option<Trial>,
     /// All time in intervals.
     total: u64,
-    /// From this time on a trial may begin, without and with trouble.
+    /// The time from which a trial may begin: without and with trouble.
     next: [u64; 2],
-    /// How far the next ones are.
+    /// The distances to the next trials, in lengths of a trial.
     rests: [u64; 2],
     /// The weight of trouble in the last intervals.
     trouble: u32,
     blocks: u32,
-    /// The number of intervals since the clock was read.
+    /// The number of intervals since the clock was last read.
     unread: u32,
-    /// The rest of [`SPUN`].
+    /// How many intervals of [`SPUN`] are left.
     spun: u32,
     was_tried: bool,
 }
@@ -153,7 +154,7 @@ impl Trials {
         }
     }
 
-    /// The sums of the intervals after this address. Two addresses may share a place: the later one has it.
+    /// The sums of the intervals after this address. If two addresses share a place, the later one replaces the other.
     fn place(&mut self, site: usize) -> &mut Place {
         let hash = (site as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
         let place = &mut self.places[hash as usize];
@@ -166,8 +167,8 @@ impl Trials {
         place
     }
 
-    /// An interval begins, after one with these `signs`. Returns whether that is all that there is to do: the ranks are carried, and
-    /// the clock need not be read.
+    /// An interval begins, after one with these `signs`. Returns whether there is nothing else to do: the ranks are
+    /// carried, and the clock need not be read.
     #[inline]
     pub(super) fn passes_over(&mut self, signs: Signs) -> bool {
         let is_calm = self.trial.is_none()
@@ -207,7 +208,8 @@ impl Trials {
         }
     }
 
-    /// An interval begins, after one with these `signs`. Returns its way, and whether this way was settled just now.
+    /// An interval begins at `now`, after one with these `signs`. Returns its way, and whether this way has just become
+    /// the settled one.
     pub(super) fn begin(&mut self, site: usize, now: u64, signs: Signs) -> (Way, bool) {
         self.end(now);
         self.unread = 0;
@@ -232,7 +234,7 @@ impl Trials {
         (self.now, is_settled_now)
     }
 
-    /// Returns whether another way is settled.
+    /// Begins a trial, if it is time for one. Returns whether the settled way has changed.
     fn try_to_begin(&mut self, window: u64) -> bool {
         let mean = self.spent / u64::from(self.ended.max(1));
         let trial = 2 * u64::from(PAIRS) * window.max(u64::from(SKIPPED + LEAST) * mean);
@@ -245,7 +247,7 @@ impl Trials {
             self.go(self.settled);
             return true;
         }
-        // The first trial after that comes as soon as it may.
+        // After ranks were sent home, the first trial begins as soon as it may.
         let first = if without > 0 { 0 } else { REST * trial };
         if is_troubled || self.total >= without.max(first) {
             self.was_tried = true;
@@ -255,7 +257,7 @@ impl Trials {
             });
             self.go(self.other());
         } else if self.ended >= 64 {
-            // Old intervals count less for the mean.
+            // Makes old intervals count less in the mean.
             (self.ended, self.spent) = (self.ended / 2, self.spent / 2);
         }
         false
@@ -274,7 +276,7 @@ impl Trials {
         (self.ended, self.spent) = (0, 0);
     }
 
-    /// Returns whether a trial has ended with another way than before.
+    /// Ends a window. Returns whether a trial has ended and changed the settled way.
     fn end_window(&mut self, mut trial: Trial) -> bool {
         if self.now != self.settled {
             self.go(self.settled);
@@ -282,7 +284,7 @@ impl Trials {
         }
         let (mut took, mut expected) = (0, 0);
         for place in &mut self.places {
-            // In this order it does not overflow within years.
+            // In this order the product does not overflow within years.
             let all = place.settled.ticks * place.other.count;
             if let Some(all) = all.checked_div(place.settled.count) {
                 took += place.other.ticks;
@@ -324,8 +326,8 @@ impl Trials {
 mod tests {
     use super::*;
 
-    /// Runs a program for some seconds. `took` gives the microseconds of each interval in each way. Returns how much of the time it
-    /// has spent in each way, and which is the last.
+    /// Runs a program for some seconds. `took` returns the microseconds of an interval in a way. Returns the time spent
+    /// in each way, the settled way at the end, and the number of changes.
     fn run(
         seconds: u64,
         signs: Signs,
@@ -352,7 +354,7 @@ mod tests {
         let ([carried, home], way, changes) = run(20, Signs::None, took);
         assert_eq!((way, changes), (Way::AtHome, 1));
         assert!(carried < home / 8, "{carried} {home}");
-        // Soon, where there was trouble.
+        // It happens sooner with signs of trouble.
         for signs in [Signs::Waited, Signs::Blocked] {
             let ([carried, home], way, changes) = run(2, signs, took);
             assert_eq!((way, changes), (Way::AtHome, 1));
@@ -386,7 +388,7 @@ mod tests {
 
     #[test]
     fn noise_decides_nothing() {
-        // Now and then another process has the core, whatever the way.
+        // At times another process has the core, in either way.
         let took = |interval: u64, _| {
             if interval.is_multiple_of(37) {
                 4_000

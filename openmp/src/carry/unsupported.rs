@@ -1,9 +1,9 @@
-//! On systems without carried ranks: members are threads, even if they are more than the cores.
+//! For systems without carried ranks: all members are threads, even if there are more members than cores.
 
 use crate::team::Carrier;
 use crate::team::context::Context;
 
-/// None is carried.
+/// No team is carried.
 pub(crate) fn claim(_context: &Context, _depth: usize, _size: u32) -> Option<&'static dyn Carrier> {
     None
 }
@@ -12,7 +12,7 @@ pub(crate) fn become_rank(_context: &Context) {}
 
 pub(crate) fn on_load() {}
 
-/// No function of the C library's is defined here.
+/// Here the library replaces no function of the C library's.
 pub(crate) fn is_preloaded() -> bool {
     false
 }

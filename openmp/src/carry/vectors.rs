@@ -3,10 +3,10 @@
 //! A loop may compute in these registers alone: for example it adds a time step until it reaches an
 //! end. Then its general registers do not change, like those of a loop that waits.
 //!
-//! The kernel's layouts: on x86-64 the processor's own (`XSAVE`), with a word that says which parts are in use; on Arm and RISC-V the
-//! registers one after another.
+//! On x86-64 the kernel uses the processor's own layout (`XSAVE`), with a word that marks the parts in use. On Arm and
+//! RISC-V the registers follow one after another.
 
-/// As FNV does, word by word: two frames that differ have the same number by chance only.
+/// A hash like FNV's, word by word. Two different frames have the same number only by chance.
 fn fold(hash: u64, words: &[u64]) -> u64 {
     const PRIME: u64 = 0x0100_0000_01b3;
     words.iter().fold(hash, |hash, &word| {
@@ -21,16 +21,18 @@ mod layout {
     use std::ops::Range;
     use std::sync::OnceLock;
 
-    /// In words: the registers of both old units, and after them what the kernel says of the frame.
+    /// Offsets in words: the registers of the x87 and the SSE unit, and after them the kernel's description of the
+    /// frame.
     const OLD: Range<usize> = 4..52;
     const KERNELS: usize = 58;
     const HEADER: usize = 64;
     /// The kernel's number for a frame with more registers.
     const EXTENDED: u32 = 0x4650_5853;
-    /// Components of vectors: the upper halves of 16 registers, of these again, and 16 more registers.
+    /// The components of the vector registers: bits 128 to 255 of the first 16 registers, their bits 256 to 511, and 16
+    /// more registers.
     const VECTORS: [u32; 3] = [2, 6, 7];
 
-    /// The processor's place for each of [`VECTORS`], in words.
+    /// The processor's range for each of [`VECTORS`], in words.
     fn places() -> &'static [Range<usize>; 3] {
         static PLACES: OnceLock<[Range<usize>; 3]> = OnceLock::new();
         PLACES.get_or_init(|| {
@@ -45,7 +47,7 @@ mod layout {
         })
     }
 
-    /// The processor is asked: not in a handler, where that is slow on a virtual machine.
+    /// Asks the processor for the ranges in advance: in a handler that would be slow on a virtual machine.
     pub(in super::super) fn find() {
         places();
     }
@@ -55,7 +57,7 @@ mod layout {
         if state.is_null() {
             return 0;
         }
-        // SAFETY: the kernel's state has 512 bytes at least, and as many as it says there.
+        // SAFETY: the kernel's state has at least 512 bytes. It has more if its description gives a greater size.
         let words = |range: Range<usize>| unsafe {
             std::slice::from_raw_parts(state.add(range.start), range.len())
         };
@@ -79,7 +81,8 @@ mod layout {
 mod layout {
     use super::fold;
 
-    /// In words: where the records of the frame begin, after an address, 31 registers, and 3 more words.
+    /// The offset of the frame's records, in words: an address, 31 registers, 3 more words and a word of padding
+    /// precede them.
     const RECORDS: usize = 36;
     /// The record of the 32 vector registers: its number, and its size in words with 16 bytes of head.
     const NUMBER: u32 = 0x4650_8001;
@@ -90,7 +93,8 @@ mod layout {
 
     pub(in super::super) fn hash(frame: &libc::ucontext_t) -> u64 {
         let saved = std::ptr::from_ref(&frame.uc_mcontext).cast::<u64>();
-        // SAFETY: the kernel has room for 4096 bytes of records there, and this one is the first, if it is there.
+        // SAFETY: the frame has 4096 bytes for records. The record of the vector registers is the first, if the frame
+        // has one.
         unsafe {
             let record = saved.add(RECORDS);
             if *record as u32 != NUMBER {
@@ -105,7 +109,7 @@ mod layout {
 mod layout {
     use super::fold;
 
-    /// In words: the address and 31 registers; 32 registers of the unit for `double` come after them.
+    /// In words: an address and 31 registers come first, then the 32 registers of the unit for `double`.
     const GENERAL: usize = 32;
     const REGISTERS: usize = 32;
 
@@ -152,7 +156,7 @@ mod tests {
             hash(&frame)
         };
         let before = of(&|_| ());
-        // A register of the old vector unit, then an upper half that is not in use, and in use.
+        // Changes a register of the SSE unit, then an upper half that is not in use, then one in use.
         let one = of(&|state| state[20] = 5);
         assert_ne!(before, one);
         assert_eq!(of(&|state| state[72] = 5), one);
@@ -162,7 +166,7 @@ mod tests {
             state[64] = 7;
         });
         let more = of(&|state| state[72] = 6);
-        // A processor without these registers has no place for them.
+        // A processor without these registers has no range for them.
         assert!(in_use != more || !std::is_x86_feature_detected!("avx"));
     }
 }

@@ -1,7 +1,8 @@
-//! The watchdog: ranks go on at their [homes](super::home) while no worker changes ranks and not all compute.
+//! The watchdog (*the watch*): if no worker changes ranks and not all workers compute, it makes ranks continue at their
+//! [homes](super::home).
 //!
-//! The watch takes no lock and allocates nothing: a rank that was cut may have a lock that all others wait for, the
-//! program's allocator's too. For the same reason it starts no thread.
+//! The watch takes no lock and allocates nothing: a cut rank may hold a lock that all others wait for, even the
+//! program's allocator's. For the same reason it starts no thread.
 
 use super::division::STALL;
 use super::granularity::Granularity;
@@ -19,21 +20,21 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
-/// Looks after which a home helps although a worker may only be waiting for a core: its rank may be
-/// where no signal reaches it.
+/// After this number of looks a home helps, even if a worker seems to wait only for a core: its rank may block the
+/// signal.
 const STARVED: u32 = 40;
 
-/// How often it is looked whether there is anything to look at.
+/// The time between two looks while no rank waits for a worker.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// Begins to look for stalls. A thread allocates as it begins: so the caller waits until the watch and the leader's home have
+/// Starts the watch. A thread allocates as it begins, so the caller waits until the watch and the leader's home have
 /// begun. No rank runs yet.
 pub(super) fn start(leader: &'static Rank) {
     static ONCE: Once = Once::new();
     static BEGUN: AtomicU32 = AtomicU32::new(0);
     const THREADS: u32 = 2;
     let begins = || {
-        // Release, and acquire below: a home is known when its thread has begun.
+        // Release, and acquire below: the caller sees the home after its thread has begun.
         BEGUN.fetch_add(1, Release);
         Futex::wake(&BEGUN, 1);
     };
@@ -58,18 +59,18 @@ pub(super) fn start(leader: &'static Rank) {
     });
 }
 
-/// Whether ranks run, and others could.
+/// Whether some ranks run while others wait.
 pub(super) fn is_contended() -> bool {
     let is_any = |waits: bool| ranks().any(|rank| rank.word.is_waiting() == waits);
     registry::is_owned() && is_any(false) && is_any(true)
 }
 
-/// What a worker does, as the watch sees it.
+/// The state of a worker, as the watch sees it.
 #[derive(Clone, Copy, PartialEq)]
 enum Sight {
     /// It has no rank.
     Idle,
-    /// It executes a rank, and the rank's time is not over.
+    /// It executes a rank whose time is not over.
     Computes,
     /// Its rank has had the worker for too long, or the worker has no core any more.
     Late,
@@ -77,7 +78,7 @@ enum Sight {
 
 impl Sight {
     fn of(worker: &Worker, now: u64) -> Self {
-        // SAFETY: ranks live for ever. The values read from this one may belong to another time.
+        // SAFETY: ranks live for ever. Values read from the rank may be outdated.
         let rank = unsafe { worker.current.load(Relaxed).as_ref() };
         let (Some(rank), Some(division)) = (rank, registry::division()) else {
             return Self::Idle;
@@ -98,8 +99,8 @@ fn ring(now: u64) {
     }
 }
 
-/// Whether each worker that has a core executes a rank whose time is not over. Then no waiting rank goes home: it would only
-/// take turns with those ranks there.
+/// Whether each worker that has a core executes a rank whose time is not over. Then no waiting rank goes home, since it
+/// would only take turns with the ranks that run.
 fn all_compute(now: u64) -> bool {
     workers().all(|worker| match Sight::of(worker, now) {
         Sight::Idle => worker.is_revoked(),
@@ -108,8 +109,8 @@ fn all_compute(now: u64) -> bool {
     })
 }
 
-/// Takes a rank that can go on, and finds its home. A cut rank comes first, since it may have the
-/// lock for which the others wait.
+/// Takes a rank that can continue. Returns the rank and its home. Prefers a cut rank, since it may hold the lock that
+/// the others wait for.
 pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
     let take = |only_cut: bool| {
         ranks().find_map(|rank| {
@@ -124,7 +125,7 @@ pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
     take(true).or_else(|| take(false))
 }
 
-/// All ranks that can go on do so at their homes.
+/// Makes all ranks that can continue do so at their homes.
 pub(super) fn send_home() {
     let may = |rank: &Rank| !rank.pinned.load(Relaxed);
     for rank in ranks().filter(|rank| rank.word.is_waiting()) {
@@ -136,7 +137,7 @@ pub(super) fn send_home() {
     }
 }
 
-/// Looks for stalls.
+/// The main function of the watch.
 fn look() -> ! {
     let changes = || {
         workers()
@@ -158,8 +159,8 @@ fn look() -> ! {
             ring(time);
         }
         looks = if stalled { looks + 1 } else { 0 };
-        // The first look has made workers change, if they can. A worker that waits for a core of another
-        // process would not gain by a home, which would wait as well.
+        // The ring after the first look has made workers change ranks, if they can. If a worker only waits for a core
+        // that another process has, a home would have to wait as well.
         let unanswered = workers().any(|worker| worker.alarm.is_unanswered());
         if looks < 2 || (unanswered && looks < STARVED) {
             continue;

@@ -1,4 +1,4 @@
-//! Workers: kernel threads that execute ranks, one a core.
+//! Workers: kernel threads that execute ranks, one for each core.
 
 use super::alarm::Alarm;
 use super::division::Part;
@@ -18,9 +18,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::time::Duration;
 
-/// How long a worker leaves others' ranks alone when it has none itself.
+/// How long a worker without a rank leaves the ranks of other workers alone.
 const POLITENESS: Duration = Duration::from_micros(1);
-/// How long a worker that has nothing to do stays awake.
+/// How long a worker without a rank stays awake.
 const PATIENCE: Duration = Duration::from_micros(200);
 
 /// A kernel thread's state between ranks.
@@ -28,55 +28,55 @@ pub(super) struct Worker {
     pub(super) index: usize,
     pub(super) stack: UnsafeCell<usize>,
     pub(super) thread_pointer: usize,
-    /// Times that it has changed ranks.
+    /// How often the worker has changed ranks.
     pub(super) switches: AtomicU64,
-    /// The rank that it executes. It and its signal handler write it.
+    /// The rank that the worker executes. The worker and its signal handler write this.
     pub(super) current: AtomicPtr<Rank>,
     pub(super) alarm: Alarm,
     /// The flags of the last rank ([`switch::flags`]).
     flags: Cell<u32>,
     /// The signals that its kernel thread has blocked.
     pub(super) mask: Mask<Native>,
-    /// The episode that it is in, and what it is to run in it.
+    /// The episode that the worker is in, and its part of that episode.
     episode: Cell<u64>,
     part: Cell<Part>,
-    /// The index in its part of the rank that it has left as planned: another worker's now.
+    /// The index, in the part, of the rank that this worker has left as planned: another worker continues that rank.
     left: Cell<Option<usize>>,
-    /// The state of its first rank, which is to be cut.
+    /// The state of the part's first rank, which is to be cut.
     first: Cell<First>,
-    /// The last rank had to be made to leave.
+    /// The last rank had to be made to leave, and that was not planned.
     stalled: Cell<bool>,
-    /// The first of the others' ranks to look at.
+    /// The first rank that `take_any` looks at.
     cursor: Cell<usize>,
-    /// The rank that it executes next: it has taken that for the rank that has left.
+    /// The rank that the worker executes next. The worker took it before its last rank left.
     next: Cell<Option<&'static Rank>>,
-    /// The signals that the rank it has run last had blocked.
+    /// The signals that the worker's last rank had blocked.
     last: Cell<u64>,
-    /// How often ranks have left for others since other threads were let go on.
+    /// How often ranks here have left for others since the worker last yielded its core to other threads.
     yields: Cell<usize>,
 }
 
-// SAFETY: only the worker's kernel thread touches what is not `Sync`: `flags`, `episode`, `part`, `left`, `first`, `stalled`,
-// `cursor`, `next`, `last`, `yields`, and the cells of `mask` and of `alarm` (its signal handlers too); and
-// `stack`, which `enter` writes and `leave` reads. Worker 0 runs on the leader's kernel thread. The next leader
-// acquires, in `claim`, what the last leader has released, and at that time no thread executes worker 0. All other threads read
-// `index`, `thread_pointer`, and atomics.
+// SAFETY: only the worker's kernel thread touches the fields that are not `Sync`: `flags`, `episode`, `part`, `left`,
+// `first`, `stalled`, `cursor`, `next`, `last`, `yields`, and the cells of `mask` and of `alarm` (its signal handlers
+// too); and `stack`, which `enter` writes and `leave` reads. Worker 0 runs on the leader's kernel thread. The next
+// leader acquires, in `claim`, what the last leader has released, and at that time no thread executes worker 0. All
+// other threads read `index`, `thread_pointer`, and atomics.
 unsafe impl Sync for Worker {}
 
-/// The rank that a worker is to run first, until it is cut.
+/// The state of the rank that a worker runs first, until the rank is cut.
 #[derive(Clone, Copy, PartialEq)]
 enum First {
-    /// It may still be on its way from another worker.
+    /// The rank may not have left another worker yet.
     Awaited,
     Begun,
-    /// Others went before it, so that a cut would gain nothing.
+    /// Other ranks ran before it, so that a cut would gain nothing.
     Late,
 }
 
-/// A rank that was taken, and how much of its time it is to have now, if that is less than all.
+/// A rank that was taken, and the number of ticks after which it is to leave, if it is.
 struct Taken(&'static Rank, Option<u64>);
 
-/// The first tick when a rank may go on without a bell.
+/// The first tick at which a rank may continue without a bell.
 fn next_poll() -> u64 {
     ranks()
         .map(|rank| rank.polled.time())
@@ -84,7 +84,7 @@ fn next_poll() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Whether a rank may go on now without a bell.
+/// Whether a rank may continue now without a bell.
 fn is_any_polled() -> bool {
     next_poll() <= Native::now()
 }
@@ -117,12 +117,12 @@ impl Worker {
         ptr::from_ref(self).cast()
     }
 
-    /// Whether this worker has no core any more. The first one always has.
+    /// Whether this worker has lost its core. Worker 0 always has one.
     pub(super) fn is_revoked(&self) -> bool {
         self.index != 0 && self.index >= cores()
     }
 
-    /// Takes the rank, if it can go on.
+    /// Takes the rank, if it can continue.
     fn try_take(&self, rank: &'static Rank) -> bool {
         let may = || self.index == 0 || !rank.pinned.load(Relaxed);
         rank.word.take(&WORKERS, may, || rank.goes_on())
@@ -133,9 +133,9 @@ impl Worker {
         registry::member(part.member(at)?)
     }
 
-    /// Takes the next rank of this worker's part, but not the rank that was preempted here. The first rank of the part may have
-    /// opened the episode, and may be about to leave another worker. Then this worker waits for that rank, unless
-    /// it `may_skip` the rank.
+    /// Takes the next rank of this worker's part, except the rank that was cut here as planned. The part's first rank
+    /// may have opened the episode on another worker, and may be about to leave that worker. So this worker waits for
+    /// that rank, unless it `may_skip` the rank.
     fn take_own(&self, may_skip: bool) -> Option<Taken> {
         let (part, left) = (self.part.get(), self.left.get());
         for at in (0..part.len()).filter(|&at| left != Some(at)) {
@@ -159,8 +159,8 @@ impl Worker {
         None
     }
 
-    /// Takes a rank by the plan; or in turn among all, where ranks have turns or one has stalled: what
-    /// the others wait for may be any rank, one too that was never begun.
+    /// Takes a rank by the plan. If ranks have turns, or if a rank has stalled, takes the next of all ranks instead:
+    /// the ranks may wait for any other rank, even for one which has not begun.
     fn take(&self, may_help: bool) -> Option<Taken> {
         let quantum = self.part.get().quantum();
         let any = || self.take_any().map(|rank| Taken(rank, quantum));
@@ -171,7 +171,7 @@ impl Worker {
             .or_else(|| may_help.then(any).flatten())
     }
 
-    /// Takes any rank that can go on.
+    /// Takes any rank that can continue.
     pub(super) fn take_any(&self) -> Option<&'static Rank> {
         let count = registry::rank_count();
         let first = self.cursor.get();
@@ -186,11 +186,12 @@ impl Worker {
         })
     }
 
-    /// The rank that this worker executes lets another go on, if one can, and if it may leave. Returns whether it did. The
-    /// rank itself looks: what does not help another is no reason to leave, or to ask the kernel whether it may.
+    /// Called by the rank that this worker executes. If another rank can continue, and if the calling rank may leave,
+    /// it leaves its worker to the other rank. Returns whether it did. The function looks for the other rank first:
+    /// without one, it needs no system call to learn whether the caller may leave.
     pub(super) fn pass(&self, rank: &Rank) -> bool {
         let Some(next) = self.take_any() else {
-            // This look may have kept another worker from such a rank.
+            // This look may have kept another worker from a rank that can continue.
             WORKERS.ring();
             return false;
         };
@@ -204,13 +205,14 @@ impl Worker {
         true
     }
 
-    /// The rank that this worker executes is about to leave, and can go on soon: the next one comes first, in the order
-    /// of all. By its own share alone, the worker would execute the same few ranks again and again.
+    /// The rank that this worker executes is about to leave, and can continue soon. The worker will take the next of
+    /// all ranks before it. If the worker looked at its own share first, it would execute the same few ranks
+    /// repeatedly.
     pub(super) fn let_others_first(&self) {
         self.stalled.set(true);
     }
 
-    /// A rank of this worker's has let another go on. Returns whether a round of these is full.
+    /// Counts that a rank on this worker has left for another. Returns whether this happened `round` times.
     pub(super) fn count_yield(&self, round: usize) -> bool {
         let yields = self.yields.get() + 1;
         let is_last = yields >= round;
@@ -218,8 +220,8 @@ impl Worker {
         is_last
     }
 
-    /// Executes the rank until it waits, or is made to leave. Returns when that was. While ranks are at home, the rank goes
-    /// on there: the leader's at worker 0, which is its own kernel thread.
+    /// Executes the rank until it waits, or is made to leave. Returns the time at which it left. While ranks are at
+    /// home, the rank continues there instead. The leader's rank then runs on worker 0, which is its own kernel thread.
     pub(super) fn run(&'static self, rank: &'static Rank, budget: Option<u64>) -> u64 {
         if self.index < home::FIRST
             && registry::division().is_some_and(|it| it.is_at_home())
@@ -234,7 +236,7 @@ impl Worker {
         self.has_left(rank)
     }
 
-    /// Executes the rank until it goes back to this worker, which has it still.
+    /// Executes the rank until it leaves. This worker still owns the rank then.
     fn execute(&'static self, rank: &'static Rank, budget: Option<u64>) {
         self.switches.fetch_add(1, Relaxed);
         rank.set_worker(self);
@@ -248,7 +250,7 @@ impl Worker {
             let took = self.alarm.set(self.address(), now, budget);
             rank.lost.set(rank.lost.get() + took);
         }
-        // SAFETY: only this worker has the rank, whose stack was saved.
+        // SAFETY: this worker alone owns the rank, and the rank's stack was saved.
         let flags = unsafe {
             switch::enter(
                 self.stack.get(),
@@ -260,13 +262,13 @@ impl Worker {
         self.flags.set(flags);
     }
 
-    /// The rank waits. Returns when it has left.
+    /// Lets go of a rank that has left. Returns the time.
     fn has_left(&self, rank: &Rank) -> u64 {
         self.current.store(ptr::null_mut(), Relaxed);
         let was_preempted = self.alarm.rank_has_left();
         rank.was_preempted.set(was_preempted);
         if was_preempted {
-            // The rank's, as its frame has it: the alarm's signal is open again.
+            // Sets the mask that the rank's frame has: it does not block the alarm's signal.
             self.mask.set(rank.state.mask());
             set_mask(self.mask.get());
         }
@@ -275,7 +277,7 @@ impl Worker {
         rank.state.take_off(&self.mask, was_preempted);
         self.mask.looks();
         if self.index >= home::FIRST {
-            // No handler of the program's runs with the rank's thread-locals here while others have the rank.
+            // While others own the rank, no handler of the program's may run here with the rank's thread-locals.
             thread_state::rest(&self.mask);
         }
         let now = Native::now();
@@ -291,14 +293,14 @@ impl Worker {
         }
         let goes_home = rank.goes_home.take();
         match rank.home().filter(|_| goes_home) {
-            // It stays taken, for its home.
+            // The rank stays taken, for its home.
             Some(home) => home.call(),
             None => rank.word.leave(&WORKERS),
         }
         now
     }
 
-    /// Looks whether another episode has begun. Returns whether it has.
+    /// Returns whether another episode has begun, and notes this worker's part of it.
     fn look_at_episode(&self) -> bool {
         let found = registry::division().and_then(|it| it.part(self.index, self.episode.get()));
         let Some((episode, part)) = found else {
@@ -315,7 +317,7 @@ impl Worker {
     pub(super) fn work(&'static self) -> ! {
         registry::add_worker(self);
         if self.index == 0 {
-            // The leader comes here when it waits for the first time.
+            // The leader's kernel thread comes here when the leader waits for the first time.
             self.flags.set(switch::flags());
             registry::lead().inspect(|lead| _ = self.has_left(lead.rank));
         } else {
@@ -324,9 +326,10 @@ impl Worker {
         }
         let politeness = Native::duration_to_ticks(POLITENESS);
         let patience = Native::duration_to_ticks(PATIENCE);
-        // Since when the worker has found nothing, and for how long: the clock is not asked again after a rank.
+        // Since when the worker has found no rank, and for how long. `run` returns the time, so the clock is not read
+        // again.
         let (mut since, mut waited) = (Native::now(), 0);
-        // The wait that this is of, and when the worker yields in it: another worker may be on this core.
+        // The wait that `next_yield` is for, and when the worker yields in it: another worker may be on this core.
         let (mut wait, mut next_yield) = (0, 0);
         loop {
             if let Some(rank) = self.next.take() {
@@ -336,9 +339,9 @@ impl Worker {
             if self.is_revoked() {
                 WORKERS.ring();
                 thread_state::rest(&self.mask);
-                // Not among the idle ones: nothing that rings for them concerns it. It holds no rank, and
-                // the first worker always has a core. The allotment wakes it when it has one: that no such
-                // wake-up is lost is `Allotment::await_turn`'s, and checked there.
+                // This worker does not sleep at the bell, since no ring concerns it. It holds no rank, and worker 0
+                // always has a core. The allotment wakes this worker when it has a core again. `Allotment::await_turn`
+                // loses no such wake-up, and is checked.
                 await_core(self.index);
                 (since, waited) = (Native::now(), 0);
                 continue;
@@ -350,7 +353,7 @@ impl Worker {
                 if registry::division().is_none_or(|it| it.is_in(self.episode.get())) {
                     (since, waited) = (self.run(rank, budget), 0);
                 } else {
-                    // It was let go after this worker has looked at the episode. Now its plan may be another.
+                    // The rank was let go after this worker looked at the episode. Its plan may differ now.
                     rank.word.put_back();
                 }
                 continue;
@@ -369,8 +372,8 @@ impl Worker {
                     next_yield = spin::yield_core();
                 }
             } else if is_any_polled() {
-                // It may go on at any time, and no bell rings. Others may have the core until then,
-                // first the worker of the rank for which it waits.
+                // A rank may continue at any time, and no bell rings for it. Until then other threads may use the core,
+                // above all the worker of the rank for which it waits.
                 std::thread::yield_now();
             } else {
                 self.sleep();
@@ -382,7 +385,7 @@ impl Worker {
 
     /// Sleeps until something may have changed.
     fn sleep(&'static self) {
-        // Whoever has no core sleeps elsewhere.
+        // A worker without a core sleeps elsewhere.
         if self.is_revoked() {
             return;
         }
@@ -395,7 +398,7 @@ impl Worker {
         let timeout = || {
             let until = next_poll().saturating_sub(Native::now());
             let until = Duration::from_nanos(Native::ticks_to_ns(until) as u64);
-            // Otherwise nothing is to be done before the next region rings.
+            // Otherwise the worker has nothing to do before the next region rings.
             let looks = registry::is_in_region() || pending::may_come();
             looks.then_some(until.min(Duration::from_millis(10)))
         };

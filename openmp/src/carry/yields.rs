@@ -1,21 +1,21 @@
-//! `sched_yield` and spin locks of the C library's: a rank that waits by them lets another rank go on.
+//! The C library's `sched_yield` and spin locks: a rank that waits by these functions lets another rank run.
 //!
-//! Such a rank waits for another, which may have no worker. It cannot be cut: nearly always its next instruction is the C
-//! library's. So these functions are defined here, in front of the C library's, for programs that find this library
-//! first. A rank that calls such a function looks for another rank that can go on, and leaves its worker to that rank. If no
-//! rank can, and in every other thread, the call is the system's.
+//! Such a rank may wait for a rank that has no worker. It cannot be cut, since its next instruction is nearly always in
+//! the C library. So these functions are defined here, in front of the C library's, for programs that find this library
+//! first. A rank that calls such a function looks for another rank that can continue, and leaves its worker to that
+//! rank. If there is no such rank, or if the caller is no rank, the call goes to the system.
 //!
 //! # When a rank does not leave
 //!
-//! * Its thread has blocked signals, as it has in most signals' handlers, or is on an alternate stack: the worker would execute
-//!   another rank like that. Another handler may leave, but not where it has
-//!   interrupted a rank that is about to leave.
-//! * It is at its [home](super::home), where it is a thread as any other.
-//! * It is in a child after `fork`, which has one thread.
+//! * Its mask is not the one that was noted, as in most signal handlers, or it is on an alternate stack: the worker
+//!   would execute another rank in that state. In any other handler the rank may leave, unless the handler has
+//!   interrupted it while it was about to leave.
+//! * It is at its [home](super::home), where it is a usual thread.
+//! * The process is a child after `fork`, with one thread.
 //!
-//! A rank that leaves may have any lock, also of this library's: an allocator of the program's that yields may be called from
-//! here. It can go on at any time, by any worker or at its home, so that others wait for it as for a thread that has no
-//! core.
+//! A rank that leaves may hold any lock, even one of this library's: the library may call an allocator of the program's
+//! that yields. The rank can continue at any time, on any worker or at its home. So others wait for it as for a thread
+//! that has no core.
 
 use super::rank::Rank;
 use super::{current, home, registry};
@@ -26,33 +26,34 @@ use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::compiler_fence;
 
-/// Looks at a spin lock before the rank lets another go on: its owner may be about to let it go.
+/// The number of looks at a spin lock before the rank lets another rank run: the lock's owner may be about to unlock
+/// it.
 const LOOKS: u32 = 20;
 
 static SPIN_LOCK: Next = Next::new(c"pthread_spin_lock");
 
-/// The functions behind these are looked for.
+/// Finds the C library's function.
 pub(super) fn find() {
     SPIN_LOCK.find();
 }
 
-/// The rank that the caller is, if a worker executes it.
+/// The calling rank, if a worker executes it.
 pub(super) fn rank() -> Option<&'static Rank> {
     current::rank().filter(|rank| rank.worker().index < home::FIRST)
 }
 
-/// Calls `leave` with the calling rank, if that may leave its worker as it is; it may be another's after that. `None`: it
-/// was not called, or did nothing.
+/// Calls `leave` with the calling rank, if the rank may leave its worker now. Another worker may execute the rank
+/// afterwards. Returns `None` if `leave` was not called, or did nothing.
 pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
     at_worker(|rank| rank.state.is_as_noted().then(|| leave(rank)).flatten())
 }
 
-/// Calls `what` with the calling rank, if a worker executes it, and if it is not about to leave. The kernel was not asked
-/// whether it may.
+/// Calls `what` with the calling rank, if a worker executes the rank and the rank is not about to leave. Does not ask
+/// the kernel whether the rank may leave.
 fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
     let rank = rank().filter(|rank| !rank.leaves.load(Relaxed))?;
     rank.leaves.store(true, Relaxed);
-    // No handler leaves from here on: the worker stays the same.
+    // From here on no handler makes the rank leave, so the worker stays the same.
     compiler_fence(SeqCst);
     let result = what(rank);
     compiler_fence(SeqCst);
@@ -60,19 +61,19 @@ fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
     result
 }
 
-/// Lets others go on: ranks, and now and then other threads.
+/// Lets other ranks run, and at times other threads.
 pub(super) fn give_way() {
     if !pass() {
-        // SAFETY: a call without arguments; it does not fail.
+        // SAFETY: the call has no arguments, and does not fail.
         unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
     }
 }
 
-/// Another rank goes on in place of the caller. `false` if no rank can, or if each rank has had its turn, so that other threads
-/// have theirs.
+/// Lets another rank run in place of the caller. Returns `false` if no other rank can, or if each rank has had its
+/// turn: then other threads should have theirs.
 pub(super) fn pass() -> bool {
     let is_round = at_worker(|rank| {
-        // It may be another worker after that.
+        // The rank may be on another worker after `pass`.
         let has_passed = rank.worker().pass(rank);
         has_passed.then(|| rank.worker().count_yield(registry::size()))
     });
@@ -102,10 +103,10 @@ export! {
     }
 
     fn pthread_spin_lock(lock: *mut c_int) -> c_int {
-        // SAFETY: a lock of the program's.
+        // SAFETY: the lock is the program's.
         let is_taken = || unsafe { pthread_spin_trylock(lock) } == 0;
         if rank().is_none() && let Some(function) = SPIN_LOCK.find() {
-            // SAFETY: it is the function of this name.
+            // SAFETY: the C library's function of this name has this type.
             let function: extern "C" fn(*mut c_int) -> c_int =
                 unsafe { std::mem::transmute(function) };
             return function(lock);

@@ -61,9 +61,9 @@ macro_rules! detach {
             "mov sp, x1",
             "mov x19, x4",
             "mov x20, x5",
-            // A release: what was saved is seen by whoever finds the value.
+            // A release: a thread that reads the value sees the saved state.
             "stlr w3, [x2]",
-            // futex(2), a private one: while the word is 0.
+            // futex(2), private: waits while the word is 0.
             "2:",
             "mov x0, x19",
             "mov x1, #128",
@@ -71,7 +71,7 @@ macro_rules! detach {
             "mov x3, xzr",
             "mov x8, #98",
             "svc #0",
-            // An acquire: what the caller has taken.
+            // An acquire: the rank that the caller of the home has taken.
             "ldar w9, [x19]",
             "cbz w9, 2b",
             "mov x0, x19",
@@ -85,7 +85,7 @@ pub(super) use detach;
 /// See [`thread_pointer`](super::thread_pointer).
 pub(in super::super) fn thread_pointer() -> usize {
     let pointer;
-    // SAFETY: reads a register.
+    // SAFETY: this reads a register.
     unsafe {
         std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags));
     }
@@ -94,7 +94,7 @@ pub(in super::super) fn thread_pointer() -> usize {
 
 /// See [`set_thread_pointer`](super::set_thread_pointer).
 pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the caller's promise.
     unsafe {
         std::arch::asm!("msr tpidr_el0, {}", in(reg) pointer, options(nostack, preserves_flags))
     };

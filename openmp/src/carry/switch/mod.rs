@@ -1,30 +1,31 @@
-//! Going from one thread's stack and thread-locals to another's.
+//! Changes from one thread's stack and thread-locals to another's.
 //!
-//! Both belong to a POSIX thread, on any kernel thread. The stack pointer is exchanged, and with it
-//! the *thread pointer*, the register by which the C library finds a thread's own data. Each
-//! processor has a file with these functions.
+//! Stack and thread-locals belong to a POSIX thread, whichever kernel thread executes it. A switch exchanges the stack
+//! pointer and the *thread pointer*, the register by which the C library finds a thread's own data. Each processor has
+//! a file with these functions.
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
 #[cfg_attr(target_arch = "riscv64", path = "riscv64.rs")]
 mod processor;
 
-/// `thread_pointer` is the calling thread's; `is_possible` says whether a program may write it without
-/// the kernel.
+/// `thread_pointer` returns the calling thread's pointer. `is_possible` returns whether a program may write the thread
+/// pointer without the kernel.
 ///
-/// After `set_thread_pointer` the code that goes on has that thread's thread-locals: the caller promises that the pointer is a
-/// thread's, that nothing remembers the address of a thread-local across the call, and that no two kernel threads
-/// use the thread at once.
+/// After `set_thread_pointer` the code that follows has that thread's thread-locals. The caller promises that the
+/// pointer is a thread's, that no code keeps the address of a thread-local across the call, and that no two kernel
+/// threads use the thread at once.
 ///
-/// `flags` are the x87 unit's, which floating-point exceptions leave behind. [`enter`] writes them only where they differ.
+/// `flags` returns the x87 unit's flags, which floating-point exceptions set. [`enter`] writes these flags only if they
+/// differ.
 ///
-/// `has_keys` says whether `keys` and `set_keys`, which read and write the register of memory protection keys, may be
-/// called. The caller of `set_keys` promises that the keys allow what this thread touches next.
+/// `keys` and `set_keys` read and write the register of memory protection keys, if `has_keys` returns `true`. The
+/// caller of `set_keys` promises that the keys allow this thread's next accesses.
 pub(super) use processor::{
     flags, has_keys, is_possible, keys, set_keys, set_thread_pointer, thread_pointer,
 };
 
-/// For processors without these registers.
+/// For processors without x87 flags and without protection keys.
 #[cfg(not(target_arch = "x86_64"))]
 mod others {
     pub(in super::super) fn flags() -> u32 {
@@ -42,13 +43,13 @@ mod others {
     pub(in super::super) unsafe fn set_keys(_keys: u32) {}
 }
 
-/// Goes from a worker to a rank: saves what a call preserves on the worker's stack, and restores it from the rank's.
-/// Returns the [`flags`] that the rank leaves behind.
+/// Switches from a worker to a rank. Saves the state that a call preserves on the worker's stack, and restores it from
+/// the rank's. Returns the [`flags`] that the rank leaves behind.
 ///
 /// # Safety
 ///
-/// `to` was saved by [`leave`] or [`detach`], and this is that thread's pointer. `to` is not gone to twice; `save`
-/// is written before another worker may go back. `flags` are there now.
+/// [`leave`] or [`detach`] has saved `to`, and `thread_pointer` is that thread's. `to` is used once. `save` is written
+/// before another worker may return to it. `flags` are the present ones.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn enter(
     save: *mut usize,
@@ -59,26 +60,27 @@ pub(super) unsafe extern "C" fn enter(
     processor::enter!()
 }
 
-/// Goes from a rank to its worker.
+/// Switches from a rank to its worker.
 ///
 /// # Safety
 ///
-/// `to` was saved by [`enter`] or [`detach`], with the worker's thread pointer, and is not gone to twice; `save` is written before another worker may go back.
+/// [`enter`] or [`detach`] has saved `to`, and `thread_pointer` is the worker's. `to` is used once. `save` is written
+/// before another worker may return to it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointer: usize) {
     processor::leave!()
 }
 
-/// Leaves the calling thread's stack and thread-locals to others: saves where it is, as
-/// [`leave`] does, writes `value` to `word`, and sleeps on a stack of its own, without the C library. Whenever
-/// the word at `home` is not 0, it calls `serve` with that address. Returns
-/// when another kernel thread goes there.
+/// Leaves the calling thread's stack and thread-locals to other kernel threads. Saves the state as [`leave`] does,
+/// writes `value` to `word`, and sleeps on `stack`, without the C library. Whenever the word at `home` is not 0, the
+/// sleeping kernel thread calls `serve` with that address. Returns when another kernel thread switches to the saved
+/// state.
 ///
 /// # Safety
 ///
-/// `stack` is the end of some bytes that no other thread uses, all signals are blocked, and the
-/// target stays while any thread may go there. `home` is the calling thread's, and `serve` an
-/// `extern "C"` function for it.
+/// `stack` is the end of memory that no other thread uses, and all signals are blocked. `save` and `word` stay valid
+/// while any thread may switch to the saved state. `home` is the calling thread's, and `serve` is an `extern "C"`
+/// function that takes it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn detach(
     save: *mut usize,

@@ -87,10 +87,10 @@ macro_rules! detach {
             "mv sp, a1",
             "mv s1, a4",
             "mv s2, a5",
-            // A release: what was saved is seen by whoever finds the value.
+            // A release: a thread that reads the value sees the saved state.
             "fence rw, w",
             "sw a3, 0(a2)",
-            // futex(2), a private one: while the word is 0.
+            // futex(2), private: waits while the word is 0.
             "2:",
             "mv a0, s1",
             "li a1, 128",
@@ -100,7 +100,7 @@ macro_rules! detach {
             "ecall",
             "lw t0, 0(s1)",
             "beqz t0, 2b",
-            // An acquire: what the caller has taken.
+            // An acquire: the rank that the caller of the home has taken.
             "fence r, rw",
             "mv a0, s1",
             "jalr s2",
@@ -113,7 +113,7 @@ pub(super) use detach;
 /// See [`thread_pointer`](super::thread_pointer).
 pub(in super::super) fn thread_pointer() -> usize {
     let pointer;
-    // SAFETY: reads a register.
+    // SAFETY: this reads a register.
     unsafe {
         std::arch::asm!("mv {}, tp", out(reg) pointer, options(nomem, nostack, preserves_flags));
     }
@@ -122,7 +122,7 @@ pub(in super::super) fn thread_pointer() -> usize {
 
 /// See [`set_thread_pointer`](super::set_thread_pointer).
 pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the caller's promise.
     unsafe { std::arch::asm!("mv tp, {}", in(reg) pointer, options(nostack, preserves_flags)) };
 }
 

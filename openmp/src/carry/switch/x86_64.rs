@@ -1,10 +1,9 @@
-//! x86-64: the thread pointer is FS's base, the address of the thread block, whose first word is
-//! that address. `wrfsbase` writes it if the kernel allows that, from Linux 5.9 on. GS's base is
-//! the program's.
+//! x86-64: the thread pointer is FS's base. It is the address of the thread block, whose first word has the same
+//! address. `wrfsbase` writes FS's base, if the kernel allows that (from Linux 5.9 on). GS's base is the program's.
 
-/// The state that a call preserves, on the stack: six registers, the modes of both floating-point
-/// units, and GS's base. The flags of floating-point exceptions are a thread's own as well: `mxcsr`
-/// has the vector unit's flags in addition to its modes, the status word has the x87 unit's.
+/// Saves the state that a call preserves on the stack: six registers, the modes of both floating-point units, and GS's
+/// base. Also saves the flags of floating-point exceptions, which are a thread's own: `mxcsr` has the vector unit's
+/// flags and modes, the status word has the x87 unit's flags.
 macro_rules! save {
     () => {
         "push rbp
@@ -26,8 +25,8 @@ pub(super) use save;
 
 /// The body of [`leave`](super::leave).
 ///
-/// The worker does not use GS, nor the x87 unit. So that unit's flags stay; they are the result. `fldcw` raises an
-/// exception that the rank has left pending, which is not the worker's: `fnstenv` masks it first.
+/// The worker uses neither GS nor the x87 unit. So the x87 flags stay, and are the result. If the rank has left an x87
+/// exception pending, `fldcw` would raise it on the worker. So `fnstenv` first masks it.
 macro_rules! leave {
     () => {
         std::arch::naked_asm!(
@@ -60,8 +59,8 @@ pub(super) use leave;
 
 /// The body of [`enter`](super::enter).
 ///
-/// Most ranks have the same base of GS, and the same flags of the x87 unit: then neither is written. Only `fldenv` writes
-/// the flags, which is slow.
+/// Most ranks have the same base of GS and the same x87 flags: then neither is written. Only `fldenv` can write the
+/// flags, and it is slow.
 macro_rules! enter {
     () => {
         std::arch::naked_asm!(
@@ -84,7 +83,7 @@ macro_rules! enter {
             "wrgsbase rax",
             "2:",
             "ldmxcsr [rsp]",
-            // Other flags than the rank before?
+            // Does this rank have other flags than the last rank?
             "movzx eax, word ptr [rsp + 6]",
             "xor ecx, eax",
             "test cl, 0x7f",
@@ -99,7 +98,7 @@ macro_rules! enter {
             "pop rbx",
             "pop rbp",
             "ret",
-            // The present environment, with the rank's modes and flags.
+            // Loads the present environment, with the rank's modes and flags.
             "4:",
             "movzx ecx, word ptr [rsp + 4]",
             "sub rsp, 32",
@@ -125,7 +124,7 @@ macro_rules! detach {
             "mov r12, r8",
             "mov r13, r9",
             "mov [rdx], ecx",
-            // futex(2), a private one: while the word is 0.
+            // futex(2), private: waits while the word is 0.
             "2:",
             "mov eax, 202",
             "mov rdi, r12",
@@ -146,7 +145,7 @@ pub(super) use detach;
 /// See [`thread_pointer`](super::thread_pointer).
 pub(in super::super) fn thread_pointer() -> usize {
     let base;
-    // SAFETY: the System V ABI has the thread block's own address at its beginning.
+    // SAFETY: by the System V ABI, the thread block begins with its own address.
     unsafe {
         std::arch::asm!("mov {}, fs:[0]", out(reg) base, options(nostack, preserves_flags, readonly));
     }
@@ -156,7 +155,7 @@ pub(in super::super) fn thread_pointer() -> usize {
 /// See [`flags`](super::flags).
 pub(in super::super) fn flags() -> u32 {
     let flags: u32;
-    // SAFETY: reads the status word.
+    // SAFETY: this reads the status word.
     unsafe {
         std::arch::asm!("fnstsw ax", "movzx eax, ax", out("eax") flags, options(nomem, nostack, preserves_flags));
     }
@@ -165,7 +164,7 @@ pub(in super::super) fn flags() -> u32 {
 
 /// See [`set_thread_pointer`](super::set_thread_pointer).
 pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the caller's promise.
     unsafe { std::arch::asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags)) };
 }
 
@@ -178,7 +177,7 @@ pub(in super::super) fn has_keys() -> bool {
 /// See [`keys`](super::keys).
 pub(in super::super) unsafe fn keys() -> u32 {
     let keys;
-    // SAFETY: by the caller's word; it reads a register.
+    // SAFETY: by the caller's promise; it reads a register.
     unsafe {
         std::arch::asm!("rdpkru", in("ecx") 0, out("eax") keys, out("edx") _, options(nostack, preserves_flags));
     }
@@ -187,15 +186,15 @@ pub(in super::super) unsafe fn keys() -> u32 {
 
 /// See [`set_keys`](super::set_keys).
 pub(in super::super) unsafe fn set_keys(keys: u32) {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the caller's promise.
     unsafe {
         std::arch::asm!("wrpkru", in("ecx") 0, in("edx") 0, in("eax") keys, options(nostack, preserves_flags));
     }
 }
 
-/// Whether FS can be written without the kernel: the second bit of the second word of what the
-/// kernel says of the processor.
+/// Whether a program can write FS's base without the kernel: the second bit of the kernel's second word of hardware
+/// capabilities.
 pub(in super::super) fn is_possible() -> bool {
-    // SAFETY: reads what the loader has kept.
+    // SAFETY: this reads a number that the loader has kept.
     (unsafe { libc::getauxval(libc::AT_HWCAP2) }) & 2 != 0
 }

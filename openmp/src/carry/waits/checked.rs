@@ -1,4 +1,4 @@
-//! Instructions followed by hand beside the processor, and loops that wait.
+//! Compares simulated instructions with the processor's, and tests loops that wait.
 
 use super::{Flags, Machine};
 use std::arch::naked_asm;
@@ -10,21 +10,21 @@ struct State {
     /// `rax`, `rcx`, `rdx`, `rsi`, `r8`.
     general: [u64; 5],
     flags: u64,
-    /// The addresses of the instruction's begin and end.
+    /// The addresses of the instruction's beginning and end.
     begin: usize,
     end: usize,
     memory: [u64; 4],
 }
 
-/// Numbers of the registers of [`State`], and of the one with its address.
+/// The numbers of the registers of [`State`], and of the register with its address.
 const NUMBERS: [usize; 5] = [0, 1, 2, 6, 8];
 const DI: usize = 7;
-/// The flags that are followed.
+/// The flags that are simulated.
 const FLAGS: u64 = 0x8c1;
 
 type Snippet = unsafe extern "C" fn(*mut State);
 
-/// Functions that execute some instructions, all registers as the state says. Its memory begins at `rdi + 64`.
+/// Makes functions that execute some instructions on the registers of a [`State`]. Its memory begins at `rdi + 64`.
 macro_rules! snippets {
     ($($text:literal)*) => {
         [$({
@@ -73,7 +73,7 @@ fn machine(state: &State, at: usize) -> Machine {
     }
 }
 
-/// Few values, so that many are equal.
+/// Returns one of a few values, so that many are equal.
 fn value(random: &mut u64) -> u64 {
     const VALUES: [u64; 12] = [
         0,
@@ -95,8 +95,7 @@ fn value(random: &mut u64) -> u64 {
     VALUES[(*random >> 40) as usize % VALUES.len()]
 }
 
-/// A followed instruction ends as on the processor; an instruction that is not followed has changed
-/// memory.
+/// A simulated instruction ends as on the processor. The simulation stops only at an instruction that changes memory.
 #[test]
 fn instructions_are_followed_as_the_processor_executes_them() {
     let all = snippets! {
@@ -134,7 +133,7 @@ fn instructions_are_followed_as_the_processor_executes_them() {
                 memory: std::array::from_fn(|_| value(&mut random)),
             };
             let mut after = before;
-            // SAFETY: it changes only registers that a call may change, and it writes the state.
+            // SAFETY: the snippet changes only registers that a call may change, and writes only the state.
             unsafe { snippet(&raw mut after) };
             (before.begin, before.end) = (after.begin, after.end);
             let mut machine = machine(&before, before.begin);
@@ -164,16 +163,16 @@ fn instructions_are_followed_as_the_processor_executes_them() {
     );
 }
 
-/// Loops that wait while a word is 0, at whichever instruction they are interrupted.
+/// Loops that wait while a word is 0 are found, at whichever instruction they are interrupted. Other loops are not.
 #[test]
-fn loops_that_wait_are_told_from_others() {
+fn only_loops_that_wait_are_found() {
     let waiting = snippets! {
         "4: mov eax, [rdi + 64]; test eax, eax; je 4b"
         "4: cmp qword ptr [rdi + 64], 0; je 4b"
         "4: pause; movzx eax, byte ptr [rdi + 64]; cmp al, 1; jne 4b"
         "4: pause; mov rax, [rdi + 64]; test al, 1; je 4b"
         "4: lock or qword ptr [rdi + 72], 0; mov edx, [rdi + 64]; cmp edx, [rdi + 80]; je 4b"
-        // As compilers that do not optimize make it: by way of a local variable.
+        // Code without optimization: it copies the word to a local variable.
         "4: mov eax, [rdi + 64]; mov [rdi + 88], eax; cmp dword ptr [rdi + 88], 0; sete al; test al, al; jne 4b"
         // The loop reads two words, and another thread writes one.
         "4: mov eax, [rdi + 64]; test eax, eax; jne 5f; mov ecx, [rdi + 72]; test ecx, ecx; je 4b; 5:"
@@ -182,7 +181,7 @@ fn loops_that_wait_are_told_from_others() {
         "4: add ecx, 1; mov eax, [rdi + 64]; test eax, eax; je 4b"
         "4: lea ecx, [rcx + 1]; cmp dword ptr [rdi + 64], 0; je 4b"
         "4: mov [rdi + 72], rdi; cmp dword ptr [rdi + 64], 0; je 4b"
-        // Long, and goes on before it ends.
+        // A long loop: the simulation stops before the loop's end.
         "4: .skip 100, 0x90; cmp dword ptr [rdi + 64], 0; je 4b"
     };
     let zero = State {
@@ -198,7 +197,7 @@ fn loops_that_wait_are_told_from_others() {
                 memory: [1, 0, 0, 0],
                 ..zero
             };
-            // SAFETY: a snippet that touches its `State` only; it ends, since the word is not 0.
+            // SAFETY: the snippet touches only its `State`. It ends, since the word is not 0.
             unsafe { snippet(&raw mut state) };
             let mut state = State {
                 begin: state.begin,

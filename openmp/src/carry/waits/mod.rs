@@ -1,19 +1,18 @@
-//! Whether a rank that was interrupted only waits for memory that others write.
+//! Finds out whether an interrupted rank only waits for memory that others write.
 //!
-//! A loop that waits comes back to the same instruction with the same registers, and has written
-//! nothing. It does so again until another thread writes a word that it reads. So this module
-//! follows by hand the instructions after a rank's interruption, with copies of its registers. If
-//! they come back to their beginning and nothing has changed, the rank waits. A worker that asks
-//! again later spends some instructions; a turn of the rank would cost a timer, a signal, and the
-//! time until it comes.
+//! A loop that waits comes back to the same instruction with the same registers, and has written nothing. It repeats
+//! this until another thread writes a word that the loop reads. So this module simulates the rank's next instructions,
+//! on copies of its registers. If the simulation comes back to the first instruction and nothing has changed, the rank
+//! waits. To look again later costs a worker some instructions. A turn of the rank would cost a timer, a signal, and
+//! the time until the signal comes.
 //!
-//! It knows only instructions of such loops. At any other one, and at a write that would change
-//! memory, the answer is that the rank goes on, which is always right. It reads only memory that
-//! the rank itself would read next.
+//! The module knows only the instructions of such loops. At any other instruction, and at a write that would change
+//! memory, its answer is that the rank does not wait. That answer is always safe. The module reads only memory that the
+//! rank itself would read next.
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(not(target_arch = "x86_64"), path = "unknown.rs")]
 mod processor;
 
-/// An interrupted rank's registers; whether it waits is asked of these.
+/// An interrupted rank's registers, with the simulation.
 pub(super) use processor::Machine;

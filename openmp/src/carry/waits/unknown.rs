@@ -1,4 +1,4 @@
-//! Processors with unknown instructions: two looks at its registers show that a rank waits.
+//! For processors whose instructions are not simulated. There, repeated looks at a rank's registers show that it waits.
 
 pub(in crate::carry) struct Machine;
 

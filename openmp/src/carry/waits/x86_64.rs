@@ -1,16 +1,15 @@
-//! Instructions of loops that wait, on x86-64. Names and encodings are those of the processors'
-//! manuals.
+//! Simulates the instructions of loops that wait, on x86-64. Names and encodings are from the processors' manuals.
 
 use std::ptr;
 
-/// Instructions that are followed at most.
+/// The most instructions that are simulated.
 const STEPS: usize = 64;
 /// The greatest distance in bytes between instructions of a loop that waits.
 const LOOP: usize = 64;
 
 const SP: usize = 4;
 
-/// The flags that conditions read, except for the parity.
+/// The flags that conditions read, except the parity flag.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Flags {
     carry: bool,
@@ -38,13 +37,13 @@ enum Place {
 /// An instruction's bytes, one after another.
 struct Code {
     at: usize,
-    /// The prefix that widens registers and their numbers; 0: none.
+    /// The prefix that extends the size and the numbers of registers. 0: no prefix.
     rex: usize,
 }
 
 impl Code {
     fn number<const BYTES: usize>(&mut self) -> [u8; BYTES] {
-        // SAFETY: bytes of the instruction that the rank is to execute.
+        // SAFETY: the bytes are of an instruction that the rank will execute.
         let bytes = unsafe { ptr::read_unaligned(self.at as *const [u8; BYTES]) };
         self.at += BYTES;
         bytes
@@ -54,7 +53,7 @@ impl Code {
         usize::from(u8::from_le_bytes(self.number()))
     }
 
-    /// A number of one byte or four (of two beside operands of two), extended by its sign.
+    /// A number of one, two or four bytes, extended by its sign.
     fn signed(&mut self, bytes: usize) -> u64 {
         let value = match bytes {
             1 => i64::from(i8::from_le_bytes(self.number())),
@@ -64,8 +63,8 @@ impl Code {
         value.cast_unsigned()
     }
 
-    /// A register of this number of bytes. Without the prefix some numbers are other registers'
-    /// second bytes.
+    /// A register of this number of bytes. `None`: without the prefix, some numbers mean another register's second
+    /// byte.
     fn register(&self, number: usize, bytes: usize) -> Option<Place> {
         let is_low = bytes > 1 || self.rex != 0 || number < SP;
         is_low.then_some(Place::Register(number))
@@ -116,7 +115,7 @@ impl Flags {
         }
     }
 
-    /// A condition by its number in instructions; `None`: a condition of the parity.
+    /// Whether a condition holds, by its number in instructions. `None`: the condition reads the parity flag.
     fn hold(self, condition: usize) -> Option<bool> {
         let is_less = self.sign != self.overflow;
         let holds = match condition >> 1 {
@@ -153,8 +152,7 @@ impl Machine {
         }
     }
 
-    /// Whether the rank would come back to this place, and change nothing, while no other thread
-    /// changes anything.
+    /// Whether the rank would come back to this instruction with nothing changed, if no other thread changes memory.
     pub(in crate::carry) fn waits(&self) -> bool {
         let (mut now, mut before) = (*self, *self);
         for _ in 0..STEPS {
@@ -165,7 +163,7 @@ impl Machine {
                 if now == before {
                     return true;
                 }
-                // It may have read what had changed since it was interrupted.
+                // The first round may have read words that changed after the interruption.
                 before = now;
             }
         }
@@ -177,7 +175,8 @@ impl Machine {
         match place {
             Place::Register(register) => Some(self.general[register] & mask(bytes)),
             Place::Memory(address) if address % bytes == 0 => {
-                // SAFETY: the rank itself reads there next; a whole word, since it is aligned.
+                // SAFETY: the rank itself will read this address. The read is of a whole word, since the address is
+                // aligned.
                 Some(unsafe {
                     match bytes {
                         1 => u64::from(ptr::read_volatile(address as *const u8)),
@@ -191,7 +190,7 @@ impl Machine {
         }
     }
 
-    /// Memory is not written: the rank goes on where it would be changed.
+    /// Writes a register. A write to memory is not made: it returns `None` if it would change the value there.
     fn write(&mut self, place: Place, bytes: usize, value: u64) -> Option<()> {
         let value = value & mask(bytes);
         match place {
@@ -204,9 +203,8 @@ impl Machine {
         }
     }
 
-    /// The operands that a byte after the instruction names: a register's number, or another field
-    /// in its place, and a register of this number of bytes or memory. `left` bytes come after
-    /// them.
+    /// The operands in the byte after the opcode: a register's number, or another field in its place, and a register of
+    /// this number of bytes or an address. `left` bytes of the instruction follow.
     fn operands(&self, code: &mut Code, bytes: usize, left: usize) -> Option<(usize, Place)> {
         let byte = code.byte();
         let (mode, register, base) = (byte >> 6, byte >> 3 & 7 | (code.rex & 4) << 1, byte & 7);
@@ -245,7 +243,7 @@ impl Machine {
         Some((register, Place::Memory(address as usize)))
     }
 
-    /// The target and the source of an instruction whose second bit is its direction.
+    /// The target and the source of an instruction whose opcode has the direction in its second bit.
     fn ends(&self, opcode: usize, code: &mut Code, bytes: usize) -> Option<(Place, Place)> {
         let (register, place) = self.operands(code, bytes, 0)?;
         let register = code.register(register, bytes)?;
@@ -274,7 +272,7 @@ impl Machine {
         Some(())
     }
 
-    /// Executes an instruction; `None` if it is not known, or would change memory.
+    /// Simulates an instruction. Returns `None` if it is unknown, or would change memory.
     fn step(&mut self) -> Option<()> {
         let mut code = Code {
             at: self.at,
@@ -286,7 +284,7 @@ impl Machine {
             match opcode {
                 0x66 => is_half = true,
                 0xf3 => repeats = true,
-                // A lock, and hints: what is read here is whole, and nothing is written.
+                // The lock prefix, and hints. Reads here are of whole words, and no write changes memory.
                 0x2e | 0x3e | 0xf0 => {}
                 _ => break,
             }
@@ -295,7 +293,7 @@ impl Machine {
         if opcode & 0xf0 == 0x40 {
             (code.rex, opcode) = (opcode, code.byte());
         }
-        // `pause`; what else has this prefix is other instructions.
+        // `pause`. With this prefix, all other opcodes are other instructions.
         if repeats && opcode != 0x90 {
             return None;
         }
@@ -304,7 +302,7 @@ impl Machine {
             (false, true) => 2,
             (false, false) => 4,
         };
-        // Most have a form for one byte.
+        // Most opcodes have a form for one byte.
         let size = if opcode & 1 == 0 { 1 } else { bytes };
         match opcode {
             0x00..=0x3f if opcode & 7 < 4 => {
@@ -337,7 +335,7 @@ impl Machine {
                 let value = self.read(place, size)? & self.read(register, size)?;
                 self.flags = Flags::of_logic(value, size);
             }
-            // An exchange with what is there already.
+            // An exchange. If it is with memory, it must leave the value there as it is.
             0x86 | 0x87 => {
                 let (register, place) = self.operands(&mut code, size, 0)?;
                 let register = code.register(register, size)?;
@@ -401,7 +399,7 @@ impl Machine {
         let opcode = code.byte();
         let size = if opcode & 1 == 0 { 1 } else { bytes };
         match opcode {
-            // Does nothing, with operands.
+            // `nop` with operands.
             0x1f => _ = self.operands(code, bytes, 0)?,
             0x80..=0x8f => {
                 let distance = code.signed(4);
@@ -414,7 +412,7 @@ impl Machine {
             }
             // Fences.
             0xae if matches!(code.byte(), 0xe8 | 0xf0 | 0xf8) => {}
-            // A comparison that fails; one that succeeds writes.
+            // Compare and exchange. If the comparison succeeds, the instruction writes.
             0xb0 | 0xb1 => {
                 let (register, place) = self.operands(code, size, 0)?;
                 let Place::Memory(_) = place else {
