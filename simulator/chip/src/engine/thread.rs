@@ -45,10 +45,25 @@ pub(crate) enum State {
 /// The state of a thread when simulated time begins.
 ///
 /// ```
-/// use manycore_chip::guest::Before;
+/// use manycore_chip::{Simulation, config::Config, guest::*};
 ///
-/// let nap = Before::Slept { address: 64, cycles: Some(1_000) };
-/// assert_ne!(nap, Before::Ran);
+/// let machine = Config::preset("dahu")?;
+/// let mut child = None;
+/// let main = move |core: &mut Core<'_>| {
+///     let asleep = (5, Before::Slept { address: 64, cycles: None });
+///     if child.is_none() {
+///         let body = |_: &mut Core<'_>| State::Ended;
+///         child = Some(core.go_on_with("child".into(), Box::new(body), asleep, &[]));
+///         // The sleeper is found by its address.
+///         assert_eq!(core.futex_wake(64, 1), 1);
+///     }
+///     match child {
+///         Some(Ok(child)) if core.join(child) => State::Suspended,
+///         _ => State::Exited,
+///     }
+/// };
+/// Simulation::new(&machine).run_guest(Box::new(main))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {

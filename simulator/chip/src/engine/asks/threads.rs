@@ -84,6 +84,7 @@ impl Engine {
             }
             Before::Slept { address, cycles } => {
                 self.scheduler.asleep(at, thread, affinity, on as u32);
+                let address = self.addresses.simulated(address as usize);
                 let wait = self.sleeps((on as u32, thread), address, at, cycles);
                 self.threads[thread as usize].state = State::Blocked(wait);
                 self.waits(thread, wait, at);
