@@ -1,4 +1,4 @@
-//! Teams whose ranks panic, with payloads and bodies whose destructors panic. No rank has its own stack, so
+//! The ranks of a team panic. The destructors of payloads and bodies panic, too. No rank has its own stack, so
 //! Miri can run this.
 
 use manycore_cores::elastic::Allotment;

@@ -70,6 +70,7 @@ impl<P: Platform> McsLock<P> {
                 after = next.load(Acquire);
             }
         }
+        // Release: the next thread sees what the section did.
         self.places[after - 1].turn.store(GO, Release);
     }
 }

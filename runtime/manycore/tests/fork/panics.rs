@@ -171,7 +171,7 @@ fn payloads_that_panic_in_their_turn_are_let_go() {
     for _ in 0..20 {
         let what = caught(|| join_stolen(&pool, |_| throw("a"), |_| throw_nasty()));
         assert_eq!(what, Some("a"));
-        // One of five panics arrives; chance decides which one.
+        // Chance decides which of the five panics arrives.
         let what = caught(|| {
             pool.scope(|scope| {
                 (0..4).for_each(|_| scope.spawn(|_| throw_nasty()));

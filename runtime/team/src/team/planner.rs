@@ -41,7 +41,7 @@ pub struct Schedule<P: Platform> {
 pub struct Plans<P: Platform>(Box<[Entries<P>]>);
 
 struct Entries<P: Platform> {
-    /// Where each core's part begins.
+    /// The beginning of each core's part.
     cuts: Box<[P::AtomicU64]>,
     /// The ranks in the order of division.
     order: Box<[P::AtomicU32]>,
@@ -114,7 +114,7 @@ impl<P: Platform> Plans<P> {
         self.0[interval].order[place].load(Ordering::Relaxed) as usize
     }
 
-    /// Where a core's part begins. For the number after the last core, the end.
+    /// The beginning of a core's part. For the number after the last core, returns the end.
     pub fn get(&self, interval: usize, core: usize) -> Cut {
         let entry = self.0[interval].cuts[core].load(Ordering::Relaxed);
         Cut {

@@ -1,4 +1,4 @@
-//! Mutexes whose owner ends: the kernel unlocks those on the thread's robust list, and wakes a waiter of each.
+//! Robust mutexes. When a thread ends, the kernel unlocks the mutexes on its robust list, and wakes a waiter of each.
 
 use super::process::Process;
 use super::world::World;

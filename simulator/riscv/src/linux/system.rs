@@ -372,7 +372,7 @@ impl System {
     }
 }
 
-/// Adds calls that are not there to those of other processes, whose places stay.
+/// Adds the missing calls of a process to those of other processes. The first place of a name stays.
 fn keep_first(all: &mut BTreeMap<String, String>, more: BTreeMap<String, String>) {
     for (name, place) in more {
         all.entry(name).or_insert(place);

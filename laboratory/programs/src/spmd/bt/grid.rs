@@ -19,7 +19,7 @@ pub(super) struct Grid {
     plane: usize,
 }
 
-/// One of the three directions.
+/// A direction of the grid, of three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Direction {
     axis: usize,

@@ -1,4 +1,4 @@
-//! Where workers without tasks sleep.
+//! Workers without tasks sleep here.
 
 use manycore_cores::sync::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};

@@ -32,7 +32,7 @@ fn one_rouses<P: Platform>(others: usize) {
     assert_eq!(roused.load(Ordering::Relaxed), 1);
 }
 
-/// Thread 0 lies down and gets up by itself, while thread 1 tries to rouse it. One of them succeeds.
+/// Thread 0 lies down and gets up by itself, while thread 1 tries to rouse it. Exactly one thread succeeds.
 fn it_is_roused_or_rises<P: Platform>(rises: impl Fn(&Parker<P>) -> bool + Sync) {
     let parker = Parker::<P>::asleep();
     let (alone, roused) = (P::AtomicBool::new(false), P::AtomicBool::new(false));
