@@ -1,9 +1,9 @@
 //! Instructions of the custom opcodes: ATAC's network, marks of a region of interest, and gem5's
 //! pseudo-instructions.
 //!
-//! gem5's have the opcode 0x7b and the function in the upper seven bits (`util/m5/src/abi/riscv`
-//! in gem5's source, with the functions' numbers in `include/gem5/asm/generic/m5ops.h`); their
-//! operands are a C function's.
+//! gem5's instructions have the opcode 0x7b, and the function's number in the upper seven bits. Their operands and
+//! results are in the registers that a C function uses. See `util/m5/src/abi/riscv` in gem5's source, and
+//! `include/gem5/asm/generic/m5ops.h` for the numbers.
 
 use super::errno::EINVAL;
 use super::names::short;
@@ -15,7 +15,7 @@ use crate::region::Mark;
 
 /// The request of an instruction.
 enum Asked {
-    /// A function of the network, and its operands.
+    /// A function of ATAC's network, and its operands.
     Network(u32, u64, u64),
     Mark(Mark),
     /// The program's end.
@@ -37,7 +37,7 @@ impl Asked {
         })
     }
 
-    /// Whether time must be simulated from then on.
+    /// Whether time must be simulated from this instruction on.
     fn takes_time(&self) -> bool {
         matches!(
             self,
@@ -50,7 +50,7 @@ impl Asked {
 const BEGIN: u32 = 64;
 const END: u32 = 65;
 
-/// gem5's functions.
+/// The numbers of gem5's functions.
 mod m5 {
     pub(super) const RPNS: u32 = 0x07;
     pub(super) const EXIT: u32 = 0x21;
@@ -62,7 +62,7 @@ mod m5 {
     pub(super) const WORK_END: u32 = 0x5B;
 }
 
-/// gem5's instruction of this function, with its first two operands.
+/// Decodes gem5's instruction with this function and these first two operands.
 fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
     let asked = match function {
         m5::RPNS => return Ok(Asked::Time),
@@ -86,7 +86,7 @@ fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
     Ok(asked)
 }
 
-/// Carries out an instruction of a custom opcode.
+/// Executes an instruction of a custom opcode. Returns the task's state if the task stops.
 pub(super) fn execute<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -127,7 +127,7 @@ pub(super) fn execute<W: World>(
         }
     };
     let to = match instruction.kind {
-        // A C function's result.
+        // The register of a C function's result.
         Kind::M5 => 10,
         _ => instruction.rd,
     };

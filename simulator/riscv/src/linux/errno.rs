@@ -1,13 +1,13 @@
-//! Linux's error numbers, and how the host's become them.
+//! Linux's error numbers, and their conversion from the host's errors.
 
 use crate::memory::Fault;
 
-/// An error number, as a system call returns it negated.
+/// An error number. A system call returns it negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
-    /// As a register has it.
+    /// The value of the register in which a system call returns the error.
     pub(super) fn negated(self) -> u64 {
         -i64::from(self.0) as u64
     }
@@ -62,7 +62,7 @@ impl From<Fault> for Errno {
 }
 
 impl From<std::io::Error> for Errno {
-    /// The host's number, which is the same on every Linux of the generic table.
+    /// Keeps the host's number: RISC-V and common hosts share Linux's generic error numbers.
     fn from(error: std::io::Error) -> Self {
         Self(error.raw_os_error().unwrap_or(EIO.0))
     }

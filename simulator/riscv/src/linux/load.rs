@@ -1,4 +1,4 @@
-//! A program's start: its segments, its loader, its stack.
+//! A program's start: its segments, its dynamic loader, its stack.
 
 use super::files::{Files, Streams};
 use super::memory::{MAPPINGS, Memory};
@@ -23,7 +23,7 @@ use std::rc::Rc;
 const PROGRAM: u64 = 0x2A_0000_0000;
 const STACK_END: u64 = 0x3F_F000_0000;
 const LEAST_STACK: u64 = 1 << 17;
-/// Bytes of the main thread's stack, if no limit says otherwise.
+/// The size of the main thread's stack in bytes, unless the program sets a limit.
 pub(super) const STACK: u64 = 8 << 20;
 
 /// Keys of the auxiliary vector (`AT_PHDR` and so on), which follows the environment on the stack.
@@ -58,12 +58,12 @@ pub(crate) struct Start {
     pub(crate) seed: u64,
     /// Whether to count instructions by kind, and to note the code that asks for each block of the heap.
     pub(crate) counts: bool,
-    /// How many cores the main thread may run on; all if it is not said.
+    /// The number of cores that the main thread may run on. `None` means all.
     pub(crate) cpus: Option<u32>,
     pub(crate) streams: Streams,
 }
 
-/// Loads a program: the system with its process, and its main thread.
+/// Loads a program. Returns a system with its process, and its main thread.
 pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     let name = start.program.display().to_string();
     let files = Files::new(start.root, start.folder, start.streams);
@@ -108,7 +108,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     Ok((System::new(process), Task::new(hart, FIRST)))
 }
 
-/// The file of a program, and its loader's.
+/// The files of a program and of its dynamic loader.
 pub(super) struct Image {
     name: String,
     elf: Elf,

@@ -1,9 +1,9 @@
 //! Linux as a program sees it: memory, files, threads, futexes, signals, time.
 //!
-//! A [`System`] owns the processes. A process is shared by its [`Task`]s. It is composed of owners. An owner keeps its own
-//! state, and borrows the other owners that a call needs: [`memory`], [`files`], [`signals`] with
-//! the timers, [`threads`]. A system call ([`calls`]) takes effect in one step, in the order of
-//! simulated time; it reads and writes the guest's memory, past the caches.
+//! A [`System`] owns the processes. The threads of a process, its [`Task`]s, share the process. A process consists of
+//! [`memory`], [`files`], [`signals`] with the timers, and [`threads`]. If a call needs several of these parts, one
+//! part borrows the others. A system call ([`calls`]) takes effect in one step, in the order of simulated time. It
+//! accesses the guest's memory directly, not through the simulated caches.
 
 mod calls;
 mod custom;

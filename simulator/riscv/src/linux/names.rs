@@ -9,15 +9,15 @@ use std::rc::Rc;
 /// The names that the program's files give to addresses.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
-    /// Copied when a process adds to what another one has too.
+    /// Processes share the symbols until one of them adds a file.
     symbols: Rc<Symbols>,
     sources: Sources,
-    /// The functions that give the program memory, and where they begin.
+    /// The program's allocators, each with its first address.
     allocators: Rc<[(u64, Allocator)]>,
 }
 
 impl Names {
-    /// Adds the names of a file that lies at `base`.
+    /// Adds the names of a file that is mapped at `base`.
     pub(super) fn add(&mut self, file: &Rc<[u8]>, base: u64) {
         Rc::make_mut(&mut self.symbols).add(file, base);
         self.sources.add(file, base);
@@ -26,14 +26,14 @@ impl Names {
         self.allocators = allocators.into();
     }
 
-    /// The functions that give the program memory, and where they begin.
+    /// The program's allocators, each with its first address.
     pub(super) fn allocators(&self) -> &[(u64, Allocator)] {
         &self.allocators
     }
 
-    /// The code that asked for a block of the heap, by the return address of its call.
+    /// Describes the code that asked for a block of the heap. `back` is the return address of its call.
     fn describe_caller(&self, back: u64) -> String {
-        // The call itself lies before the address that it returns to.
+        // The call is the instruction before its return address.
         let call = back.wrapping_sub(2);
         let name = self.symbols.around(call).map(|(name, _)| name.to_owned());
         match (self.sources.find_own(call), name) {
@@ -45,7 +45,8 @@ impl Names {
         }
     }
 
-    /// The blocks of the heap that lie in a line at `address`: what asked for them, and the part of a single block.
+    /// Describes the heap blocks in the cache line at `address` by the code that asked for them. For a single block,
+    /// adds its size and the line's place in it.
     pub(crate) fn describe_heap(&self, address: u64, blocks: &[Block]) -> Option<String> {
         let first = blocks.first()?;
         let mut callers: Vec<String> = Vec::new();
@@ -65,7 +66,7 @@ impl Names {
         })
     }
 
-    /// An address by symbol, or by what is mapped there; and the line of the source.
+    /// Describes an address by its symbol or else its mapping, and by its source line.
     pub(super) fn describe(&self, space: &Space, address: u64) -> String {
         let region = || match space.region(address) {
             Some((start, region)) if !region.name.is_empty() => {
@@ -84,7 +85,7 @@ impl Names {
         }
     }
 
-    /// The content of the line at an address: its symbols, or its place.
+    /// Describes the cache line at an address by its symbols, or else by its address.
     pub(crate) fn describe_line(&self, space: &Space, address: u64) -> String {
         let mut names: Vec<String> = (address..address + 64)
             .step_by(4)
@@ -98,9 +99,9 @@ impl Names {
         }
     }
 
-    /// The place of a thread, and its caller if the return address lies in another function.
+    /// Describes a thread's place. If the return address is in another function, describes the caller too.
     pub(super) fn describe_place(&self, space: &Space, pc: u64, back: u64) -> String {
-        // The call itself lies before the address that it returns to.
+        // The call is the instruction before its return address.
         let call = back.wrapping_sub(2);
         let [here, caller] = [pc, call].map(|at| self.symbols.around(at).map(|(name, _)| name));
         let mut text = self.describe(space, pc);
@@ -114,7 +115,7 @@ impl Names {
 /// The most letters of a message about a program.
 const LETTERS: usize = 200;
 
-/// A message of at most [`LETTERS`] letters. Names of C++ and paths may be longer.
+/// Cuts a message to [`LETTERS`] letters, since C++ names and paths may be longer.
 pub(super) fn short(text: String) -> String {
     if text.chars().count() <= LETTERS {
         return text;

@@ -1,4 +1,4 @@
-//! A program in execution, composed of what owns its parts.
+//! Processes: programs in execution, each with its memory, files, signals and threads.
 
 use super::errno::{Errno, Value};
 use super::files::Files;
@@ -20,21 +20,21 @@ pub(crate) struct Process {
     pub(super) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
-    /// After `vfork`, the place in the table of the process that lends its memory.
+    /// After `vfork`, the place in the process table of the process whose memory this process borrows.
     pub(super) lender: Option<usize>,
-    /// Threads that have not ended on the machine.
+    /// The number of threads that have not ended on the machine.
     pub(super) tasks: u32,
-    /// The thread that goes on while the others end when they are resumed: it runs another program.
+    /// The thread that runs another program (`execve`). The other threads end when they are resumed.
     pub(super) survivor: Option<u32>,
-    /// The main thread has ended, and waits for the others.
+    /// Whether the main thread has ended and waits for the other threads.
     pub(super) lingers: bool,
-    /// It has exited, and its threads end when they are resumed.
+    /// Whether the process has exited. Its threads end when they are resumed.
     pub(super) is_over: bool,
     pub(crate) memory: Memory,
     pub(super) code: Code,
-    /// Instructions of programs that the process ran before its last one, by kind.
+    /// The instructions, by kind, of the programs before the process's latest `execve`.
     pub(super) mix: Mix,
-    /// When it began, in nanoseconds; and the threads that it has had.
+    /// When the process began, in nanoseconds, and the number of threads that it has had.
     pub(super) began: u64,
     pub(super) made: u32,
     pub(crate) names: Names,
@@ -43,24 +43,24 @@ pub(crate) struct Process {
     pub(super) timers: Timers,
     pub(crate) threads: Threads,
     pub(super) random: Random,
-    /// The soft limit of the stack, for the program that it runs next.
+    /// The soft limit of the stack in bytes, for the next program that the process runs.
     pub(super) stack_limit: u64,
     pub(super) command: Command,
-    /// The exit status, once there is one.
+    /// The exit status, if the process has exited.
     pub(crate) status: Option<i32>,
-    /// Why the program could not go on.
+    /// Why the simulator cannot continue the program.
     pub(crate) failure: Option<String>,
     /// The signal that killed the program.
     pub(super) killed_by: Option<u64>,
-    /// The same, for its user.
+    /// A message about that signal, for the run's user.
     pub(crate) message: Option<String>,
-    /// Calls that the program asked for, that are not there, and that it may miss; each with the place of the first.
+    /// Unsupported system calls that the program made and may need, each with the place of its first call.
     pub(crate) absent: BTreeMap<String, String>,
-    /// Instructions of all tasks.
+    /// The number of instructions that all tasks have executed.
     pub(crate) retired: u64,
 }
 
-/// The program's file, and what it was given.
+/// The program's file, its arguments and its environment.
 #[derive(Clone)]
 pub(super) struct Command {
     pub(super) executable: String,
@@ -68,7 +68,8 @@ pub(super) struct Command {
     pub(super) environment: Vec<String>,
 }
 
-/// Parts of memory, each an address and a length, unless none has a byte: then a file is not asked.
+/// Returns the parts of memory, each an address and a length, or none if all are empty. A call without parts does not
+/// access its file.
 fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     match parts.iter().all(|(_, length)| *length == 0) {
         true => Vec::new(),
@@ -77,54 +78,54 @@ fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 impl Process {
-    /// The name of a thread: its own, or its program's.
+    /// The name of a thread, or else of its program.
     pub(super) fn name_of(&self, number: u32) -> &str {
         let own = self.threads.get(number).and_then(|it| it.name.as_deref());
         let program = self.command.executable.rsplit('/').next();
         own.or(program).unwrap_or_default()
     }
 
-    /// The process ends with this status, unless it has one.
+    /// Ends the process with this status, unless it has a status.
     pub(super) fn exit(&mut self, status: i32) -> TaskState {
         self.status.get_or_insert(status);
         self.memory.write_back();
         TaskState::Exited
     }
 
-    /// A signal ends it.
+    /// Ends the process by a signal.
     pub(super) fn die(&mut self, signal: Signal, what: &str) -> TaskState {
         self.killed_by.get_or_insert(signal.0);
         self.message = Some(short(format!("killed by {}: {what}", signal.name())));
         self.exit(128 + signal.0 as i32)
     }
 
-    /// Makes the task run the handler; `false` without a handler. An ignored signal counts as
-    /// handled.
+    /// Makes the task run the signal's handler. Returns `false` if there is no handler, or no stack for it. An ignored
+    /// signal counts as handled.
     pub(super) fn deliver(&mut self, task: &mut Task, sent: Sent) -> bool {
         let (space, threads) = (&mut self.memory.space, &mut self.threads);
         self.signals.deliver(space, threads, task, sent)
     }
 
-    /// Makes the task run the handler of a signal that its own instruction raised; `false` if the
-    /// signal kills: without a handler, and while it is ignored or blocked.
+    /// Makes the task run the handler of a signal that its own instruction raised. Returns `false` if the signal must
+    /// kill, since it has no handler, or is ignored or blocked.
     pub(super) fn deliver_fault(&mut self, task: &mut Task, sent: Sent) -> bool {
         let is_taken = task.mask & sent.signal.bit() == 0 && !self.signals.ignores(sent.signal);
         is_taken && self.deliver(task, sent)
     }
 
-    /// The task's timers that are due send their signals.
+    /// Sends the signals of the task's timers that are due.
     pub(super) fn expire_timers(&mut self, task: &Task, now: u64) {
         let (signals, threads) = (&mut self.signals, &mut self.threads);
         self.timers.expire(signals, threads, task.number, now);
     }
 
-    /// Reads an open file into parts of memory, from where it is read next or from `place`.
+    /// Reads an open file into parts of memory, from `place` or else from the file's position.
     pub(super) fn read(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
         let (files, random) = (&mut self.files, &mut self.random);
         self.memory.read_file(files, random, number, parts, place)
     }
 
-    /// The parts of an `iovec` for a file that may be read; none if they have no bytes.
+    /// Returns the parts of an `iovec`, or none if all are empty. Fails if the file may not be read.
     pub(super) fn parts_to_read(
         &mut self,
         number: u64,
@@ -135,7 +136,7 @@ impl Process {
         self.memory.vectors(address, count).map(unless_empty)
     }
 
-    /// The same for a file that may be written.
+    /// Like [`parts_to_read`](Self::parts_to_read), for a file to write.
     pub(super) fn parts_to_write(
         &mut self,
         number: u64,
@@ -152,7 +153,7 @@ impl Process {
         self.read(number, &parts, place)
     }
 
-    /// Writes parts of memory to an open file, where it is written next or at `place`.
+    /// Writes parts of memory to an open file, at `place` or else at the file's position.
     pub(super) fn write(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
         self.memory
             .write_file(&mut self.files, number, parts, place)
@@ -164,8 +165,8 @@ impl Process {
         self.write(number, &parts, place)
     }
 
-    /// A copy of the process, with this number and without threads. A child with a lender has no
-    /// memory; another child has a copy of the memory. `None` if there is no room for the copy.
+    /// Returns a child: a copy of the process, with this number and without threads. A child with a lender has no
+    /// memory. Any other child has a copy of the memory. Returns `None` if there is no room for that copy.
     pub(super) fn fork(&mut self, number: u32, lender: Option<usize>) -> Option<Self> {
         let memory = match lender {
             Some(_) => Memory::new(self.memory.space.physical().clone()),
@@ -203,7 +204,7 @@ impl Process {
         })
     }
 
-    /// Its counts until now.
+    /// The process's counts until now.
     pub(super) fn counts(&self, ended: Option<u64>) -> ProcessCounts {
         ProcessCounts {
             number: self.number,
@@ -227,19 +228,19 @@ impl Process {
         format!("{} ({})", self.number, file.unwrap_or_default())
     }
 
-    /// The word at a physical address, if it is of this process's memory, for a message.
+    /// Describes the word at a physical address, if this process has it in its memory.
     pub(super) fn find_word(&self, physical: u64) -> Option<String> {
         let space = &self.memory.space;
         let address = space.virtual_of(physical)?;
         Some(self.names.describe(space, address))
     }
 
-    /// The place of a task, for a message.
+    /// Describes the place of a task.
     pub(crate) fn describe_here(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc)
     }
 
-    /// A task asks for a call that is not there; a line at the end names it.
+    /// Notes an unsupported call that a task makes. A line at the run's end names the call.
     pub(super) fn miss(&mut self, task: &Task, name: &str) {
         if !self.absent.contains_key(name) {
             let place = self.describe_call(task);
@@ -247,7 +248,7 @@ impl Process {
         }
     }
 
-    /// The place of the system call that a task makes.
+    /// Describes the place of the system call that a task makes.
     pub(super) fn describe_call(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc.wrapping_sub(4))
     }

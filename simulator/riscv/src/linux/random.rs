@@ -1,6 +1,6 @@
-//! The generator behind `getrandom`, `/dev/urandom` and the places of a program's stack and heap.
+//! The random number generator behind `getrandom`, `/dev/urandom` and the places of a program's stack and heap.
 
-/// Its state: splitmix64, by Steele, Lea and Flood.
+/// The state of splitmix64, a generator by Steele, Lea and Flood.
 pub(crate) struct Random(u64);
 
 impl Random {

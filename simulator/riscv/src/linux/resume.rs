@@ -1,4 +1,4 @@
-//! A task runs, and the kernel does what stops it.
+//! Runs a task, and handles what stops the task: system calls, signals and faults.
 
 use super::calls::{call as make_call, futex_waits, interrupt, number, woken};
 use super::custom;
@@ -11,7 +11,7 @@ use super::world::{Entry, World};
 use crate::hart::{Stop, run};
 use crate::memory::{Why, right};
 
-/// Runs until the task must wait or has ended.
+/// Runs the task until it must wait or has ended.
 pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
     let process = system.of(task);
     if process.is_over || process.survivor.is_some_and(|number| number != task.number) {
@@ -22,7 +22,7 @@ pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut
         system.exchange_memory(task.slot);
     }
     let state = go_on(system, task, world);
-    // It may run another program now, in memory of its own.
+    // If the task now runs another program, it has memory of its own, and this call does nothing.
     if borrows {
         system.exchange_memory(task.slot);
     }
@@ -48,10 +48,10 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
                 if let Some(state) = call(system, task, world) {
                     return state;
                 }
-                // It may not be over.
+                // The call may not be over. The task's phase says what follows.
                 continue;
             }
-            // Awake.
+            // The task has slept and is awake now.
             Phase::Sleeps | Phase::Naps | Phase::Awaits => {
                 if let Some(state) = woken(system.of(task), task, world) {
                     return state;
@@ -126,7 +126,7 @@ fn stopped<W: World>(
         Stop::Rung => {}
         Stop::SystemCall => {
             world.enter(entry(&task.hart.x));
-            // The kernel's way out loses what `lr` reserved.
+            // The return from the kernel drops the reservation of `lr`.
             task.hart.lose_reservation();
             task.phase = Phase::Called;
         }
@@ -185,7 +185,7 @@ fn stopped<W: World>(
     None
 }
 
-/// A signal that the hart's own instruction raised.
+/// Delivers a signal that the hart's own instruction raised, or lets it kill the process.
 fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Option<TaskState> {
     if process.deliver_fault(task, sent) {
         return None;
@@ -249,9 +249,9 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
     None
 }
 
-/// Takes the signals that were sent to the task, and sets its alarm to its next timer. It has nothing
-/// to do if nothing was sent since the last look and the alarm's
-/// time has not come: what else gives the task a signal to take sets the alarm to 0.
+/// Takes the signals that were sent to the task, and sets its alarm to its next timer. Does nothing if nothing was sent
+/// since the last look and the alarm's time has not come. No signal is lost by that: all else that lets the task take a
+/// signal, such as a new mask, sets the alarm to 0.
 #[inline]
 fn take_signals<W: World>(
     process: &mut Process,
@@ -294,7 +294,7 @@ fn look_for_signals<W: World>(
     None
 }
 
-/// By what a system call enters the kernel.
+/// The kind of entry of a system call into the kernel.
 fn entry(x: &[u64; 64]) -> Entry {
     match x[17] {
         number::clone => Entry::Spawn,

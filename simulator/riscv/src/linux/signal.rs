@@ -1,4 +1,4 @@
-//! A signal, its `siginfo`, and lists of signals that wait.
+//! Signals, their `siginfo`, and lists of pending signals.
 
 use super::users::USER;
 
@@ -14,7 +14,7 @@ pub(super) const PIPE: Signal = Signal(13);
 pub(super) const ALARM: Signal = Signal(14);
 pub(super) const KILL: Signal = Signal(9);
 const STOP: Signal = Signal(19);
-/// The signals that a thread cannot refuse, a bit each.
+/// The signals that a thread cannot block, a bit each.
 pub(super) const UNSTOPPABLE: u64 = 1 << 8 | 1 << 18;
 pub(super) const CHILD: Signal = Signal(17);
 const CONTINUE: Signal = Signal(18);
@@ -41,12 +41,12 @@ impl Signal {
         }
     }
 
-    /// Whether it ends the process if there is no handler.
+    /// Whether the signal ends the process if it has no handler.
     pub(super) fn kills(self) -> bool {
         !matches!(self, CHILD | CONTINUE | URGENT | WINDOW)
     }
 
-    /// Whether no handler can take it, and no mask holds it back.
+    /// Whether the signal can be neither handled nor blocked.
     pub(super) fn is_unstoppable(self) -> bool {
         matches!(self, KILL | STOP)
     }
@@ -55,7 +55,7 @@ impl Signal {
         1 << (self.0 - 1)
     }
 
-    /// Whether a second signal of this number is kept while the first waits.
+    /// Whether a second signal of this number is kept while the first is pending.
     pub(super) fn is_queued(self) -> bool {
         self.0 >= REAL_TIME
     }
@@ -65,29 +65,29 @@ impl Signal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) signal: Signal,
-    /// By what it was sent.
+    /// The signal's source, as in `si_code`.
     pub(super) code: i32,
-    /// The words at 16 and 24: the sender, the timer or the address of a fault; and a value.
+    /// The words at the offsets 16 and 24 of `siginfo`: the sender, the timer or the fault's address, and a value.
     pub(super) words: [u64; 2],
 }
 
-/// `si_code`: by `kill`, by a timer, by `tgkill`, by the hart's own instruction.
+/// Values of `si_code`: sent by `kill`, by a timer or by `tgkill`, or raised by the hart's own instruction.
 pub(super) const BY_KILL: i32 = 0;
 pub(super) const BY_TIMER: i32 = -2;
 pub(super) const BY_THREAD: i32 = -6;
 pub(super) const BY_FAULT: i32 = 1;
-/// The fault's page may not be used so.
+/// The rights of the fault's page forbid the access.
 pub(super) const BY_RIGHTS: i32 = 2;
-/// No part of the file is at the address of the bus error.
+/// The address of the bus error is behind the end of the mapped file.
 pub(super) const BY_NO_FILE: i32 = 2;
-/// The child has exited; a signal has killed it.
+/// The child has exited, or a signal has killed it.
 pub(super) const BY_EXIT: i32 = 1;
 pub(super) const BY_DEATH: i32 = 2;
-/// By the kernel itself.
+/// Sent by the kernel itself.
 pub(super) const BY_KERNEL: i32 = 0x80;
 
 impl Sent {
-    /// The fields of `siginfo`.
+    /// The bytes of `siginfo`.
     pub(super) fn info(&self) -> [u8; INFO as usize] {
         let words = [
             self.signal.0,
@@ -119,15 +119,15 @@ impl Sent {
     }
 }
 
-/// Bytes of `siginfo`.
+/// The size of `siginfo` in bytes.
 pub(super) const INFO: u64 = 128;
 
-/// Waiting signals, in the order of sending.
+/// Pending signals, in the order of sending.
 #[derive(Default)]
 pub(super) struct Pending(Vec<Sent>);
 
 impl Pending {
-    /// A signal arrives.
+    /// Adds a signal. Drops a standard signal that is pending already.
     pub(super) fn receive(&mut self, sent: Sent) {
         let is_there = self.0.iter().any(|it| it.signal == sent.signal);
         if sent.signal.is_queued() || !is_there {
@@ -135,12 +135,12 @@ impl Pending {
         }
     }
 
-    /// The signals, a bit each.
+    /// The pending signals, a bit each.
     pub(super) fn bits(&self) -> u64 {
         self.0.iter().fold(0, |bits, sent| bits | sent.signal.bit())
     }
 
-    /// Takes a signal of a set: the least number first.
+    /// Removes and returns the signal of a set with the least number.
     pub(super) fn take(&mut self, set: u64) -> Option<Sent> {
         if self.0.is_empty() {
             return None;
@@ -151,12 +151,12 @@ impl Pending {
         Some(self.0.remove(at))
     }
 
-    /// A signal waits no longer.
+    /// Removes the signals of this number.
     pub(super) fn forget(&mut self, signal: Signal) {
         self.0.retain(|sent| sent.signal != signal);
     }
 
-    /// Whether the signal of a timer waits.
+    /// Whether a signal of this timer is pending.
     pub(super) fn has_timer(&self, number: u32) -> bool {
         let mut sent = self.0.iter();
         sent.any(|sent| sent.code == BY_TIMER && sent.words[0] as u32 == number)

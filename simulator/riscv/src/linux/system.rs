@@ -1,15 +1,14 @@
-//! The simulated system: its processes. [`System`] owns the process table; a [`Task`] belongs to a
-//! process, by its place in the table. A program's own state is its [`Process`]'s: memory,
-//! files, signals, timers, threads. Common state is behind shared pointers that each of
-//! them holds: physical memory, open files, sockets with names.
+//! The simulated system: its processes. [`System`] owns the process table. A [`Task`] knows its process by the
+//! process's place in the table. A [`Process`] owns the state of its program: memory, files, signals, timers, threads.
+//! Processes share physical memory, open files and named sockets by shared pointers.
 //!
-//! A call that concerns one process gets that process; a call that concerns others gets the system
-//! (`calls/processes.rs`). The run ends when the first process ends, whatever the others do.
+//! A system call that concerns one process gets that process. A call that concerns other processes gets the system
+//! (`calls/processes.rs`). The run ends when the first process ends, even if other processes still run.
 //!
-//! When a process exits, it is over. Each of its threads ends when the machine resumes the thread. The
-//! last thread buries the process, and only then the frames are free: an access of another thread may
-//! have been on its way. A child of `vfork` runs on its parent's memory: the two processes exchange their memory
-//! whenever a thread of the child is resumed, and exchange it back when the thread suspends.
+//! When a process exits, each of its threads ends as soon as the machine resumes the thread. The last thread removes
+//! the process and frees its memory. Before that, an access of another thread may still be on its way. A child of
+//! `vfork` runs on its parent's memory: the two processes exchange their memory whenever a thread of the child is
+//! resumed, and exchange it back when the thread suspends.
 
 use super::process::Process;
 use super::robust::unlock_robust;
@@ -21,27 +20,27 @@ use super::world::World;
 use crate::outcome::ProcessCounts;
 use std::collections::BTreeMap;
 
-/// The most processes. Ended children count until their parents wait for them.
+/// The largest number of processes. Ended children count until their parents wait for them.
 pub(super) const MOST: usize = 512;
 
-/// Bytes of a line that a message describes.
+/// The size in bytes of the cache line that a message describes.
 const LINE: u64 = 64;
 
 /// The most processes that a message names.
 const SHOWN: usize = 8;
 
-/// The parent's number of a process without a parent.
+/// The parent's number of a process that has no parent.
 const NO_PARENT: u32 = 1;
 
-/// Processes and what is left of them.
+/// All processes, and what remains of ended processes.
 pub(crate) struct System {
-    /// The first process is at 0 until the run ends.
+    /// The process table. The first process is at 0 until the run ends.
     table: Vec<Option<Box<Process>>>,
-    /// Children that have ended and were not waited for, by number.
+    /// Ended children, by number, for which their parents have not waited.
     pub(super) ended: BTreeMap<u32, Ended>,
     /// The number of the next process or thread.
     next: u32,
-    /// Counts of ended processes: instructions, and calls that are not there.
+    /// The instructions, the unsupported calls and the counts of ended processes.
     retired: u64,
     absent: BTreeMap<String, String>,
     counts: Vec<ProcessCounts>,
@@ -65,7 +64,7 @@ impl Ended {
         Sent::by_process(CHILD.0, code, number, status)
     }
 
-    /// As `wait4` has it.
+    /// The status word that `wait4` writes.
     pub(super) fn word(&self) -> u32 {
         match self.killed_by {
             Some(signal) => signal as u32,
@@ -106,7 +105,7 @@ impl System {
         self.at(0)
     }
 
-    /// The processes that are there.
+    /// The processes in the table.
     pub(super) fn all(&self) -> impl Iterator<Item = &Process> {
         self.table.iter().filter_map(|process| process.as_deref())
     }
@@ -116,13 +115,13 @@ impl System {
         table.filter_map(|process| process.as_deref_mut())
     }
 
-    /// The process of a number, unless it is over.
+    /// The process of this number, unless it has exited.
     pub(super) fn numbered(&mut self, number: u32) -> Option<&mut Process> {
         let mut all = self.all_mut();
         all.find(|process| process.number == number && !process.is_over)
     }
 
-    /// The number of a new process or thread.
+    /// Takes the number of a new process or thread.
     pub(super) fn take_number(&mut self) -> u32 {
         self.next += 1;
         self.next - 1
@@ -132,7 +131,7 @@ impl System {
         self.all().count() + self.ended.len() >= MOST
     }
 
-    /// Adds a process; its place.
+    /// Adds a process. Returns its place in the table.
     pub(super) fn add(&mut self, process: Process) -> usize {
         let process = Some(Box::new(process));
         match self.table.iter().position(Option::is_none) {
@@ -147,12 +146,12 @@ impl System {
         }
     }
 
-    /// The main thread of a new process has a handle now.
+    /// Sets the main thread of a new process, once the machine has given the thread a handle.
     pub(super) fn enter_thread(&mut self, slot: usize, number: u32, thread: Thread) {
         self.at(slot).threads = Threads::new(number, thread);
     }
 
-    /// A process with a lender takes the lender's memory, or gives it back.
+    /// If a process has a lender, exchanges the memory of the two.
     pub(super) fn exchange_memory(&mut self, slot: usize) {
         let Some(lender) = self.at(slot).lender else {
             return;
@@ -169,7 +168,7 @@ impl System {
         std::mem::swap(&mut one.names, &mut other.names);
     }
 
-    /// Whether the process of a number runs on another one's memory.
+    /// Whether the process of this number runs on another process's memory.
     pub(super) fn borrows(&self, number: u32) -> bool {
         let mut all = self.all();
         all.any(|process| process.number == number && process.lender.is_some())
@@ -180,11 +179,11 @@ impl System {
         task.slot == 0 || self.of(task).failure.is_some()
     }
 
-    /// The process of a task has exited: its other threads end as soon as they can.
+    /// Marks the process of a task as exited, and wakes its other threads so that they end.
     pub(super) fn finish<W: World>(&mut self, task: &Task, world: &mut W) {
         let process = self.of(task);
         if !process.is_over {
-            // Other processes may wait for its mutexes.
+            // Other processes may wait for robust mutexes of this process.
             let threads: Vec<u32> = process.threads.numbers().collect();
             for thread in threads {
                 unlock_robust(process, thread, world);
@@ -196,7 +195,7 @@ impl System {
         }
     }
 
-    /// A task has ended. The last task of a process buries the process.
+    /// Removes a task that ends. The last task of a process removes the process too.
     pub(super) fn end_task<W: World>(&mut self, task: &Task, world: &mut W) -> TaskState {
         let process = self.of(task);
         process.tasks -= 1;
@@ -207,7 +206,7 @@ impl System {
         TaskState::Ended
     }
 
-    /// Removes a process without threads: closes its files and notifies its parent.
+    /// Removes a process that has no threads left: closes its files and notifies its parent.
     fn bury<W: World>(&mut self, slot: usize, world: &mut W) {
         self.leave_memory(slot);
         let Some(process) = self.table[slot].take() else {
@@ -230,9 +229,9 @@ impl System {
             killed_by: process.killed_by,
         };
         drop(process);
-        // Its ends of streams are closed.
+        // The process's ends of streams are closed now.
         world.futex_wake(words::STREAMS, u32::MAX);
-        // Its parent may have lent it memory.
+        // The parent may wait in `vfork` for this process.
         world.futex_wake(words::children(number), u32::MAX);
         let parent = ended.parent;
         let Some(process) = self.numbered(parent) else {
@@ -241,7 +240,7 @@ impl System {
         let notice = ended.notice(number);
         let keeps = !process.signals.forgets_children();
         let (signals, threads) = (&mut process.signals, &mut process.threads);
-        // A signal that is no number is refused; this one is.
+        // The call refuses only a number that is no signal, so it takes `SIGCHLD`.
         let _ = signals.send_to_process(threads, world, notice);
         if keeps {
             self.ended.insert(number, ended);
@@ -249,7 +248,7 @@ impl System {
         world.futex_wake(words::children(parent), u32::MAX);
     }
 
-    /// The memory of a process that goes is its borrower's, if there is one.
+    /// Leaves the memory of a process that ends to a process that borrows it, if there is one.
     fn leave_memory(&mut self, slot: usize) {
         let places = 0..self.table.len();
         let mut borrowers = places.filter(|&at| {
@@ -276,7 +275,7 @@ impl System {
         self.retired + alive
     }
 
-    /// The counts of each process, in the order of their numbers.
+    /// The counts of each process, in the order of the processes' numbers.
     pub(crate) fn counts(&self) -> Vec<ProcessCounts> {
         if !self.first().code.counts() {
             return Vec::new();
@@ -287,7 +286,7 @@ impl System {
         counts
     }
 
-    /// Calls that are not there and that programs asked for.
+    /// Unsupported calls that programs made, each with the place of its first call.
     pub(crate) fn absent(&self) -> BTreeMap<String, String> {
         let mut all = self.absent.clone();
         for process in self.all() {
@@ -301,7 +300,7 @@ impl System {
         self.all_mut().find_map(|process| process.failure.take())
     }
 
-    /// The signal that killed the first process, and the processes that still run.
+    /// Takes the message about the signal that killed the first process, and about processes that still run.
     pub(crate) fn take_message(&mut self) -> Option<String> {
         let killed = self.first_mut().message.take();
         let others = self.all().skip(1).filter(|process| !process.is_over);
@@ -321,20 +320,20 @@ impl System {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Files have what was written to their pages.
+    /// Writes changed pages of mapped files back to the files.
     pub(crate) fn write_back(&mut self) {
         for process in self.all_mut() {
             process.memory.write_back();
         }
     }
 
-    /// The word at a physical address, for a message.
+    /// Describes the word at a physical address.
     pub(crate) fn describe_word(&self, physical: u64) -> String {
         let found = self.all().find_map(|process| process.find_word(physical));
         found.unwrap_or_else(|| words::describe(physical).into())
     }
 
-    /// The place of a task, for a message.
+    /// Describes the place of a task.
     pub(crate) fn describe_here(&self, task: &Task) -> String {
         let process = self.table[task.slot].as_deref();
         let Some(process) = process else {
@@ -347,7 +346,7 @@ impl System {
         }
     }
 
-    /// The symbols in a line of memory, for a message.
+    /// Describes a cache line by its heap blocks, or else by its symbols.
     pub(crate) fn describe_line(&self, physical: u64) -> Option<String> {
         self.all().find_map(|process| {
             let space = &process.memory.space;
@@ -358,7 +357,7 @@ impl System {
         })
     }
 
-    /// The cores that a task may run on; none for all.
+    /// The cores that a task may run on. Empty means all cores.
     pub(crate) fn cores_of(&self, task: &Task) -> Vec<usize> {
         let process = self.table[task.slot].as_deref();
         process.map_or_else(Vec::new, |process| {
@@ -366,13 +365,13 @@ impl System {
         })
     }
 
-    /// A task has another handle from now on.
+    /// Gives a thread another handle.
     pub(crate) fn rename(&mut self, slot: usize, number: u32, handle: u32) {
         self.at(slot).threads.rename(number, handle);
     }
 }
 
-/// Adds the missing calls of a process to those of other processes. The first place of a name stays.
+/// Adds the unsupported calls of a process to the calls of other processes. A name keeps its first place.
 fn keep_first(all: &mut BTreeMap<String, String>, more: BTreeMap<String, String>) {
     for (name, place) in more {
         all.entry(name).or_insert(place);

@@ -1,4 +1,4 @@
-//! A thread of the program: a hart, and what the kernel keeps of it.
+//! A thread of the program: its hart, and the state that the kernel keeps for it.
 
 use super::errno::{ETIMEDOUT, Errno};
 use crate::hart::Hart;
@@ -9,26 +9,26 @@ pub(crate) struct Task {
     pub(super) number: u32,
     /// The place of its process in the table of processes.
     pub(super) slot: usize,
-    /// A word that is zeroed, and woken, when the thread ends.
+    /// The address of a word that is zeroed, and whose sleeper is woken, when the thread ends. 0 means no word.
     pub(super) clear: u64,
-    /// Signals that it does not take now.
+    /// The mask of blocked signals.
     pub(super) mask: u64,
-    /// The stack of the handlers that ask for a stack of their own.
+    /// The stack of the handlers that have `SA_ONSTACK`.
     pub(super) alternate: Alternate,
     /// The value of `Signals::sent` when the task last looked for signals.
     pub(super) seen: u64,
     pub(super) phase: Phase,
-    /// Bytes that its call has written before it began to wait for room.
+    /// The number of bytes that the current call wrote before it began to wait for room.
     pub(super) moved: u64,
-    /// When the wait ends that it begins again, in nanoseconds.
+    /// If the task makes a call again, the end of the call's wait, in nanoseconds.
     pub(super) until: Option<u64>,
-    /// When the wait ends that it is in.
+    /// The end of the current wait, in nanoseconds.
     pub(super) deadline: Option<u64>,
-    /// How a signal ends that wait.
+    /// How a signal ends the current wait.
     pub(super) interrupted: Interrupted,
-    /// A timer ends that wait sooner.
+    /// Whether a timer ends the current wait before `deadline`.
     pub(super) has_timer: bool,
-    /// The mask that it has again after `rt_sigsuspend`.
+    /// The mask to restore after a call that waits with another mask, such as `rt_sigsuspend`.
     pub(super) suspended: Option<u64>,
 }
 
@@ -46,11 +46,11 @@ pub(super) enum Phase {
     Awaits,
     /// On its way to a core that it may run on.
     Moves,
-    /// It waits for the child of this number, which has its memory (`vfork`).
+    /// After `vfork`: waits until the child of this number gives the memory back.
     Lends(u32),
-    /// The main thread has ended with this status, and waits for the others.
+    /// The main thread has ended with this status, and waits for the other threads.
     Lingers(i32),
-    /// It waits until the other threads of its process have ended, and makes its call (`execve`) again.
+    /// In `execve`: waits until the other threads of the process have ended, and makes the call again.
     Outlives,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum TaskState {
 pub(super) enum Outcome {
     Return(u64),
     Fail(Errno),
-    /// The registers are as they should be.
+    /// The call has set all registers itself.
     Restored,
     /// Suspend, and return 0.
     Yield,
@@ -78,11 +78,11 @@ pub(super) enum Outcome {
     Nap,
     /// Asleep: suspend, and make the call again.
     Await,
-    /// Return this child's number when it does not run on the process's memory any more.
+    /// Return this child's number once the child has given the process's memory back.
     Lend(u32),
     /// A signal came before the sleep.
     Interrupted,
-    /// The other threads of the process end, and the call is made again.
+    /// End the other threads of the process, and make the call again.
     Outlive,
     /// The thread ends.
     End,
@@ -105,15 +105,14 @@ impl From<Result<u64, Errno>> for Outcome {
     }
 }
 
-/// By what a sleep ended.
+/// Why a sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// Another task woke it.
+    /// Another task woke the sleeper.
     Called,
-    /// Its time was over.
+    /// The sleep's time was over.
     Late,
-    /// Another task has something for it to look at
-    /// ([`World::disturb`](super::world::World::disturb)).
+    /// Another task made the sleeper look for signals ([`World::disturb`](super::world::World::disturb)).
     Disturbed,
 }
 
@@ -123,19 +122,18 @@ pub(super) enum Interrupted {
     /// The call returns `EINTR`.
     #[default]
     Ends,
-    /// The call returns `EINTR`, and what is left of its time is written to an address, if there
-    /// is one.
+    /// The call returns `EINTR`, and writes the rest of its time to this address, unless the address is 0.
     EndsWithRest(u64),
-    /// The call is made again, if the handler's flags say so and its time has no limit.
+    /// If the handler has `SA_RESTART` and the wait has no time limit, the call is made again.
     MayRestart,
     /// The call is made again.
     Restarts,
 }
 
-/// The stack that handlers may have of their own, as `sigaltstack` has it: address, flags, size.
+/// The alternate stack of handlers, as in `sigaltstack`: address, flags, size.
 pub(super) type Alternate = [u64; 3];
 
-/// No such stack.
+/// No alternate stack.
 pub(super) const NO_ALTERNATE: Alternate = [0, STACK_OFF, 0];
 pub(super) const STACK_OFF: u64 = 2;
 
@@ -168,33 +166,33 @@ impl Task {
         self.slot
     }
 
-    /// The registers that a system call's arguments are in.
+    /// The arguments of a system call, from their registers.
     pub(super) fn arguments(&self) -> [u64; 6] {
         std::array::from_fn(|at| self.hart.x[10 + at])
     }
 
-    /// Whether its stack pointer is within its alternate stack.
+    /// Whether the stack pointer is within the alternate stack.
     pub(super) fn is_on_alternate(&self) -> bool {
         let [start, off, size] = self.alternate;
         off == 0 && self.hart.x[2].wrapping_sub(start) <= size
     }
 
-    /// Makes the task ready to go on on another machine, on a core that it may run on.
+    /// Prepares the task to continue on another machine, on a core that it may run on.
     pub(crate) fn hand_over(&mut self) {
-        // The other machine's clock has another pace.
+        // The alarm is a time of this machine's clock. The other clock has another pace.
         self.hart.alarm = 0;
-        // The main thread begins on the first core, wherever it may run.
+        // The other machine starts the main thread on the first core, even if the thread may not run there.
         if self.phase == Phase::Runs {
             self.phase = Phase::Moves;
         }
     }
 
-    /// The rest of a wait that the task begins again at `now`, if its time was limited.
+    /// If the task makes a call again that waits for a limited time, takes what remains of that time at `now`.
     pub(super) fn rest_of_wait(&mut self, now: u64) -> Option<u64> {
         self.until.take().map(|until| until.saturating_sub(now))
     }
 
-    /// Makes the system call again, for what is left of its time.
+    /// Makes the system call again, with the rest of its time.
     pub(super) fn begin_again(&mut self) {
         self.until = self.deadline;
         self.phase = Phase::Called;

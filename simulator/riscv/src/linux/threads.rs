@@ -6,7 +6,7 @@ use super::task::Task;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// The first process's number. A main thread has its process's.
+/// The first process's number. A main thread has the number of its process.
 pub(super) const FIRST: u32 = 1_000;
 
 /// The name of a task in messages.
@@ -24,21 +24,21 @@ const SET: u64 = 2;
 
 /// A thread.
 pub(super) struct Thread {
-    /// The machine's own number of it.
+    /// The machine's number for the thread.
     pub(super) handle: u32,
-    /// Signals that were sent to it.
+    /// Pending signals that were sent to the thread.
     pub(super) pending: Pending,
-    /// Signals that it does not take, as its task has them.
+    /// The blocked signals: a copy of the task's mask.
     mask: u64,
-    /// Signals that it waits for in `rt_sigtimedwait`.
+    /// Signals for which the thread waits in `rt_sigtimedwait`.
     pub(super) waits_for: u64,
-    /// Cores that it may run on; none for all.
+    /// The cores that the thread may run on. Empty means all cores.
     pub(super) cores: Vec<usize>,
-    /// While it sleeps, the signals that do not end its sleep.
+    /// While the thread sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
-    /// The name that the program gave it.
+    /// The name that the program gave the thread.
     pub(super) name: Option<String>,
-    /// Its list of mutexes that are to be unlocked if it ends.
+    /// The address of the list of mutexes to unlock when the thread ends, or 0.
     pub(super) robust: u64,
 }
 
@@ -56,7 +56,7 @@ impl Thread {
         }
     }
 
-    /// Whether a signal that is sent to it ends its sleep, if it sleeps.
+    /// Whether a signal ends the thread's sleep. `true` if the thread does not sleep.
     pub(super) fn is_woken_by(&self, signal: Signal) -> bool {
         self.asleep_to & signal.bit() == 0
     }
@@ -70,7 +70,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// A main thread, and its number.
+    /// The threads of a new process: a main thread with this number.
     pub(super) fn new(number: u32, main: Thread) -> Self {
         Self {
             by_number: [(number, main)].into(),
@@ -83,7 +83,7 @@ impl Threads {
         self.main
     }
 
-    /// The machine's numbers of all threads except this one.
+    /// The handles of all threads except this thread.
     pub(super) fn handles_beside(&self, number: u32) -> Vec<u32> {
         let others = self.by_number.iter().filter(|(at, _)| **at != number);
         others.map(|(_, thread)| thread.handle).collect()
@@ -105,7 +105,7 @@ impl Threads {
         self.by_number.len()
     }
 
-    /// A thread of this number is there from now on.
+    /// Adds a thread with this number.
     pub(super) fn add(&mut self, number: u32, thread: Thread) {
         self.by_number.insert(number, thread);
     }
@@ -114,34 +114,33 @@ impl Threads {
         self.by_number.remove(&number);
     }
 
-    /// Any thread except this one.
+    /// Any thread except this thread.
     pub(super) fn beside(&self, number: u32) -> Option<&Thread> {
         let mut others = self.by_number.iter();
         let other = others.find(|(other, _)| **other != number);
         other.map(|(_, thread)| thread)
     }
 
-    /// The cores that a thread may run on; none for all.
+    /// The cores that a thread may run on. Empty means all cores.
     pub(crate) fn cores_of(&self, number: u32) -> &[usize] {
         self.get(number).map_or(&[], |thread| &thread.cores)
     }
 
-    /// The thread of this number has another handle from now on.
+    /// Gives the thread of this number another handle.
     pub(crate) fn rename(&mut self, number: u32, handle: u32) {
         if let Some(thread) = self.get_mut(number) {
             thread.handle = handle;
         }
     }
 
-    /// The thread of this number has the main thread's number from now on. The main thread is gone.
+    /// Gives the thread of this number, the only thread left, the main thread's number.
     pub(super) fn rename_main(&mut self, number: u32) {
         if let Some(thread) = self.by_number.remove(&number) {
             self.by_number.insert(self.main, thread);
         }
     }
 
-    /// A task takes other signals from now on; its mask until now. SIGKILL and SIGSTOP are not
-    /// refused.
+    /// Sets a task's mask of blocked signals. Returns the old mask. SIGKILL and SIGSTOP cannot be blocked.
     pub(super) fn replace_mask(&mut self, task: &mut Task, mask: u64) -> u64 {
         let mask = mask & !UNSTOPPABLE;
         if let Some(thread) = self.get_mut(task.number) {
@@ -176,22 +175,22 @@ impl Threads {
         Ok(0)
     }
 
-    /// A signal waits for no thread any more.
+    /// Removes a signal from the pending signals of all threads.
     pub(super) fn forget(&mut self, signal: Signal) {
         for thread in self.by_number.values_mut() {
             thread.pending.forget(signal);
         }
     }
 
-    /// The task waits for signals that it need not take.
+    /// Sets the signals for which the task waits. They may be blocked.
     pub(super) fn wait_for(&mut self, task: &Task, set: u64) {
         if let Some(thread) = self.get_mut(task.number) {
             thread.waits_for = set;
         }
     }
 
-    /// The thread that takes a signal of the process: the main thread, or else the first thread that
-    /// does not refuse it, or waits for it.
+    /// The thread that takes a signal of the process: the first thread that does not block the signal, or waits for it.
+    /// The main thread is asked first.
     pub(super) fn taker(&self, signal: Signal) -> Option<u32> {
         let takes = |number: &u32| {
             let thread = self.get(*number);

@@ -1,16 +1,16 @@
-//! Clocks, which show simulated time, and how the program has times in its memory.
+//! Clocks, which show simulated time, and the formats of times in the program's memory.
 
 use super::errno::{EINVAL, Errno, Value};
 use super::world::World;
 use crate::memory::Space;
 
-/// The wall clock at the start of every run: 2026-01-01 00:00:00 UTC.
+/// The wall clock at the start of every run, in seconds: 2026-01-01 00:00:00 UTC.
 pub(super) const EPOCH: u64 = 1_767_225_600;
 pub(super) const SECOND: u64 = 1_000_000_000;
-/// A time is a point of its clock.
+/// A flag: a time is a point of its clock, not a duration.
 pub(super) const ABSOLUTE: u64 = 1;
 
-/// The clocks by number.
+/// The numbers of the clocks.
 pub(super) const REALTIME: u64 = 0;
 pub(super) const MONOTONIC: u64 = 1;
 const PROCESS_CPUTIME: u64 = 2;
@@ -34,7 +34,7 @@ pub(super) fn clock<W: World>(world: &W, number: u64) -> Result<u64, Errno> {
     }
 }
 
-/// Whether a clock has timers: wall clocks and those since the start do, processor time has none.
+/// Whether programs can make timers of a clock. Clocks of processor time have no timers.
 pub(super) fn has_timers(number: u64) -> bool {
     matches!(
         number,
@@ -42,12 +42,12 @@ pub(super) fn has_timers(number: u64) -> bool {
     )
 }
 
-/// A `timespec`, in nanoseconds.
+/// Reads a `timespec`. Returns nanoseconds.
 pub(super) fn read(space: &mut Space, address: u64) -> Result<u64, Errno> {
     read_parts(space, address, SECOND)
 }
 
-/// A limit in time: none for a null pointer.
+/// Reads a time limit. A null pointer means no limit.
 pub(super) fn read_limit(space: &mut Space, address: u64) -> Result<Option<u64>, Errno> {
     match address {
         0 => Ok(None),
@@ -55,7 +55,7 @@ pub(super) fn read_limit(space: &mut Space, address: u64) -> Result<Option<u64>,
     }
 }
 
-/// The nanoseconds until a point of the wall clock, or of the clock since the start.
+/// Reads a point of the wall clock, or else of the monotonic clock. Returns the nanoseconds until then.
 pub(super) fn read_until<W: World>(
     space: &mut Space,
     world: &W,
@@ -67,12 +67,12 @@ pub(super) fn read_until<W: World>(
     Ok(time.saturating_sub(clock))
 }
 
-/// A `timeval`, in nanoseconds.
+/// Reads a `timeval`. Returns nanoseconds.
 pub(super) fn read_micros(space: &mut Space, address: u64) -> Result<u64, Errno> {
     read_parts(space, address, 1_000_000)
 }
 
-/// Seconds, and a rest in units of `1 / parts` of a second.
+/// Reads seconds, and a rest in units of `1 / parts` seconds. Returns nanoseconds.
 fn read_parts(space: &mut Space, address: u64, parts: u64) -> Result<u64, Errno> {
     let seconds = space.read_u64(address)?;
     let rest = space.read_u64(address.wrapping_add(8))?;
@@ -82,7 +82,7 @@ fn read_parts(space: &mut Space, address: u64, parts: u64) -> Result<u64, Errno>
     Ok(seconds * SECOND + rest * (SECOND / parts))
 }
 
-/// Writes a `timespec` to a pointer that may be null.
+/// Writes a `timespec`, unless the pointer is null.
 pub(super) fn write(space: &mut Space, address: u64, nanoseconds: u64) -> Value {
     if address != 0 {
         space.write_u64(address, nanoseconds / SECOND)?;

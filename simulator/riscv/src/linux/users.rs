@@ -1,11 +1,11 @@
-//! The user and the group that the program runs as: it owns all files, and can become no other.
+//! The user and the group of the program. They own all files, and the program cannot change to others.
 
 use super::errno::{EPERM, Value};
 
-/// Their number.
+/// The number of the user and of the group.
 pub(super) const USER: u32 = 1_000;
 
-/// Whether users are the program's own, or none (-1).
+/// Fails unless each user is the program's own, or -1 for no change.
 pub(super) fn is_user(users: &[u64]) -> Value {
     let own = |user: &u64| matches!(*user as u32, USER | u32::MAX);
     if users.iter().all(own) {

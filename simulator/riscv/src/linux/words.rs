@@ -1,9 +1,9 @@
-//! Words that no program has: threads sleep on them in the kernel.
+//! Words on which threads sleep in the kernel. Their physical addresses are below the programs' memory.
 
 use super::task::Task;
 use crate::memory::PAGE;
 
-/// The readers of streams sleep on this word. No program has the page at zero.
+/// Threads that wait for streams sleep on this word.
 pub(super) const STREAMS: u64 = PAGE + 4;
 
 /// A thread sleeps on this word until a signal or its time ends the sleep.
@@ -11,12 +11,13 @@ pub(super) fn nowhere(task: &Task) -> u64 {
     PAGE + 8 * u64::from(task.number)
 }
 
-/// A process sleeps on this word until a child ends, or until a child of `vfork` runs another program.
+/// A parent sleeps on its own word until a child ends. After `vfork`, it sleeps on the child's word until the child
+/// gives the memory back.
 pub(super) fn children(process: u32) -> u64 {
     PAGE + 8 * u64::from(process) + 4
 }
 
-/// The meaning of such a word, for a message.
+/// Describes such a word, for a message.
 pub(super) fn describe(word: u64) -> &'static str {
     match word {
         STREAMS => "of readers of pipes, sockets and events",

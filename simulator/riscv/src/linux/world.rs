@@ -1,58 +1,58 @@
-//! The machine as Linux uses it, beyond what harts use.
+//! The machine as the kernel uses it. [`Machine`] is the part that harts use.
 
 use super::task::{Task, Wake};
 use crate::hart::Machine;
 use crate::region::Mark;
 use manycore_chip::config::Topology;
 
-/// A machine under the kernel.
+/// A machine that runs the kernel's tasks.
 pub(crate) trait World: Machine {
-    /// A system call begins.
+    /// Begins a system call.
     fn enter(&mut self, call: Entry);
 
-    /// Whether the task must suspend before the kernel does what others notice.
+    /// Whether the task must suspend before the kernel does something that other tasks notice.
     fn must_wait(&mut self) -> bool;
 
-    /// Nanoseconds during which cores were busy.
+    /// The busy time of all cores together, in nanoseconds.
     fn busy_nanoseconds(&self) -> u64;
 
-    /// Nanoseconds for which the running task has had a core.
+    /// The time that the running task has had a core, in nanoseconds.
     fn own_nanoseconds(&self) -> u64;
 
-    /// The first cycle of the clock at which `nanoseconds` since the start have gone by.
+    /// The first cycle at which `nanoseconds` have passed since the start.
     fn cycles_at(&self, nanoseconds: u64) -> u64;
 
-    /// Sleeps on a futex; the task suspends.
+    /// Puts the task to sleep on a futex, for `nanoseconds` if there is a limit. The task must suspend.
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>);
 
-    /// By what the latest sleep ended.
+    /// Why the task's latest sleep ended.
     fn woken(&mut self) -> Wake;
 
-    /// Wakes up to `count` sleepers; how many.
+    /// Wakes up to `count` sleepers of a futex. Returns their number.
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64;
 
-    /// Starts a task that may run on some cores, or on all if the set is empty; its handle.
+    /// Starts a task that may run on these cores, or on all cores if there are none. Returns the task's handle.
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32;
 
-    /// Ends another task's sleep, or its wait in a spin loop, if it is in one.
+    /// Ends another task's sleep, or its wait in a spin loop.
     fn disturb(&mut self, handle: u32);
 
-    /// Waits for another task to end: suspend if `true`.
+    /// Waits for another task to end. Returns `true` if the running task must suspend.
     fn join(&mut self, handle: u32) -> bool;
 
-    /// Lets others run; the task suspends.
+    /// Lets other tasks run. The running task must suspend.
     fn yield_now(&mut self);
 
-    /// Sets the cores on which a task may run; `false` for a core that is not there.
+    /// Sets the cores that a task may run on. Returns `false` if the machine has no such core.
     fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool;
 
     /// The core that runs the task.
     fn core(&self) -> u32;
 
-    /// How the machine's cores belong together.
+    /// The groups of the machine's cores.
     fn topology(&self) -> &Topology;
 
-    /// Cores of the machine.
+    /// The number of the machine's cores.
     fn cores(&self) -> u32 {
         self.topology().cores()
     }
@@ -60,14 +60,14 @@ pub(crate) trait World: Machine {
     /// Clock frequency in MHz.
     fn megahertz(&self) -> f64;
 
-    /// Whether the task must suspend before an instruction that begins simulated time:
-    /// another machine goes on with the program.
+    /// Whether the task must suspend before an instruction that begins simulated time, since another machine continues
+    /// the program.
     fn hands_over(&mut self) -> bool;
 
-    /// The program marks a region of interest.
+    /// Sets the program's mark of a region of interest.
     fn mark(&mut self, mark: Mark);
 
-    /// Carries out an instruction of ATAC's network.
+    /// Executes an instruction of ATAC's network.
     fn network(&mut self, function: u32, a: u64, b: u64) -> Delivered;
 }
 
@@ -81,7 +81,7 @@ pub(crate) enum Delivered {
     Nothing,
 }
 
-/// By what a system call enters the kernel.
+/// The kind of entry of a system call into the kernel, which decides the entry's cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     Plain,

@@ -9,7 +9,7 @@ use crate::memory::Space;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A clock that can be waited for. [`World::nanoseconds`] is its time.
+/// A `timerfd`: a clock for which threads can wait. Its time is [`World::nanoseconds`].
 #[derive(Clone)]
 pub(crate) struct Clock(Rc<Inner>);
 
@@ -18,9 +18,9 @@ struct Inner {
     of: u64,
     flags: Cell<u64>,
     due: Cell<Option<u64>>,
-    /// Between two expirations; 0: there is one.
+    /// The nanoseconds between two expirations. 0 if the clock expires once.
     every: Cell<u64>,
-    /// The simulated time when a call last looked.
+    /// The simulated time when a call last looked, in nanoseconds.
     now: Cell<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Clock {
         &self.0.flags
     }
 
-    /// Expirations since it was read or set.
+    /// The number of expirations since the clock was read or set.
     fn count(&self) -> u64 {
         let (Some(due), now) = (self.0.due.get(), self.0.now.get()) else {
             return 0;
@@ -112,7 +112,7 @@ impl Files {
         Ok(0)
     }
 
-    /// `timerfd_gettime`: the time between two expirations, and what is left.
+    /// `timerfd_gettime`: the time between two expirations, and the time to the next.
     pub(crate) fn tell_clock<W: World>(
         &self,
         space: &mut Space,
@@ -134,7 +134,7 @@ impl Files {
         time::write(space, to.wrapping_add(16), left)
     }
 
-    /// All clocks show this time. When the next one expires that has not yet.
+    /// Sets the time of all clocks. Returns the time of the next expiration.
     pub(crate) fn look_at_clocks(&self, now: u64) -> Option<u64> {
         if !self.has_clocks {
             return None;
@@ -151,7 +151,7 @@ impl Files {
     }
 }
 
-/// A set of signals that are read from a file.
+/// A `signalfd`: a set of signals that are read from a file.
 #[derive(Clone)]
 pub(crate) struct SignalSet {
     set: Rc<Cell<u64>>,
@@ -172,11 +172,11 @@ impl SignalSet {
     }
 }
 
-/// Bytes of `signalfd_siginfo`.
+/// The size of `signalfd_siginfo` in bytes.
 const INFO: usize = 128;
 
 impl Files {
-    /// `signalfd4`: makes a file of signals, or changes the set of an open one. The number and the set.
+    /// `signalfd4`: makes a file of signals, or changes the set of an open file. Returns the number and the set.
     pub(crate) fn set_signals(
         &mut self,
         space: &mut Space,
@@ -197,7 +197,7 @@ impl Files {
         Ok((self.add(Open::Signals(signals), flags)?, set))
     }
 
-    /// The signals that a number stands for, and whether a reader waits for them.
+    /// The signals of a `signalfd`, and whether a reader waits for them.
     pub(crate) fn signals(&self, number: u64) -> Option<(u64, bool)> {
         match self.get(number).ok()? {
             Open::Signals(signals) => Some((signals.set(), signals.is_blocking())),
@@ -217,7 +217,7 @@ pub(crate) fn signal_info(info: &[u8]) -> Result<Vec<u8>, Errno> {
     for (to, from, length) in [(0, 0, 4), (8, 8, 4), (12, 16, 4), (16, 20, 4)] {
         copy(to, from, length)?;
     }
-    // The status of a child, which is also the value's first word.
+    // A child's status is also the value's first word.
     for (to, from, length) in [(40, 24, 4), (44, 24, 4), (48, 24, 8)] {
         copy(to, from, length)?;
     }

@@ -1,4 +1,4 @@
-//! The content of open files: read, written, found and cut.
+//! Calls about the content of open files: reads, writes, seeks and truncation.
 
 use super::listing::whence;
 use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
@@ -12,7 +12,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::rc::Rc;
 
-/// `fallocate`: a file's length stays.
+/// A flag of `fallocate`: the file's length stays.
 const KEEP_LENGTH: u64 = 1;
 
 impl Files {
@@ -26,10 +26,11 @@ impl Files {
         Ok(bytes.into())
     }
 
-    /// Whether a file may be read at all, next or at `offset`: it is asked before the memory is.
+    /// Fails if a file may not be read, at its position or at `offset`. Calls check this before they look at the
+    /// program's memory.
     pub(crate) fn may_read(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
         if offset.is_some() && !matches!(self.get(number)?, Open::Random) {
-            // A stream has no places.
+            // This read fails for a stream, which has no offsets.
             self.read(number, &mut [], offset)?;
         }
         match self.get(number)? {
@@ -40,7 +41,7 @@ impl Files {
         }
     }
 
-    /// The same for writing.
+    /// Fails if a file may not be written, at its position or at `offset`.
     pub(crate) fn may_write(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
         if offset.is_some() {
             self.write(number, &[], offset)?;
@@ -61,13 +62,13 @@ impl Files {
         }
     }
 
-    /// Whether a number is read and written by counts of [`WORD`] bytes.
+    /// Whether the file of a number is read and written as a count of eight bytes.
     pub(crate) fn is_counter(&self, number: u64) -> bool {
         matches!(self.get(number), Ok(Open::Events(_) | Open::Clock(_)))
     }
 
-    /// A write of nothing ends Linux's file in memory where it was to begin, if that was behind its end: the bytes
-    /// to be written were behind the end of a mapped file.
+    /// Extends a file in memory to the place of a write that has failed because its bytes are behind the end of a
+    /// mapped file. Linux does the same.
     pub(crate) fn grow_to(&self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
         let Open::File { file, path, .. } = self.get(number)? else {
             return Ok(());
@@ -79,7 +80,7 @@ impl Files {
         Ok(())
     }
 
-    /// Whether a file ends where it is read next, or at `offset`.
+    /// Whether a file ends at or before `offset`, or else its position.
     pub(crate) fn is_at_end(&self, number: u64, offset: Option<u64>) -> Result<bool, Errno> {
         let Open::File { file, .. } = self.get(number)? else {
             return Ok(false);
@@ -91,7 +92,7 @@ impl Files {
         Ok(at >= file.metadata()?.len())
     }
 
-    /// Reads into `to`; the bytes read.
+    /// Reads into `to`. Returns the number of bytes.
     pub(crate) fn read(
         &mut self,
         number: u64,
@@ -123,7 +124,7 @@ impl Files {
         })
     }
 
-    /// Writes `from`; the bytes written.
+    /// Writes `from`. Returns the number of bytes.
     pub(crate) fn write(
         &mut self,
         number: u64,
@@ -137,7 +138,7 @@ impl Files {
                 output.flush()?;
             }
             (Open::Error, None) => self.error.borrow_mut().write_all(from)?,
-            // A file that is appended to has no other place, as under Linux.
+            // As under Linux, a file with `O_APPEND` is written at its end, not at the offset.
             (Open::File { file, flags, .. }, Some(_)) if flags.get() & APPENDS != 0 => {
                 file.write_all_at(from, file.metadata()?.len())?;
                 self.touch(file);
@@ -179,7 +180,7 @@ impl Files {
                     whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
                     whence::HERE => SeekFrom::Current(offset),
                     whence::END => SeekFrom::End(offset),
-                    // A file's only hole is behind its end, whatever the host's file system does.
+                    // A file's only hole is behind its end, even if the host's file system knows more holes.
                     _ => {
                         let size = file.metadata()?.len();
                         let at = u64::try_from(offset).ok().filter(|&at| at < size);
@@ -203,7 +204,7 @@ impl Files {
             Open::Folder { listing, .. } | Open::Made { listing, .. } => {
                 listing.borrow_mut().seek(offset, from)
             }
-            // Counts have no places.
+            // Counts have no position.
             Open::Events(_) => Ok(0),
             _ => Err(ESPIPE),
         }
@@ -220,7 +221,7 @@ impl Files {
         }
     }
 
-    /// `fallocate`: a file is at least so long, unless its length is to stay.
+    /// `fallocate`: extends a file to at least this length, unless the mode keeps the length.
     pub(crate) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
         let Open::File { file, .. } = self.get(number)? else {
             return Err(ENODEV);

@@ -1,4 +1,4 @@
-//! Flags of the numbers of open files: `fcntl`, and what `execve` closes.
+//! Flags of open files and of their numbers: `fcntl`, `ioctl`, and the numbers that `execve` closes.
 
 use super::streams::NON_BLOCKING;
 use super::table::{APPENDS, Files, MOST, Open};
@@ -6,11 +6,11 @@ use crate::linux::errno::{EINVAL, ENOTTY, Errno, Value};
 use crate::memory::Space;
 use std::io::Seek;
 
-/// `O_CLOEXEC`, as all calls have it that make a number.
+/// `O_CLOEXEC`. Other calls that make a number have the same flag.
 pub(super) const CLOSES: u64 = 0o200_0000;
-/// The same of `memfd_create`.
+/// `MFD_CLOEXEC`, the flag of `memfd_create`.
 const MEMORY_CLOSES: u64 = 1;
-/// Flags of `close_range`. No process shares its numbers with another one.
+/// Flags of `close_range`. `NOT_SHARED` does nothing, since processes never share numbers.
 const CLOSES_LATER: u64 = 4;
 const NOT_SHARED: u64 = 2;
 const READS: u64 = 0;
@@ -41,7 +41,7 @@ const STAY_OPEN: u64 = 0x5450;
 const CLOSE: u64 = 0x5451;
 
 impl Files {
-    /// Whether a number is closed by `execve`.
+    /// Sets whether `execve` closes a number.
     pub(crate) fn set_closing(&mut self, number: u64, flags: u64) {
         if flags & CLOSES == 0 {
             self.closing.remove(&number);
@@ -66,15 +66,16 @@ impl Files {
         Ok(0)
     }
 
-    /// Closes what another program is not to have.
+    /// Closes the numbers that the next program does not get.
     pub(crate) fn close_for_exec(&mut self) {
         for number in std::mem::take(&mut self.closing) {
-            // It is open, as closing it takes it out of the set.
+            // The number is open, since closing it removes it from the set.
             let _ = self.close(number);
         }
     }
 
-    /// Sets whether a reader waits, and whether a file is written to at its end. A stream keeps the second flag too.
+    /// Sets whether a reader waits, and whether a file is written at its end. A stream keeps the second flag without
+    /// using it.
     pub(crate) fn set_status(&self, number: u64, flags: u64) -> Result<(), Errno> {
         let kept = match self.get(number)? {
             Open::Stream(end) => end.flags(),
@@ -136,19 +137,19 @@ impl Files {
             }
             GET_STATUS => self.status(number),
             SET_STATUS => self.set_status(number, value).map(|()| 0),
-            // No other process has a lock.
+            // Locks are not kept, so no other process has a lock.
             GET_LOCK => {
                 self.exists(number)?;
                 space.write(value, &NO_LOCK)?;
                 Ok(0)
             }
-            // One process has all locks.
+            // Every process gets every lock.
             SET_LOCK | AWAIT_LOCK => self.exists(number).map(|()| 0),
             _ => Err(EINVAL),
         }
     }
 
-    /// `ioctl`: of streams only, since there are no terminals.
+    /// `ioctl`. There are no terminals, so their commands fail.
     pub(crate) fn control_device(
         &mut self,
         space: &mut Space,
@@ -176,7 +177,7 @@ impl Files {
     }
 }
 
-/// The flags of `memfd_create`, translated to the flags of other calls.
+/// Translates the flags of `memfd_create` to the flags of other calls.
 pub(crate) fn memory_flags(flags: u64) -> u64 {
     if flags & MEMORY_CLOSES == 0 {
         0

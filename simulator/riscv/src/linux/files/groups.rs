@@ -1,4 +1,4 @@
-//! Groups of files that are waited for together: `epoll`.
+//! Groups of files for which a thread waits together: `epoll`.
 
 use super::streams::ready;
 use crate::linux::errno::{EEXIST, EINVAL, ENOENT, Errno, Value};
@@ -15,26 +15,26 @@ const ADD: u64 = 1;
 pub(super) const REMOVE: u64 = 2;
 const CHANGE: u64 = 3;
 
-/// The ready events of a number's file, and a count that changes with each arrival.
+/// Returns the ready events of a number's file, and a count that changes with each arrival of data.
 pub(super) type Ready<'a> = &'a dyn Fn(u64) -> Result<(u32, u64), Errno>;
 
-/// The awaited events of a file, and the program's name for it.
+/// The awaited events of a file, and the value by which the program knows it.
 #[derive(Clone, Copy)]
 struct Member {
     wanted: u32,
     data: u64,
-    /// The last report to a program that asks for changes only.
+    /// The latest report, if the program asks for changes only (`EPOLLET`).
     told: Option<(u32, u64)>,
-    /// It was reported once, which is enough.
+    /// Whether the only report that the program asked for (`EPOLLONESHOT`) is made.
     spent: bool,
 }
 
-/// The files of an `epoll`, by number.
+/// The files of an `epoll` group, by number.
 #[derive(Clone, Default)]
 pub(crate) struct Group(Rc<RefCell<BTreeMap<u64, Member>>>);
 
 impl Member {
-    /// The events of a file that are to be reported.
+    /// The events of a file to report, and its count. `None` if there is nothing to report.
     fn news(&self, files: Ready<'_>, number: u64) -> Option<(u32, u64)> {
         let (found, writes) = files(number).ok()?;
         let found = found & (self.wanted | ALWAYS);
@@ -73,7 +73,7 @@ impl Group {
         Ok(0)
     }
 
-    /// The events to report, each as it is written to memory.
+    /// Returns at most `most` events to report, each as two words of an `epoll_event`.
     pub(super) fn take(&self, files: Ready<'_>, most: u64) -> Vec<[u64; 2]> {
         let mut members = self.0.borrow_mut();
         let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! The host's place for each file that a program names.
+//! The host's path for each path that a program names.
 
 use super::table::{Files, Open};
 use crate::linux::errno::{ELOOP, ENOENT, Errno};
@@ -8,8 +8,8 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::{Component, Path, PathBuf};
 
-/// The host's own settings, libraries and devices. They are for another machine, and other ones on
-/// another host: a run that read them would depend on the host.
+/// The host's own settings, libraries and devices. Programs do not see them. They belong to another machine, and a run
+/// that read them would depend on the host.
 const HOSTS: [&str; 11] = [
     "/etc",
     "/lib",
@@ -24,7 +24,7 @@ const HOSTS: [&str; 11] = [
     "/dev",
 ];
 
-/// Devices that are the same on every host, and the folder of memory that is shared by name.
+/// Devices that are the same on every host, and the folder of named shared memory.
 const DEVICES: [&str; 6] = [
     "/dev/null",
     "/dev/zero",
@@ -34,16 +34,16 @@ const DEVICES: [&str; 6] = [
     "/dev/shm",
 ];
 
-/// The most links that a path leads through, as under Linux.
+/// The largest number of links in a path, as under Linux.
 const LINKS: usize = 40;
 
-/// Whether a path is the simulated system's own, there or not: the host's file
-/// describes another machine.
+/// Whether a path belongs to the simulated system, even if there is no such file. The host's file would describe
+/// another machine.
 pub(crate) fn is_systems(path: &Path) -> bool {
     ["/proc", "/sys"].iter().any(|top| path.starts_with(top))
 }
 
-/// Whether a path leads to a source of random bytes, which come from the seed.
+/// Whether a path is a source of random bytes. They come from the run's seed.
 pub(crate) fn is_random(path: &Path) -> bool {
     ["/dev/random", "/dev/urandom"]
         .iter()
@@ -63,11 +63,10 @@ pub(crate) fn open_number(path: &Path) -> Option<u64> {
 }
 
 impl Files {
-    /// The host's place for the file that the program calls `path`: under the root, if there is a
-    /// file of that name; else where the host has it, if it is not the host's own. `follow`:
-    /// whether a link as the last part stands for where it leads.
+    /// The host's path for the program's `path`: the file under the root, if there is such a file. Otherwise the host's
+    /// file, unless it is one of the host's own files. If `follow`, a link as the last part stands for its target.
     pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
-        // An open file, by its number: this process has it open too.
+        // An open file by its number. The simulator's process has the file open too.
         if let Some(Ok(open)) = open_number(path).map(|number| self.get(number)) {
             return match open {
                 Open::File { file, .. } => Ok(format!("/proc/self/fd/{}", file.as_raw_fd()).into()),
@@ -106,8 +105,7 @@ impl Files {
     }
 }
 
-/// The end of a path in a folder that is taken for the whole: a link of an absolute path, and
-/// `..`, stay in it.
+/// Resolves a path with `root` as the root folder. Absolute links and `..` stay in it.
 fn within(root: &Path, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
     let parts = |path: &Path| -> Vec<OsString> {
         path.components()
@@ -151,7 +149,7 @@ mod tests {
     use fastrand::Rng;
     use std::os::unix::fs::symlink;
 
-    /// A random path of a small tree. Its parts may go up.
+    /// A random path of a small tree. Parts may be `..`.
     fn random_path(rng: &mut Rng) -> PathBuf {
         let parts = ["a", "b", "c", "..", ".", "missing"];
         let start = if rng.bool() { "/" } else { "" };
@@ -159,7 +157,7 @@ mod tests {
         PathBuf::from(start).join(parts.collect::<PathBuf>())
     }
 
-    /// Whatever links there are, a path stays in the root.
+    /// A path stays in the root for all links in its way.
     #[test]
     fn random_links_stay_in_the_root() {
         let mut rng = Rng::with_seed(19);

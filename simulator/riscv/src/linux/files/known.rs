@@ -1,10 +1,9 @@
-//! File numbers and times that the program sees in place of the host's own, so that two runs see the
-//! same.
+//! File numbers (inodes) and times that programs see instead of the host's, so that all runs see the same.
 //!
-//! * A file's number is given when it is first seen, in order.
+//! * A file gets the next number when a program first sees the file.
 //! * A file that the run makes or writes has the times of the simulated clock, or times that the program sets.
-//! * Another file has the host's time of its last change, for all of its times. The clock of each run begins in
-//!   2026. Later changes on the host are put into the last second before, in the same order.
+//! * All times of any other file are the host's time of its last change. The clock of each run begins in 2026. Later
+//!   changes on the host are moved into the last second before that, in the same order.
 
 use super::table::Files;
 use crate::linux::time::{EPOCH, SECOND};
@@ -19,20 +18,21 @@ use std::rc::Rc;
 /// Seconds and nanoseconds.
 pub(super) type Time = (u64, u64);
 
-/// A file of the host: its device and its number there.
+/// A file of the host: its device and its inode there.
 type Key = (u64, u64);
 
 /// The number of the first file.
 const FIRST: u64 = 2;
 
-/// The seconds that half of the last second before the start stands for.
+/// The seconds of a year. Changes in the first year after the start are moved into the first half of the last second
+/// before it.
 const YEAR: f64 = 31_557_600.0;
 
-/// Knowledge of files, which all processes share.
+/// The numbers and times of files, which all processes share.
 #[derive(Default)]
 pub(super) struct Known {
     numbers: BTreeMap<Key, u64>,
-    /// Files that the run has made or written, or set the times of: of the last access, and change.
+    /// The times of the last access and change of files that the run has made or written, or whose times it has set.
     times: BTreeMap<Key, [Time; 2]>,
 }
 
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-/// The host's time as the program sees it.
+/// Converts the host's time to the time that programs see.
 fn before_start(seconds: i64, rest: i64) -> Time {
     let since = seconds - EPOCH as i64;
     if since < 0 {
@@ -59,7 +59,7 @@ fn key(data: &Metadata) -> Key {
 }
 
 impl Files {
-    /// The simulated time that it is, in nanoseconds since the start.
+    /// Sets the simulated time, in nanoseconds since the start.
     pub(crate) fn set_now(&self, nanoseconds: u64) {
         self.now.set(nanoseconds);
     }
@@ -79,12 +79,12 @@ impl Files {
         (number, times.unwrap_or_else(host))
     }
 
-    /// The number of a file of a folder.
+    /// The number of the file in a folder that has this inode on the host.
     pub(super) fn number_in(&self, folder: &Metadata, inode: u64) -> u64 {
         self.known.borrow_mut().number((folder.dev(), inode))
     }
 
-    /// The program sets times of a file; those without a value stay.
+    /// Sets the times of a file's last access and change. `None` keeps a time.
     pub(super) fn note_times(&self, data: &Metadata, wanted: [Option<Time>; 2]) {
         let (_, now) = self.identity(data);
         let [access, change] = [0, 1].map(|at| wanted[at].unwrap_or(now[at]));
@@ -92,19 +92,19 @@ impl Files {
         known.times.insert(key(data), [access, change]);
     }
 
-    /// The program has written a file.
+    /// Notes that the program has written a file.
     pub(in crate::linux) fn touch(&self, file: &File) {
         if let Ok(data) = file.metadata() {
             self.note_times(&data, [None, Some(self.now())]);
         }
     }
 
-    /// The program has made what is at a path, not where it may lead: its folder has changed too.
+    /// Notes that the program has made the file or link at a path. Its folder has changed too.
     pub(super) fn touch_new(&self, host: &Path) {
         self.made(host.symlink_metadata(), host);
     }
 
-    /// The program has made a file and opened it.
+    /// Notes that the program has made a file and opened it.
     pub(super) fn touch_opened(&self, file: &File, host: &Path) {
         self.made(file.metadata(), host);
     }
@@ -116,7 +116,7 @@ impl Files {
         self.touch_folder_of(host);
     }
 
-    /// A folder has another file, or one less.
+    /// Notes that the folder of a path has a file more or less.
     pub(super) fn touch_folder_of(&self, host: &Path) {
         if let Some(Ok(data)) = host.parent().map(Path::metadata) {
             self.note_times(&data, [None, Some(self.now())]);
@@ -124,7 +124,7 @@ impl Files {
     }
 }
 
-/// As all processes of a run have it.
+/// The knowledge that all processes of a run share.
 pub(super) type Shared = Rc<RefCell<Known>>;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirEntryExt;
 use std::path::Path;
 
-/// From where `lseek` counts.
+/// The places from which `lseek` counts.
 pub(super) mod whence {
     pub(in crate::linux::files) const START: u64 = 0;
     pub(in crate::linux::files) const HERE: u64 = 1;
@@ -18,12 +18,12 @@ pub(super) mod whence {
     pub(in crate::linux::files) const LAST: u64 = 4;
 }
 
-/// The entries of a folder when they were first asked for, and the next entry to return.
+/// The entries that a folder had at the first request, and the next entry to return.
 #[derive(Default)]
 pub(crate) struct Listing {
     entries: Option<Vec<Entry>>,
     at: usize,
-    /// Whether the simulated system made the folder up: the host has no other entries.
+    /// Whether the simulated system makes the folder up, so that the host has no entries for it.
     is_made: bool,
 }
 
@@ -52,7 +52,7 @@ impl Listing {
         }
     }
 
-    /// The next entries as `getdents64` writes them, in at most `length` bytes.
+    /// Takes the next entries as `getdents64` writes them, in at most `length` bytes.
     pub(super) fn take(
         &mut self,
         files: &Files,
@@ -128,7 +128,7 @@ fn entries_of(files: &Files, folder: &Path) -> Result<Vec<Entry>, Errno> {
         });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    // By name too, files get their numbers.
+    // Files get their numbers in the order of their names too.
     let data = folder.metadata()?;
     let own = entries.iter_mut().filter(|entry| !is_special(&entry.name));
     for entry in own {

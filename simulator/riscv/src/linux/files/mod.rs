@@ -1,4 +1,5 @@
-//! The files of a process: what its numbers stand for, and where the host has what it names.
+//! The files of a process: the open files behind its numbers (file descriptors), and the host's paths for the paths
+//! that it names.
 
 mod clocks;
 mod content;

@@ -1,4 +1,4 @@
-//! System calls of sockets with names: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
+//! System calls of named sockets: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
 
 use super::network::{INTERNET, Name, Place, Socket, UNIX, no_name};
 use super::streams::NON_BLOCKING;
@@ -17,9 +17,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 const STREAM: u64 = 1;
-/// The kinds of sockets, without their flags.
+/// The bits of a socket's kind, without the flags.
 const KIND: u64 = 0xF;
-/// The longest `sockaddr`.
+/// The size of the longest `sockaddr`, in bytes.
 const LONGEST: u64 = 128;
 
 /// Options by level and name.
@@ -34,11 +34,11 @@ const PEER: u64 = 17;
 const LISTENS: u64 = 30;
 const PROTOCOL: u64 = 38;
 const DOMAIN: u64 = 39;
-/// Linux's default.
+/// The size of a buffer in bytes: Linux's default.
 const BUFFER: u32 = 212_992;
 
 impl Files {
-    /// `socket`: TCP of version 4, and Unix's streams.
+    /// `socket`: TCP over IPv4, and Unix streams.
     pub(crate) fn make_socket(&mut self, [domain, kind, protocol]: [u64; 3]) -> Value {
         let domain = match u16::try_from(domain) {
             Ok(domain @ (UNIX | INTERNET)) => domain,
@@ -58,7 +58,7 @@ impl Files {
         }
     }
 
-    /// The `sockaddr` at an address.
+    /// Reads the `sockaddr` at an address.
     fn read_name(space: &mut Space, at: u64, length: u64, domain: u16) -> Result<Name, Errno> {
         let length = length as u32 as u64;
         if !(2..=LONGEST).contains(&length) {
@@ -78,7 +78,7 @@ impl Files {
         Ok(name)
     }
 
-    /// The path in a `sockaddr_un`; `None` for a name that is no file.
+    /// The path in a `sockaddr_un`. Returns `None` for an abstract name, which is no file.
     fn path(name: &[u8]) -> Option<&Path> {
         let path = name[2..].split(|&byte| byte == 0).next()?;
         (!path.is_empty()).then(|| Path::new(OsStr::from_bytes(path)))
@@ -97,7 +97,7 @@ impl Files {
                 if host.symlink_metadata().is_ok() {
                     return Err(EADDRINUSE);
                 }
-                // It makes the file alone: no program of the host can connect.
+                // This makes the file and drops the listener, so no program of the host can connect.
                 drop(UnixListener::bind(&host)?);
                 let data = host.metadata()?;
                 Place::File(data.dev(), data.ino())
@@ -217,7 +217,7 @@ impl Files {
     }
 }
 
-/// Writes a name as far as there is room for it, and its length.
+/// Writes as much of a name as has room, and the name's length.
 fn put_name(space: &mut Space, name: &[u8], to: u64, length: u64) -> Value {
     let room = space.read_u32(length)?;
     if (room as i32) < 0 {

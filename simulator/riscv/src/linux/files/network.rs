@@ -1,5 +1,5 @@
-//! Sockets with names, within the simulated system: TCP over the loopback device, and Unix's.
-//! Nothing leaves the system, and nothing of the host is reached.
+//! Named sockets within the simulated system: TCP over the loopback device, and Unix streams. They reach neither the
+//! host nor its network.
 //!
 //! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller
 //! keeps the other end.
@@ -21,14 +21,14 @@ pub(super) enum Place {
     Port(u16),
     /// A file of the host, by its device and its number.
     File(u64, u64),
-    /// A name that is no file.
+    /// A name that is no file's.
     Abstract(Vec<u8>),
 }
 
-/// A socket's address as the program has it: a `sockaddr`.
+/// A socket's address in the program's format: a `sockaddr`.
 pub(super) type Name = Vec<u8>;
 
-/// The name of a socket that has none.
+/// The `sockaddr` of a socket without a name.
 pub(super) fn no_name(domain: u16) -> Name {
     match domain {
         INTERNET => internet(0, [0; 4]),
@@ -45,12 +45,12 @@ pub(super) fn internet(port: u16, address: [u8; 4]) -> Name {
     name
 }
 
-/// The first port that a socket gets which asks for none.
+/// The first port for sockets that do not choose a port.
 const FIRST_PORT: u16 = 32_768;
-/// The most connections that wait to be accepted, whatever the program asks for.
+/// The most connections that wait to be accepted, even if the program allows more.
 const MOST_WAITING: usize = 4_096;
 
-/// The sockets that have a place, of all processes.
+/// The sockets of all processes that have a place.
 #[derive(Default)]
 pub(crate) struct Network {
     sockets: BTreeMap<Place, Weak<Socket>>,
@@ -109,7 +109,7 @@ impl Socket {
         self.flags.get() & NON_BLOCKING == 0
     }
 
-    /// Its end of a connection, if it has one.
+    /// The socket's end of its connection, if it is connected.
     pub(super) fn end(&self) -> Option<End> {
         match &*self.state.borrow() {
             State::Connected(end) => Some(end.clone()),
@@ -121,7 +121,7 @@ impl Socket {
         matches!(*self.state.borrow(), State::Listens { .. })
     }
 
-    /// Its own name, and its peer's.
+    /// The socket's own name, and its peer's.
     pub(super) fn names(&self) -> (Name, Option<Name>) {
         match &*self.state.borrow() {
             State::Unbound => (no_name(self.domain), None),
@@ -234,7 +234,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Its state, as [`End::ready`] has it.
+    /// Like [`End::ready`].
     pub(super) fn ready(&self) -> (u32, u64) {
         match &*self.state.borrow() {
             State::Connected(end) => end.ready(),
@@ -244,7 +244,7 @@ impl Socket {
         }
     }
 
-    /// `shutdown`.
+    /// The socket's end of its connection. Fails if the socket is not connected.
     pub(super) fn connected(&self) -> Result<End, Errno> {
         self.end().ok_or(ENOTCONN)
     }

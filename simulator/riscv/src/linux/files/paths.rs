@@ -14,12 +14,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// "Relative to the working directory."
+/// `AT_FDCWD`: relative to the working directory.
 pub(crate) const HERE: u64 = -100i32 as u32 as u64;
 const REMOVE_FOLDER: u64 = 0x200;
 const NO_REPLACE: u64 = 1;
 
-/// Flags of `openat`: how a file is used, and what else is wanted.
+/// Flags of `openat`.
 pub(crate) const ACCESS: u64 = 3;
 pub(crate) const READ_ONLY: u64 = 0;
 pub(super) const WRITE_ONLY: u64 = 1;
@@ -34,17 +34,17 @@ pub(crate) const STAYS: u64 = 0o40_0000;
 /// The name that stands for the path of a file in memory.
 pub(super) const IN_MEMORY: &str = "/memfd";
 
-/// The kind of a file, in its mode.
+/// The bits of a mode that have the file's kind.
 const KIND: u64 = 0o17_0000;
 const REGULAR: u64 = 0o10_0000;
 
-/// The path at an address.
+/// Reads the path at an address.
 pub(crate) fn read_path(space: &mut Space, address: u64) -> Result<PathBuf, Errno> {
     let text = space.read_text(address, 4_096)?.ok_or(ENAMETOOLONG)?;
     Ok(PathBuf::from(OsStr::from_bytes(&text)))
 }
 
-/// Writes where a link leads, as far as there is room for it.
+/// Writes as much of a link's target as has room.
 pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -> Value {
     let bytes = link.as_os_str().as_bytes();
     let length = bytes.len().min(length as usize);
@@ -53,7 +53,7 @@ pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -
 }
 
 impl Files {
-    /// A path that may be relative to an open folder.
+    /// Reads a path that may be relative to an open folder. Returns the whole path.
     pub(crate) fn path_at(
         &self,
         space: &mut Space,
@@ -79,7 +79,7 @@ impl Files {
         }
     }
 
-    /// A path below a folder of the host, if it is the simulated system's own: a program may look
+    /// The whole path for `path` in the host's folder `base`, if it belongs to the simulated system. A program may look
     /// for `sys/devices` in its root.
     fn systems_below(&self, base: &Path, path: &Path) -> Option<PathBuf> {
         let below = |root: &Path| {
@@ -91,7 +91,7 @@ impl Files {
         root.and_then(below).or_else(|| below(Path::new("/")))
     }
 
-    /// The host's path of such a path.
+    /// The host's path for a path that may be relative to an open folder.
     pub(super) fn host_at(
         &self,
         space: &mut Space,
@@ -136,7 +136,7 @@ impl Files {
         let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
         let mode = mode as u32 & 0o777 & !self.mask;
         if create && !write && (exclusive || !host.exists()) {
-            // The host's library makes no file that it only reads.
+            // Rust's library makes no file that it opens only for reading.
             let mut new = OpenOptions::new();
             new.write(true).create_new(true).mode(mode).open(&host)?;
         }
@@ -182,7 +182,7 @@ impl Files {
         )
     }
 
-    /// `mknodat`: an empty file; pipes with names and devices cannot be made.
+    /// `mknodat`: makes an empty file. Named pipes and devices are not supported.
     pub(crate) fn make_node(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
         let host = self.host_at(space, at, false)?;
         if !matches!(mode & KIND, 0 | REGULAR) {
@@ -243,7 +243,7 @@ impl Files {
         Ok(0)
     }
 
-    /// `chdir`, to another folder.
+    /// `chdir`, to a folder of the host.
     pub(crate) fn change_directory(&mut self, path: &Path) -> Value {
         let host = self.host_path(path, true)?.canonicalize()?;
         if !host.is_dir() {
@@ -274,7 +274,7 @@ impl Files {
         Ok(0)
     }
 
-    /// `renameat2`; names cannot be exchanged.
+    /// `renameat2`. An exchange of names is not supported.
     pub(crate) fn rename(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
         let (from, to) = (self.path_at(space, from)?, self.path_at(space, to)?);
         let [from, to] = [from, to].map(|path| self.host_path(&path, false));
