@@ -53,7 +53,7 @@ pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -
 }
 
 impl Files {
-    /// Reads a path that may be relative to an open folder. Returns the whole path.
+    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path.
     pub(crate) fn path_at(
         &self,
         space: &mut Space,

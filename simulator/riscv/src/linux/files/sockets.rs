@@ -1,5 +1,4 @@
-//! Files that the host does not have: pipes, pairs of sockets, counters, and groups that are waited
-//! for together.
+//! Files that the host does not have: pipes, pairs of sockets, counters (`eventfd`) and groups (`epoll`).
 
 use super::groups::{Group, REMOVE};
 use super::streams::{End, Events, NON_BLOCKING};
@@ -59,7 +58,7 @@ impl Files {
         self.add(Open::Group(Group::default()), flags)
     }
 
-    /// The end of a stream that a socket has.
+    /// The stream end of a socket. Fails if the socket has none.
     pub(super) fn socket(&self, number: u64) -> Result<End, Errno> {
         match self.get(number)? {
             Open::Stream(end) if end.is_socket() => Ok(end.clone()),
@@ -97,7 +96,7 @@ impl Files {
         Ok(0)
     }
 
-    /// Whether a number is a socket's.
+    /// Fails if the file of a number is no socket.
     pub(crate) fn is_socket(&self, number: u64) -> Value {
         match self.get(number)? {
             Open::Stream(end) if end.is_socket() => Ok(0),
@@ -133,7 +132,7 @@ impl Files {
         group.change(command, number, event)
     }
 
-    /// Writes the events of a group's files that are ready; their number.
+    /// Writes the events of the ready files of a group. Returns the number of events.
     pub(crate) fn tell_group(&self, space: &mut Space, group: u64, to: u64, most: u64) -> Value {
         let group = self.group(group)?;
         if most == 0 || most > MOST_EVENTS {

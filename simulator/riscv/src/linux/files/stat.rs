@@ -8,14 +8,14 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Flags of the calls that name a file: an empty path is the open file, and a link is not followed.
+/// Flags of the calls that name a file: an empty path means the open file, and a link is not followed.
 pub(crate) const EMPTY_PATH: u64 = 0x1000;
 pub(crate) const NO_FOLLOW: u64 = 0x100;
 const OWNER: u64 = USER as u64;
-/// Bytes of a block of the volume.
+/// The size of the volume's blocks in bytes.
 const BLOCK: u64 = 4_096;
 
-/// A file's metadata, as `stat` has them.
+/// A file's metadata, as in `stat`.
 pub(crate) struct Stat {
     device: u64,
     inode: u64,
@@ -38,7 +38,7 @@ impl Stat {
         times: [(0, 0); 3],
     };
 
-    /// A file that the simulated system makes up: as under Linux, its size is not known before.
+    /// A file that the simulated system makes up: as under Linux, its size is not known before a read.
     pub(crate) const TEXT: Self = Self {
         mode: 0o10_0444,
         ..Self::STREAM
@@ -60,7 +60,7 @@ impl Stat {
         ..Self::STREAM
     };
 
-    /// For a file of the host. Nothing of it depends on the host's volume: neither numbers nor blocks.
+    /// The metadata of a file of the host. Its number and its blocks do not depend on the host's volume.
     fn of(files: &Files, found: &Metadata) -> Self {
         let (inode, [access, change]) = files.identity(found);
         let size = match found.is_dir() {
@@ -83,7 +83,7 @@ impl Stat {
         u64::from(self.mode >> 6 & 7)
     }
 
-    /// `struct stat` of the generic table.
+    /// `struct stat` of riscv64-linux.
     pub(crate) fn classic(&self) -> Vec<u8> {
         let mut words = vec![self.device, self.inode];
         words.push(u64::from(self.mode) | u64::from(self.links) << 32);

@@ -16,20 +16,20 @@ pub(crate) mod ready {
     pub(crate) const PEER_ENDED: u32 = 0x2000;
 }
 
-/// Bytes that a pipe, and a way of a pair of sockets, has room for: Linux's defaults.
+/// The room in bytes of a pipe, and of each direction of a pair of sockets: Linux's defaults.
 const PIPE: usize = 1 << 16;
 const SOCKET: usize = 212_992;
-/// A write to a pipe of at most this many bytes is in one piece. A pipe with less room is full.
+/// A write of at most this many bytes to a pipe is not split. A pipe with less room is full.
 const PIECE: usize = 4_096;
 
-/// Bytes on their way.
+/// The bytes on their way in one direction of a stream.
 struct Bytes {
     waiting: VecDeque<u8>,
-    /// How many there is room for.
+    /// The largest number of bytes on their way.
     most: usize,
-    /// How often some were put in.
+    /// The number of writes.
     writes: u64,
-    /// All writers are gone.
+    /// Whether `shutdown` has ended this direction.
     ended: bool,
 }
 
@@ -53,7 +53,7 @@ impl Bytes {
 pub(crate) struct End {
     from: Option<Rc<RefCell<Bytes>>>,
     to: Option<Rc<RefCell<Bytes>>>,
-    /// This end, with its flags, as long as a number stands for it; and the other end.
+    /// The flags of this end, and of the other end. When the last number of an end is closed, its flags are dropped.
     flags: Rc<Cell<u64>>,
     other: Weak<Cell<u64>>,
     /// The names of the socket and of its peer.
@@ -61,20 +61,20 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Ends of a pipe: what is read from, and what is written to.
+    /// Makes the ends of a pipe: the end for reading, and the end for writing.
     pub(crate) fn pipe(flags: u64) -> [Self; 2] {
         let bytes = Bytes::new(PIPE);
         let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
         Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
     }
 
-    /// Two sockets that are connected.
+    /// Makes two connected sockets.
     pub(crate) fn sockets(flags: u64) -> [Self; 2] {
         let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
         Self::ways(flags)
     }
 
-    /// Both ends of a connection of named sockets. The first end has these flags.
+    /// Makes both ends of a connection of named sockets. The first end has these flags.
     pub(super) fn connected(flags: &Rc<Cell<u64>>, names: [Vec<u8>; 2]) -> [Self; 2] {
         let mut ends = Self::ways([Rc::clone(flags), Rc::default()]);
         let back = [names[1].clone(), names[0].clone()];
@@ -94,7 +94,7 @@ impl End {
         self.names[of].clone()
     }
 
-    /// Ends, each with where it writes to and reads from.
+    /// Makes two ends from their flags, and from the bytes that each end writes to and reads from.
     fn joined(
         [one, other]: [Rc<Cell<u64>>; 2],
         [to, from]: [Option<Rc<RefCell<Bytes>>>; 2],
@@ -118,22 +118,22 @@ impl End {
         self.from.is_some() && self.to.is_some()
     }
 
-    /// Whether it can be read from.
+    /// Whether the end reads.
     pub(crate) fn reads(&self) -> bool {
         self.from.is_some()
     }
 
-    /// Whether it can be written to.
+    /// Whether the end writes.
     pub(crate) fn writes(&self) -> bool {
         self.to.is_some()
     }
 
-    /// The other end is closed.
+    /// Whether the other end is closed.
     fn is_alone(&self) -> bool {
         self.other.strong_count() == 0
     }
 
-    /// The peer is gone, and has left bytes of this socket unread.
+    /// Whether the peer is closed and has left bytes of this socket unread.
     fn is_reset(&self) -> bool {
         let unread = self
             .to
@@ -150,31 +150,31 @@ impl End {
         &self.flags
     }
 
-    /// Nothing is there to be read, but may come.
+    /// Whether nothing can be read now, but bytes may still arrive.
     pub(crate) fn awaits(&self) -> bool {
         let from = self.from.as_ref().map(|from| from.borrow());
         from.is_some_and(|from| from.waiting.is_empty() && !from.ended) && !self.is_alone()
     }
 
-    /// Unread bytes of a pipe, at either end.
+    /// The number of unread bytes. At the writing end of a pipe, these are the reading end's bytes.
     pub(crate) fn unread(&self) -> usize {
         let bytes = self.from.as_ref().or(self.to.as_ref());
         bytes.map_or(0, |bytes| bytes.borrow().waiting.len())
     }
 
-    /// Bytes that can be read.
+    /// The number of bytes that can be read.
     pub(crate) fn waiting(&self) -> usize {
         let from = self.from.as_ref();
         from.map_or(0, |from| from.borrow().waiting.len())
     }
 
-    /// Whether a reader makes room for a writer that may wait.
+    /// Whether a writer may wait for this end to read.
     pub(crate) fn is_full(&self) -> bool {
         let from = self.from.as_ref();
         from.is_some_and(|from| from.borrow().room() < PIECE)
     }
 
-    /// Reads, or looks at what would be read.
+    /// Reads. If `keep`, the bytes can be read again.
     pub(crate) fn read(&self, to: &mut [u8], keep: bool) -> Result<usize, Errno> {
         let from = self.from.as_ref().ok_or(EBADF)?;
         if self.awaits() && !to.is_empty() {
@@ -198,7 +198,7 @@ impl End {
         Ok(count)
     }
 
-    /// No reader is left.
+    /// Whether writes fail, since no reader is left.
     pub(crate) fn is_refused(&self) -> bool {
         let to = self.to.as_ref();
         to.is_some_and(|to| self.is_alone() || to.borrow().ended)
@@ -223,7 +223,7 @@ impl End {
         Ok(count)
     }
 
-    /// `shutdown`: no more is read, or written, by this end.
+    /// `shutdown`: ends reads or writes of this end, or both.
     pub(crate) fn shut(&self, reads: bool, writes: bool) {
         for (way, shut) in [(&self.from, reads), (&self.to, writes)] {
             if let (Some(way), true) = (way, shut) {
@@ -232,7 +232,7 @@ impl End {
         }
     }
 
-    /// The ready states of the end, and a number that changes when something comes.
+    /// The ready states of the end, and a count that changes when bytes arrive.
     pub(crate) fn ready(&self) -> (u32, u64) {
         let mut found = 0;
         let mut writes = 0;
@@ -269,7 +269,7 @@ impl End {
     }
 }
 
-/// `eventfd`: a number that is added to, and taken.
+/// `eventfd`: a count. Writes add to the count, and reads take from it.
 #[derive(Clone)]
 pub(crate) struct Events {
     count: Rc<Cell<u64>>,
@@ -316,7 +316,7 @@ impl Events {
         Ok(8)
     }
 
-    /// Adds; a sum that has no room is refused, as to a writer that does not wait.
+    /// Adds to the count. If the sum has no room, fails instead of waiting.
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let word = from.try_into().map_err(|_| EINVAL)?;
         let more = u64::from_le_bytes(word);
@@ -330,7 +330,7 @@ impl Events {
         Ok(8)
     }
 
-    /// As [`End::ready`].
+    /// Like [`End::ready`].
     pub(crate) fn ready(&self) -> (u32, u64) {
         let reads = if self.awaits() { 0 } else { ready::IN };
         (reads | ready::OUT, self.writes.get())

@@ -1,4 +1,4 @@
-//! The files behind the numbers of a process, and their ready states.
+//! The open files behind the numbers (file descriptors) of a process, and their ready states.
 
 use super::clocks::{Clock, SignalSet};
 use super::groups::Group;
@@ -25,10 +25,10 @@ pub(crate) enum Open {
     File {
         file: Rc<File>,
         path: Rc<str>,
-        /// How it was opened, and what `fcntl` changed since.
+        /// The flags of the `openat`, with the changes by `fcntl`.
         flags: Rc<Cell<u64>>,
     },
-    /// A file that the simulated system makes up, and where it is read next.
+    /// A file that the simulated system makes up, and its position.
     Text {
         bytes: Rc<[u8]>,
         at: Rc<RefCell<u64>>,
@@ -41,25 +41,25 @@ pub(crate) enum Open {
     Made {
         path: PathBuf,
         inode: u64,
-        /// Folders in it.
+        /// The number of folders in it.
         folders: u32,
         listing: Rc<RefCell<Listing>>,
     },
     Stream(End),
-    /// A socket that may be connected.
+    /// A socket that `socket` made, connected or not.
     Socket(Rc<Socket>),
     Events(Events),
     Clock(Clock),
     Signals(SignalSet),
     Group(Group),
-    /// Random bytes, which the process makes.
+    /// Random bytes, from the process's generator.
     Random,
 }
 
-/// The stream of the program's standard output.
+/// A stream of the host for the program's output.
 type Sink = Box<dyn Write>;
 
-/// The stream of the program's standard input.
+/// A stream of the host for the program's input.
 type Source = Box<dyn Read>;
 
 /// A program's standard streams.
@@ -72,7 +72,7 @@ pub(crate) struct Streams {
 /// A stream of the host that all processes write to.
 type SharedSink = Rc<RefCell<Sink>>;
 
-/// The files of a process. A copy, for another process, has the same open files.
+/// The files of a process. A copy for another process has the same open files.
 #[derive(Clone)]
 pub(crate) struct Files {
     open: BTreeMap<u64, Open>,
@@ -86,22 +86,22 @@ pub(crate) struct Files {
     pub(super) input: Rc<RefCell<Source>>,
     pub(super) output: SharedSink,
     pub(super) error: SharedSink,
-    /// Sockets with names, of all processes.
+    /// The named sockets of all processes.
     pub(super) network: Rc<RefCell<Network>>,
-    /// Knowledge of the host's files, which all processes share; and the time of the call.
+    /// The numbers and times of files, which all processes share, and the time of the current call.
     pub(super) known: known::Shared,
     pub(super) now: Cell<u64>,
-    /// Another process has, or had, the same files.
+    /// Whether another process has, or had, the same files.
     is_shared: bool,
-    /// There was a clock that can be waited for.
+    /// Whether there may be a `timerfd`.
     pub(super) has_clocks: bool,
-    /// The signals that wait for the thread that makes a call, a bit each.
+    /// The pending signals of the calling thread, a bit each.
     pub(crate) pending: Cell<u64>,
 }
 
 pub(super) const MOST: u64 = 1_024;
 
-/// The bytes of a count: `eventfd` and `timerfd` are read and written by it.
+/// The size in bytes of a count, which a read or a write of `eventfd` or `timerfd` moves.
 pub(super) const WORD: u64 = 8;
 
 /// `O_APPEND`.
@@ -127,7 +127,7 @@ impl Open {
         }
     }
 
-    /// The end of a stream that a number stands for.
+    /// The file's end of a stream, if the file is a stream.
     pub(crate) fn end(&self) -> Option<End> {
         match self {
             Self::Stream(end) => Some(end.clone()),
@@ -136,7 +136,7 @@ impl Open {
         }
     }
 
-    /// A folder that the simulated system makes up, of this number on its volume.
+    /// A folder that the simulated system makes up, with this inode.
     pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
         let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
         Self::Made {
@@ -180,12 +180,12 @@ impl Files {
         self.open.get(&(number & 0xFFFF_FFFF)).ok_or(EBADF)
     }
 
-    /// `umask`: the rights that new files do not get; those until now.
+    /// `umask`: sets the rights that new files do not get. Returns the old value.
     pub(crate) fn set_mask(&mut self, mask: u64) -> Value {
         Ok(std::mem::replace(&mut self.mask, mask as u32 & 0o777).into())
     }
 
-    /// The open files, each as often as it has numbers.
+    /// The open files, each once for each of its numbers.
     pub(super) fn all(&self) -> impl Iterator<Item = &Open> {
         self.open.values()
     }
@@ -199,7 +199,7 @@ impl Files {
         self.get(number).map(|_| ())
     }
 
-    /// Whether a reader of `length` bytes of this number has to wait for a writer. A reader that has no room does not.
+    /// Whether a reader of `length` bytes from this number must wait for a writer. A reader without room does not wait.
     pub(crate) fn awaits_writer<W: World>(&self, number: u64, length: u64, world: &W) -> bool {
         match self.get(number) {
             Ok(Open::Clock(_) | Open::Events(_)) if length < WORD => false,
@@ -223,7 +223,7 @@ impl Files {
         end.is_some_and(|end| end.is_blocking())
     }
 
-    /// Whether a reader of this number makes room for writers.
+    /// Whether a writer may wait for a reader of this number.
     pub(crate) fn is_full(&self, number: u64) -> bool {
         let end = self.get(number).ok().and_then(Open::end);
         end.is_some_and(|end| end.is_full())
@@ -242,8 +242,7 @@ impl Files {
         self.is_shared || self.open.values().any(is_stream)
     }
 
-    /// The ready states of a file, and a number that changes when something comes. A file of the
-    /// host is always ready.
+    /// The ready states of a file, and a count that changes when something arrives. A file of the host is always ready.
     pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
         Ok(match self.get(number)? {
             Open::Stream(end) => end.ready(),
@@ -260,7 +259,7 @@ impl Files {
         })
     }
 
-    /// A number stands for no file any more, or for another one.
+    /// Removes a number's flag and its places in groups, since the number's file has changed.
     fn forget(&mut self, number: u64) {
         self.closing.remove(&number);
         for open in self.open.values() {
@@ -270,7 +269,7 @@ impl Files {
         }
     }
 
-    /// The least free number stands for a file from now on; flags say whether `execve` closes it.
+    /// Gives a file the least free number. The flags say whether `execve` closes the number.
     pub(crate) fn add(&mut self, open: Open, flags: u64) -> Value {
         self.add_from(open, 0, flags)
     }
@@ -291,7 +290,7 @@ impl Files {
         closed
     }
 
-    /// Another number, from `least` on, stands for the same file.
+    /// Gives a number's file another number, the first free number from `least` on.
     pub(crate) fn duplicate(&mut self, number: u64, least: u64, flags: u64) -> Value {
         let open = self.get(number)?.clone();
         self.add_from(open, least, flags)

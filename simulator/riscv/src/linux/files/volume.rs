@@ -1,4 +1,4 @@
-//! Attributes of files that a program sets: links, rights, owners, times; and the volume.
+//! Calls that set attributes of files (links, rights, owners, times), and calls about the volume.
 
 use super::host::is_systems;
 use super::paths::read_path;
@@ -12,7 +12,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
 const FOLLOW: u64 = 0x400;
-/// Nanoseconds that stand for the time that it is, and for the time as it was.
+/// Nanoseconds that mean the current time, and an unchanged time.
 const NOW: u64 = (1 << 30) - 1;
 const AS_IT_WAS: u64 = (1 << 30) - 2;
 
@@ -63,7 +63,7 @@ impl Files {
         Ok(0)
     }
 
-    /// `fchownat`: a file that is there belongs to the program's user alone.
+    /// `fchownat`: every file belongs to the program's user, and cannot get another owner.
     pub(crate) fn set_owner_at(
         &self,
         space: &mut Space,
@@ -79,7 +79,7 @@ impl Files {
         is_user(&[user, group])
     }
 
-    /// `utimensat`: the time that it is, is the simulated one.
+    /// `utimensat`: the current time is the simulated time.
     pub(crate) fn set_times(
         &self,
         space: &mut Space,
@@ -146,8 +146,9 @@ impl Files {
     }
 }
 
-/// The same volume on every host, half full. Type, size of a block; blocks, free ones,
-/// those for users; files, free ones; number; length of a name, size of a fragment.
+/// Writes the `statfs` of a volume that is the same on every host, and half full: its type and block size; blocks, free
+/// blocks, and free blocks for users; files, and free files; its number; the length of a name, and the size of a
+/// fragment.
 fn tell_volume(space: &mut Space, to: u64) -> Value {
     let words: [u64; 15] = [
         0xEF53,

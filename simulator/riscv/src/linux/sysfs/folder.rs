@@ -5,7 +5,7 @@ use manycore_chip::config::{CacheLevel, Topology, Unit};
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Memory of the machine in KiB, as `/proc/meminfo` has it.
+/// The machine's memory in KiB, as in `/proc/meminfo`.
 const MEMORY: u64 = 16 << 20;
 
 /// A name in a folder.
@@ -38,7 +38,7 @@ pub(super) enum Folder {
     Places(u32),
     /// A core's `cache`.
     Caches(u32),
-    /// A level of it, counted from 0.
+    /// A core, and a level of its `cache`, counted from 0.
     Cache(u32, u32),
     /// `node`, with all NUMA nodes.
     Nodes,
@@ -80,7 +80,8 @@ const IDS: [(&str, Unit); 4] = [
     ("die_id", Unit::Die),
     ("physical_package_id", Unit::Package),
 ];
-/// Each is there as a mask and as a list, `_list`. Two have an older name too.
+/// Sets of cores. Each set has a file with a mask, and a file with a list, whose name ends in `_list`. Two sets have an
+/// older name too.
 const SETS: [(&str, Unit); 6] = [
     ("cluster_cpus", Unit::Cluster),
     ("core_cpus", Unit::Core),
@@ -142,7 +143,7 @@ impl Folder {
         })
     }
 
-    /// All names in it.
+    /// All names in the folder.
     pub(super) fn names(self, topology: &Topology) -> Vec<Name> {
         let numbered = |name: &str, numbers: Range<u32>| -> Vec<String> {
             numbers.map(|number| format!("{name}{number}")).collect()
@@ -182,11 +183,11 @@ impl Folder {
             };
             Some(Name { name, kind, inode })
         };
-        // A core without caches has no `cache`.
+        // On a machine without caches, `child` does not find `cache`.
         (1..).zip(names).filter_map(named).collect()
     }
 
-    /// Its path.
+    /// The folder's path.
     pub(super) fn path(self) -> String {
         let system = "/sys/devices/system";
         match self {
@@ -203,7 +204,7 @@ impl Folder {
         }
     }
 
-    /// A number of this folder alone; the next numbers are for its files.
+    /// The inode of this folder. The next numbers are for the folder's files.
     pub(super) fn inode(self) -> u64 {
         let [kind, first, second] = match self {
             Self::Top => [1, 0, 0],
@@ -225,7 +226,7 @@ fn line(text: String) -> Child {
     Child::File(text + "\n")
 }
 
-/// The number after a name, written as the kernel does.
+/// The number after a prefix, without leading zeros, as Linux writes it.
 fn number(name: &str, before: &str) -> Option<u32> {
     let digits = name.strip_prefix(before)?;
     let number: u32 = digits.parse().ok()?;

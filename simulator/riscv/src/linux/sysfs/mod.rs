@@ -1,9 +1,8 @@
 //! `/sys/devices/system`: the machine's cores, caches and NUMA nodes, as Linux shows them.
 //!
-//! The kernel's part computes each file from a [`Topology`] when a program asks. [`folder`] lists
-//! each folder, [`text`] writes sets of cores as the kernel does. Documented in Linux's
-//! `Documentation/ABI/stable/sysfs-devices-system-cpu`, `sysfs-devices-node` and
-//! `admin-guide/cputopology.rst`.
+//! The simulated kernel computes each file from a [`Topology`] when a program asks for it. [`folder`] lists each
+//! folder. [`text`] writes sets of cores as Linux does. Linux documents the files in
+//! `Documentation/ABI/stable/sysfs-devices-system-cpu`, `sysfs-devices-node` and `admin-guide/cputopology.rst`.
 
 mod folder;
 #[cfg(test)]
@@ -16,28 +15,28 @@ use manycore_chip::config::Topology;
 use std::path::{Component, Path};
 pub(super) use text::{list, mask};
 
-/// A path's target.
+/// The file, folder or link at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A file with this text.
     File(String),
     Folder(Contents),
-    /// A link that was not to be followed, and its target.
+    /// The target of a link that is not followed.
     Link(String),
 }
 
-/// A folder, and what it has.
+/// A folder and its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Contents {
-    /// Its path without links.
+    /// The folder's path without links.
     pub(super) path: String,
-    /// Its number on its volume.
+    /// The folder's inode.
     pub(super) inode: u64,
     pub(super) names: Vec<Name>,
 }
 
-/// Looks an absolute path up. `None` means a path outside these folders. If `follow` is false, a
-/// link as the last part stands for itself.
+/// Looks up an absolute path. Returns `None` if these folders have no such path. If `follow` is false, a link as the
+/// last part stands for itself.
 pub(super) fn find(topology: &Topology, path: &Path, follow: bool) -> Option<Found> {
     let path = path.strip_prefix("/sys").ok()?;
     let mut rest: Vec<String> = parts(path)?;
@@ -55,7 +54,7 @@ pub(super) fn find(topology: &Topology, path: &Path, follow: bool) -> Option<Fou
             Child::Folder(folder) => above.push(folder),
             Child::File(text) => return rest.is_empty().then_some(Found::File(text)),
             Child::Link(target) if rest.is_empty() && !follow => return Some(Found::Link(target)),
-            // No link leads to another one, so this ends.
+            // No link leads to another link, so the loop ends.
             Child::Link(target) => rest.extend(parts(Path::new(&target))?.into_iter().rev()),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-/// As a list: `0-3,8`. The numbers rise.
+/// Writes a set as a list: `0-3,8`. The numbers must rise.
 pub(in crate::linux) fn list(cores: impl IntoIterator<Item = u32>) -> String {
     let mut runs: Vec<Range<u32>> = Vec::new();
     for core in cores {
@@ -19,13 +19,13 @@ pub(in crate::linux) fn list(cores: impl IntoIterator<Item = u32>) -> String {
     runs.iter().map(run).collect::<Vec<_>>().join(",")
 }
 
-/// As a mask of `bits` bits: words of 32 in hexadecimal, the highest first, with commas between.
+/// Writes a set as a mask of `bits` bits: hexadecimal words of 32 bits, the highest first, with commas between.
 pub(in crate::linux) fn mask(cores: impl IntoIterator<Item = u32>, bits: u32) -> String {
     let mut words = vec![0u32; bits.div_ceil(32).max(1) as usize];
     for core in cores {
         words[core as usize / 32] |= 1 << (core % 32);
     }
-    // The first word has as many digits as it has bits for.
+    // The first word has only the digits that its bits need.
     let mut digits = (bits.saturating_sub(1) % 32 / 4 + 1) as usize;
     let mut text = String::new();
     for word in words.iter().rev() {
