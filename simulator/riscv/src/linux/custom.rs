@@ -1,9 +1,8 @@
 //! Instructions of the custom opcodes: ATAC's network, marks of a region of interest, and gem5's
 //! pseudo-instructions.
 //!
-//! gem5's instructions have the opcode 0x7b, and the function's number in the upper seven bits. Their operands and
-//! results are in the registers that a C function uses. See `util/m5/src/abi/riscv` in gem5's source, and
-//! `include/gem5/asm/generic/m5ops.h` for the numbers.
+//! gem5's instructions have the opcode 0x7b, and a function's number in the upper seven bits (in gem5's source:
+//! `util/m5/src/abi/riscv`, `include/gem5/asm/generic/m5ops.h`). They use the registers of a C call.
 
 use super::errno::EINVAL;
 use super::names::short;
@@ -18,9 +17,7 @@ enum Asked {
     /// A function of ATAC's network, and its operands.
     Network(u32, u64, u64),
     Mark(Mark),
-    /// The program's end.
     Exit(i32),
-    /// The simulated time.
     Time,
 }
 
@@ -46,7 +43,7 @@ impl Asked {
     }
 }
 
-/// The custom-0 functions that mark a region of interest.
+/// The custom-0 functions that mark regions of interest.
 const BEGIN: u32 = 64;
 const END: u32 = 65;
 
@@ -86,7 +83,7 @@ fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
     Ok(asked)
 }
 
-/// Executes an instruction of a custom opcode. Returns the task's state if the task stops.
+/// Executes an instruction of a custom opcode. Returns a state if the task stops.
 pub(super) fn execute<W: World>(
     process: &mut Process,
     task: &mut Task,

@@ -7,7 +7,7 @@ use crate::memory::Fault;
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
-    /// The value of the register in which a system call returns the error.
+    /// The value that a system call returns in a register.
     pub(super) fn negated(self) -> u64 {
         -i64::from(self.0) as u64
     }
@@ -62,7 +62,7 @@ impl From<Fault> for Errno {
 }
 
 impl From<std::io::Error> for Errno {
-    /// Keeps the host's number: RISC-V and common hosts share Linux's generic error numbers.
+    /// The host's number: RISC-V and common hosts share Linux's generic numbers.
     fn from(error: std::io::Error) -> Self {
         Self(error.raw_os_error().unwrap_or(EIO.0))
     }

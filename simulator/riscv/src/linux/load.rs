@@ -23,7 +23,7 @@ use std::rc::Rc;
 const PROGRAM: u64 = 0x2A_0000_0000;
 const STACK_END: u64 = 0x3F_F000_0000;
 const LEAST_STACK: u64 = 1 << 17;
-/// The size of the main thread's stack in bytes, unless the program sets a limit.
+/// Bytes of the main thread's stack, unless the program sets a limit.
 pub(super) const STACK: u64 = 8 << 20;
 
 /// Keys of the auxiliary vector (`AT_PHDR` and so on), which follows the environment on the stack.

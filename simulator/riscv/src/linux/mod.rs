@@ -1,9 +1,9 @@
 //! Linux as a program sees it: memory, files, threads, futexes, signals, time.
 //!
-//! A [`System`] owns the processes. The threads of a process, its [`Task`]s, share the process. A process consists of
-//! [`memory`], [`files`], [`signals`] with the timers, and [`threads`]. If a call needs several of these parts, one
-//! part borrows the others. A system call ([`calls`]) takes effect in one step, in the order of simulated time. It
-//! accesses the guest's memory directly, not through the simulated caches.
+//! A [`System`] owns the processes. The threads of a process are its [`Task`]s. The parts of a process are [`memory`],
+//! [`files`], [`signals`] with the timers, and [`threads`]. If a call needs several parts, one part borrows the others.
+//! A system call ([`calls`]) takes effect in one step, in the order of simulated time. It accesses the guest's memory
+//! without the simulated caches.
 
 mod calls;
 mod custom;

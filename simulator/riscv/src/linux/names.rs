@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// The names that the program's files give to addresses.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
-    /// Processes share the symbols until one of them adds a file.
+    /// A process that adds a file copies the shared symbols.
     symbols: Rc<Symbols>,
     sources: Sources,
     /// The program's allocators, each with its first address.
@@ -26,14 +26,13 @@ impl Names {
         self.allocators = allocators.into();
     }
 
-    /// The program's allocators, each with its first address.
     pub(super) fn allocators(&self) -> &[(u64, Allocator)] {
         &self.allocators
     }
 
     /// Describes the code that asked for a block of the heap. `back` is the return address of its call.
     fn describe_caller(&self, back: u64) -> String {
-        // The call is the instruction before its return address.
+        // The call is before its return address.
         let call = back.wrapping_sub(2);
         let name = self.symbols.around(call).map(|(name, _)| name.to_owned());
         match (self.sources.find_own(call), name) {
@@ -45,8 +44,8 @@ impl Names {
         }
     }
 
-    /// Describes the heap blocks in the cache line at `address` by the code that asked for them. For a single block,
-    /// adds its size and the line's place in it.
+    /// Describes the heap blocks in the cache line at `address` by the code that asked for them, and a single block by
+    /// its size and the line's place in it too.
     pub(crate) fn describe_heap(&self, address: u64, blocks: &[Block]) -> Option<String> {
         let first = blocks.first()?;
         let mut callers: Vec<String> = Vec::new();
@@ -101,7 +100,7 @@ impl Names {
 
     /// Describes a thread's place. If the return address is in another function, describes the caller too.
     pub(super) fn describe_place(&self, space: &Space, pc: u64, back: u64) -> String {
-        // The call is the instruction before its return address.
+        // The call is before its return address.
         let call = back.wrapping_sub(2);
         let [here, caller] = [pc, call].map(|at| self.symbols.around(at).map(|(name, _)| name));
         let mut text = self.describe(space, pc);

@@ -1,4 +1,4 @@
-//! Processes: programs in execution, each with its memory, files, signals and threads.
+//! A program in execution: its memory, files, signals and threads.
 
 use super::errno::{Errno, Value};
 use super::files::Files;
@@ -14,15 +14,14 @@ use crate::isa::Mix;
 use crate::outcome::ProcessCounts;
 use std::collections::BTreeMap;
 
-/// A program in execution.
 pub(crate) struct Process {
     pub(super) number: u32,
     pub(super) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
-    /// After `vfork`, the place in the process table of the process whose memory this process borrows.
+    /// After `vfork`, the table place of the process that lends its memory.
     pub(super) lender: Option<usize>,
-    /// The number of threads that have not ended on the machine.
+    /// Threads that have not ended on the machine.
     pub(super) tasks: u32,
     /// The thread that runs another program (`execve`). The other threads end when they are resumed.
     pub(super) survivor: Option<u32>,
@@ -32,9 +31,9 @@ pub(crate) struct Process {
     pub(super) is_over: bool,
     pub(crate) memory: Memory,
     pub(super) code: Code,
-    /// The instructions, by kind, of the programs before the process's latest `execve`.
+    /// Instructions, by kind, of the programs before the latest `execve`.
     pub(super) mix: Mix,
-    /// When the process began, in nanoseconds, and the number of threads that it has had.
+    /// When the process began, in nanoseconds, and how many threads it has had.
     pub(super) began: u64,
     pub(super) made: u32,
     pub(crate) names: Names,
@@ -43,7 +42,7 @@ pub(crate) struct Process {
     pub(super) timers: Timers,
     pub(crate) threads: Threads,
     pub(super) random: Random,
-    /// The soft limit of the stack in bytes, for the next program that the process runs.
+    /// The soft limit of the stack in bytes, for the next program (`execve`).
     pub(super) stack_limit: u64,
     pub(super) command: Command,
     /// The exit status, if the process has exited.
@@ -56,7 +55,7 @@ pub(crate) struct Process {
     pub(crate) message: Option<String>,
     /// Unsupported system calls that the program made and may need, each with the place of its first call.
     pub(crate) absent: BTreeMap<String, String>,
-    /// The number of instructions that all tasks have executed.
+    /// Executed instructions of all tasks.
     pub(crate) retired: u64,
 }
 
@@ -68,8 +67,8 @@ pub(super) struct Command {
     pub(super) environment: Vec<String>,
 }
 
-/// Returns the parts of memory, each an address and a length, or none if all are empty. A call without parts does not
-/// access its file.
+/// Parts of memory, each an address and a length, or none if all are empty. Without parts, a call does not access its
+/// file.
 fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     match parts.iter().all(|(_, length)| *length == 0) {
         true => Vec::new(),
@@ -165,8 +164,8 @@ impl Process {
         self.write(number, &parts, place)
     }
 
-    /// Returns a child: a copy of the process, with this number and without threads. A child with a lender has no
-    /// memory. Any other child has a copy of the memory. Returns `None` if there is no room for that copy.
+    /// A copy of the process, with this number and without threads. A child without a lender gets a copy of the memory.
+    /// Returns `None` if there is no room for that copy.
     pub(super) fn fork(&mut self, number: u32, lender: Option<usize>) -> Option<Self> {
         let memory = match lender {
             Some(_) => Memory::new(self.memory.space.physical().clone()),
@@ -228,7 +227,7 @@ impl Process {
         format!("{} ({})", self.number, file.unwrap_or_default())
     }
 
-    /// Describes the word at a physical address, if this process has it in its memory.
+    /// Describes the word at a physical address, if it is in this process's memory.
     pub(super) fn find_word(&self, physical: u64) -> Option<String> {
         let space = &self.memory.space;
         let address = space.virtual_of(physical)?;
@@ -240,7 +239,7 @@ impl Process {
         self.describe_place(task, task.hart.pc)
     }
 
-    /// Notes an unsupported call that a task makes. A line at the run's end names the call.
+    /// Notes an unsupported call, which a line at the run's end names.
     pub(super) fn miss(&mut self, task: &Task, name: &str) {
         if !self.absent.contains_key(name) {
             let place = self.describe_call(task);
@@ -248,7 +247,7 @@ impl Process {
         }
     }
 
-    /// Describes the place of the system call that a task makes.
+    /// Describes the place of a task's system call.
     pub(super) fn describe_call(&self, task: &Task) -> String {
         self.describe_place(task, task.hart.pc.wrapping_sub(4))
     }

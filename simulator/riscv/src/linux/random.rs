@@ -1,4 +1,4 @@
-//! The random number generator behind `getrandom`, `/dev/urandom` and the places of a program's stack and heap.
+//! The random generator behind `getrandom`, `/dev/urandom` and the places of a program's stack and heap.
 
 /// The state of splitmix64, a generator by Steele, Lea and Flood.
 pub(crate) struct Random(u64);
@@ -17,7 +17,6 @@ impl Random {
         bits ^ bits >> 31
     }
 
-    /// Fills `to` with random bytes.
     pub(super) fn fill(&mut self, to: &mut [u8]) {
         for word in to.chunks_mut(8) {
             word.copy_from_slice(&self.bits().to_le_bytes()[..word.len()]);

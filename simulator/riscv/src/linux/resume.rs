@@ -22,7 +22,7 @@ pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut
         system.exchange_memory(task.slot);
     }
     let state = go_on(system, task, world);
-    // If the task now runs another program, it has memory of its own, and this call does nothing.
+    // This does nothing if the task now runs another program, in memory of its own.
     if borrows {
         system.exchange_memory(task.slot);
     }
@@ -48,10 +48,10 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
                 if let Some(state) = call(system, task, world) {
                     return state;
                 }
-                // The call may not be over. The task's phase says what follows.
+                // The task's phase says whether the call is over.
                 continue;
             }
-            // The task has slept and is awake now.
+            // The task has been woken.
             Phase::Sleeps | Phase::Naps | Phase::Awaits => {
                 if let Some(state) = woken(system.of(task), task, world) {
                     return state;
@@ -250,8 +250,8 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
 }
 
 /// Takes the signals that were sent to the task, and sets its alarm to its next timer. Does nothing if nothing was sent
-/// since the last look and the alarm's time has not come. No signal is lost by that: all else that lets the task take a
-/// signal, such as a new mask, sets the alarm to 0.
+/// since the last look and the alarm's time has not come. All else that lets the task take a signal, such as a new
+/// mask, sets the alarm to 0.
 #[inline]
 fn take_signals<W: World>(
     process: &mut Process,
@@ -294,7 +294,7 @@ fn look_for_signals<W: World>(
     None
 }
 
-/// The kind of entry of a system call into the kernel.
+/// The kind of a system call's entry into the kernel.
 fn entry(x: &[u64; 64]) -> Entry {
     match x[17] {
         number::clone => Entry::Spawn,

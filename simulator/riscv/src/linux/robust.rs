@@ -4,9 +4,9 @@ use super::process::Process;
 use super::world::World;
 use crate::memory::{PAGE, Space, right};
 
-/// The bit of a mutex's word that says that other threads wait for the mutex.
+/// A bit of a mutex's word: other threads wait for the mutex.
 pub(super) const WAITERS: u32 = 1 << 31;
-/// The bit that says that the mutex's owner has ended without unlocking it.
+/// A bit of a mutex's word: its owner has ended without unlocking it.
 pub(super) const OWNER_DIED: u32 = 1 << 30;
 
 /// Unlocks the mutexes that the ending thread holds, and wakes a waiter of each.
@@ -19,8 +19,8 @@ pub(super) fn unlock_robust<W: World>(process: &mut Process, number: u32, world:
     }
     let space = &mut process.memory.space;
     let word = |space: &mut Space, at: u64| space.read_u64(at).unwrap_or(0);
-    // The list's head has three words: the first entry, the distance from an entry to its mutex, and the entry of a
-    // mutex that the thread is locking or unlocking.
+    // The list's head: the first entry, the distance from an entry to its mutex, and the entry of a mutex that the
+    // thread is locking or unlocking.
     let from = word(space, list.wrapping_add(8));
     let mut entries = vec![word(space, list.wrapping_add(16))];
     let mut entry = word(space, list);

@@ -2,7 +2,6 @@
 
 use super::users::USER;
 
-/// A signal's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Signal(pub(super) u64);
 
@@ -22,7 +21,6 @@ const URGENT: Signal = Signal(23);
 const WINDOW: Signal = Signal(28);
 /// The signal with the greatest number.
 pub(super) const LAST: u64 = 64;
-/// The first real-time signal.
 const REAL_TIME: u64 = 32;
 
 /// Names of the signals from 1 on. Real-time signals have no name.
@@ -55,7 +53,7 @@ impl Signal {
         1 << (self.0 - 1)
     }
 
-    /// Whether a second signal of this number is kept while the first is pending.
+    /// Whether a second such signal is kept while the first is pending.
     pub(super) fn is_queued(self) -> bool {
         self.0 >= REAL_TIME
     }
@@ -67,11 +65,11 @@ pub(super) struct Sent {
     pub(super) signal: Signal,
     /// The signal's source, as in `si_code`.
     pub(super) code: i32,
-    /// The words at the offsets 16 and 24 of `siginfo`: the sender, the timer or the fault's address, and a value.
+    /// The words at 16 and 24 in `siginfo`: the sender, the timer or the fault's address, and a value.
     pub(super) words: [u64; 2],
 }
 
-/// Values of `si_code`: sent by `kill`, by a timer or by `tgkill`, or raised by the hart's own instruction.
+/// Values of `si_code`: by `kill`, by a timer, by `tgkill`, by the hart's own instruction.
 pub(super) const BY_KILL: i32 = 0;
 pub(super) const BY_TIMER: i32 = -2;
 pub(super) const BY_THREAD: i32 = -6;
@@ -83,7 +81,7 @@ pub(super) const BY_NO_FILE: i32 = 2;
 /// The child has exited, or a signal has killed it.
 pub(super) const BY_EXIT: i32 = 1;
 pub(super) const BY_DEATH: i32 = 2;
-/// Sent by the kernel itself.
+/// By the kernel itself.
 pub(super) const BY_KERNEL: i32 = 0x80;
 
 impl Sent {

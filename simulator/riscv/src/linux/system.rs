@@ -1,9 +1,9 @@
-//! The simulated system: its processes. [`System`] owns the process table. A [`Task`] knows its process by the
-//! process's place in the table. A [`Process`] owns the state of its program: memory, files, signals, timers, threads.
-//! Processes share physical memory, open files and named sockets by shared pointers.
+//! The simulated system: its processes. [`System`] owns the process table. A [`Task`] has its process's place in the
+//! table. A [`Process`] owns the state of its program: memory, files, signals, timers, threads. Processes share
+//! physical memory, open files and named sockets by pointers.
 //!
 //! A system call that concerns one process gets that process. A call that concerns other processes gets the system
-//! (`calls/processes.rs`). The run ends when the first process ends, even if other processes still run.
+//! (`calls/processes.rs`). The run ends when the first process ends, even if others still run.
 //!
 //! When a process exits, each of its threads ends as soon as the machine resumes the thread. The last thread removes
 //! the process and frees its memory. Before that, an access of another thread may still be on its way. A child of
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// The largest number of processes. Ended children count until their parents wait for them.
 pub(super) const MOST: usize = 512;
 
-/// The size in bytes of the cache line that a message describes.
+/// Bytes of a cache line that a message describes.
 const LINE: u64 = 64;
 
 /// The most processes that a message names.
@@ -36,11 +36,11 @@ const NO_PARENT: u32 = 1;
 pub(crate) struct System {
     /// The process table. The first process is at 0 until the run ends.
     table: Vec<Option<Box<Process>>>,
-    /// Ended children, by number, for which their parents have not waited.
+    /// Ended children, by number, until their parents wait for them.
     pub(super) ended: BTreeMap<u32, Ended>,
     /// The number of the next process or thread.
     next: u32,
-    /// The instructions, the unsupported calls and the counts of ended processes.
+    /// Instructions, unsupported calls and counts of ended processes.
     retired: u64,
     absent: BTreeMap<String, String>,
     counts: Vec<ProcessCounts>,
@@ -146,7 +146,7 @@ impl System {
         }
     }
 
-    /// Sets the main thread of a new process, once the machine has given the thread a handle.
+    /// Sets the main thread of a new process, once the thread has a handle.
     pub(super) fn enter_thread(&mut self, slot: usize, number: u32, thread: Thread) {
         self.at(slot).threads = Threads::new(number, thread);
     }
@@ -206,7 +206,7 @@ impl System {
         TaskState::Ended
     }
 
-    /// Removes a process that has no threads left: closes its files and notifies its parent.
+    /// Removes a process without threads: closes its files and notifies its parent.
     fn bury<W: World>(&mut self, slot: usize, world: &mut W) {
         self.leave_memory(slot);
         let Some(process) = self.table[slot].take() else {
@@ -240,7 +240,7 @@ impl System {
         let notice = ended.notice(number);
         let keeps = !process.signals.forgets_children();
         let (signals, threads) = (&mut process.signals, &mut process.threads);
-        // The call refuses only a number that is no signal, so it takes `SIGCHLD`.
+        // The call fails only for a number that is no signal.
         let _ = signals.send_to_process(threads, world, notice);
         if keeps {
             self.ended.insert(number, ended);
@@ -248,7 +248,7 @@ impl System {
         world.futex_wake(words::children(parent), u32::MAX);
     }
 
-    /// Leaves the memory of a process that ends to a process that borrows it, if there is one.
+    /// Leaves the memory of a process that ends to its borrower, if there is one.
     fn leave_memory(&mut self, slot: usize) {
         let places = 0..self.table.len();
         let mut borrowers = places.filter(|&at| {
@@ -275,7 +275,7 @@ impl System {
         self.retired + alive
     }
 
-    /// The counts of each process, in the order of the processes' numbers.
+    /// The counts of each process, ordered by number.
     pub(crate) fn counts(&self) -> Vec<ProcessCounts> {
         if !self.first().code.counts() {
             return Vec::new();
@@ -286,7 +286,7 @@ impl System {
         counts
     }
 
-    /// Unsupported calls that programs made, each with the place of its first call.
+    /// Unsupported calls that programs made.
     pub(crate) fn absent(&self) -> BTreeMap<String, String> {
         let mut all = self.absent.clone();
         for process in self.all() {
@@ -300,7 +300,7 @@ impl System {
         self.all_mut().find_map(|process| process.failure.take())
     }
 
-    /// Takes the message about the signal that killed the first process, and about processes that still run.
+    /// A message about the signal that killed the first process, and about processes that still run.
     pub(crate) fn take_message(&mut self) -> Option<String> {
         let killed = self.first_mut().message.take();
         let others = self.all().skip(1).filter(|process| !process.is_over);
@@ -371,7 +371,7 @@ impl System {
     }
 }
 
-/// Adds the unsupported calls of a process to the calls of other processes. A name keeps its first place.
+/// Adds the unsupported calls of a process to all calls. A name keeps its first place.
 fn keep_first(all: &mut BTreeMap<String, String>, more: BTreeMap<String, String>) {
     for (name, place) in more {
         all.entry(name).or_insert(place);

@@ -3,13 +3,12 @@
 use super::errno::{ETIMEDOUT, Errno};
 use crate::hart::Hart;
 
-/// A thread.
 pub(crate) struct Task {
     pub(crate) hart: Hart,
     pub(super) number: u32,
     /// The place of its process in the table of processes.
     pub(super) slot: usize,
-    /// The address of a word that is zeroed, and whose sleeper is woken, when the thread ends. 0 means no word.
+    /// The address of a word, or 0. When the thread ends, the word is zeroed and a sleeper is woken.
     pub(super) clear: u64,
     /// The mask of blocked signals.
     pub(super) mask: u64,
@@ -18,9 +17,9 @@ pub(crate) struct Task {
     /// The value of `Signals::sent` when the task last looked for signals.
     pub(super) seen: u64,
     pub(super) phase: Phase,
-    /// The number of bytes that the current call wrote before it began to wait for room.
+    /// Bytes that the current call wrote before it began to wait for room.
     pub(super) moved: u64,
-    /// If the task makes a call again, the end of the call's wait, in nanoseconds.
+    /// The end of the wait that a repeated call continues, in nanoseconds.
     pub(super) until: Option<u64>,
     /// The end of the current wait, in nanoseconds.
     pub(super) deadline: Option<u64>,
@@ -28,7 +27,7 @@ pub(crate) struct Task {
     pub(super) interrupted: Interrupted,
     /// Whether a timer ends the current wait before `deadline`.
     pub(super) has_timer: bool,
-    /// The mask to restore after a call that waits with another mask, such as `rt_sigsuspend`.
+    /// The mask to restore after a wait with another mask, as in `rt_sigsuspend`.
     pub(super) suspended: Option<u64>,
 }
 
@@ -50,7 +49,7 @@ pub(super) enum Phase {
     Lends(u32),
     /// The main thread has ended with this status, and waits for the other threads.
     Lingers(i32),
-    /// In `execve`: waits until the other threads of the process have ended, and makes the call again.
+    /// In `execve`: waits until the other threads have ended, and makes the call again.
     Outlives,
 }
 
@@ -78,15 +77,13 @@ pub(super) enum Outcome {
     Nap,
     /// Asleep: suspend, and make the call again.
     Await,
-    /// Return this child's number once the child has given the process's memory back.
+    /// Return this child's number once the child has given the memory back.
     Lend(u32),
     /// A signal came before the sleep.
     Interrupted,
     /// End the other threads of the process, and make the call again.
     Outlive,
-    /// The thread ends.
     End,
-    /// The process ends.
     Exit(i32),
 }
 
@@ -122,7 +119,7 @@ pub(super) enum Interrupted {
     /// The call returns `EINTR`.
     #[default]
     Ends,
-    /// The call returns `EINTR`, and writes the rest of its time to this address, unless the address is 0.
+    /// The call returns `EINTR`, and writes the rest of its time to this address, unless it is 0.
     EndsWithRest(u64),
     /// If the handler has `SA_RESTART` and the wait has no time limit, the call is made again.
     MayRestart,
@@ -161,7 +158,6 @@ impl Task {
         self.number
     }
 
-    /// The place of its process in the table of processes.
     pub(crate) fn slot(&self) -> usize {
         self.slot
     }
@@ -179,15 +175,15 @@ impl Task {
 
     /// Prepares the task to continue on another machine, on a core that it may run on.
     pub(crate) fn hand_over(&mut self) {
-        // The alarm is a time of this machine's clock. The other clock has another pace.
+        // The task sets the alarm again, by the other machine's clock.
         self.hart.alarm = 0;
-        // The other machine starts the main thread on the first core, even if the thread may not run there.
+        // The other machine starts the main thread on the first core, which may be forbidden.
         if self.phase == Phase::Runs {
             self.phase = Phase::Moves;
         }
     }
 
-    /// If the task makes a call again that waits for a limited time, takes what remains of that time at `now`.
+    /// Takes the rest, at `now`, of a limited wait that a repeated call continues.
     pub(super) fn rest_of_wait(&mut self, now: u64) -> Option<u64> {
         self.until.take().map(|until| until.saturating_sub(now))
     }

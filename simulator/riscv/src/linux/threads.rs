@@ -22,15 +22,14 @@ const BLOCK: u64 = 0;
 const UNBLOCK: u64 = 1;
 const SET: u64 = 2;
 
-/// A thread.
 pub(super) struct Thread {
     /// The machine's number for the thread.
     pub(super) handle: u32,
-    /// Pending signals that were sent to the thread.
+    /// Pending signals of the thread.
     pub(super) pending: Pending,
     /// The blocked signals: a copy of the task's mask.
     mask: u64,
-    /// Signals for which the thread waits in `rt_sigtimedwait`.
+    /// Signals that the thread awaits in `rt_sigtimedwait`.
     pub(super) waits_for: u64,
     /// The cores that the thread may run on. Empty means all cores.
     pub(super) cores: Vec<usize>,
@@ -70,7 +69,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// The threads of a new process: a main thread with this number.
+    /// The threads of a new process: the main thread.
     pub(super) fn new(number: u32, main: Thread) -> Self {
         Self {
             by_number: [(number, main)].into(),
@@ -78,7 +77,6 @@ impl Threads {
         }
     }
 
-    /// The main thread's number, which is the process's.
     pub(super) fn main(&self) -> u32 {
         self.main
     }
@@ -133,7 +131,7 @@ impl Threads {
         }
     }
 
-    /// Gives the thread of this number, the only thread left, the main thread's number.
+    /// Makes the only thread left, which has this number, the main thread.
     pub(super) fn rename_main(&mut self, number: u32) {
         if let Some(thread) = self.by_number.remove(&number) {
             self.by_number.insert(self.main, thread);
@@ -182,15 +180,15 @@ impl Threads {
         }
     }
 
-    /// Sets the signals for which the task waits. They may be blocked.
+    /// Sets the signals that the task awaits, which may be blocked.
     pub(super) fn wait_for(&mut self, task: &Task, set: u64) {
         if let Some(thread) = self.get_mut(task.number) {
             thread.waits_for = set;
         }
     }
 
-    /// The thread that takes a signal of the process: the first thread that does not block the signal, or waits for it.
-    /// The main thread is asked first.
+    /// The thread that takes a signal of the process: the first thread that does not block the signal or awaits it. The
+    /// main thread is asked first.
     pub(super) fn taker(&self, signal: Signal) -> Option<u32> {
         let takes = |number: &u32| {
             let thread = self.get(*number);

@@ -7,7 +7,7 @@ use crate::memory::Space;
 /// The wall clock at the start of every run, in seconds: 2026-01-01 00:00:00 UTC.
 pub(super) const EPOCH: u64 = 1_767_225_600;
 pub(super) const SECOND: u64 = 1_000_000_000;
-/// A flag: a time is a point of its clock, not a duration.
+/// A flag: a time is a point of its clock.
 pub(super) const ABSOLUTE: u64 = 1;
 
 /// The numbers of the clocks.
@@ -91,7 +91,6 @@ pub(super) fn write(space: &mut Space, address: u64, nanoseconds: u64) -> Value 
     Ok(0)
 }
 
-/// Writes a `timeval`.
 pub(super) fn write_micros(space: &mut Space, address: u64, nanoseconds: u64) -> Value {
     space.write_u64(address, nanoseconds / SECOND)?;
     space.write_u64(address.wrapping_add(8), nanoseconds % SECOND / 1_000)?;

@@ -22,7 +22,7 @@ pub(crate) trait World: Machine {
     /// The first cycle at which `nanoseconds` have passed since the start.
     fn cycles_at(&self, nanoseconds: u64) -> u64;
 
-    /// Puts the task to sleep on a futex, for `nanoseconds` if there is a limit. The task must suspend.
+    /// Puts the task to sleep on a futex, for at most `nanoseconds`. The task must suspend.
     fn futex_wait(&mut self, physical: u64, nanoseconds: Option<u64>);
 
     /// Why the task's latest sleep ended.
@@ -31,7 +31,7 @@ pub(crate) trait World: Machine {
     /// Wakes up to `count` sleepers of a futex. Returns their number.
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64;
 
-    /// Starts a task that may run on these cores, or on all cores if there are none. Returns the task's handle.
+    /// Starts a task that may run on these cores, or on all if the list is empty. Returns the task's handle.
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32;
 
     /// Ends another task's sleep, or its wait in a spin loop.
@@ -49,10 +49,8 @@ pub(crate) trait World: Machine {
     /// The core that runs the task.
     fn core(&self) -> u32;
 
-    /// The groups of the machine's cores.
     fn topology(&self) -> &Topology;
 
-    /// The number of the machine's cores.
     fn cores(&self) -> u32 {
         self.topology().cores()
     }
@@ -81,7 +79,7 @@ pub(crate) enum Delivered {
     Nothing,
 }
 
-/// The kind of entry of a system call into the kernel, which decides the entry's cost.
+/// The kind of a system call's entry into the kernel. Each kind has its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     Plain,

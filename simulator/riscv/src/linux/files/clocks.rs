@@ -9,7 +9,7 @@ use crate::memory::Space;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A `timerfd`: a clock for which threads can wait. Its time is [`World::nanoseconds`].
+/// A `timerfd`. Its time is [`World::nanoseconds`].
 #[derive(Clone)]
 pub(crate) struct Clock(Rc<Inner>);
 
@@ -197,7 +197,7 @@ impl Files {
         Ok((self.add(Open::Signals(signals), flags)?, set))
     }
 
-    /// The signals of a `signalfd`, and whether a reader waits for them.
+    /// The signals of a `signalfd`, and whether its readers wait.
     pub(crate) fn signals(&self, number: u64) -> Option<(u64, bool)> {
         match self.get(number).ok()? {
             Open::Signals(signals) => Some((signals.set(), signals.is_blocking())),

@@ -26,8 +26,7 @@ impl Files {
         Ok(bytes.into())
     }
 
-    /// Fails if a file may not be read, at its position or at `offset`. Calls check this before they look at the
-    /// program's memory.
+    /// Fails if a file may not be read, at its position or at `offset`. Calls check this before they check the memory.
     pub(crate) fn may_read(&mut self, number: u64, offset: Option<u64>) -> Result<(), Errno> {
         if offset.is_some() && !matches!(self.get(number)?, Open::Random) {
             // This read fails for a stream, which has no offsets.
@@ -62,7 +61,7 @@ impl Files {
         }
     }
 
-    /// Whether the file of a number is read and written as a count of eight bytes.
+    /// Whether reads and writes of a number move a count of eight bytes.
     pub(crate) fn is_counter(&self, number: u64) -> bool {
         matches!(self.get(number), Ok(Open::Events(_) | Open::Clock(_)))
     }
@@ -180,7 +179,7 @@ impl Files {
                     whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
                     whence::HERE => SeekFrom::Current(offset),
                     whence::END => SeekFrom::End(offset),
-                    // A file's only hole is behind its end, even if the host's file system knows more holes.
+                    // A file's only hole is behind its end, whatever holes the host's file system has.
                     _ => {
                         let size = file.metadata()?.len();
                         let at = u64::try_from(offset).ok().filter(|&at| at < size);

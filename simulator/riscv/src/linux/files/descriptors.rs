@@ -6,11 +6,11 @@ use crate::linux::errno::{EINVAL, ENOTTY, Errno, Value};
 use crate::memory::Space;
 use std::io::Seek;
 
-/// `O_CLOEXEC`. Other calls that make a number have the same flag.
+/// `O_CLOEXEC`, the same for most calls that make a number.
 pub(super) const CLOSES: u64 = 0o200_0000;
-/// `MFD_CLOEXEC`, the flag of `memfd_create`.
+/// `MFD_CLOEXEC`.
 const MEMORY_CLOSES: u64 = 1;
-/// Flags of `close_range`. `NOT_SHARED` does nothing, since processes never share numbers.
+/// Flags of `close_range`. Processes never share numbers, so `NOT_SHARED` does nothing.
 const CLOSES_LATER: u64 = 4;
 const NOT_SHARED: u64 = 2;
 const READS: u64 = 0;

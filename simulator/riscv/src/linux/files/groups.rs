@@ -1,4 +1,4 @@
-//! Groups of files for which a thread waits together: `epoll`.
+//! Groups of files that a thread awaits together: `epoll`.
 
 use super::streams::ready;
 use crate::linux::errno::{EEXIST, EINVAL, ENOENT, Errno, Value};
@@ -15,17 +15,17 @@ const ADD: u64 = 1;
 pub(super) const REMOVE: u64 = 2;
 const CHANGE: u64 = 3;
 
-/// Returns the ready events of a number's file, and a count that changes with each arrival of data.
+/// Returns the ready events of a number's file, and a count that changes with each arrival.
 pub(super) type Ready<'a> = &'a dyn Fn(u64) -> Result<(u32, u64), Errno>;
 
-/// The awaited events of a file, and the value by which the program knows it.
+/// The awaited events of a file, and the program's value for it.
 #[derive(Clone, Copy)]
 struct Member {
     wanted: u32,
     data: u64,
     /// The latest report, if the program asks for changes only (`EPOLLET`).
     told: Option<(u32, u64)>,
-    /// Whether the only report that the program asked for (`EPOLLONESHOT`) is made.
+    /// Whether the only report of `EPOLLONESHOT` has been made.
     spent: bool,
 }
 
@@ -34,7 +34,7 @@ struct Member {
 pub(crate) struct Group(Rc<RefCell<BTreeMap<u64, Member>>>);
 
 impl Member {
-    /// The events of a file to report, and its count. `None` if there is nothing to report.
+    /// The events of a file to report, and its count.
     fn news(&self, files: Ready<'_>, number: u64) -> Option<(u32, u64)> {
         let (found, writes) = files(number).ok()?;
         let found = found & (self.wanted | ALWAYS);

@@ -8,8 +8,8 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::{Component, Path, PathBuf};
 
-/// The host's own settings, libraries and devices. Programs do not see them. They belong to another machine, and a run
-/// that read them would depend on the host.
+/// The host's own settings, libraries and devices. They belong to another machine, and a run that read them would
+/// depend on the host.
 const HOSTS: [&str; 11] = [
     "/etc",
     "/lib",
@@ -64,7 +64,7 @@ pub(crate) fn open_number(path: &Path) -> Option<u64> {
 
 impl Files {
     /// The host's path for the program's `path`: the file under the root, if there is such a file. Otherwise the host's
-    /// file, unless it is one of the host's own files. If `follow`, a link as the last part stands for its target.
+    /// file, unless it is the host's own ([`HOSTS`]). If `follow`, a link as the last part stands for its target.
     pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
         // An open file by its number. The simulator's process has the file open too.
         if let Some(Ok(open)) = open_number(path).map(|number| self.get(number)) {

@@ -24,15 +24,14 @@ type Key = (u64, u64);
 /// The number of the first file.
 const FIRST: u64 = 2;
 
-/// The seconds of a year. Changes in the first year after the start are moved into the first half of the last second
-/// before it.
+/// The seconds of a year. Changes in the first year after the start go to the first half of the last second before it.
 const YEAR: f64 = 31_557_600.0;
 
 /// The numbers and times of files, which all processes share.
 #[derive(Default)]
 pub(super) struct Known {
     numbers: BTreeMap<Key, u64>,
-    /// The times of the last access and change of files that the run has made or written, or whose times it has set.
+    /// The last access and change of files that the run has made, written or given times.
     times: BTreeMap<Key, [Time; 2]>,
 }
 
@@ -104,7 +103,7 @@ impl Files {
         self.made(host.symlink_metadata(), host);
     }
 
-    /// Notes that the program has made a file and opened it.
+    /// Notes that the program has made and opened a file.
     pub(super) fn touch_opened(&self, file: &File, host: &Path) {
         self.made(file.metadata(), host);
     }
@@ -116,7 +115,7 @@ impl Files {
         self.touch_folder_of(host);
     }
 
-    /// Notes that the folder of a path has a file more or less.
+    /// Notes that the folder of a path has changed.
     pub(super) fn touch_folder_of(&self, host: &Path) {
         if let Some(Ok(data)) = host.parent().map(Path::metadata) {
             self.note_times(&data, [None, Some(self.now())]);
@@ -124,7 +123,6 @@ impl Files {
     }
 }
 
-/// The knowledge that all processes of a run share.
 pub(super) type Shared = Rc<RefCell<Known>>;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirEntryExt;
 use std::path::Path;
 
-/// The places from which `lseek` counts.
+/// The origins of `lseek`.
 pub(super) mod whence {
     pub(in crate::linux::files) const START: u64 = 0;
     pub(in crate::linux::files) const HERE: u64 = 1;
@@ -23,11 +23,10 @@ pub(super) mod whence {
 pub(crate) struct Listing {
     entries: Option<Vec<Entry>>,
     at: usize,
-    /// Whether the simulated system makes the folder up, so that the host has no entries for it.
+    /// Whether the simulated system makes the folder up, without entries of the host.
     is_made: bool,
 }
 
-/// A folder's entry.
 pub(crate) struct Entry {
     pub(crate) name: Vec<u8>,
     pub(crate) inode: u64,
@@ -128,7 +127,7 @@ fn entries_of(files: &Files, folder: &Path) -> Result<Vec<Entry>, Errno> {
         });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    // Files get their numbers in the order of their names too.
+    // Files also get their numbers in this order.
     let data = folder.metadata()?;
     let own = entries.iter_mut().filter(|entry| !is_special(&entry.name));
     for entry in own {

@@ -34,7 +34,7 @@ const PEER: u64 = 17;
 const LISTENS: u64 = 30;
 const PROTOCOL: u64 = 38;
 const DOMAIN: u64 = 39;
-/// The size of a buffer in bytes: Linux's default.
+/// Linux's default size of a buffer, in bytes.
 const BUFFER: u32 = 212_992;
 
 impl Files {
@@ -78,7 +78,7 @@ impl Files {
         Ok(name)
     }
 
-    /// The path in a `sockaddr_un`. Returns `None` for an abstract name, which is no file.
+    /// The path in a `sockaddr_un`. Returns `None` for a name without a file.
     fn path(name: &[u8]) -> Option<&Path> {
         let path = name[2..].split(|&byte| byte == 0).next()?;
         (!path.is_empty()).then(|| Path::new(OsStr::from_bytes(path)))
@@ -217,7 +217,7 @@ impl Files {
     }
 }
 
-/// Writes as much of a name as has room, and the name's length.
+/// Writes as much of a name as fits, and its length.
 fn put_name(space: &mut Space, name: &[u8], to: u64, length: u64) -> Value {
     let room = space.read_u32(length)?;
     if (room as i32) < 0 {

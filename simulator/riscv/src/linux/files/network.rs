@@ -21,7 +21,7 @@ pub(super) enum Place {
     Port(u16),
     /// A file of the host, by its device and its number.
     File(u64, u64),
-    /// A name that is no file's.
+    /// A name without a file.
     Abstract(Vec<u8>),
 }
 
@@ -50,7 +50,7 @@ const FIRST_PORT: u16 = 32_768;
 /// The most connections that wait to be accepted, even if the program allows more.
 const MOST_WAITING: usize = 4_096;
 
-/// The sockets of all processes that have a place.
+/// The bound sockets of all processes, by place.
 #[derive(Default)]
 pub(crate) struct Network {
     sockets: BTreeMap<Place, Weak<Socket>>,

@@ -44,7 +44,7 @@ pub(crate) fn read_path(space: &mut Space, address: u64) -> Result<PathBuf, Errn
     Ok(PathBuf::from(OsStr::from_bytes(&text)))
 }
 
-/// Writes as much of a link's target as has room.
+/// Writes as much of a link's target as fits.
 pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -> Value {
     let bytes = link.as_os_str().as_bytes();
     let length = bytes.len().min(length as usize);
@@ -79,8 +79,8 @@ impl Files {
         }
     }
 
-    /// The whole path for `path` in the host's folder `base`, if it belongs to the simulated system. A program may look
-    /// for `sys/devices` in its root.
+    /// The whole path for `path` in the host's folder `base`, if that path belongs to the simulated system. A program
+    /// may look for `sys/devices` in its root.
     fn systems_below(&self, base: &Path, path: &Path) -> Option<PathBuf> {
         let below = |root: &Path| {
             let inner = base.strip_prefix(root).ok()?;

@@ -114,7 +114,6 @@ impl Stat {
 }
 
 impl Files {
-    /// The metadata of an open file.
     pub(crate) fn stat(&self, number: u64) -> Result<Stat, Errno> {
         Ok(match self.get(number)? {
             Open::File { file, .. } => Stat::of(self, &file.metadata()?),
@@ -125,7 +124,6 @@ impl Files {
         })
     }
 
-    /// The metadata of a file that the host has.
     pub(crate) fn stat_named(&self, path: &Path, flags: u64) -> Result<Stat, Errno> {
         if let Some(number) = open_number(path) {
             return self.stat(number);

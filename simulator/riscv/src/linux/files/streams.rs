@@ -16,7 +16,7 @@ pub(crate) mod ready {
     pub(crate) const PEER_ENDED: u32 = 0x2000;
 }
 
-/// The room in bytes of a pipe, and of each direction of a pair of sockets: Linux's defaults.
+/// Linux's room in bytes for a pipe, and for each direction of a pair of sockets.
 const PIPE: usize = 1 << 16;
 const SOCKET: usize = 212_992;
 /// A write of at most this many bytes to a pipe is not split. A pipe with less room is full.
@@ -53,7 +53,7 @@ impl Bytes {
 pub(crate) struct End {
     from: Option<Rc<RefCell<Bytes>>>,
     to: Option<Rc<RefCell<Bytes>>>,
-    /// The flags of this end, and of the other end. When the last number of an end is closed, its flags are dropped.
+    /// The flags of this end and of the other end. Flags are dropped when the last number of their end is closed.
     flags: Rc<Cell<u64>>,
     other: Weak<Cell<u64>>,
     /// The names of the socket and of its peer.
@@ -61,20 +61,20 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Makes the ends of a pipe: the end for reading, and the end for writing.
+    /// The ends of a pipe, for reading and for writing.
     pub(crate) fn pipe(flags: u64) -> [Self; 2] {
         let bytes = Bytes::new(PIPE);
         let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
         Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
     }
 
-    /// Makes two connected sockets.
+    /// Two connected sockets.
     pub(crate) fn sockets(flags: u64) -> [Self; 2] {
         let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
         Self::ways(flags)
     }
 
-    /// Makes both ends of a connection of named sockets. The first end has these flags.
+    /// Both ends of a connection of named sockets. The first end has these flags.
     pub(super) fn connected(flags: &Rc<Cell<u64>>, names: [Vec<u8>; 2]) -> [Self; 2] {
         let mut ends = Self::ways([Rc::clone(flags), Rc::default()]);
         let back = [names[1].clone(), names[0].clone()];
@@ -94,7 +94,7 @@ impl End {
         self.names[of].clone()
     }
 
-    /// Makes two ends from their flags, and from the bytes that each end writes to and reads from.
+    /// Two ends, from their flags and from the bytes that each end writes to and reads from.
     fn joined(
         [one, other]: [Rc<Cell<u64>>; 2],
         [to, from]: [Option<Rc<RefCell<Bytes>>>; 2],
@@ -118,12 +118,10 @@ impl End {
         self.from.is_some() && self.to.is_some()
     }
 
-    /// Whether the end reads.
     pub(crate) fn reads(&self) -> bool {
         self.from.is_some()
     }
 
-    /// Whether the end writes.
     pub(crate) fn writes(&self) -> bool {
         self.to.is_some()
     }
@@ -156,7 +154,7 @@ impl End {
         from.is_some_and(|from| from.waiting.is_empty() && !from.ended) && !self.is_alone()
     }
 
-    /// The number of unread bytes. At the writing end of a pipe, these are the reading end's bytes.
+    /// The unread bytes of a pipe, at either end.
     pub(crate) fn unread(&self) -> usize {
         let bytes = self.from.as_ref().or(self.to.as_ref());
         bytes.map_or(0, |bytes| bytes.borrow().waiting.len())

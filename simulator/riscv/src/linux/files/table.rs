@@ -56,10 +56,8 @@ pub(crate) enum Open {
     Random,
 }
 
-/// A stream of the host for the program's output.
 type Sink = Box<dyn Write>;
 
-/// A stream of the host for the program's input.
 type Source = Box<dyn Read>;
 
 /// A program's standard streams.
@@ -101,7 +99,7 @@ pub(crate) struct Files {
 
 pub(super) const MOST: u64 = 1_024;
 
-/// The size in bytes of a count, which a read or a write of `eventfd` or `timerfd` moves.
+/// The bytes of a count, which `eventfd` and `timerfd` read and write.
 pub(super) const WORD: u64 = 8;
 
 /// `O_APPEND`.
@@ -127,7 +125,7 @@ impl Open {
         }
     }
 
-    /// The file's end of a stream, if the file is a stream.
+    /// The file's stream end, if it has one.
     pub(crate) fn end(&self) -> Option<End> {
         match self {
             Self::Stream(end) => Some(end.clone()),
@@ -259,7 +257,7 @@ impl Files {
         })
     }
 
-    /// Removes a number's flag and its places in groups, since the number's file has changed.
+    /// A number's file has changed: clears the number's flag, and removes the number from groups.
     fn forget(&mut self, number: u64) {
         self.closing.remove(&number);
         for open in self.open.values() {
@@ -290,7 +288,7 @@ impl Files {
         closed
     }
 
-    /// Gives a number's file another number, the first free number from `least` on.
+    /// Gives a number's file another number, from `least` on.
     pub(crate) fn duplicate(&mut self, number: u64, least: u64, flags: u64) -> Value {
         let open = self.get(number)?.clone();
         self.add_from(open, least, flags)

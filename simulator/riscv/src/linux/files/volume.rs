@@ -1,4 +1,4 @@
-//! Calls that set attributes of files (links, rights, owners, times), and calls about the volume.
+//! Calls about links, rights, owners and times of files, and about the volume.
 
 use super::host::is_systems;
 use super::paths::read_path;
@@ -146,9 +146,8 @@ impl Files {
     }
 }
 
-/// Writes the `statfs` of a volume that is the same on every host, and half full: its type and block size; blocks, free
-/// blocks, and free blocks for users; files, and free files; its number; the length of a name, and the size of a
-/// fragment.
+/// Writes a volume that is the same on every host, and half full: type, block size; blocks, free blocks, free blocks
+/// for users; files, free files; number; name length, fragment size.
 fn tell_volume(space: &mut Space, to: u64) -> Value {
     let words: [u64; 15] = [
         0xEF53,

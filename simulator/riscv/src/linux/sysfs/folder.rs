@@ -16,7 +16,6 @@ pub(in crate::linux) struct Name {
     pub(in crate::linux) inode: u64,
 }
 
-/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::linux) enum Kind {
     File,
@@ -24,7 +23,6 @@ pub(in crate::linux) enum Kind {
     Link,
 }
 
-/// A folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Folder {
     /// `/sys` itself.
@@ -45,7 +43,6 @@ pub(super) enum Folder {
     Node(u32),
 }
 
-/// An entry of a folder.
 pub(super) enum Child {
     Folder(Folder),
     File(String),
@@ -80,8 +77,8 @@ const IDS: [(&str, Unit); 4] = [
     ("die_id", Unit::Die),
     ("physical_package_id", Unit::Package),
 ];
-/// Sets of cores. Each set has a file with a mask, and a file with a list, whose name ends in `_list`. Two sets have an
-/// older name too.
+/// Sets of cores. Each set has a file with a mask, and with `_list` a file with a list. Two sets have an older name
+/// too.
 const SETS: [(&str, Unit); 6] = [
     ("cluster_cpus", Unit::Cluster),
     ("core_cpus", Unit::Core),
@@ -92,7 +89,6 @@ const SETS: [(&str, Unit); 6] = [
 ];
 
 impl Folder {
-    /// Looks a name up in the folder.
     pub(super) fn child(self, topology: &Topology, name: &str) -> Option<Child> {
         let cores = topology.cores();
         let nodes = topology.count(Unit::Node);
@@ -143,7 +139,6 @@ impl Folder {
         })
     }
 
-    /// All names in the folder.
     pub(super) fn names(self, topology: &Topology) -> Vec<Name> {
         let numbered = |name: &str, numbers: Range<u32>| -> Vec<String> {
             numbers.map(|number| format!("{name}{number}")).collect()
@@ -187,7 +182,6 @@ impl Folder {
         (1..).zip(names).filter_map(named).collect()
     }
 
-    /// The folder's path.
     pub(super) fn path(self) -> String {
         let system = "/sys/devices/system";
         match self {

@@ -1,8 +1,8 @@
 //! `/sys/devices/system`: the machine's cores, caches and NUMA nodes, as Linux shows them.
 //!
-//! The simulated kernel computes each file from a [`Topology`] when a program asks for it. [`folder`] lists each
-//! folder. [`text`] writes sets of cores as Linux does. Linux documents the files in
-//! `Documentation/ABI/stable/sysfs-devices-system-cpu`, `sysfs-devices-node` and `admin-guide/cputopology.rst`.
+//! Each file is computed from a [`Topology`] when a program asks. [`folder`] lists each folder. [`text`] writes sets of
+//! cores as Linux does. Linux documents the files in `Documentation/ABI/stable/sysfs-devices-system-cpu`,
+//! `sysfs-devices-node` and `admin-guide/cputopology.rst`.
 
 mod folder;
 #[cfg(test)]
@@ -18,7 +18,6 @@ pub(super) use text::{list, mask};
 /// The file, folder or link at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A file with this text.
     File(String),
     Folder(Contents),
     /// The target of a link that is not followed.
@@ -30,7 +29,6 @@ pub(super) enum Found {
 pub(super) struct Contents {
     /// The folder's path without links.
     pub(super) path: String,
-    /// The folder's inode.
     pub(super) inode: u64,
     pub(super) names: Vec<Name>,
 }
