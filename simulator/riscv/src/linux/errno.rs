@@ -68,5 +68,4 @@ impl From<std::io::Error> for Errno {
     }
 }
 
-/// The result of a system call.
 pub(crate) type Value = Result<u64, Errno>;

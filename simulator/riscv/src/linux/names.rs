@@ -44,8 +44,8 @@ impl Names {
         }
     }
 
-    /// Describes the heap blocks in the cache line at `address` by the code that asked for them, and a single block by
-    /// its size and the line's place in it too.
+    /// Describes the heap blocks in the cache line at `address` by the code that asked for them. Describes a single
+    /// block also by its size and the line's place in it.
     pub(crate) fn describe_heap(&self, address: u64, blocks: &[Block]) -> Option<String> {
         let first = blocks.first()?;
         let mut callers: Vec<String> = Vec::new();

@@ -59,7 +59,6 @@ pub(crate) struct Process {
     pub(crate) retired: u64,
 }
 
-/// The program's file, its arguments and its environment.
 #[derive(Clone)]
 pub(super) struct Command {
     pub(super) executable: String,
@@ -203,7 +202,6 @@ impl Process {
         })
     }
 
-    /// The process's counts until now.
     pub(super) fn counts(&self, ended: Option<u64>) -> ProcessCounts {
         ProcessCounts {
             number: self.number,

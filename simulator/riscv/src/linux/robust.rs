@@ -9,7 +9,6 @@ pub(super) const WAITERS: u32 = 1 << 31;
 /// A bit of a mutex's word: its owner has ended without unlocking it.
 pub(super) const OWNER_DIED: u32 = 1 << 30;
 
-/// Unlocks the mutexes that the ending thread holds, and wakes a waiter of each.
 pub(super) fn unlock_robust<W: World>(process: &mut Process, number: u32, world: &mut W) {
     const MOST: u32 = 2_048;
     let list = process.threads.get(number);

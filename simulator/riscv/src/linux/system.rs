@@ -46,7 +46,6 @@ pub(crate) struct System {
     counts: Vec<ProcessCounts>,
 }
 
-/// A process that has ended.
 pub(super) struct Ended {
     pub(super) parent: u32,
     pub(super) group: u32,

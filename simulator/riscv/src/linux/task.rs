@@ -177,7 +177,7 @@ impl Task {
     pub(crate) fn hand_over(&mut self) {
         // The task sets the alarm again, by the other machine's clock.
         self.hart.alarm = 0;
-        // The other machine starts the main thread on the first core, which may be forbidden.
+        // The other machine starts the main thread on the first core, whether it may run there or not.
         if self.phase == Phase::Runs {
             self.phase = Phase::Moves;
         }

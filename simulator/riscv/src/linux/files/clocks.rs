@@ -134,7 +134,7 @@ impl Files {
         time::write(space, to.wrapping_add(16), left)
     }
 
-    /// Sets the time of all clocks. Returns the time of the next expiration.
+    /// Sets the time of all clocks. Returns the earliest expiration that is not due yet.
     pub(crate) fn look_at_clocks(&self, now: u64) -> Option<u64> {
         if !self.has_clocks {
             return None;

@@ -79,7 +79,7 @@ impl Files {
         Ok(())
     }
 
-    /// Whether a file ends at or before `offset`, or else its position.
+    /// Whether `offset`, or else the file's position, is at or behind the file's end.
     pub(crate) fn is_at_end(&self, number: u64, offset: Option<u64>) -> Result<bool, Errno> {
         let Open::File { file, .. } = self.get(number)? else {
             return Ok(false);

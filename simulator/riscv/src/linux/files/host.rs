@@ -8,8 +8,8 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::{Component, Path, PathBuf};
 
-/// The host's own settings, libraries and devices. They belong to another machine, and a run that read them would
-/// depend on the host.
+/// The host's own settings, libraries and devices. They are not for the simulated machine, and a run that read them
+/// would depend on the host.
 const HOSTS: [&str; 11] = [
     "/etc",
     "/lib",
@@ -157,7 +157,7 @@ mod tests {
         PathBuf::from(start).join(parts.collect::<PathBuf>())
     }
 
-    /// A path stays in the root for all links in its way.
+    /// A path stays in the root, whatever links it follows.
     #[test]
     fn random_links_stay_in_the_root() {
         let mut rng = Rng::with_seed(19);

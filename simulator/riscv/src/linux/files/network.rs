@@ -50,7 +50,7 @@ const FIRST_PORT: u16 = 32_768;
 /// The most connections that wait to be accepted, even if the program allows more.
 const MOST_WAITING: usize = 4_096;
 
-/// The bound sockets of all processes, by place.
+/// The sockets of all processes, by place.
 #[derive(Default)]
 pub(crate) struct Network {
     sockets: BTreeMap<Place, Weak<Socket>>,
@@ -62,7 +62,6 @@ impl Network {
         self.sockets.get(place)?.upgrade()
     }
 
-    /// A port that no socket has.
     fn free_port(&mut self) -> Result<u16, Errno> {
         for _ in FIRST_PORT..=u16::MAX {
             self.last_port = self.last_port.wrapping_add(1).max(FIRST_PORT);

@@ -34,7 +34,7 @@ pub(crate) const STAYS: u64 = 0o40_0000;
 /// The name that stands for the path of a file in memory.
 pub(super) const IN_MEMORY: &str = "/memfd";
 
-/// The bits of a mode that have the file's kind.
+/// The bits of a mode that give the file's kind.
 const KIND: u64 = 0o17_0000;
 const REGULAR: u64 = 0o10_0000;
 

@@ -117,7 +117,6 @@ impl Open {
         }
     }
 
-    /// A file that the simulated system makes up.
     pub(crate) fn text(text: String) -> Self {
         Self::Text {
             bytes: text.into_bytes().into(),

@@ -8,7 +8,6 @@ use std::ops::Range;
 /// The machine's memory in KiB, as in `/proc/meminfo`.
 const MEMORY: u64 = 16 << 20;
 
-/// A name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::linux) struct Name {
     pub(in crate::linux) name: String,
