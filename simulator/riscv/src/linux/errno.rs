@@ -2,12 +2,12 @@
 
 use crate::memory::Fault;
 
-/// An error number. A system call returns it negated.
+/// An error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
-    /// The value that a system call returns in a register.
+    /// The negative value that a system call returns in a register.
     pub(super) fn negated(self) -> u64 {
         -i64::from(self.0) as u64
     }

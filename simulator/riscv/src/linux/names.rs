@@ -84,7 +84,7 @@ impl Names {
         }
     }
 
-    /// Describes the cache line at an address by its symbols, or else by its address.
+    /// Describes the cache line at an address by its symbols, or else by that address.
     pub(crate) fn describe_line(&self, space: &Space, address: u64) -> String {
         let mut names: Vec<String> = (address..address + 64)
             .step_by(4)

@@ -19,7 +19,7 @@ pub(crate) struct Process {
     pub(super) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
-    /// After `vfork`, the table place of the process that lends its memory.
+    /// After `vfork`, the place in the table of the process that lends its memory.
     pub(super) lender: Option<usize>,
     /// Threads that have not ended on the machine.
     pub(super) tasks: u32,

@@ -250,8 +250,8 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
 }
 
 /// Takes the signals that were sent to the task, and sets its alarm to its next timer. Does nothing if nothing was sent
-/// since the last look and the alarm's time has not come. All else that lets the task take a signal, such as a new
-/// mask, sets the alarm to 0.
+/// since the last look and the alarm's time has not come. This is enough: all else that lets the task take a signal,
+/// such as a new mask, sets the alarm to 0.
 #[inline]
 fn take_signals<W: World>(
     process: &mut Process,

@@ -6,7 +6,7 @@ use crate::memory::{PAGE, Space, right};
 
 /// A bit of a mutex's word: other threads wait for the mutex.
 pub(super) const WAITERS: u32 = 1 << 31;
-/// A bit of a mutex's word: its owner has ended without unlocking it.
+/// A bit of a mutex's word: the owner has ended without unlocking the mutex.
 pub(super) const OWNER_DIED: u32 = 1 << 30;
 
 pub(super) fn unlock_robust<W: World>(process: &mut Process, number: u32, world: &mut W) {

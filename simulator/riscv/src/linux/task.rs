@@ -162,7 +162,6 @@ impl Task {
         self.slot
     }
 
-    /// The arguments of a system call, from their registers.
     pub(super) fn arguments(&self) -> [u64; 6] {
         std::array::from_fn(|at| self.hart.x[10 + at])
     }

@@ -1,4 +1,4 @@
-//! Words for sleeps in the kernel. Their physical addresses are below the programs' memory.
+//! Futex words of the kernel's own. Their physical addresses are below the programs' memory.
 
 use super::task::Task;
 use crate::memory::PAGE;

@@ -43,7 +43,7 @@ pub(crate) trait World: Machine {
     /// Lets other tasks run. The running task must suspend.
     fn yield_now(&mut self);
 
-    /// Sets the cores that a task may run on. Returns `false` if the machine has no such core.
+    /// Sets the cores that a task may run on. Returns `false` if a core does not exist.
     fn set_affinity(&mut self, handle: u32, cores: &[usize]) -> bool;
 
     /// The core that runs the task.

@@ -16,7 +16,6 @@ use std::rc::Rc;
 const KEEP_LENGTH: u64 = 1;
 
 impl Files {
-    /// All bytes of a file.
     pub(crate) fn content(&self, number: u64) -> Result<Rc<[u8]>, Errno> {
         let Open::File { file, .. } = self.get(number)? else {
             return Err(ENODEV);

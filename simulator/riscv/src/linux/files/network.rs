@@ -178,7 +178,6 @@ impl Socket {
         Ok(())
     }
 
-    /// Whether `accept` has to wait.
     pub(super) fn awaits_caller(&self) -> bool {
         match &*self.state.borrow() {
             State::Listens { waiting, .. } => waiting.is_empty() && self.is_blocking(),

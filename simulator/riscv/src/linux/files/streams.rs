@@ -27,7 +27,6 @@ struct Bytes {
     waiting: VecDeque<u8>,
     /// The largest number of bytes on their way.
     most: usize,
-    /// The number of writes.
     writes: u64,
     /// Whether `shutdown` has ended this direction.
     ended: bool,
