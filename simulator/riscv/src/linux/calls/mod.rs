@@ -1,4 +1,4 @@
-//! System calls: the table of them, and what takes more than one owner of the process's parts.
+//! System calls: their table, and the calls that use several parts of a process or several processes.
 
 mod exec;
 mod futex;
