@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// The most bytes of one argument, and of all arguments.
 const LONGEST: u64 = 1 << 17;
 const ROOM: usize = 1 << 21;
-/// The most scripts in a chain in which each script names the next one as its interpreter.
+/// The most scripts in a chain where each script names the next one as its interpreter.
 const SCRIPTS: usize = 4;
 
 /// The new program: its path as the program names it, its path on the host, and its arguments.

@@ -11,7 +11,7 @@ use crate::linux::world::World;
 /// The most files that one call may name.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
-/// States in which a read does not wait, and states in which a write does not wait.
+/// The states that let a read go on without a wait, and those for a write.
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 

@@ -1,4 +1,4 @@
-//! Threads: their end, and the cores on which they may run.
+//! The end of threads, and their cores.
 
 use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::process::Process;
@@ -80,7 +80,7 @@ pub(super) fn set_affinity<W: World>(
     })
 }
 
-/// `set_tid_address`: sets the word that becomes zero, and whose sleeper wakes, when the thread ends.
+/// `set_tid_address`: sets a word. When the thread ends, the word becomes zero and its sleeper wakes.
 pub(super) fn set_clear(task: &mut Task, address: u64) -> Value {
     task.clear = address;
     Ok(task.number.into())

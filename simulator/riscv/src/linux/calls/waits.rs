@@ -190,7 +190,7 @@ pub(super) fn await_signal<W: World>(
     outcome
 }
 
-/// Continues a task whose sleep has ended.
+/// Continues a task after its sleep.
 pub(in crate::linux) fn woken<W: World>(
     process: &mut Process,
     task: &mut Task,

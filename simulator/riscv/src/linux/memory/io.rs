@@ -33,7 +33,7 @@ fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
         })
 }
 
-/// The result of a call after a piece has failed: the number of bytes moved before, or the error if there are none.
+/// The result of a call after a piece has failed: the number of bytes that it moved before, or the error if it moved none.
 fn unless(error: Errno, done: u64) -> Value {
     match done {
         0 => Err(error),
@@ -57,7 +57,7 @@ impl Memory {
         self.before_reading(files, number);
         let mut done = 0;
         for (address, length) in pieces(parts) {
-            // Bytes for which the program's memory has no room stay in the file.
+            // If the program's memory has no room for all bytes, the rest stays in the file.
             let room = self.space.writable(address, length as u64) as usize;
             let at = offset.map(|offset| offset.saturating_add(done));
             if room == 0 && length > 0 {
@@ -88,7 +88,7 @@ impl Memory {
         Ok(done)
     }
 
-    /// Reads a counter, whose eight bytes may be spread over several parts.
+    /// Reads a counter. Its eight bytes may be spread over several parts.
     fn read_count(&mut self, files: &mut Files, number: u64, parts: &[(u64, u64)]) -> Value {
         let mut left = 8;
         let mut places = Vec::new();

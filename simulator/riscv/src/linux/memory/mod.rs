@@ -10,7 +10,7 @@ use crate::memory::{Content, END, Key, PAGE, Part, Physical, Region, Space, righ
 use std::fs::File;
 use std::rc::Rc;
 
-/// Mappings for which the program gives no address lie below this address. The main thread's stack lies above it.
+/// Mappings without an address from the program lie below this address. The main thread's stack lies above it.
 pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 
 /// All rights.
@@ -60,7 +60,7 @@ pub(crate) struct Memory {
     pub(crate) space: Space,
     /// The start and the end of the heap. `brk` moves the end.
     heap: (u64, u64),
-    /// Files with pages to which the program may have written.
+    /// Files with pages that the program may have written.
     shared: Vec<(Key, Rc<File>)>,
 }
 

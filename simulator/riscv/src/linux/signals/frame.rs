@@ -25,7 +25,7 @@ const LEAST_STACK: u64 = 2_048;
 /// `SS_AUTODISARM`, which has no effect here.
 const DISARMS: u32 = 1 << 31;
 
-/// The address to which handlers return.
+/// The return address of handlers.
 const TRAMPOLINE: u64 = 0x3F_FFFF_0000;
 
 impl Signals {
@@ -99,7 +99,7 @@ impl Signals {
     }
 }
 
-/// Maps the code to which handlers return, unless it is already mapped.
+/// Maps the code at the return address of handlers, unless it is already mapped.
 fn map_trampoline(space: &mut Space) {
     if !space.is_free(TRAMPOLINE, PAGE) {
         return;

@@ -219,7 +219,7 @@ impl Timers {
         Ok(0)
     }
 
-    /// Expires the timers that are due and whose signals the thread sends.
+    /// Expires the due timers of a thread.
     pub(crate) fn expire(
         &mut self,
         signals: &mut Signals,
