@@ -14,7 +14,7 @@ use manycore_chip::config::Config;
 const SEQUENCES: usize = 1_024;
 const LENGTH: usize = 16;
 /// The addresses of the code, of the registers' values, and of the pages for loads and stores. At its end, a sequence
-/// replaces the values by its registers.
+/// writes its registers over the values.
 const CODE: u64 = 0x10_0000;
 const VALUES: u64 = 0x100_0000;
 const PLAY: u64 = 0x200_0000;

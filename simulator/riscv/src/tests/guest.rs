@@ -166,7 +166,7 @@ fn flag_after(laps: u32) -> Vec<u32> {
     code
 }
 
-/// The count includes a thread that still runs when the program exits.
+/// The count of instructions includes a thread that still runs when the program exits.
 #[test]
 fn instructions_are_those_of_all_threads() {
     const LAPS: u32 = 100_000;

@@ -330,8 +330,7 @@ fn the_timer_shows_nanoseconds_wherever_the_program_runs() {
     const TIME: i32 = 0xC01;
     const S1: u32 = 9;
     const S3: u32 = 19;
-    // s3
-    // = (clock_gettime(CLOCK_MONOTONIC) - time) >> 12. The result is 0 if the clock is at most 4 us later.
+    // s3 |= (clock_gettime(CLOCK_MONOTONIC) - time) >> 12. The result is 0 if the clock is at most 4 us later.
     let compare = [
         &[i_type(0x73, S1, 2, 0, TIME), addi(A0, 0, 1)][..],
         &li(A1, DATA as u32),

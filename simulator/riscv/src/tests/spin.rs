@@ -32,7 +32,7 @@ fn a_bounded_spin_ends_when_its_count_does() {
                 outcome.instructions,
             )
         };
-        // Few laps park nothing. Two such runs give the time of one lap.
+        // A spin of few laps is not parked. Two such runs give the time of one lap.
         let (short, executed) = cycles(8, -1);
         let (less, _) = cycles(4, -1);
         assert!(executed > 4 * 8);

@@ -63,8 +63,7 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         Ok((wanted, environment, image)) => {
             let number = process.number;
             let outcome = become_program(system, task, wanted, environment, &image);
-            // The call may have closed ends of streams, and returns memory that a parent lent. It wakes the waiters of
-            // both.
+            // `execve` may close ends of streams, and returns memory that a parent lent, so it wakes all waiters.
             if system.all().count() > 1 {
                 world.futex_wake(words::STREAMS, u32::MAX);
                 world.futex_wake(words::children(number), u32::MAX);

@@ -34,7 +34,7 @@ const ITSELF: u32 = 0;
 const CHILDREN: u32 = u32::MAX;
 const THREAD: u32 = 1;
 
-/// `getrusage`. The time of the process includes that of its children, so the children report none.
+/// `getrusage`. The time of `RUSAGE_SELF` includes all children, so `RUSAGE_CHILDREN` reports 0.
 pub(super) fn tell_usage<W: World>(space: &mut Space, world: &W, who: u64, to: u64) -> Value {
     let (busy, resident) = match who as u32 {
         ITSELF => (world.busy_nanoseconds(), space.most_resident()),

@@ -1,4 +1,4 @@
-//! The end of threads, and their cores.
+//! Calls about one thread: its end, its cores, its yields.
 
 use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::process::Process;

@@ -240,7 +240,7 @@ pub(in crate::linux) fn interrupt<W: World>(
         } else {
             if let Interrupted::EndsWithRest(to) = task.interrupted {
                 let rest = task.deadline.map_or(0, |end| end.saturating_sub(now));
-                // If the pointer is wrong, the program loses the rest of the time. The wait is over in any case.
+                // If the pointer is wrong, the rest of the time is not written. The wait is over in any case.
                 let _ = time::write(&mut process.memory.space, to, rest);
             }
             task.give(EINTR.negated());

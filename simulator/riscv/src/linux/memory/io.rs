@@ -33,7 +33,8 @@ fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
         })
 }
 
-/// The result of a call after a piece has failed: the number of bytes that it moved before, or the error if it moved none.
+/// The result of a call after a piece has failed: the number of bytes that it has moved, or the error if it has moved
+/// none.
 fn unless(error: Errno, done: u64) -> Value {
     match done {
         0 => Err(error),

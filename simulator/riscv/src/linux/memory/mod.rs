@@ -276,8 +276,8 @@ impl Memory {
         Ok(self.move_range([start, old], [to, new], keeps))
     }
 
-    /// Whether no thread can write the word at an address: private memory without the right to write. Linux refuses a
-    /// wait on such a word that other processes could end.
+    /// Whether no thread can write the word at an address: private memory without the right to write. Linux refuses to
+    /// wait on such a word without `FUTEX_PRIVATE_FLAG`.
     pub(crate) fn never_changes(&self, address: u64) -> bool {
         let region = self.space.region(address);
         region.is_some_and(|(_, region)| {
