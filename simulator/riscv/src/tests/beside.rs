@@ -1,4 +1,4 @@
-//! Runs a program in qemu-user and in the simulator, and returns the standard output of both.
+//! Runs a program in qemu-user and in the simulator, and returns what both write.
 
 use super::Kept;
 use crate::{Outcome, Program};
@@ -20,7 +20,7 @@ pub(super) fn has_qemu() -> bool {
     answer.is_ok()
 }
 
-/// The folder of the programs that run in qemu and in the simulator.
+/// The folder of programs that run in both.
 pub(super) struct Beside {
     folder: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ impl Beside {
         file
     }
 
-    /// Returns the program's output in the simulator, without a machine, and in qemu. Returns `None` if qemu does not
+    /// Returns the program's output in the simulator, without a machine, and in qemu. `None` means that qemu does not
     /// end.
     pub(super) fn run(&self, program: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         let theirs = self.qemu_ends(program)?;
@@ -50,7 +50,6 @@ impl Beside {
         self.qemu_ends(program).expect("qemu ends")
     }
 
-    /// Returns the program's output in qemu, or `None` if qemu does not end.
     fn qemu_ends(&self, program: &[u8]) -> Option<Vec<u8>> {
         let (file, output) = (self.file(program), self.folder.path().join("output"));
         // The output goes to a file: a write to a pipe is cut short if the process is stopped meanwhile.

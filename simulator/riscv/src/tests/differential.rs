@@ -1,7 +1,7 @@
-//! Random instructions in qemu-user and in the simulator: registers, flags and memory must be the same.
+//! Random instructions in qemu-user and in the simulator: equal registers, flags and memory.
 //!
-//! A program sets all registers to random values, executes a sequence of random instructions, and stores all registers.
-//! It repeats this for each of its sequences. Without `qemu-riscv64`, the test is skipped with a message.
+//! For each sequence of random instructions, a program sets all registers to random values, executes the sequence and
+//! stores all registers. Without `qemu-riscv64`, the test is skipped with a message.
 //! `MANYCORE_CASES` is the number of sequences.
 
 use super::beside::{Beside, has_qemu};
@@ -10,18 +10,18 @@ use crate::isa::{Instruction, Kind, decode};
 use fastrand::Rng;
 use manycore_chip::config::Config;
 
-/// The number of sequences in a program, and of instructions in a sequence.
+/// Sequences in a program, and instructions in a sequence.
 const SEQUENCES: usize = 1_024;
 const LENGTH: usize = 16;
-/// The addresses of the code, of the registers' values, and of the pages for loads and stores. At its end, a sequence
+/// The addresses of the code, of the registers' values, and of pages for loads and stores. At its end, a sequence
 /// writes its registers over the values.
 const CODE: u64 = 0x10_0000;
 const VALUES: u64 = 0x100_0000;
 const PLAY: u64 = 0x200_0000;
-/// The registers that point to the values, and to the middle of the pages for loads and stores.
+/// The registers that point to the values, and to the middle of the pages.
 const CURSOR: u8 = 8;
 const SPARE: u8 = 9;
-/// Bytes of a set of registers: all integer and floating-point registers. `fcsr` has the place of `x0`.
+/// Bytes of a set of both kinds of registers. `fcsr` has the place of `x0`.
 const SET: u64 = 512;
 
 const LOAD: u32 = 0x03;
@@ -63,8 +63,8 @@ fn candidate(rng: &mut Rng) -> u32 {
     word
 }
 
-/// Whether a sequence may contain the instruction. Such an instruction continues with the next one, accesses only the
-/// pages for loads and stores, keeps `CURSOR` and `SPARE`, and reads no clock.
+/// Whether a sequence may contain the instruction. It must not branch, access other memory than the pages, change
+/// `CURSOR` or `SPARE`, or read a clock.
 fn is_tame(i: Instruction) -> bool {
     use Kind::*;
     let memory = i.is_load() || matches!(i.kind, Sb | Sh | Sw | Sd | Flw | Fld | Fsw | Fsd);

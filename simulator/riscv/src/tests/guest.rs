@@ -1,4 +1,4 @@
-//! Small programs that the tests assemble themselves. They need no compiler.
+//! Small programs that the tests assemble, without a compiler.
 
 use super::{Kept, elf, i_type, s_type};
 use crate::{Outcome, Program, RunError};
@@ -52,7 +52,7 @@ pub(super) fn exit(status: i32) -> [u32; 3] {
     [addi(A0, 0, status), number, ecall]
 }
 
-/// Makes a program of the code, with three pages of zeros at `DATA`, and passes the program to `then`.
+/// Makes a program of the code and three pages of zeros at `DATA`, and calls `then`.
 pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> R {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let folder = tempfile::tempdir().expect("a folder");
@@ -63,7 +63,7 @@ pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> 
     then(Program::new(file).streams(kept.clone(), kept))
 }
 
-/// Runs code without a machine, or on a preset's machine for at most `limit` cycles.
+/// Runs code without a machine, or on a preset for at most `limit` cycles.
 pub(super) fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
     with_program(code, |program| match on {
         None => program.run_functionally(2),
@@ -141,7 +141,7 @@ fn a_system_call_that_is_not_there_fails_and_is_named() {
     }
 }
 
-/// Starts a thread on a stack of its own. The thread begins `child` words after the branch.
+/// Starts a thread on its own stack. It begins `child` words after the branch.
 pub(super) fn start_thread(child: i32) -> Vec<u32> {
     // CLONE_VM | FS | FILES | SIGHAND | THREAD
     let mut code = li(A0, 0x1_0F00).to_vec();
@@ -181,7 +181,7 @@ fn instructions_are_those_of_all_threads() {
     for on in WORLDS {
         let outcome = run(&code, on).unwrap();
         assert_eq!(outcome.status, 5);
-        // The main thread executes two instructions a lap. Until the exit, the other thread executes about as many.
+        // The main thread executes two instructions a lap, and the other thread about as many until the exit.
         let laps = outcome.instructions as f64 / f64::from(LAPS);
         assert!((3.0..5.0).contains(&laps), "{laps}");
     }
@@ -210,7 +210,7 @@ pub(super) fn put(offset: u32, value: u32) -> Vec<u32> {
     code
 }
 
-/// The offsets of the tests' data. The flag has the offset 0.
+/// The offsets of the tests' data, after the flag.
 const ACTION: u32 = 64;
 const EVENT: u32 = 128;
 pub(super) const TIME: u32 = 192;
@@ -219,8 +219,8 @@ const A2: u32 = 12;
 const A3: u32 = 13;
 const SIGNAL: u32 = 34;
 
-/// Sets a handler, runs `send`, and waits for the flag in the loop `lap`. The handler sets the flag to 9. The program
-/// then exits with the flag as its status. `child` is the code of another thread.
+/// Sets a handler, runs `send`, and waits in the loop `lap` for the flag, which the handler sets to 9. Then exits with
+/// the flag. `child` is the code of another thread.
 fn interrupted(send: &[u32], lap: &[u32], child: &[u32]) -> Vec<u32> {
     let mut code = li(S0, DATA as u32).to_vec();
     let (action, end) = (8, 3);
@@ -245,7 +245,7 @@ fn interrupted(send: &[u32], lap: &[u32], child: &[u32]) -> Vec<u32> {
     code
 }
 
-/// Loops that wait for the flag. The first loop only waits, the second counts, and the third also writes elsewhere.
+/// Loops that wait for the flag: the first only waits, the second counts, the third writes elsewhere.
 fn waits() -> [Vec<u32>; 3] {
     let load = i_type(0x03, T0, 3, S0, 0);
     let count = addi(T1, T1, 1);
@@ -282,12 +282,12 @@ fn a_timer_interrupts_whatever_loop_runs() {
             if let Some(timing) = outcome.timing {
                 let machine = Config::preset("dahu").unwrap();
                 let nanoseconds = timing.run.statistics.cycles as f64 / machine.ghz;
-                // The remaining time is the thread's start, three system calls and the handler.
+                // The rest is the thread's start, three system calls and the handler.
                 assert!((50_000.0..60_000.0).contains(&nanoseconds), "{nanoseconds}");
             }
         }
-        // The timed machine takes over after 20,000 instructions, and the program keeps its timer. Until then, 20 us of
-        // the timer's time pass, and up to 10 us more, because a round of a spin loop takes a nanosecond longer.
+        // The timed machine takes over after 20,000 instructions, and the program keeps its timer. By then, 20 us of
+        // the timer's time are over, or up to 10 us more: a round of a spin loop takes a nanosecond longer.
         let machine = Config::preset("dahu").unwrap();
         let forwarded = with_program(&code, |program| program.fast_forward(20_000).run(&machine));
         let outcome = forwarded.unwrap();
@@ -355,7 +355,7 @@ fn what_the_host_tells_of_itself_is_not_there() {
         }
         code.extend([addi(A0, 0, -100), addi(A1, S0, 0), addi(A2, 0, 0)]);
         code.extend(call(56));
-        // The status is the descriptor, or the negated number of the error.
+        // The status is the descriptor, or the negated error.
         code.extend(call(94));
         run(&code, None).unwrap().status
     };
@@ -391,7 +391,7 @@ fn standard_input_is_given() {
         code.extend([addi(A0, 0, 0), addi(A1, S0, 0), addi(A2, 0, 2)]);
         code.extend(call(63));
     }
-    // Adds the second byte to the length of the second read: lbu t0, 1(s0); add a0, a0, t0
+    // Adds the second byte to the second read's length: lbu t0, 1(s0); add a0, a0, t0
     code.extend([
         i_type(0x03, T0, 4, S0, 1),
         T0 << 20 | A0 << 15 | A0 << 7 | 0x33,
@@ -451,7 +451,7 @@ fn no_program_takes_the_simulator_down() {
                 _ => rng.u32(..) & !0x7F | OPCODES[rng.usize(..OPCODES.len())],
             });
             if rng.u8(..12) == 0 {
-                // No calls that read standard input, or that make or remove files: these would reach the host.
+                // Calls that read standard input, or make and remove files, would reach the host.
                 const CALLS: [i32; 39] = [
                     17, 23, 25, 29, 57, 59, 61, 62, 64, 66, 73, 80, 93, 98, 101, 107, 108, 109,
                     110, 111, 113, 115, 122, 123, 124, 131, 132, 134, 135, 138, 139, 160, 214, 215,
@@ -472,7 +472,7 @@ fn no_program_takes_the_simulator_down() {
     }
 }
 
-/// A damaged file is refused with a message of one line, or it runs.
+/// A damaged file is refused in one line, or runs.
 #[test]
 fn damaged_programs_are_refused_or_run() {
     let mut rng = Rng::with_seed(12);

@@ -33,7 +33,7 @@ fn program() -> Vec<u32> {
     assemble(&steps, &[0, 1, 2, 0])
 }
 
-/// Returns the program's hash on `atac-64` with these settings. The program's result is the same with all settings.
+/// Returns the program's hash on `atac-64` with these settings. Its result is always the same.
 fn hash(code: &[u32], settings: &[&str]) -> u64 {
     let mut machine = Config::preset("atac-64").expect("the preset is there");
     machine.set_all(settings).expect("the machine may be so");
@@ -42,8 +42,8 @@ fn hash(code: &[u32], settings: &[&str]) -> u64 {
     outcome.timing.expect("it is timed").run.statistics.hash
 }
 
-/// The machine is `atac-64` with a few values set. None of these values is fitted to a real machine, so a change of
-/// another preset's prices does not change a hash.
+/// The machine is `atac-64` with a few values set. No value is fitted to a real machine, so changes to the prices of
+/// other presets do not matter.
 #[test]
 fn hashes_are_the_same_on_every_host() {
     let code = program();

@@ -23,8 +23,8 @@ const A4: u32 = 14;
 const SIGNAL: u32 = 34;
 const MAIN: u32 = 1_000;
 
-/// Offsets from `S0`: the sum of all additions, the number of finished threads, the flag that starts the threads, the
-/// handler's action, and a word for each step, which is set when the step is posted.
+/// Offsets from `S0`: the sum of all additions, the number of finished threads, the start flag, the handler's action,
+/// and a word for each step, which is set when the step is posted.
 const TOTAL: u32 = 0;
 const DONE: u32 = 64;
 const START: u32 = 128;
@@ -32,7 +32,7 @@ const ACTION: u32 = 192;
 const TOLD: u32 = 1_024;
 /// The offset of the counts of handled signals. Each thread's `TP` points to its count.
 const HANDLED: u32 = 2_048;
-/// The offset of the threads' pages. Each thread's `S1` points to its page of times, an event, sets, and its stack.
+/// The offset of the threads' pages. Each thread's `S1` points to its page: times, an event, sets, and its stack.
 const OWN: u32 = 4_096;
 const TIME: u32 = 0;
 const TIMER: u32 = 64;
@@ -45,15 +45,15 @@ const THREADS: u32 = 6;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Count(u32),
-    /// Computes for this many laps, then counts as often as the last bits of the result say.
+    /// Computes for so many laps, then counts as often as the result's last bits say.
     Float(u32),
     Add(u32),
     Signal(u32),
-    /// Starts a timer. It signals the thread of the first number after the second number of nanoseconds.
+    /// Sends a signal to the thread of the first number, after the second number of nanoseconds.
     Timer(u32, u32),
     Nap(u32),
     Yield,
-    /// Confines the thread of the first number to a set of cores.
+    /// Confines a thread to a set of cores.
     Confine(u32, u32),
     Block,
     Unblock,
@@ -63,7 +63,7 @@ pub(super) enum Step {
     Tell(usize),
     /// Waits until a step is posted. The second number selects how.
     Await(usize, u8),
-    /// Makes a channel, posts the channel's number as the word of a step, and waits for a message.
+    /// Makes a channel, posts its number, and waits for a message.
     Receive(usize),
     /// Sends a message to the channel that a step has posted.
     Send(usize),
@@ -100,7 +100,7 @@ fn told(step: usize) -> u32 {
     TOLD + 8 * step as u32
 }
 
-/// A system call. Each argument is the sum of a register and a small number.
+/// A system call. Each argument is a register plus a small number.
 fn ask(number: i32, arguments: &[(u32, u32, i32)]) -> Vec<u32> {
     let mut code: Vec<u32> = arguments
         .iter()
@@ -162,7 +162,7 @@ impl Step {
             Self::Timer(to, delay) => [
                 put(S1, TIMER + 24, delay),
                 put(S1, EVENT + 8, SIGNAL),
-                // SIGEV_THREAD_ID is in the upper half of the word.
+                // SIGEV_THREAD_ID, in the upper half of the word.
                 [&li(T0, 4)[..], &[s_type(0x23, 2, S1, T0, EVENT + 12)]].concat(),
                 put(S1, EVENT + 16, MAIN + to),
                 ask(
@@ -217,7 +217,7 @@ impl Step {
 /// Waits until the word at an offset from `S0` is not zero. Leaves the word in `T0`.
 fn wait_for(at: u32, way: u8) -> Vec<u32> {
     let look = load(T0, S0, at);
-    // A loop around a system call. The loop ends when the word is set.
+    // A loop around a system call, until the word is set.
     let around = |lap: Vec<u32>| {
         let length = lap.len() as i32;
         let code = [&[look, branch(1, T0, 4 * (length + 2))][..], &lap];
@@ -235,7 +235,7 @@ fn wait_for(at: u32, way: u8) -> Vec<u32> {
         1 => vec![addi(T1, T1, 1), look, branch(0, T0, -8)],
         2 => around(ask(124, &[])),
         3 => around(sleep(0)),
-        // Sleeps with a time limit.
+        // With a time limit.
         4 => [put(S1, TIME + 8, 7_000), around(sleep(S1))].concat(),
         // A `pause` ends the thread's slice in a run without timing.
         _ => vec![look, 0x0100_000F, branch(0, T0, -8)],
@@ -262,7 +262,7 @@ fn program(rng: &mut Rng, cores: u32, channels: bool) -> (Vec<u32>, Vec<u64>) {
             7 => Step::Nap(rng.u32(1..60_000)),
             8 => Step::Yield,
             9 if channels => {
-                // A port belongs to a core, so the receiver stays on one core and the sender runs on another core.
+                // A port belongs to a core, so the receiver stays on one core, and the sender on another.
                 let sender = (me + rng.usize(1..steps.len())) % steps.len();
                 let there = rng.u32(..cores);
                 let elsewhere = (there + rng.u32(1..cores)) % cores;
@@ -314,7 +314,7 @@ pub(super) fn assemble(steps: &[Vec<Step>], signals: &[u64]) -> Vec<u32> {
     ));
     let mut entries = Vec::new();
     for thread in 1..steps.len() as u32 {
-        // The threads share memory, files and handlers. The call sets `TP`.
+        // Threads share memory, files and handlers. The call sets `TP`.
         code.extend(li(A0, 0x9_0F00));
         code.extend(li(A1, DATA as u32 + OWN * (thread + 2)));
         code.extend(li(A3, DATA as u32 + HANDLED + 64 * thread));
@@ -422,7 +422,7 @@ fn however_a_program_runs_it_does_the_same() {
                     timing.run.statistics.hash
                 })
             });
-            // The hashes with a timeline and without one are the same.
+            // The timeline does not change the hash.
             assert_eq!(
                 hashes[0], hashes[1],
                 "case {case}, forwarded by {forward:?}"

@@ -22,7 +22,7 @@ fn wait() -> Vec<u32> {
     code
 }
 
-/// Code that forks. The child's code follows the branch, and the parent's code follows the child's.
+/// Code that forks. The child's code follows the branch, and the parent's follows the child's.
 fn family(parent: &[u32], child: &[u32]) -> Vec<u32> {
     let mut code = fork();
     code.push(branch(1, A0, 4 * (1 + child.len() as i32)));
@@ -92,7 +92,7 @@ fn a_wait_for_a_process_that_sleeps_for_ever_is_a_deadlock() {
 #[test]
 fn processes_without_end_are_refused() {
     let mut code = fork();
-    // The child sleeps. The parent forks again until a call fails, and exits with the error as its status.
+    // The child sleeps. The parent forks again until it gets an error, which is its status.
     let child = sleep();
     code.push(branch(1, A0, 4 * (1 + child.len() as i32)));
     code.extend(&child);

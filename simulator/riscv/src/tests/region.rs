@@ -41,7 +41,7 @@ fn on(preset: &str, program: Program) -> Result<Outcome, RunError> {
     program.run(&Config::preset(preset).expect("the preset is there"))
 }
 
-/// Runs a program on a machine. Returns the number and the length of each region.
+/// Runs a program on a machine. Returns each region's number and length.
 fn regions(code: &[Vec<u32>]) -> Vec<(Option<u64>, u64)> {
     let outcome = with_program(&code.concat(), |program| on("atac-64", program)).unwrap();
     assert_eq!(outcome.status, 0, "{:?}", outcome.message);
@@ -213,11 +213,11 @@ fn a_region_tells_of_each_core_and_a_run_of_each_process() {
     assert_eq!((mix[Class::Load], mix[Class::Branch]), (64, 64));
 }
 
-/// The main thread sleeps on a word until the other thread writes to the word. Before that, the other thread naps and
-/// counts. It also marks the region.
+/// The main thread sleeps on a word until the other thread, after a nap and a count, writes to it. The other thread
+/// marks the region.
 fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
     let word = li(S0, DATA as u32);
-    // Calls futex(word, wait, 0, no time) until the word is not zero, then exits with the word as the status.
+    // Calls futex(word, wait, 0, no time) until the word is not zero, then exits with it.
     let sleep = [
         &[i_type(0x03, T0, 2, S0, 0), branch(1, T0, 4 * 8)][..],
         &[
@@ -232,7 +232,7 @@ fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
         &call(94),
     ]
     .concat();
-    // Calls nanosleep for `nap` ns and counts. Then writes the word, and wakes its sleepers.
+    // Naps for `nap` ns and counts, then writes the word and wakes its sleepers.
     let wake = [
         &li(T0, nap)[..],
         &[
@@ -285,7 +285,7 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     }
 }
 
-/// A thread that sleeps when the region begins continues to sleep, so the region lasts as long as in the whole run.
+/// A thread that sleeps when the region begins sleeps on, so the region lasts as long as in the whole run.
 #[test]
 fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
     for preset in ["atac-64", "e5-2640x2"] {
@@ -306,7 +306,7 @@ fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
     }
 }
 
-/// A functional and a timed run that are stopped return what they have counted.
+/// A stopped run, functional or timed, returns what it has counted.
 #[test]
 fn a_run_ends_on_request() {
     let code = [count(100_000), exit(3).to_vec()].concat();
@@ -323,8 +323,8 @@ fn a_run_ends_on_request() {
     }
 }
 
-/// A program may measure the rate of `time` once and use it for the whole run. On every machine, and before and after
-/// fast-forward, `time` counts the nanoseconds of the system's clock.
+/// A program may measure the rate of `time` once for the whole run: on every machine, before and after fast-forward,
+/// `time` counts the nanoseconds of the system's clock.
 #[test]
 fn the_timer_shows_nanoseconds_wherever_the_program_runs() {
     const TIME: i32 = 0xC01;

@@ -1,4 +1,4 @@
-//! Bounded spin loops: their length in time, and their cost on the host.
+//! Bounded spin loops: their time, and their cost on the host.
 
 use super::guest::{A0, A1, DATA, S0, T0, T1, TIME, addi, branch, call, exit, li, put, run};
 use super::i_type;
@@ -20,7 +20,7 @@ fn bounded(count: u32, step: i32) -> Vec<u32> {
     code
 }
 
-/// The machine does not execute the laps of a parked spin, but the loop's count and the time advance as if it did.
+/// The machine skips the laps of a parked spin. The loop's count and the time advance as if it executed them.
 #[test]
 fn a_bounded_spin_ends_when_its_count_does() {
     for preset in ["atac-64", "dahu"] {
@@ -32,7 +32,7 @@ fn a_bounded_spin_ends_when_its_count_does() {
                 outcome.instructions,
             )
         };
-        // A spin of few laps is not parked. Two such runs give the time of one lap.
+        // Short spins are not parked. They give the time of one lap.
         let (short, executed) = cycles(8, -1);
         let (less, _) = cycles(4, -1);
         assert!(executed > 4 * 8);
@@ -47,7 +47,7 @@ fn a_bounded_spin_ends_when_its_count_does() {
     }
 }
 
-/// If a program leaves a loop and begins it again, the time in between does not make the loop longer.
+/// A loop that is left and begun again does not count the time in between.
 #[test]
 fn a_bounded_spin_after_a_nap_is_as_short_as_before() {
     const NAP: u32 = 1_000_000;

@@ -12,11 +12,11 @@ const HERE: i32 = -100;
 const ROOM: u32 = 8_192;
 const FOLDER: u32 = 0x1_0000;
 
-/// A program's system calls. At its end, the program writes the bytes at `DATA` to standard output.
+/// A program's system calls. At its end, the program writes the bytes at `DATA` out.
 #[derive(Default)]
 struct Steps {
     code: Vec<u32>,
-    /// For each path, the index of the instructions that load its address. The paths follow the code.
+    /// The index of the instructions that load each path's address. The paths follow the code.
     paths: Vec<(usize, &'static str)>,
 }
 
@@ -68,7 +68,7 @@ impl Steps {
 
     /// Runs the program and returns its output. Without a machine, the program sees 6 cores.
     fn run(mut self, on: Option<&Config>) -> Vec<u8> {
-        // If the number of bytes is negative, this write fails and writes nothing.
+        // A negative number of bytes fails this write, which then writes nothing.
         self.code.push(addi(A2, A0, 0));
         self.code.push(addi(A0, 0, 1));
         self.code.extend(li(A1, DATA as u32));
@@ -201,7 +201,7 @@ fn a_nodes_number_comes_with_the_cores() {
     let machine = Config::preset("gold5225r").unwrap();
     for (core, node) in [(0, 0), (30, 1)] {
         let mut steps = Steps::default();
-        // Confines itself to a core with a mask of 64 bits at `DATA`, and asks for its NUMA node.
+        // Confines itself to a core with a mask at `DATA`, and asks for its NUMA node.
         steps.code.extend(li(A2, DATA as u32));
         steps.code.extend(li(A3, 1 << core));
         steps.code.push(super::s_type(0x23, 3, A2, A3, 0));

@@ -18,13 +18,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of one argument, and of all arguments.
+/// The most bytes of one argument, and of all.
 const LONGEST: u64 = 1 << 17;
 const ROOM: usize = 1 << 21;
-/// The most scripts in a chain where each script names the next one as its interpreter.
+/// The most scripts in a chain of scripts that run each other.
 const SCRIPTS: usize = 4;
 
-/// The new program: its path as the program names it, its path on the host, and its arguments.
+/// The new program: its path for the guest, its path on the host, and its arguments.
 struct Wanted {
     path: PathBuf,
     host: PathBuf,
@@ -82,7 +82,7 @@ fn become_program(
     environment: Vec<String>,
     image: &Image,
 ) -> Outcome {
-    // The process returns memory that it borrowed (`vfork`).
+    // The process returns borrowed memory (`vfork`).
     system.exchange_memory(task.slot);
     let process = system.of(task);
     process.lender = None;
@@ -124,7 +124,7 @@ fn become_program(
     }
 }
 
-/// Reads a list of texts that ends with a null pointer.
+/// Reads a list of texts up to a null pointer.
 fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
     let mut list = Vec::new();
     let mut room = ROOM;
@@ -142,7 +142,7 @@ fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
     }
 }
 
-/// Finds the program to run: the file itself, or for a script the program that its first line names.
+/// Finds the program to run: the file itself, or the program that a script names.
 fn program_of(files: &Files, path: PathBuf, arguments: Vec<String>) -> Result<Wanted, Errno> {
     let (mut path, mut arguments) = (path, arguments);
     for _ in 0..=SCRIPTS {
@@ -166,7 +166,7 @@ fn program_of(files: &Files, path: PathBuf, arguments: Vec<String>) -> Result<Wa
     Err(ELOOP)
 }
 
-/// Returns the words of a script's first line: a program, and at most one argument. Returns `None` for other files.
+/// Returns the words of a script's first line: a program, and at most one argument.
 fn runner(script: &Path) -> Result<Option<Vec<String>>, Errno> {
     let mut start = Vec::new();
     std::fs::File::open(script)?

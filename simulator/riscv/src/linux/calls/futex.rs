@@ -79,7 +79,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         return Outcome::Fail(EFAULT);
     }
     let Ok((page, _)) = process.memory.space.page(address, right::READ) else {
-        // A wake-up of the process's own sleepers succeeds even if no memory is at the address.
+        // Threads can wake sleepers of their own process even without memory at the address.
         return match operation {
             PRIVATE_WAKE | PRIVATE_WAKE_BITS | PRIVATE_REQUEUE => Outcome::Return(0),
             PRIVATE_WAKE_AND_CHANGE => {
@@ -93,7 +93,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     match operation & KIND {
         WAIT | WAIT_BITS if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
         WAIT | WAIT_BITS => sleep_on(process, task, world, physical, time),
-        // Wakes all waiters, including those for other bits. Each waiter must expect a wake-up without a cause.
+        // Wakes waiters for other bits too. Each waiter must expect a wake-up without a cause.
         WAKE_BITS if third as u32 != u32::MAX => {
             Outcome::Return(world.futex_wake(physical, u32::MAX))
         }
@@ -128,8 +128,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
 }
 
 /// `FUTEX_WAKE_OP`: changes another word and wakes sleepers of the first word. If the other word's old value passes a
-/// comparison, the call also wakes sleepers of the other word.
-/// A first word without memory has no sleepers.
+/// comparison, wakes its sleepers too. A first word without memory has no sleepers.
 fn wake_after_change<W: World>(
     process: &mut Process,
     world: &mut W,

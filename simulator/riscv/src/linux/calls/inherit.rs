@@ -10,7 +10,7 @@ use crate::linux::time;
 use crate::linux::world::World;
 use crate::memory::Space;
 
-/// The bits of a `futex` operation that are not flags.
+/// The bits of a `futex` operation without its flags.
 pub(super) const KIND: u64 = 0x7F;
 /// A flag: the time is a point of the wall clock.
 pub(super) const CLOCK_IS_WALL: u64 = 256;
@@ -21,12 +21,12 @@ pub(super) const UNLOCK: u64 = 7;
 const TRY: u64 = 8;
 const LOCK_BY_CLOCK: u64 = 13;
 
-/// Whether an operation of `futex` locks a mutex with priority inheritance. No signal makes such an operation fail.
+/// Whether an operation of `futex` locks such a mutex. No signal makes this operation fail.
 pub(super) fn locks(operation: u64) -> bool {
     matches!(operation & KIND, LOCK | TRY | LOCK_BY_CLOCK)
 }
 
-/// Takes a mutex. If another thread holds it, sleeps on its word and then makes the call again.
+/// Takes a mutex, or sleeps on its word and makes the call again.
 pub(super) fn lock<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -100,7 +100,7 @@ pub(super) fn is_owner(space: &mut Space, task: &Task, address: u64) -> Result<(
     }
 }
 
-/// Unlocks a mutex that the task holds. All waiters try again, and the first of them takes the mutex.
+/// Unlocks the task's mutex. All waiters try again, and the first one takes it.
 pub(super) fn unlock<W: World>(
     space: &mut Space,
     task: &Task,

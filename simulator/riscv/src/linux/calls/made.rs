@@ -1,5 +1,4 @@
-//! Calls that name files. The simulated system makes up the files of `/proc` and `/sys`, which describe the simulated
-//! machine.
+//! Calls that name files. The simulated system makes up `/proc` and `/sys`, which describe the simulated machine.
 
 use super::proc;
 use crate::linux::errno::{EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, Errno, Value};

@@ -4,7 +4,7 @@ use crate::linux::errno::ENOSYS;
 use crate::linux::process::Process;
 use crate::linux::task::{Outcome, Task};
 
-/// How the simulator answers a call that it does not implement.
+/// The answer to a call that the simulator does not implement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     /// `ENOSYS`. Libraries try the call and lose nothing.
@@ -15,7 +15,7 @@ enum Answer {
 
 use Answer::{Quiet, Told};
 
-/// The system calls of riscv64-linux that the table of calls lacks: number, name, answer.
+/// The system calls of riscv64-linux outside the table of calls: number, name, answer.
 /// Source of the numbers: Linux's `include/uapi/asm-generic/unistd.h`.
 const MISSING: [(u64, &str, Answer); 129] = [
     (0, "io_setup", Told),
@@ -50,7 +50,7 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (116, "syslog", Told),
     (117, "ptrace", Told),
     (127, "sched_rr_get_interval", Quiet),
-    // Only a signal handler that knows how Linux restarts calls makes this call.
+    // Only signal handlers with knowledge of Linux's restarts make this call.
     (128, "restart_syscall", Quiet),
     (142, "reboot", Told),
     (159, "setgroups", Told),
@@ -150,7 +150,6 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (462, "mseal", Quiet),
 ];
 
-/// Answers a call that the simulator does not implement.
 pub(super) fn missing(process: &mut Process, task: &Task, number: u64) -> Outcome {
     match MISSING.iter().find(|(known, ..)| *known == number) {
         Some((.., Quiet)) => {}

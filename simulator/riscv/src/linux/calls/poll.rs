@@ -15,7 +15,7 @@ const NOT_OPEN: u32 = 0x20;
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 
-/// The limits of a wait: its time, and the address of a signal mask. An address of 0 means no mask.
+/// The limits of a wait: its time, and the address of a signal mask, or 0.
 struct Limits {
     time: Option<u64>,
     mask: u64,
@@ -75,7 +75,7 @@ pub(super) fn await_group<W: World>(
     .unwrap_or_else(Outcome::Fail)
 }
 
-/// Waits until `look` finds ready files or the time is over. Returns the number of ready files.
+/// Waits until `look` finds ready files or the time is over. Returns their number.
 fn await_files<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -110,7 +110,7 @@ fn await_files<W: World>(
     outcome
 }
 
-/// Looks at an array of `pollfd` and writes the state of each file. Returns the number of ready files.
+/// Looks at an array of `pollfd` and writes each file's state. Returns the number of ready files.
 fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
     if count > MOST {
         return Err(EINVAL);
@@ -134,8 +134,8 @@ fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
     Ok(total)
 }
 
-/// Looks at the files of each set, which has its own ready states. If `write`, leaves only the ready files in the set.
-/// Returns the number of ready files.
+/// Looks at sets of files, each with its ready states. If `write`, leaves only ready files in the sets. Returns their
+/// number.
 fn look_at_sets(process: &mut Process, count: u64, sets: [(u64, u32); 3], write: bool) -> Value {
     if count > MOST {
         return Err(EINVAL);

@@ -8,7 +8,7 @@ use manycore_chip::config::{Topology, Unit};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Returns the rest of a path that lies below the folder of the process itself.
+/// Returns the part of a path below the process's own folder.
 fn own<'a>(process: &Process, path: &'a Path) -> Option<&'a str> {
     let path = path.to_str()?;
     let own = path.strip_prefix("/proc/self/");
@@ -43,7 +43,7 @@ pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
     }))
 }
 
-/// Returns the text of a file in `/proc`. Returns `None` for other files.
+/// Returns the text of a file in `/proc`, or `None` for other files.
 pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let cores = world.cores();
@@ -160,7 +160,7 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
     })
 }
 
-/// The name of a thread as the files show it: 15 characters at most.
+/// The name of a thread in files: 15 characters at most.
 fn comm(process: &Process, number: u32) -> String {
     let name: String = process.name_of(number).chars().take(15).collect();
     name + "\n"

@@ -48,7 +48,7 @@ pub(super) fn clone<W: World>(system: &mut System, task: &mut Task, world: &mut 
     fork(system, task, world).unwrap_or_else(Outcome::Fail)
 }
 
-/// Returns a copy of the task, with the registers that the arguments of `clone` ask for.
+/// Returns a copy of the task, with the registers that `clone` asks for.
 fn copy(task: &Task, number: u32, slot: usize) -> Task {
     let [flags, stack, _, tls, child, _] = task.arguments();
     let mut hart = task.hart.fork();
@@ -149,7 +149,7 @@ impl Wanted {
     }
 }
 
-/// Returns a child that has ended, or the outcome that makes the task wait for one.
+/// Returns an ended child, or the outcome that makes the task wait for one.
 fn await_child<W: World>(
     system: &mut System,
     task: &mut Task,
@@ -324,7 +324,7 @@ pub(super) fn queue<W: World>(
     send(process, world, thread.map(|thread| thread as u32), sent)
 }
 
-/// Returns the number of the process that a call names. 0 names the caller's process.
+/// Returns the process number that a call names. 0 names the caller's process.
 fn named(system: &mut System, task: &Task, process: u64) -> u32 {
     match process as u32 {
         0 => system.of(task).number,

@@ -12,13 +12,13 @@ use crate::linux::world::World;
 const DO_NOT_WAIT: u64 = 0x40;
 const NO_SIGNAL: u64 = 0x4000;
 
-/// Bytes of each signal that a program reads from a `signalfd`.
+/// Bytes of a signal that a program reads from a `signalfd`.
 const SIGNAL: u64 = 128;
 
-/// Parts of memory that hold the bytes to write: each an address and a length.
+/// Parts of memory to write: each an address and a length.
 type Parts = Vec<(u64, u64)>;
 
-/// Reads. If it `waits`, sleeps until a thread writes to a stream, and then makes the call again.
+/// Reads. If it `waits`, sleeps until a thread writes to a stream and makes the call again.
 pub(super) fn read<W: World>(
     waits: bool,
     process: &mut Process,
@@ -134,8 +134,8 @@ fn written<W: World>(
     done
 }
 
-/// Writes parts of memory to the file in the call's first argument. If the file is a stream without room for all bytes,
-/// waits for readers and writes the rest.
+/// Writes parts of memory to the file in the call's first argument. If a stream has no room for all bytes, waits for
+/// readers and writes the rest.
 pub(super) fn write_parts<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -177,8 +177,7 @@ fn without(parts: &[(u64, u64)], mut done: u64) -> Parts {
     left.collect()
 }
 
-/// The offsets in a `msghdr` of the name's length, the parts, their number, the length of the control data, and the
-/// flags.
+/// The offsets in a `msghdr`: length of the name, parts, number of parts, length of the control data, flags.
 mod header {
     pub(super) const NAME_LENGTH: u64 = 8;
     pub(super) const PARTS: u64 = 16;
@@ -250,7 +249,7 @@ pub(super) fn receive_message(process: &mut Process, [number, message, flags]: [
     Ok(done)
 }
 
-/// Changes what a number stands for, or what a thread waits for. Then makes the readers of streams look again.
+/// Changes the meaning of a number or the object of a wait. Then makes the readers of streams look again.
 pub(super) fn change<W: World>(
     process: &mut Process,
     world: &mut W,

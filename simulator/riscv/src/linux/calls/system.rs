@@ -34,7 +34,7 @@ const ITSELF: u32 = 0;
 const CHILDREN: u32 = u32::MAX;
 const THREAD: u32 = 1;
 
-/// `getrusage`. The time of `RUSAGE_SELF` includes all children, so `RUSAGE_CHILDREN` reports 0.
+/// `getrusage`. `RUSAGE_SELF` includes children, so `RUSAGE_CHILDREN` reports 0.
 pub(super) fn tell_usage<W: World>(space: &mut Space, world: &W, who: u64, to: u64) -> Value {
     let (busy, resident) = match who as u32 {
         ITSELF => (world.busy_nanoseconds(), space.most_resident()),
@@ -78,8 +78,7 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
     Ok(0)
 }
 
-/// `prlimit64`. A new stack limit holds for the next program that the process runs. Other limits never change: the
-/// limit is 1,024 for open files, and other resources have none.
+/// `prlimit64`. A new stack limit holds for the process's next program. Other limits stay: 1,024 open files, else none.
 pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
     let space = &mut process.memory.space;
     let limit = match resource {
@@ -150,8 +149,7 @@ pub(super) fn set_policy(policy: u64) -> Value {
     if policy == 0 { Ok(0) } else { Err(EINVAL) }
 }
 
-/// `sched_get_priority_min`, `sched_get_priority_max`: returns `priority` if the policy has priorities, and 0
-/// otherwise.
+/// `sched_get_priority_min`, `sched_get_priority_max`: returns 0 if the policy has no priorities.
 pub(super) fn priority(policy: u64, priority: u64) -> Value {
     let has_any = matches!(policy, FIFO | ROUND_ROBIN);
     Ok(if has_any { priority } else { 0 })

@@ -54,7 +54,7 @@ macro_rules! calls {
 calls! {
     (system, process, task, world) {
         let [a, b, c, d, e, f] = task.arguments();
-        // A handler borrows the parts of the process that it needs, the whole process, or all processes.
+        // A handler borrows parts of the process, the whole process, or all processes.
         let Process { memory, files, names, signals, timers, threads, random, .. } = process;
         let space = &mut memory.space;
     }
@@ -279,7 +279,7 @@ calls! {
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }
 
-/// The result of `getpriority` for a nice value of 0. The kernel returns 20 minus the nice value.
+/// The result of `getpriority` for a nice value of 0: 20 minus the nice value.
 const NICE_OF_0: u64 = 20;
 
 /// Writes a call's answer to memory.
@@ -288,7 +288,6 @@ fn put(process: &mut Process, to: u64, bytes: &[u8]) -> Value {
     Ok(0)
 }
 
-/// Accepts an offset in a file unless it is negative.
 fn not_negative(place: u64) -> Value {
     if (place as i64) < 0 {
         Err(EINVAL)
@@ -297,7 +296,6 @@ fn not_negative(place: u64) -> Value {
     }
 }
 
-/// Accepts the number of a process or a thread if it is positive.
 fn is_positive(number: u64) -> Value {
     if number as i32 <= 0 {
         Err(EINVAL)
@@ -306,12 +304,11 @@ fn is_positive(number: u64) -> Value {
     }
 }
 
-/// Accepts a signal set of 8 bytes.
 fn is_set(bytes: u64) -> Value {
     if bytes == 8 { Ok(0) } else { Err(EINVAL) }
 }
 
-/// Returns an offset in a file. Returns `None` for -1, which stands for the file's current position.
+/// Returns an offset in a file, or `None` (-1) for the file's current position.
 fn place(offset: u64) -> Option<u64> {
     (offset as i64 != -1).then_some(offset)
 }

@@ -1,9 +1,9 @@
 //! Waits in the kernel, and how signals end them.
 //!
 //! A thread sleeps on a word of memory, or on a word that only the kernel uses. The sleep ends when another thread
-//! wakes the thread, when its time is over, or when the thread takes a signal. If the signal has a handler, the handler
-//! runs; then the call returns `EINTR`, or is made again. A signal without a handler kills the process, or is dropped
-//! and the wait goes on.
+//! wakes the thread, when its time is over, or when it takes a signal. If the signal has a handler, the handler runs,
+//! and the call returns `EINTR` or is made again. Otherwise the signal kills the process, or is dropped and the wait
+//! goes on.
 
 use crate::linux::errno::{EAGAIN, EINTR, Errno};
 use crate::linux::process::Process;
@@ -13,9 +13,8 @@ use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::words::{STREAMS, nowhere};
 use crate::linux::world::World;
 
-/// Puts the task to sleep on a word for at most `time` nanoseconds, and returns `then`. If a signal already waits that
-/// the task takes, returns `Outcome::Interrupted`. Signals in `more` end the sleep although the task's mask blocks
-/// them.
+/// Puts the task to sleep on a word for at most `time` nanoseconds, and returns `then`. Returns `Outcome::Interrupted`
+/// if a signal already waits. Signals in `more` end the sleep although the task's mask blocks them.
 fn sleep<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -99,7 +98,7 @@ pub(super) fn nap<W: World>(
     sleep_for(process, task, world, time.map(Some), interrupted)
 }
 
-/// Sleeps until a thread writes to a stream or closes one, or until the time is over. Then makes the call again.
+/// Sleeps until a thread writes to or closes a stream, or the time is over. Then makes the call again.
 pub(super) fn await_stream<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -110,7 +109,7 @@ pub(super) fn await_stream<W: World>(
     await_word(process, task, world, STREAMS, time, interrupted)
 }
 
-/// Sleeps until a thread wakes the word's sleepers, or until the time is over. Then makes the call again.
+/// Sleeps until a thread wakes the word's sleepers, or the time is over. Then makes the call again.
 pub(super) fn await_word<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -123,7 +122,7 @@ pub(super) fn await_word<W: World>(
     sleep(process, task, world, [word, 0], time, Outcome::Await)
 }
 
-/// Wakes the readers of streams after a thread has written to a stream or closed an end of one.
+/// Wakes the readers of streams after a write or a close.
 pub(super) fn wake_readers<W: World>(world: &mut W) {
     world.futex_wake(STREAMS, u32::MAX);
 }
@@ -209,7 +208,7 @@ pub(in crate::linux) fn woken<W: World>(
     None
 }
 
-/// Ends the task's wait in the kernel if the task takes a signal. Otherwise the wait goes on.
+/// Ends the task's wait if the task takes a signal. Otherwise the wait goes on.
 pub(in crate::linux) fn interrupt<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -230,17 +229,17 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
         if task.moved > 0 {
-            // Bytes that the call has written stay written, so it returns their number.
+            // The call returns the number of bytes that it has written.
             let moved = std::mem::take(&mut task.moved);
             task.give(moved);
         } else if again {
-            // The handler returns to the call's instruction, which makes the call again.
+            // The handler returns to the call's instruction.
             task.hart.pc = task.hart.pc.wrapping_sub(4);
             task.phase = Phase::Runs;
         } else {
             if let Interrupted::EndsWithRest(to) = task.interrupted {
                 let rest = task.deadline.map_or(0, |end| end.saturating_sub(now));
-                // If the pointer is wrong, the rest of the time is not written. The wait is over in any case.
+                // If the pointer is wrong, the rest of the time is lost. The wait is over in any case.
                 let _ = time::write(&mut process.memory.space, to, rest);
             }
             task.give(EINTR.negated());

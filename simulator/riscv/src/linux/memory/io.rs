@@ -13,8 +13,8 @@ const MOST: u64 = 0x7FFF_F000;
 /// The most bytes that one call copies between files.
 const MOST_COPIED: u64 = 1 << 20;
 
-/// Divides parts of memory into pieces, in order. Yields each piece's address and length. If all parts are empty,
-/// yields one empty piece.
+/// Divides parts of memory into pieces, in order: each an address and a length. If all parts are empty, yields one
+/// empty piece.
 fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
     let mut left = MOST;
     let is_empty = parts.iter().all(|(_, length)| *length == 0);
@@ -33,8 +33,7 @@ fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
         })
 }
 
-/// The result of a call after a piece has failed: the number of bytes that it has moved, or the error if it has moved
-/// none.
+/// The result after a piece has failed: the number of bytes moved before, or the error if that number is 0.
 fn unless(error: Errno, done: u64) -> Value {
     match done {
         0 => Err(error),
@@ -58,7 +57,7 @@ impl Memory {
         self.before_reading(files, number);
         let mut done = 0;
         for (address, length) in pieces(parts) {
-            // If the program's memory has no room for all bytes, the rest stays in the file.
+            // Bytes without room in the program's memory stay in the file.
             let room = self.space.writable(address, length as u64) as usize;
             let at = offset.map(|offset| offset.saturating_add(done));
             if room == 0 && length > 0 {
@@ -89,7 +88,7 @@ impl Memory {
         Ok(done)
     }
 
-    /// Reads a counter. Its eight bytes may be spread over several parts.
+    /// Reads a counter's eight bytes, which may lie in several parts.
     fn read_count(&mut self, files: &mut Files, number: u64, parts: &[(u64, u64)]) -> Value {
         let mut left = 8;
         let mut places = Vec::new();
@@ -121,7 +120,7 @@ impl Memory {
         offset: Option<u64>,
     ) -> Value {
         if parts.len() > 1 && parts[0].1 == 0 && files.is_counter(number) {
-            // Linux writes one part at a time, and a counter refuses a part of fewer than eight bytes.
+            // Linux writes part by part, and a counter refuses fewer than eight bytes.
             return Err(EINVAL);
         }
         let mut done = 0;
@@ -131,8 +130,8 @@ impl Memory {
             if let Err(fault) = self.space.read(address, &mut bytes) {
                 files.may_write(number, at)?;
                 if fault.why == Why::BehindFile {
-                    // Linux finds this fault when it copies, after it has checked the file. qemu finds other faults
-                    // before the check.
+                    // Linux finds this fault when it copies, after its checks of the file. qemu finds other faults
+                    // earlier.
                     files.has_reader(number)?;
                     files.grow_to(number, at)?;
                 }
@@ -171,7 +170,7 @@ impl Memory {
     }
 
     /// `sendfile`, `copy_file_range`: copies bytes from one file to another. A word may hold the offset in a file, and
-    /// the call advances this word. Without a word, the call uses the file's current position.
+    /// the call advances it. Without a word, the call uses the file's position.
     pub(crate) fn transfer(
         &mut self,
         files: &mut Files,

@@ -10,13 +10,13 @@ use crate::memory::{Content, END, Key, PAGE, Part, Physical, Region, Space, righ
 use std::fs::File;
 use std::rc::Rc;
 
-/// Mappings without an address from the program lie below this address. The main thread's stack lies above it.
+/// Mappings without a given address lie below this address. The main thread's stack lies above it.
 pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 
 /// All rights.
 const ANY: u8 = right::READ | right::WRITE | right::EXECUTE;
 
-/// The bits that make a mapping shared or private. Only `SHARED_VALIDATE` refuses `SYNCHRONOUS`.
+/// The bits that make a mapping shared or private. Only the third value refuses `SYNCHRONOUS`.
 const KIND: u64 = 0xF;
 const SHARED: u64 = 1;
 const PRIVATE: u64 = 2;
@@ -34,7 +34,7 @@ const DONT_NEED: u64 = 4;
 /// The advice that `madvise` accepts. Only `DONT_NEED` has an effect.
 const KNOWN_ADVICE: [u64; 17] = [0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 21];
 
-/// Returns the length of the whole pages that hold this many bytes.
+/// Returns the length of the whole pages for this many bytes.
 fn pages(length: u64) -> Result<u64, Errno> {
     match length {
         0 => Err(EINVAL),
@@ -43,7 +43,7 @@ fn pages(length: u64) -> Result<u64, Errno> {
     }
 }
 
-/// Checks a range of pages that the guest gives, and rounds its length up to whole pages.
+/// Checks the guest's range of pages, and rounds its length up.
 fn range(address: u64, length: u64) -> Result<(u64, u64), Errno> {
     let length = pages(length)?;
     if !address.is_multiple_of(PAGE) {
@@ -58,14 +58,14 @@ fn range(address: u64, length: u64) -> Result<(u64, u64), Errno> {
 /// The memory of a process.
 pub(crate) struct Memory {
     pub(crate) space: Space,
-    /// The start and the end of the heap. `brk` moves the end.
+    /// The start and end of the heap. `brk` moves the end.
     heap: (u64, u64),
     /// Files with pages that the program may have written.
     shared: Vec<(Key, Rc<File>)>,
 }
 
 impl Memory {
-    /// Creates an empty address space in a machine's physical memory.
+    /// Creates empty memory for a process, within a machine's.
     pub(crate) fn new(physical: Physical) -> Self {
         Self {
             space: Space::new(physical),
@@ -74,7 +74,7 @@ impl Memory {
         }
     }
 
-    /// Returns a copy for another process, or `None` if the machine has no memory for it.
+    /// Returns a copy for another process, or `None` without memory for it.
     pub(crate) fn fork(&self) -> Option<Self> {
         Some(Self {
             space: self.space.fork()?,
@@ -83,7 +83,6 @@ impl Memory {
         })
     }
 
-    /// Begins an empty heap at an address.
     pub(crate) fn begin_heap(&mut self, at: u64) {
         self.heap = (at, at);
     }
@@ -161,12 +160,12 @@ impl Memory {
         } else {
             let mapped = self.map_file(files, file, [start, offset], (is_shared, rights));
             if mapped.is_err() && files.get(file)?.end().is_some_and(|end| end.is_socket()) {
-                // Linux has unmapped the range before it asks the socket.
+                // Linux unmaps the range before it asks the socket.
                 self.space.unmap(start, length);
             }
             let mapped = mapped?;
             if !is_shared && rights & right::EXECUTE != 0 {
-                // This is a library's code. The library's base is the address of offset 0 in its file.
+                // This is a library's code, based at the address of its file's offset 0.
                 names.add(&files.content(file)?, start.wrapping_sub(offset));
             }
             mapped
@@ -285,8 +284,8 @@ impl Memory {
         })
     }
 
-    /// Returns the length of a range that is to move. Fails unless the range lies in one mapping. A range without a
-    /// length is allowed in shared memory, which is then mapped once more.
+    /// Returns the length of a range that is to move. The range must lie in one mapping. If it is empty, it must be
+    /// shared memory, which is then mapped once more.
     fn movable(&self, start: u64, length: u64) -> Value {
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         if length == 0 && !region.is_shared() {
@@ -298,8 +297,8 @@ impl Memory {
         }
     }
 
-    /// Moves a range of one mapping to `to`, where the range has the length `new`. Returns `to`. If `keeps`, the old
-    /// range stays mapped, and looks as if the program had never written to it.
+    /// Moves a range of one mapping to `to` with the length `new`. Returns `to`. If `keeps`, the old range stays
+    /// mapped, as if the program had never written to it.
     fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2], keeps: bool) -> u64 {
         let Some((_, region)) = self.space.region(start) else {
             return to;

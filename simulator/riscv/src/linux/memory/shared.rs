@@ -97,15 +97,14 @@ impl Memory {
         self.synchronise()
     }
 
-    /// Writes stores to mapped pages into their files before a file is read.
+    /// Writes stores to mapped pages back before a file is read.
     pub(super) fn before_reading(&mut self, files: &Files, number: u64) {
         if !self.shared.is_empty() && matches!(files.get(number), Ok(Open::File { .. })) {
             self.write_back();
         }
     }
 
-    /// Updates mapped pages after `bytes` were written to a file. Without `at`, the bytes end at the file's current
-    /// position.
+    /// Updates mapped pages after a write of `bytes` to a file. Without `at`, the bytes end at the file's position.
     pub(super) fn after_writing(
         &mut self,
         files: &Files,

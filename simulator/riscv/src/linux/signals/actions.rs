@@ -14,14 +14,14 @@ pub(super) struct Action {
     pub(super) mask: u64,
 }
 
-/// The process's signal handlers, and the signals sent to the process as a whole.
+/// The process's signal handlers and its own signals.
 #[derive(Default)]
 pub(crate) struct Signals {
     pub(super) actions: BTreeMap<u64, Action>,
     /// Signals to the process that no thread took when they were sent.
     pub(super) pending: Pending,
-    /// Counts the signals sent to threads and the timers set. After a change, each thread checks whether the signal or
-    /// timer concerns it.
+    /// Counts the signals sent to threads and the timers set. After a change, each thread checks whether it is
+    /// concerned.
     pub(crate) sent: u64,
     /// The signals that a `signalfd` reads or has read. Such a signal wakes the readers.
     pub(super) watched: u64,
@@ -67,7 +67,7 @@ impl Signals {
             );
             let is_ignored = handler == IGNORE || handler == DEFAULT && !Signal(number).kills();
             if is_ignored {
-                // An ignored signal no longer waits, neither in the process nor in a thread.
+                // An ignored signal waits no longer, in the process or in a thread.
                 self.pending.forget(Signal(number));
                 threads.forget(Signal(number));
             }
@@ -80,7 +80,7 @@ impl Signals {
         Ok(0)
     }
 
-    /// Whether a call that the signal's handler interrupts is made again. Returns `None` if the signal has no handler.
+    /// Whether a call that the signal's handler interrupts is made again. Returns `None` without a handler.
     pub(crate) fn restarts(&self, signal: Signal) -> Option<bool> {
         let action = self.actions.get(&signal.0)?;
         (action.handler > IGNORE).then_some(action.flags & RESTARTS != 0)
@@ -94,7 +94,7 @@ impl Signals {
         }
     }
 
-    /// Notes that the program reads the signals of `set` from a file (`signalfd`).
+    /// Notes that a file (`signalfd`) reads these signals.
     pub(crate) fn watch(&mut self, set: u64) {
         self.watched |= set;
     }
@@ -105,7 +105,7 @@ impl Signals {
         own | self.pending.bits()
     }
 
-    /// Whether the process ignores its children. If so, nothing remains of a child that has ended.
+    /// Whether the process ignores its children. Nothing remains of an ignored child that ends.
     pub(crate) fn forgets_children(&self) -> bool {
         let action = self.actions.get(&CHILD.0);
         action.is_some_and(|it| it.handler == IGNORE || it.flags & FORGETS_CHILDREN != 0)
@@ -134,8 +134,7 @@ impl Signals {
         self.next_of(threads, task.number, !task.mask)
     }
 
-    /// Takes a waiting signal of a set for a thread. The thread's own signals come before the process's, and lower
-    /// numbers come first.
+    /// Takes a waiting signal of a set for a thread. The thread's own signals come first, and lower numbers first.
     pub(crate) fn next_of(&mut self, threads: &mut Threads, thread: u32, set: u64) -> Option<Sent> {
         let own = &mut threads.get_mut(thread)?.pending;
         own.take(set).or_else(|| self.pending.take(set))

@@ -11,8 +11,7 @@ use crate::memory::{Content, PAGE, Region, Space, right};
 const ONCE: u64 = 0x8000_0000;
 const NO_DEFER: u64 = 0x4000_0000;
 const ON_ALTERNATE: u64 = 0x0800_0000;
-/// Offsets in the frame: the alternate stack, the signal mask, the integer registers and the floating-point registers
-/// of its `ucontext`.
+/// Offsets in the frame: alternate stack, signal mask, integer and floating-point registers.
 const STACK: u64 = INFO + 16;
 const MASK: u64 = INFO + 40;
 const REGISTERS: u64 = INFO + 176;
@@ -29,8 +28,8 @@ const DISARMS: u32 = 1 << 31;
 const TRAMPOLINE: u64 = 0x3F_FFFF_0000;
 
 impl Signals {
-    /// Makes the task run the signal's handler. Returns `false` if the signal has no handler, or if the stack has no
-    /// room for the frame. Returns `true` for an ignored signal.
+    /// Makes the task run the signal's handler. Returns `false` without a handler or room on the stack, and `true` for
+    /// an ignored signal.
     pub(crate) fn deliver(
         &mut self,
         space: &mut Space,
@@ -99,7 +98,7 @@ impl Signals {
     }
 }
 
-/// Maps the code at the return address of handlers, unless it is already mapped.
+/// Maps the return address of handlers, unless it is mapped.
 fn map_trampoline(space: &mut Space) {
     if !space.is_free(TRAMPOLINE, PAGE) {
         return;

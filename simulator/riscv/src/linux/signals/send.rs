@@ -55,7 +55,7 @@ impl Signals {
         Ok(0)
     }
 
-    /// Wakes the readers of a `signalfd` if a `signalfd` reads the signal.
+    /// Wakes the readers of a `signalfd` for this signal.
     fn wake_watchers<W: World>(&self, world: &mut W, sent: Sent) {
         if self.watched & sent.signal.bit() != 0 {
             world.futex_wake(STREAMS, u32::MAX);

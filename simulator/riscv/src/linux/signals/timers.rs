@@ -9,7 +9,7 @@ use crate::linux::world::World;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// How a timer gives notice when its time is over: not at all, to the process, or to a thread.
+/// How a timer gives notice: not at all, to the process, or to a thread.
 const NOTHING: u32 = 1;
 const TO_PROCESS: u32 = 0;
 const TO_THREAD: u32 = 4;
@@ -33,7 +33,7 @@ struct Timer {
     to: Target,
     sent: Sent,
     due: Option<u64>,
-    /// The time between two signals, or 0 for a timer that sends one signal.
+    /// The time between two signals, or 0 for a single signal.
     every: u64,
     overruns: u32,
 }
@@ -45,8 +45,8 @@ pub(crate) struct Timers {
     next: u64,
 }
 
-/// Returns the thread that sends a timer's signal when the timer is due. If no thread takes a signal to the process,
-/// the main thread sends it, and the signal waits in the process.
+/// Returns the thread that sends a timer's signal. If no thread takes the process's signal, the main thread sends it,
+/// and the signal waits in the process.
 fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     match target {
         Target::Nobody => None,
@@ -56,7 +56,7 @@ fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
 }
 
 impl Timer {
-    /// Sends the timer's signal, and sets the time of the next signal.
+    /// Sends the signal, and sets the next time.
     fn expire(&mut self, signals: &mut Signals, threads: &mut Threads, now: u64) {
         let due = self.due.unwrap_or(now);
         let more = (now - due).checked_div(self.every).unwrap_or(0);
@@ -91,13 +91,13 @@ impl Timer {
 
 impl Timers {
     fn get(&mut self, number: u64) -> Result<&mut Timer, Errno> {
-        // The number is an `int`, so the upper 32 bits do not count.
+        // The number is an `int`.
         self.by_number
             .get_mut(&(number & 0xFFFF_FFFF))
             .ok_or(EINVAL)
     }
 
-    /// Prepares for another program, which keeps only the timer of `setitimer`.
+    /// Keeps only the timer of `setitimer`, for another program.
     pub(crate) fn keep_interval(&mut self) {
         self.by_number.retain(|&number, _| number == INTERVAL);
     }
@@ -219,7 +219,6 @@ impl Timers {
         Ok(0)
     }
 
-    /// Expires the due timers of a thread.
     pub(crate) fn expire(
         &mut self,
         signals: &mut Signals,

@@ -25,7 +25,7 @@ fn numbers(text: &str) -> BTreeSet<u32> {
     .collect()
 }
 
-/// Returns the numbers of the bits that a mask sets.
+/// Returns the bits of a mask.
 fn bits(text: &str) -> BTreeSet<u32> {
     let words = text.trim().split(',').rev();
     let words = words.map(|word| u32::from_str_radix(word, 16).unwrap());
@@ -94,7 +94,7 @@ fn all_that_a_folder_names_is_there() {
     walk(&Topology::flat(7), "/sys", &mut BTreeSet::new());
 }
 
-/// Checks that the files of all cores list sets that partition the cores, and that the masks say the same.
+/// Checks that the lists of all cores partition the cores, and that the masks agree.
 fn check_partition(topology: &Topology, list: &str, mask: &str) -> BTreeSet<BTreeSet<u32>> {
     let mut sets = BTreeSet::new();
     for core in 0..topology.cores() {

@@ -4,7 +4,7 @@ use super::program::{ARENA, Arg, NOTES, Op, SKIPS, Same, Step};
 use super::{files, memory, signals};
 use fastrand::Rng;
 
-/// Random steps of a sequence, without the steps that clean up and the steps that read all memory.
+/// Random steps of a sequence, without those that clean up and read all memory.
 const LENGTH: usize = 40;
 /// The number of pages in the arena.
 pub(super) const PAGES: u64 = 16;
@@ -16,7 +16,7 @@ pub(super) const TIMER: u8 = 4;
 pub(super) const CHOSEN: u64 = 16 * PAGE;
 pub(super) const PROCESS: u8 = 6;
 pub(super) const THREAD: u8 = 7;
-/// The slot of the second thread's number. Without a second thread, the slot has the first thread's number.
+/// The slot of the second thread's number, or else the first thread's.
 pub(super) const SECOND: u8 = 8;
 /// Files that a sequence closes at its start.
 pub(super) const FILES: std::ops::Range<u64> = 3..12;
@@ -31,7 +31,7 @@ pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
 }
 
 impl Op {
-    /// A call with these arguments. Its results in qemu and in the simulator must be equal.
+    /// A call with these arguments. Both systems must return the same.
     pub(super) fn call(name: &'static str, number: u64, args: &[Arg]) -> Self {
         Self {
             name,
@@ -68,8 +68,7 @@ impl Op {
         }
     }
 
-    /// Sets the words that the call reads or writes. After the call, the words in qemu and in the simulator must be
-    /// equal.
+    /// Sets the words that the call reads or writes. They must be the same afterwards.
     pub(super) fn words(self, words: &[u64]) -> Self {
         let blob = words.iter().map(|&word| (word, Same::Exactly)).collect();
         Self { blob, ..self }
@@ -100,7 +99,7 @@ fn set_mask(name: &'static str, mask: u64) -> Op {
     Op::call(name, 135, &args).words(&[mask])
 }
 
-/// Steps of a second thread. The thread that makes it takes no signals meanwhile.
+/// Steps of a second thread. Its maker takes no signals meanwhile.
 fn thread(steps: Vec<Op>) -> Vec<Op> {
     let mark = |step| Op {
         step,
@@ -144,11 +143,10 @@ fn clean() -> Vec<Op> {
     ops
 }
 
-/// One sequence of calls about memory and files. If `with_signals`, the calls are also about signals, timers and
-/// futexes.
+/// One sequence of calls about memory and files. If `with_signals`, also about signals, timers and futexes.
 pub(super) fn sequence(rng: &mut Rng, with_signals: bool) -> Vec<Op> {
     let mut ops = clean();
-    // A sequence draws most of its calls from one of the parts.
+    // A sequence draws most calls from one part.
     let parts = if with_signals { 3 } else { 2 };
     let most = rng.u8(..parts);
     let some = |rng: &mut Rng, ops: &mut Vec<Op>, count: usize| {

@@ -186,7 +186,7 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
             Op::call("ioctl", 29, &args).words(&[0])
         }
         _ => {
-            // Compares only the result, and not the file's state.
+            // Compares only the result.
             let args = [Arg::Is(file(rng)), Arg::Blob(0)];
             let mut op = Op::call("fstat", 80, &args).words(&[0; 15]);
             for word in 0..15 {

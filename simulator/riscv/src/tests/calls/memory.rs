@@ -4,7 +4,7 @@ use super::draw::{ADDRESSES, CHOSEN, FILES, PAGE, PAGES, one_of};
 use super::program::{ARENA, Arg, Op, Same};
 use fastrand::Rng;
 
-/// A random address in the arena, or in a mapping that the system has placed. Most addresses are the first of a page.
+/// A random address in the arena, or in a mapping that the system has placed. Most are the first of a page.
 pub(super) fn address(rng: &mut Rng) -> Arg {
     let odd = if rng.u8(..12) == 0 {
         rng.u64(..PAGE)
@@ -18,7 +18,7 @@ pub(super) fn address(rng: &mut Rng) -> Arg {
     }
 }
 
-/// A random length. No length is so long that qemu would unmap itself.
+/// A random length, never so long that qemu would unmap itself.
 fn length(rng: &mut Rng) -> u64 {
     match rng.u8(..16) {
         0 => 0,
@@ -28,8 +28,7 @@ fn length(rng: &mut Rng) -> u64 {
 }
 
 fn rights(rng: &mut Rng) -> u64 {
-    // No right to execute: qemu does not pass this right to the host, so the host merges mappings that differ only in
-    // this right.
+    // No right to execute: qemu does not pass it to the host, so the host merges mappings that differ only in it.
     one_of(rng, &[0, 1, 3, 3, 3, 3, 3])
 }
 
@@ -39,8 +38,8 @@ const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
 const POPULATE: u64 = 0x8000;
 
-/// A random address in the arena. The function returns no address that the system has chosen: once such memory is
-/// unmapped, qemu may use it itself.
+/// A random address in the arena, never one that the system has chosen. Once such memory is unmapped, qemu may use it
+/// itself.
 fn fixed(rng: &mut Rng) -> Arg {
     match address(rng) {
         Arg::Slot(_, at) => Arg::Is(ARENA + at / PAGE * PAGE),
@@ -54,7 +53,7 @@ fn map(rng: &mut Rng) -> Op {
     let kind = one_of(rng, &[PRIVATE, PRIVATE, PRIVATE, SHARED, SHARED]);
     let kind = if rng.u8(..32) == 0 { 0 } else { kind };
     let place = one_of(rng, &[FIXED, FIXED, FIXED, FIXED, 0]);
-    // `MAP_NORESERVE` is left out: Linux does not merge such memory with its neighbours, and `mremap` fails at the
+    // `MAP_NORESERVE` is left out: Linux does not merge such memory with its neighbours, so `mremap` fails at the
     // border.
     let more = one_of(rng, &[0, 0, 0, POPULATE]);
     let is_file = rng.u8(..4) == 0;
@@ -87,8 +86,8 @@ fn map(rng: &mut Rng) -> Op {
 }
 
 fn remap(rng: &mut Rng) -> Op {
-    // `MREMAP_MAYMOVE` alone is left out for mappings that grow: qemu always moves such a mapping, and Linux grows it
-    // in place if there is room.
+    // `MREMAP_MAYMOVE` alone is left out for growth: qemu always moves the mapping, and Linux grows it in place if
+    // there is room.
     const MOVES_TO: u64 = 2;
     const KEEPS: u64 = 4;
     let flags = one_of(rng, &[0, 0, 3, 3, 3, MOVES_TO, KEEPS]);

@@ -1,8 +1,8 @@
-//! Random system calls in qemu-user and in the simulator: results, errors, signals and memory must be the same.
+//! Random system calls in qemu-user and in the simulator: equal results, errors, signals and memory.
 //!
 //! Without `qemu-riscv64`, the test is skipped with a message. `MANYCORE_FUZZ` is the number of programs, each of
-//! [`SEQUENCES`] sequences. `MANYCORE_FUZZ=12..13` repeats one program. The test does not draw calls that differ by
-//! choice: `docs/guests.md` has their table.
+//! [`SEQUENCES`] sequences. `MANYCORE_FUZZ=12..13` repeats one. Intended differences are not drawn: `docs/guests.md`
+//! has their table.
 
 mod draw;
 mod files;
@@ -21,7 +21,7 @@ use std::fmt::Write;
 
 /// The number of sequences in a program.
 const SEQUENCES: usize = 16;
-/// The number of programs in the tests of each change. They have some hundreds of sequences.
+/// Programs in the tests of each change: some hundreds of sequences.
 const QUICK: u64 = 24;
 
 /// The most runs in the search for a shorter program that still differs.
@@ -45,12 +45,12 @@ fn random_calls_do_what_qemu_does() {
     }
 }
 
-/// Runs all sequences one after the other, in qemu and in the simulator.
+/// Runs all sequences one after the other, in both systems.
 fn compare(sequences: &[Vec<Op>]) -> &'static str {
     let beside = Beside::new();
     let whole = sequences.concat();
     if beside.run(&program(&whole)).is_none() {
-        // qemu waits for ever for memory that it takes to be mapped. The sequences that end are compared alone.
+        // qemu waits for ever for memory that it takes to be mapped. The other sequences end.
         for (which, sequence) in sequences.iter().enumerate() {
             if first_difference(&beside, sequence).is_some() {
                 show(&beside, which, sequence);
@@ -67,7 +67,7 @@ fn compare(sequences: &[Vec<Op>]) -> &'static str {
         let alone = &sequences[which];
         match first_difference(&beside, alone) {
             Some(_) => show(&beside, which, alone),
-            // The difference needs something that an earlier sequence has left.
+            // An earlier sequence has left something that matters.
             None => show(&beside, which, &whole),
         }
     }
@@ -81,7 +81,7 @@ fn show(beside: &Beside, which: usize, ops: &[Op]) -> ! {
     panic!("sequence {which}: {text}");
 }
 
-/// The first step after which qemu and the simulator differ, and a text of all steps until then.
+/// The first step with a difference between qemu and the simulator, and a text of all steps until then.
 fn first_difference(beside: &Beside, ops: &[Op]) -> Option<(usize, String)> {
     let (ours, theirs) = beside.run(&program(ops))?;
     let (ours, theirs) = (words(&ours), words(&theirs));
@@ -150,8 +150,8 @@ fn shrink(beside: &Beside, ops: &[Op]) -> Vec<Op> {
             tries += 1;
             let mut fewer = ops.clone();
             let cut = fewer.drain(at..(at + part).min(ops.len()));
-            // Set-up steps stay: without handlers, signals would kill the program; without the slot of its number, it
-            // would kill other processes.
+            // Set-up steps stay: without handlers, signals would kill the program; without its number, it would kill
+            // others.
             let kept: Vec<Op> = cut.filter(|op| op.name == draw::SET_UP).collect();
             if kept.len() == part {
                 at += part;

@@ -1,7 +1,7 @@
-//! Turns sequences of system calls into a program that notes what each call leaves behind.
+//! Turns system calls into a program that notes what each call leaves behind.
 //!
-//! Each call has a record: its number and arguments, its result, the end of the handlers' log after the call, and a few
-//! words that the call may read or write. At its end, the program writes all records and the log.
+//! Each call has a record: its number and arguments, its result, the end of the handlers' log, and a few words that the
+//! call may read or write. At its end, the program writes all records and the log.
 
 use super::super::{elf, i_type, s_type};
 use super::thread;
@@ -47,7 +47,7 @@ const REGISTERS: i32 = 176;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arg {
     Is(u64),
-    /// The number in a slot, which is an earlier call's result, plus this number.
+    /// A slot's value, which is an earlier call's result, plus this number.
     Slot(u8, u64),
     /// The address of a word of the call's own record.
     Blob(usize),
@@ -59,15 +59,14 @@ pub(super) enum Same {
     Exactly,
     /// The same error. If the system chose the addresses, the same place in a page; otherwise the same address.
     Address,
-    /// Like `Address`, but `EBADF` and `EINVAL` are the same error: qemu may check the file and the flags in another
-    /// order.
+    /// Like `Address`, but `EBADF` and `EINVAL` are equal: qemu may check the file and the flags in another order.
     Mapping,
     /// The same error, or any two numbers that the systems chose.
     Number,
-    /// The same value, with two exceptions. qemu may check the buffer before it finds another error or the file's end.
-    /// qemu may also take a bad part of a vector for an empty part.
+    /// The same value, except that qemu may check the buffer before it finds another error or the file's end, and may
+    /// take a bad part of a vector for an empty one.
     Buffer,
-    /// Like `Buffer`, but qemu may also check a vector before it checks the file and the place in it.
+    /// Like `Buffer`, but qemu may also check a vector before the file and the place in it.
     Vector,
     /// Both are zero, or neither.
     Sign,
@@ -94,7 +93,7 @@ pub(super) struct Op {
     pub(super) same: Same,
     /// The slot that keeps the result.
     pub(super) slot: Option<u8>,
-    /// The record's own words before the call, and how each word is compared after it.
+    /// The record's own words before the call, and how they are compared after it.
     pub(super) blob: Vec<(u64, Same)>,
 }
 
@@ -139,7 +138,7 @@ fn handlers() -> Vec<u32> {
         ld(T0, A0 + 2, REGISTERS),
         addi(T0, T0, 4),
         sd(A0 + 2, T0, REGISTERS),
-        // The result of a load or store that faults is the signal and the code, added to a mark.
+        // A load or store that faults results in the signal and the code, added to a mark.
         i_type(0x03, T1, 2, A0 + 1, 8),
         lui(T2, 0x0FA1_7000),
         add(T1, T1, T2),
@@ -224,7 +223,7 @@ pub(super) fn program(ops: &[Op]) -> Vec<u8> {
         }
         records.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     }
-    // Calls write(1, ...) for the records and for the log, then exit(0).
+    // write(1, ...) of the records and of the log, exit(0)
     let length = records.len().next_multiple_of(4096);
     for (address, length) in [(RECORDS, length as u64), (LOG, LOG_BYTES)] {
         code.extend([lui(A0 + 1, address), lui(A0 + 2, length)]);
@@ -254,7 +253,7 @@ const EINVAL: i64 = 22;
 const ESPIPE: i64 = 29;
 
 impl Same {
-    /// Whether a value in the simulator and a value in qemu count as the same.
+    /// Whether a value in the simulator equals qemu's.
     pub(super) fn holds(self, ours: u64, other: u64) -> bool {
         let failed = |value: u64| value as i64 >= -4095 && (value as i64) < 0;
         let fixed = |value: u64| (ARENA - 0x10_0000..ARENA + 0x100_0000).contains(&value);

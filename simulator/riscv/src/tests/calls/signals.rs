@@ -56,7 +56,7 @@ fn mask(rng: &mut Rng) -> Op {
     Op::call("rt_sigprocmask", 135, &args).words(&[set(rng), 7])
 }
 
-/// `rt_sigtimedwait` with a time of 0 or with a wrong time, so that it does not wait.
+/// `rt_sigtimedwait` without a wait: its time is 0 or wrong.
 fn take(rng: &mut Rng) -> Op {
     let nanoseconds = if rng.u8(..12) == 0 { 1 << 30 } else { 0 };
     let words = [set(rng), 0, nanoseconds, 7, 7, 7, 7];
@@ -152,7 +152,7 @@ fn interval(rng: &mut Rng) -> Op {
     }
 }
 
-/// `futex` of one thread: no thread sleeps on a word, and a wait ends when its time is over.
+/// `futex` of one thread. Each wait ends when its time is over.
 fn futex(rng: &mut Rng) -> Op {
     const PRIVATE: u64 = 128;
     let operation = one_of(rng, &[0, 0, 1, 1, 3, 4, 5, 9, 10, 6, 7, 8, 99]);
