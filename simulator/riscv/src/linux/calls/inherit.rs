@@ -100,7 +100,7 @@ pub(super) fn is_owner(space: &mut Space, task: &Task, address: u64) -> Result<(
     }
 }
 
-/// Unlocks the task's mutex. All waiters try again, and the first one takes it.
+/// Unlocks the task's mutex. All waiters try again, and the first takes it.
 pub(super) fn unlock<W: World>(
     space: &mut Space,
     task: &Task,

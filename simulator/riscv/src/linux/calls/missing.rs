@@ -50,7 +50,7 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (116, "syslog", Told),
     (117, "ptrace", Told),
     (127, "sched_rr_get_interval", Quiet),
-    // Only signal handlers with knowledge of Linux's restarts make this call.
+    // Only a signal handler that knows Linux's restarts makes this call.
     (128, "restart_syscall", Quiet),
     (142, "reboot", Told),
     (159, "setgroups", Told),

@@ -78,7 +78,8 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
     Ok(0)
 }
 
-/// `prlimit64`. A new stack limit holds for the process's next program. Other limits stay: 1,024 open files, else none.
+/// `prlimit64`. A new stack limit holds for the process's next program. Other limits are fixed: 1,024 open files, and
+/// none for other resources.
 pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
     let space = &mut process.memory.space;
     let limit = match resource {
