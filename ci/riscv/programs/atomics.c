@@ -1,4 +1,4 @@
-/* Atomics of all widths by many threads: bytes and halves, a lock-free stack, a sequence lock. */
+/* Many threads use atomics of all widths: bytes, half words, a lock-free stack, a sequence lock. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Behind the end of a mapped file: zeros to the end of its last page, then SIGBUS, until it grows. */
+/* Accesses behind the end of a mapped file: zeros in its last page, then SIGBUS until the file grows. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Expressions: recursive descent, longjmp out of the depth, decimal and hexadecimal numbers. */
+/* Expressions: recursive descent, longjmp out of nested calls, decimal and hexadecimal numbers. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Virtual channels: a barrier by a counting port, a broadcast, and a region of interest. */
+/* Virtual channels: a barrier with a counting port, a broadcast, and a region of interest. */
 #define _GNU_SOURCE
 #include "../../../simulator/riscv/include/manycore.h"
 #include <pthread.h>

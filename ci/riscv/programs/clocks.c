@@ -1,4 +1,4 @@
-// Files that tell of time and of signals: timerfd, signalfd, with poll and epoll.
+// Files that report times and signals: timerfd and signalfd, with poll and epoll.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>

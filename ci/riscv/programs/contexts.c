@@ -1,4 +1,4 @@
-/* Jumps out of handlers, timers that interrupt a loop, contexts, a signal that kills. */
+/* Jumps out of handlers, timers that interrupt a loop, contexts, a signal that kills the program. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>

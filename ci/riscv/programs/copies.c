@@ -1,5 +1,5 @@
-/* What sed, cp, chmod, perl and cat ask of files: flags of numbers, places in folders, rights by
-   number, copies in the kernel, files of memory, attributes that no file has. */
+/* File calls of sed, cp, chmod, perl and cat: flags of descriptors, places in folders, rights by
+   descriptor, copies in the kernel, files in memory, attributes that no file has. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ int main(void) {
     fcntl(pair[0], F_SETFD, FD_CLOEXEC), fcntl(pair[0], F_SETFL, O_NONBLOCK);
     flags(pair[0]), ioctl(pair[0], FIONCLEX), flags(pair[0]), ioctl(pair[1], FIOCLEX);
     flags(pair[1]), flags(dup3(file, 20, O_CLOEXEC)), puts("");
-    /* At its end, wherever the place is; also if that is asked for later. */
+    /* O_APPEND writes at the end, wherever the file position is, also if the flag is set later. */
     int other = open("one", O_RDWR);
     (void)!write(file, "12", 2), lseek(file, 0, SEEK_SET), (void)!write(file, "34", 2);
     fcntl(other, F_SETFL, O_APPEND), (void)!write(other, "56", 2);

@@ -1,4 +1,4 @@
-/* Files: made, written, sought, listed, removed; the standard input. */
+/* Makes, writes, seeks in, lists and removes files, and reads the standard input. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Code that is overwritten and flushed; code that is written through another mapping of its file. */
+/* Code that is overwritten and flushed, and code that is written through another mapping of its file. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What mkdir, cp, mv, ls and rm do: folders, copies, links of names, times, sizes, errors. */
+/* The calls of mkdir, cp, mv, ls and rm: folders, copies, links, times, sizes, errors. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

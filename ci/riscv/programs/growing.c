@@ -1,4 +1,4 @@
-/* mremap: a mapping that grows in steps, shrinks, moves to a place; realloc, which uses it. */
+/* mremap: a mapping that grows in steps, shrinks and moves to a given address. realloc uses mremap. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ int main(void) {
     grow(at, 65536, 131072, 0);
     at = grow(at, 65536, 131072, MREMAP_MAYMOVE);
     printf("%s %s\n", at, at + 4096);
-    /* Rights that differ part a mapping, and join it again. */
+    /* Different rights divide a mapping; equal rights join it again. */
     mprotect(at + 8192, 4096, PROT_READ);
     grow(at, 131072, 262144, MREMAP_MAYMOVE);
     mprotect(at + 8192, 4096, rights);

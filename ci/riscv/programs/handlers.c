@@ -1,4 +1,4 @@
-/* Signals among threads: sent, masked, nested handlers, one that ends the program. */
+/* Signals between threads: sent and masked signals, nested handlers, a signal that ends the program. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

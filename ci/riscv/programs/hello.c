@@ -1,4 +1,4 @@
-/* Arguments, the exit status, text to both streams. */
+/* Arguments, the exit status, and text to standard output and standard error. */
 #include <stdio.h>
 #include <string.h>
 int main(int argc, char **argv) {

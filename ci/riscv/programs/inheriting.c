@@ -1,4 +1,4 @@
-/* Mutexes with priorities, futexes that wake by bits, and those that change another word. */
+/* Mutexes with priority inheritance, wake-ups by bits, and wake-ups that change another word. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -67,7 +67,7 @@ int main(void) {
     long woken = futex(&first, FUTEX_WAKE_OP, 1, 1, &second,
                        FUTEX_OP(FUTEX_OP_ADD, 7, FUTEX_OP_CMP_EQ, 0));
     pthread_join(thread[0], NULL), pthread_join(thread[1], NULL);
-    /* How many slept already is the host's affair. */
+    /* The number of threads that already slept depends on the host. */
     printf("%d %u\n", woken >= 0, second);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Control that leaves functions: setjmp among threads and signals, and contexts that take turns. */
+/* Jumps out of functions: setjmp with threads and signals, and contexts that take turns. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

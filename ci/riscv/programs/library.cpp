@@ -1,4 +1,4 @@
-// The C++ library: containers, algorithms, variants, random numbers, exceptions that are carried on.
+// The C++ library: containers, algorithms, variants, random numbers, exceptions passed between threads.
 #include <algorithm>
 #include <any>
 #include <bitset>

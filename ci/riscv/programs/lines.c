@@ -1,4 +1,4 @@
-/* What sort, uniq and tac do: lines of the standard input by text, by number, by length. */
+/* The work of sort, uniq and tac: lines of the standard input, sorted by text, number and length. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

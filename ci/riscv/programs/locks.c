@@ -1,4 +1,4 @@
-/* Mutexes of each kind, read-write locks, spin locks, conditions with a time, once, keys. */
+/* Mutexes of each kind, read-write locks, spin locks, timed waits for conditions, once, keys. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What a program asks of its system, as far as every system answers alike. */
+/* Questions to the system that every system answers alike. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

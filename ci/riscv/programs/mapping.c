@@ -1,4 +1,4 @@
-/* mmap: private and shared pages of a file, rights that change, pages at a fixed place. */
+/* mmap: private and shared pages of a file, changes of rights, pages at a fixed address. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

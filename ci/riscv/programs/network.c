@@ -1,4 +1,4 @@
-// Sockets on the loopback device and Unix's: a server and its clients, polls, options, errors.
+// Loopback and Unix sockets: a server and its clients, polls, options, errors.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ static int fails(int result, int number) {
     return result == -1 && errno == number;
 }
 
-// Sends a line that grows, and reads the answers.
+// Sends lines of increasing length, and reads the answers.
 static int client(int port, int number) {
     int own = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in name = at(port);
@@ -53,7 +53,7 @@ static int client(int port, int number) {
     return read(own, answer, 1) == 0 ? 0 : 5;
 }
 
-// Answers in capitals until all clients have gone.
+// Answers in capitals until all clients have closed their sockets.
 static int serve(int listener, int clients) {
     int group = epoll_create1(0), open = 0, seen = 0, bytes = 0;
     struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
@@ -160,7 +160,7 @@ int main(void) {
         bad |= status;
     printf("clients %x\n", bad);
 
-    // A stream that is full, in both directions.
+    // Fills a stream in both directions.
     name = at(port);
     printf("connect %d\n", connect(own, (void *)&name, sizeof name));
     printf("again %d\n", fails(connect(own, (void *)&name, sizeof name), EISCONN));

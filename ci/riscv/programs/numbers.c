@@ -1,4 +1,4 @@
-/* Floating point in all rounding modes, conversions, and what printf makes of them. */
+/* Floating point in all rounding modes, conversions, and output with printf. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* OpenMP's tasks: with dependences, in groups, in loops; nested teams; locks; private copies. */
+/* OpenMP tasks with dependences, in groups and in loops; nested teams; locks; private copies. */
 #include <omp.h>
 #include <stdio.h>
 enum { N = 64 };

@@ -1,5 +1,5 @@
-/* Handlers that serve once, signals that cannot be handled or blocked; then a fault in the handler
- * of faults. */
+/* Handlers that run once, signals that cannot be handled or blocked, and then a fault in the
+ * handler of faults. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Each thread's own name and processor time; numbers that are no clock and no user of resources.
+// Each thread's name and processor time, and wrong numbers of clocks and of users of resources.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* writev and readv of parts over 64 MiB, parts of no use; random bytes of any length. */
+/* writev and readv of more than 64 MiB, empty and wrong parts, and random bytes of any length. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

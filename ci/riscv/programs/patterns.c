@@ -1,4 +1,4 @@
-/* What grep and sed do: regular expressions, and text that is replaced. */
+/* The work of grep and sed: regular expressions, and replacement of text. */
 #include <fnmatch.h>
 #include <regex.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Waits for files that other threads make ready: poll, select, epoll; pipes, counters of events,
-   pairs of sockets; masks of signals for the time of a wait. */
+/* Waits for files that other threads make ready: poll, select and epoll of pipes, event counters
+   and pairs of sockets. Signal masks hold during a wait. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

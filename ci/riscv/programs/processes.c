@@ -1,4 +1,4 @@
-// Processes: memory of their own, memory that is shared, pipes, signals, waits, groups, and errors.
+// Processes: private memory, shared memory, pipes, signals, waits, groups, and errors.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -211,7 +211,7 @@ int main(void) {
     got = read(pair[0], block, sizeof block);
     printf(" %zd %x\n", got, ended(made));
 
-    // Memory of the parent until it exits.
+    // The child uses the parent's memory until it exits.
     made = syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
     if (made == 0) {
         value = 7;
@@ -228,7 +228,7 @@ int main(void) {
     printf("killed %x\n", ended(-made) == -1 ? 0 : 1);
     printf("clone %d\n", syscall(SYS_clone, CLONE_THREAD, 0, 0, 0, 0) == -1 && errno == EINVAL);
 
-    // All of them at once.
+    // Many children at once.
     int started = 0;
     for (int i = 0; i < 60; i++)
         started += fork() == 0 ? (_exit(i), 0) : 1;

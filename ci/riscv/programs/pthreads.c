@@ -1,5 +1,5 @@
-/* Barriers, spin locks, locks of readers and writers, recursive mutexes, mutexes that check,
-   semaphores, waits with a limit, values of threads, cancellation. */
+/* Barriers, spin locks, read-write locks, recursive mutexes, error-checking mutexes, semaphores,
+   waits with a time limit, thread-specific values, cancellation. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

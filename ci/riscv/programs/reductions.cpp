@@ -1,4 +1,4 @@
-// OpenMP in C++: reductions of one's own, objects private to threads, exceptions inside of teams.
+// OpenMP in C++: user-defined reductions, objects private to threads, exceptions in teams.
 #include <omp.h>
 
 #include <algorithm>

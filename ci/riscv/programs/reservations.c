@@ -1,4 +1,4 @@
-/* Loops over lr and sc, atomic values of 1 to 16 bytes. */
+/* Loops with lr and sc for atomic values of 1 to 16 bytes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

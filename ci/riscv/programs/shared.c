@@ -1,4 +1,4 @@
-/* A file that is mapped to be shared: what is written to its pages, and to it. */
+/* A shared mapping of a file: writes to its pages, and writes to the file. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Handlers: one that is sent, one for a wild pointer, one with a mask; then a death. */
+/* Handlers of a sent signal, of a wild pointer, and with a mask; then a signal kills the program. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

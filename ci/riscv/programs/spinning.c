@@ -1,4 +1,4 @@
-/* Loops that wait: a flag, a bounded spin, a ticket lock, a sense-reversing barrier. */
+/* Loops that wait: for a flag, in a bounded spin, in a ticket lock, in a sense-reversing barrier. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sched.h>

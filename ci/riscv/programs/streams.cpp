@@ -1,4 +1,4 @@
-// Streams: formats, files, a stream buffer of one's own, failures as exceptions.
+// Streams: formats, files, a user-defined stream buffer, failures as exceptions.
 #include <cstdio>
 #include <fstream>
 #include <iomanip>

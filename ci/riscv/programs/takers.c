@@ -1,4 +1,4 @@
-/* Signals and timers of the process go to a thread that takes them, or wait until one does. */
+/* Signals and timers of the process go to a thread that takes them, or wait for such a thread. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -45,12 +45,12 @@ int main(void) {
     sigqueue(getpid(), SIGTERM, (union sigval){.sival_int = 5});
     pthread_join(thread, NULL);
     printf("%d %d %d %d\n", got[SIGUSR1], got[SIGALRM], got[SIGRTMIN] >= 3, got[SIGTERM]);
-    /* Nobody takes it: it waits for whoever does. */
+    /* No thread takes the signal, so it waits until a thread takes it. */
     int number;
     kill(getpid(), SIGHUP), sigpending(&pending), sigaddset(&one, SIGHUP);
     printf("%d ", sigismember(&pending, SIGHUP)), sigwait(&one, &number), sigpending(&pending);
     printf("%d %d\n", number == SIGHUP, sigismember(&pending, SIGHUP));
-    /* The main thread refuses what another one has a handler for. */
+    /* The main thread blocks a signal that the other thread handles. */
     struct sigaction action = {.sa_handler = handler};
     sigaction(SIGUSR2, &action, NULL), sigemptyset(&one), sigaddset(&one, SIGUSR2);
     pthread_sigmask(SIG_UNBLOCK, &one, NULL), pthread_create(&thread, NULL, spinner, NULL);

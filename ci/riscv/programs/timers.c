@@ -1,4 +1,4 @@
-/* Timers that send signals to threads, signals with values, handlers on a stack of their own. */
+/* Timers that send signals to threads, signals with values, handlers on their own stack. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static timer_t make(int value, long first, long every) {
     return timer;
 }
 
-/* A thread's own timer makes its own loop end, and a repeated one comes again and again. */
+/* Each thread's timer ends the thread's loop. A repeated timer sends its signal again and again. */
 static void *body(void *argument) {
     int me = (int)(long)argument;
     timer_t timer = make(me, 3000000, me == 1 ? 2000000 : 0);
@@ -67,7 +67,7 @@ int main(void) {
         pthread_create(&thread, NULL, body, (void *)i);
         pthread_join(thread, NULL);
     }
-    /* Signals with values wait while they are blocked, each one of them. */
+    /* Blocked signals with values all wait. */
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGRTMIN + 2);

@@ -1,4 +1,4 @@
-// An exception that nobody catches, thrown in a thread.
+// A thread throws an exception that no code catches.
 #include <stdexcept>
 #include <thread>
 int main() {

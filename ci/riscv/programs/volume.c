@@ -1,4 +1,4 @@
-/* What is set of files: links, rights, owners, times, lengths; users; what is no socket. */
+/* Properties of files: links, rights, owners, times, lengths; users; socket calls on other files. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Waits in the kernel that signals end: handlers that return to the call or not, cancellation,
-   signals that are waited for, timers, pipes; mutexes of threads that have ended. */
+/* Signals end waits in the kernel: handlers that return to the call or do not, cancellation,
+   waits for signals, timers, pipes; mutexes of threads that have ended. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static void handle(int flags) {
     sigaction(SIGUSR1, &action, 0);
 }
 
-/* Sends the first thread a signal until it has handled one more. */
+/* Sends the first thread signals until it has handled one. */
 static void *disturb(void *argument) {
     int before = handled;
     while (handled == before) {

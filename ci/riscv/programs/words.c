@@ -1,4 +1,4 @@
-/* What wc does, with options: lines, words, bytes and the longest line of the standard input. */
+/* The work of wc with options: lines, words, bytes and the longest line of the standard input. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,16 +13,16 @@ use std::process::ExitCode;
 /// The options of every contest.
 #[derive(Args)]
 pub struct Options {
-    /// A first look: fewer rounds, and fewer cases if there are many
+    /// Runs fewer rounds, and fewer cases in the contests that have many
     #[arg(long)]
     pub quick: bool,
-    /// Rounds instead of the contest's own; each peer is visited once a round and case
+    /// The number of rounds, instead of the contest's own. Each round visits each peer once for each case
     #[arg(long, value_parser = count(), alias = "runs")]
     pub rounds: Option<usize>,
-    /// Tables for people, or all rows as JSON
+    /// Prints tables for people, or all rows as JSON
     #[arg(long, default_value = "text")]
     format: Format,
-    /// The folder for the CSV
+    /// The folder of the CSV file
     #[arg(long, default_value = "out", value_name = "DIR")]
     out: PathBuf,
 }

@@ -46,7 +46,7 @@ enum Command {
         #[command(subcommand)]
         contest: Named,
     },
-    /// Names the contests
+    /// Lists the contests
     List,
     /// Runs the process of a peer
     #[command(hide = true)]

@@ -17,16 +17,16 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Barriers: nanoseconds an episode (20 rounds, quick 3)
+/// Barriers: nanoseconds for each episode (20 rounds, quick 3)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Numbers of threads, with commas
+    /// Numbers of threads, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "2,4,8",
           value_parser = contest::threads())]
     threads: Vec<usize>,
-    /// Peers, with commas; manycore always runs
+    /// Peers, separated by commas [default: all]; manycore always runs
     #[arg(long, value_delimiter = ',', value_name = "PEER,...")]
     peers: Vec<String>,
 }

@@ -19,22 +19,22 @@ use clap::Args;
 use neighbour::Neighbour;
 use std::process::ExitCode;
 
-/// Short loops beside a busy process: latencies, and how many are serial (10 processes, quick 3)
+/// Short loops beside a busy process: latencies, and the share of serial loops (10 rounds, quick 3)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Percent of one CPU that the neighbour takes, with commas [default: 0,10,50,100, quick 0,50]
+    /// The neighbour's load in percent of one CPU, separated by commas [default: 0,10,50,100; quick: 0,50]
     #[arg(long, value_delimiter = ',', value_name = "PERCENT,...",
           value_parser = clap::value_parser!(u32).range(0..=100))]
     neighbours: Vec<u32>,
-    /// Loops, with commas [default: all]
+    /// Loops, separated by commas [default: all]
     #[arg(long, value_delimiter = ',', value_name = "LOOP,...")]
     loops: Vec<String>,
-    /// Contestants or runtimes, with commas; manycore always runs
+    /// Contestants or runtimes, separated by commas [default: all]; manycore always runs
     #[arg(long, value_delimiter = ',', value_name = "PEER,...")]
     peers: Vec<String>,
-    /// Threads of the pools
+    /// The number of threads in each pool
     #[arg(long, default_value = "2", value_parser = contest::threads())]
     threads: usize,
 }

@@ -15,15 +15,15 @@ use contestant::Waiting;
 use std::process::ExitCode;
 use timing::{Case, Entry};
 
-/// Broadcast channels: nanoseconds a message and a round trip (20 rounds, quick 3)
+/// Broadcast channels: nanoseconds for a message and for a round trip (20 rounds, quick 3)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Numbers of receivers, with commas [default: 1, the cores but one, 3]
+    /// Numbers of receivers, separated by commas [default: 1, all cores but one, 3]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = contest::threads())]
     receivers: Vec<usize>,
-    /// Peers, with commas; manycore always runs
+    /// Peers, separated by commas [default: all]; manycore always runs
     #[arg(long, value_delimiter = ',', value_name = "PEER,...")]
     peers: Vec<String>,
 }

@@ -12,12 +12,12 @@ use programs::{Input, manycores, rayons};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Parallel iterators: microseconds a program over manycore's and rayon's (31 rounds, quick 3)
+/// Parallel iterators of manycore and rayon: microseconds for each program (31 rounds, quick 3)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Threads of the pools, with commas
+    /// Numbers of threads in each pool, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "2",
           value_parser = contest::threads())]
     threads: Vec<usize>,

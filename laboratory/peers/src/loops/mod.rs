@@ -17,24 +17,24 @@ use bench::{Bench, Effort};
 use clap::Args;
 use std::process::ExitCode;
 
-/// Parallel loops and recursive joins: nanoseconds each, many benchmarks (rounds by the benchmark)
+/// Parallel loops and recursive joins: nanoseconds in many benchmarks, each with its own rounds
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Many rounds, the whole grid; otherwise as with --quick
+    /// Runs many rounds and the whole grid. Without this flag, the contest runs as with --quick
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Only check that every peer runs every index exactly once and joins correctly
+    /// Only checks that every peer runs every index exactly once and joins correctly
     #[arg(long, conflicts_with_all = ["quick", "full", "only", "out", "rounds", "format"])]
     check: bool,
-    /// Benchmarks, with commas: launch, periodic, idle, grid, irregular, tiny, levels, join, fib, tree
+    /// Benchmarks, separated by commas: launch, periodic, idle, grid, irregular, tiny, levels, join, fib, tree
     #[arg(long, value_delimiter = ',', value_name = "BENCH,...")]
     only: Vec<String>,
-    /// Peers or runtimes, with commas; the serial loop always runs
+    /// Peers or runtimes, separated by commas; the serial loop always runs
     #[arg(long, value_delimiter = ',', value_name = "PEER,...")]
     peers: Vec<String>,
-    /// Numbers of threads, with commas [default: 1, the cores, twice the cores]
+    /// Numbers of threads, separated by commas [default: 1, the number of cores, twice that number]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = contest::threads())]
     threads: Vec<usize>,
 }

@@ -17,22 +17,22 @@ use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
 
-/// Mixtures of all calls, from seeds or by name, on manycore and rayon (3 rounds, quick 1)
+/// Random and named mixtures of all calls, on manycore and rayon (3 rounds, quick 1)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Seeds, counted from 0 [default: 200, quick 25]
+    /// The number of seeds, which begin at 0 [default: 200; quick: 25]
     #[arg(long, value_name = "N", value_parser = contest::count())]
     seeds: Option<usize>,
-    /// Run only this seed, and print its program
+    /// Runs only this seed, and prints its program
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "only"])]
     seed: Option<u64>,
-    /// Numbers of threads of the pools that seeds run on, with commas
+    /// Numbers of threads in the pools for seeds, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "2,4",
           value_parser = contest::threads())]
     threads: Vec<usize>,
-    /// Mixtures, with commas: random, deaf, spawn, bimodal, starve1, starve2
+    /// Mixtures, separated by commas: random, deaf, spawn, bimodal, starve1, starve2
     #[arg(long, value_delimiter = ',', value_name = "MIXTURE,...")]
     only: Vec<String>,
 }

@@ -13,15 +13,15 @@ use manycore_programs::spmd::{Alone, Class, Npb, Ranked, Sums};
 use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
 
-/// NAS parallel benchmarks: ms of one thread, in Rust and in C (5 rounds, quick 1 of class S)
+/// NAS parallel benchmarks on one thread: milliseconds in Rust and in C (5 rounds, quick 1 of class S)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Classes, with commas [default: S, W, A; quick S]
+    /// Classes, separated by commas [default: S, W, A; quick: S]
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     classes: Vec<Class>,
-    /// Programs, with commas; by default all that there are in C
+    /// Programs, separated by commas [default: all that exist in C]
     #[arg(long, value_delimiter = ',', value_name = "PROGRAM,...")]
     programs: Vec<Npb>,
 }

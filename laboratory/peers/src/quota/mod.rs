@@ -18,12 +18,12 @@ use visit::{Order, PEERS, Visit};
 
 pub use visit::visit;
 
-/// CPU quotas: iterations a millisecond, and how often the kernel stops a peer (7 rounds, quick 1)
+/// CPU quotas: iterations in a millisecond, and stops by the kernel (7 rounds, quick 1)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Quotas in CPUs, with commas
+    /// Quotas in CPUs, separated by commas
     #[arg(
         long,
         value_delimiter = ',',
@@ -31,10 +31,10 @@ pub struct Arguments {
         default_value = "1.25,1.5,2"
     )]
     quotas: Vec<f64>,
-    /// CPUs that the loops may use
+    /// The number of CPUs that the loops may use
     #[arg(long, default_value = "2", value_parser = contest::threads())]
     cpus: usize,
-    /// Milliseconds that are measured in each visit, after 1500 to warm up
+    /// Measured milliseconds in each visit, after 1500 ms of warm-up
     #[arg(long, default_value = "2000", value_name = "MS", value_parser = contest::count())]
     time: usize,
 }

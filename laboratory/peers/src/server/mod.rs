@@ -16,23 +16,23 @@ use clap::Args;
 use report::Cell;
 use std::process::ExitCode;
 
-/// Servers: clients that ask for short loops, a request's latency (5 rounds, quick 2 of one load)
+/// Servers: latency of the short loops that clients request (5 rounds, quick 2 of one load)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Numbers of clients, with commas
+    /// Numbers of clients, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "1,3,8",
           value_parser = contest::threads())]
     clients: Vec<usize>,
-    /// Numbers of threads of the pools, with commas
+    /// Numbers of threads in each pool, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N,...", default_value = "2,4,8",
           value_parser = contest::threads())]
     threads: Vec<usize>,
-    /// Kinds of request, with commas: 64x3, 8x25, 64x3-jittered [default: all, quick 64x3]
+    /// Kinds of requests, separated by commas: 64x3, 8x25, 64x3-jittered [default: all; quick: 64x3]
     #[arg(long, value_delimiter = ',', value_name = "LOAD,...")]
     loads: Vec<String>,
-    /// Contestants or runtimes, with commas; manycore always runs
+    /// Contestants or runtimes, separated by commas [default: all]; manycore always runs
     #[arg(long, value_delimiter = ',', value_name = "PEER,...")]
     peers: Vec<String>,
 }

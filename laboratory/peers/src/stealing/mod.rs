@@ -17,23 +17,23 @@ use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Work stealing: tasks that lie in few workers' piles, time over the ideal (10 rounds, quick 2)
+/// Work stealing: time to finish uneven piles of tasks, divided by the ideal time (10 rounds, quick 2)
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Numbers of threads, with commas [default: the CPUs]
+    /// Numbers of threads, separated by commas [default: the number of CPUs]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = contest::threads())]
     threads: Vec<usize>,
-    /// Tasks a thread, on average
+    /// The mean number of tasks for each thread
     #[arg(long, default_value = "16", value_parser = contest::count())]
     tasks: usize,
-    /// Lengths of a task in nanoseconds, with commas
+    /// Durations of a task in nanoseconds, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NS,...",
           default_value = "120000,12000,1200",
           value_parser = RangedU64ValueParser::<u64>::new().range(1..=1_000_000_000))]
     lengths: Vec<u64>,
-    /// Peers, with commas
+    /// Peers, separated by commas [default: all]
     #[arg(long, value_delimiter = ',', value_name = "PEER,...")]
     peers: Vec<String>,
 }

@@ -13,8 +13,8 @@ const MODES: [Rounding; 5] = [
     Rounding::NearestAway,
 ];
 
-/// A random number of any kind: limits of ranges, NaNs, neighbours of 1, and in a third of the cases short numbers,
-/// whose results are often exact.
+/// A random number of any kind: limits of ranges, NaNs, neighbours of 1. A third of the numbers are short, because
+/// their results are often exact.
 fn any(format: Format, rng: &mut Rng) -> u64 {
     let special = [
         0,
@@ -29,7 +29,7 @@ fn any(format: Format, rng: &mut Rng) -> u64 {
         0 => special[rng.usize(..special.len())].wrapping_add(rng.u64(..3)),
         1 => format.one().wrapping_add(rng.u64(..) % (format.one() / 4)),
         2 => rng.u64(..) >> rng.u32(..64),
-        // Short numbers: near 1, and anywhere.
+        // Short numbers, near 1 or anywhere.
         3 => {
             let exponent = (format.one() >> format.fraction()) + rng.u64(..16) - 8;
             exponent << format.fraction() | short(format, rng)
@@ -40,7 +40,7 @@ fn any(format: Format, rng: &mut Rng) -> u64 {
     (bits ^ if rng.bool() { format.sign() } else { 0 }) & mask
 }
 
-/// The stored bits of a significand whose lower bits are zero.
+/// The stored bits of a short significand: its lower bits are zero.
 fn short(format: Format, rng: &mut Rng) -> u64 {
     let bits = rng.u32(..=format.fraction().min(14));
     rng.u64(..1 << bits) << (format.fraction() - bits)
@@ -56,7 +56,7 @@ fn rounding_to_nearest_agrees_with_the_host() {
         let mode = Rounding::NearestEven;
         let mut flags = 0;
         let same = |ours: u64, host: f64| {
-            // The bits decide whether it is a NaN, since the compiler may replace a NaN by another.
+            // The bits decide whether `host` is a NaN, since the compiler may replace a NaN by another NaN.
             let bits = host.to_bits();
             let host = if DOUBLE.is_nan(bits) {
                 DOUBLE.nan()
@@ -83,7 +83,7 @@ fn rounding_to_nearest_agrees_with_the_host() {
     }
 }
 
-/// The shortcut changes neither bits nor flags, whatever flags were set before.
+/// The shortcut gives the same bits and flags as the integer arithmetic, whatever flags were set before.
 #[test]
 fn the_hosts_shortcut_gives_the_same_bits_and_flags() {
     fn check<F: Host>(rng: &mut Rng) {

@@ -1,4 +1,4 @@
-//! A program in qemu-user and here: what each writes to standard output.
+//! Runs a program in qemu-user and in the simulator, and returns what both write.
 
 use super::Kept;
 use crate::{Outcome, Program};
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 const KILL: i32 = 9;
 
-/// Whether qemu is there; says so if it is not.
+/// Whether qemu is installed. Prints a message if it is not.
 pub(super) fn has_qemu() -> bool {
     let answer = Command::new("qemu-riscv64").arg("--version").output();
     if answer.is_err() {
@@ -20,7 +20,7 @@ pub(super) fn has_qemu() -> bool {
     answer.is_ok()
 }
 
-/// The folder for programs that run in both worlds.
+/// The folder of programs that run in both.
 pub(super) struct Beside {
     folder: tempfile::TempDir,
 }
@@ -38,7 +38,8 @@ impl Beside {
         file
     }
 
-    /// The program's output here, without a machine, and in qemu; `None` if qemu does not end.
+    /// Returns the program's output in the simulator, without a machine, and in qemu. `None` means that qemu does not
+    /// end.
     pub(super) fn run(&self, program: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         let theirs = self.qemu_ends(program)?;
         let (_, ours) = self.ours(program, None);
@@ -49,10 +50,9 @@ impl Beside {
         self.qemu_ends(program).expect("qemu ends")
     }
 
-    /// The program's output in qemu, if it ends.
     fn qemu_ends(&self, program: &[u8]) -> Option<Vec<u8>> {
         let (file, output) = (self.file(program), self.folder.path().join("output"));
-        // To a file: a write to a pipe is cut short where the process is stopped meanwhile.
+        // The output goes to a file: a write to a pipe is cut short if the process is stopped meanwhile.
         let status = Command::new("timeout")
             .args(["-s", "KILL", "10", "qemu-riscv64"])
             .arg(file)
@@ -60,7 +60,7 @@ impl Beside {
             .stdout(File::create(&output).expect("room for its output"))
             .status()
             .expect("qemu is there");
-        // `timeout` kills itself too.
+        // After the time limit, `timeout` kills itself too.
         if status.signal() == Some(KILL) {
             return None;
         }

@@ -1,7 +1,7 @@
-//! Random instructions against qemu-user: the same registers, flags and memory.
+//! Random instructions in qemu-user and in the simulator: equal registers, flags and memory.
 //!
-//! A program sets all registers to random values, executes a sequence of random instructions, and
-//! notes all registers; thousands of times. Skipped, loudly, where `qemu-riscv64` is not there.
+//! For each sequence of random instructions, a program sets all registers to random values, executes the sequence and
+//! stores all registers. Without `qemu-riscv64`, the test is skipped with a message.
 //! `MANYCORE_CASES` is the number of sequences.
 
 use super::beside::{Beside, has_qemu};
@@ -10,18 +10,18 @@ use crate::isa::{Instruction, Kind, decode};
 use fastrand::Rng;
 use manycore_chip::config::Config;
 
-/// Sequences of one program, and instructions of one sequence.
+/// Sequences in a program, and instructions in a sequence.
 const SEQUENCES: usize = 1_024;
 const LENGTH: usize = 16;
-/// The program's places: code, the registers' values, which are replaced by what the registers are
-/// at the end of the sequence, and pages to play with.
+/// The addresses of the code, of the registers' values, and of pages for loads and stores. At its end, a sequence
+/// writes its registers over the values.
 const CODE: u64 = 0x10_0000;
 const VALUES: u64 = 0x100_0000;
 const PLAY: u64 = 0x200_0000;
-/// The registers that point to the values, and to the middle of the pages to play with.
+/// The registers that point to the values, and to the middle of the pages.
 const CURSOR: u8 = 8;
 const SPARE: u8 = 9;
-/// Bytes of one set of registers: all of both kinds. The place of `x0` has `fcsr`.
+/// Bytes of a set of both kinds of registers. `fcsr` has the place of `x0`.
 const SET: u64 = 512;
 
 const LOAD: u32 = 0x03;
@@ -31,7 +31,7 @@ const STORE_FLOAT: u32 = 0x27;
 const SYSTEM: u32 = 0x73;
 const FCSR: i32 = 3;
 
-/// A word that may be an instruction without effect on control.
+/// A random word that may be an instruction without a branch.
 fn candidate(rng: &mut Rng) -> u32 {
     if rng.u8(..4) == 0 {
         return u32::from(rng.u16(..));
@@ -63,8 +63,8 @@ fn candidate(rng: &mut Rng) -> u32 {
     word
 }
 
-/// Whether a sequence may have the instruction: it goes on to the next one, touches no memory but
-/// the page to play with, keeps the two registers, and reads no clock.
+/// Whether a sequence may contain the instruction. It must not branch, access other memory than the pages, change
+/// `CURSOR` or `SPARE`, or read a clock.
 fn is_tame(i: Instruction) -> bool {
     use Kind::*;
     let memory = i.is_load() || matches!(i.kind, Sb | Sh | Sw | Sd | Flw | Fld | Fsw | Fsd);
@@ -102,7 +102,7 @@ fn is_tame(i: Instruction) -> bool {
         || matches!(i.kind, Flw | Fld | Fsw | Fsd)
         || !matches!(i.rd, CURSOR | SPARE)
         || matches!(i.kind, Sb | Sh | Sw | Sd);
-    // qemu 7.2 counts more than 32 zeros in a word of zeros.
+    // In a word of zeros, qemu 7.2 counts more than 32 zeros.
     let known_wrong = i.kind == Ctzw;
     let unordered = matches!(i.kind, Auipc | Jal | Jalr | LrW | LrD | ScW | ScD);
     let control =
@@ -113,11 +113,11 @@ fn is_tame(i: Instruction) -> bool {
     keeps && !control && mode && at_spare && known_csr
 }
 
-/// The words of one sequence.
+/// Appends the code of one sequence.
 fn sequence(rng: &mut Rng, code: &mut Vec<u8>) {
     let mut word = |word: u32| code.extend(word.to_le_bytes());
     let (cursor, spare) = (u32::from(CURSOR), u32::from(SPARE));
-    // fcsr, then all registers.
+    // Loads fcsr, then all registers.
     word(i_type(LOAD, 5, 3, cursor, 0));
     word(i_type(SYSTEM, 0, 1, 5, FCSR));
     for register in 0..32 {
@@ -153,7 +153,7 @@ fn sequence(rng: &mut Rng, code: &mut Vec<u8>) {
     word(i_type(0x13, cursor, 0, cursor, SET as i32));
 }
 
-/// A value for a register: ends of ranges, boxed singles and small numbers as often as others.
+/// A random value for a register: boxed singles, small numbers and powers of two appear often.
 fn value(rng: &mut Rng) -> u64 {
     match rng.u8(..6) {
         0 => rng.u64(..) | !0 << 32,
@@ -165,7 +165,7 @@ fn value(rng: &mut Rng) -> u64 {
     }
 }
 
-/// A program as an ELF file.
+/// Returns a random program as an ELF file.
 fn program(rng: &mut Rng) -> Vec<u8> {
     let mut code = Vec::new();
     let mut word = |word: u32| code.extend(word.to_le_bytes());

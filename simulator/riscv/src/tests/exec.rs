@@ -1,4 +1,4 @@
-//! A program that starts another one in its place.
+//! A program that starts another program in its place.
 
 use super::guest::{A0, A1, A7, CODE, DATA, ECALL, addi, call, exit, li};
 use super::{Kept, elf};
@@ -21,7 +21,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
 }
 
-/// A program that starts the one at `path`, and exits with the error if it cannot.
+/// A program that starts the program at `path`. If that fails, it exits with the error as its status.
 fn starter(path: &Path) -> Vec<u8> {
     let mut data = path.as_os_str().as_encoded_bytes().to_vec();
     data.resize(512, 0);
@@ -36,7 +36,7 @@ fn starter(path: &Path) -> Vec<u8> {
     elf(&[(CODE, 5, &bytes(&code.concat())), (DATA, 6, &data)])
 }
 
-/// Starts `path`, functionally and on a machine: the status.
+/// Starts `path`, functionally and on a machine. Returns the status.
 fn start(folder: &Path, path: &Path) -> i32 {
     let file = folder.join("starter");
     write(&file, &starter(path), 0o755);
@@ -61,7 +61,7 @@ fn another_program_goes_on_in_its_place() {
     write(&script, line.as_bytes(), 0o755);
     assert_eq!(start(folder, &script), 7);
     write(&again, format!("#!{}", again.display()).as_bytes(), 0o755);
-    // ELOOP, ENOENT, ENOEXEC, EACCES.
+    // The statuses are ELOOP, ENOENT, ENOEXEC and EACCES.
     assert_eq!(start(folder, &again), 40);
     assert_eq!(start(folder, &folder.join("none")), 2);
     write(&second, b"\x7fELF, but no more", 0o755);

@@ -1,4 +1,4 @@
-//! Small programs that need no compiler, assembled here.
+//! Small programs that the tests assemble, without a compiler.
 
 use super::{Kept, elf, i_type, s_type};
 use crate::{Outcome, Program, RunError};
@@ -30,7 +30,7 @@ pub(super) fn li(rd: u32, value: u32) -> [u32; 2] {
     ]
 }
 
-/// A branch if a register is (`funct3` 0) or is not (1) zero.
+/// A branch if a register is zero (`funct3` 0) or not zero (`funct3` 1).
 pub(super) fn branch(funct3: u32, rs1: u32, offset: i32) -> u32 {
     let imm = offset as u32;
     (imm >> 12 & 1) << 31
@@ -52,7 +52,7 @@ pub(super) fn exit(status: i32) -> [u32; 3] {
     [addi(A0, 0, status), number, ecall]
 }
 
-/// Code as a program with three pages of zeros at `DATA`, which does what `then` says.
+/// Makes a program of the code and three pages of zeros at `DATA`, and calls `then`.
 pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> R {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let folder = tempfile::tempdir().expect("a folder");
@@ -63,7 +63,7 @@ pub(super) fn with_program<R>(code: &[u32], then: impl FnOnce(Program) -> R) -> 
     then(Program::new(file).streams(kept.clone(), kept))
 }
 
-/// Runs code; on a machine, for at most `limit` cycles.
+/// Runs code without a machine, or on a preset for at most `limit` cycles.
 pub(super) fn run(code: &[u32], on: Option<(&str, u64)>) -> Result<Outcome, RunError> {
     with_program(code, |program| match on {
         None => program.run_functionally(2),
@@ -141,7 +141,7 @@ fn a_system_call_that_is_not_there_fails_and_is_named() {
     }
 }
 
-/// Starts a thread on a stack of its own; `child` is where it begins, in words from the branch.
+/// Starts a thread on its own stack. It begins `child` words after the branch.
 pub(super) fn start_thread(child: i32) -> Vec<u32> {
     // CLONE_VM | FS | FILES | SIGHAND | THREAD
     let mut code = li(A0, 0x1_0F00).to_vec();
@@ -151,7 +151,7 @@ pub(super) fn start_thread(child: i32) -> Vec<u32> {
     code
 }
 
-/// The main thread spins on a flag that another sets after `laps` of counting.
+/// The main thread spins on a flag. Another thread sets the flag after `laps` laps of counting.
 fn flag_after(laps: u32) -> Vec<u32> {
     let mut code = li(S0, DATA as u32).to_vec();
     let wait = [i_type(0x03, T0, 3, S0, 0), branch(0, T0, -4)];
@@ -161,12 +161,12 @@ fn flag_after(laps: u32) -> Vec<u32> {
     code.extend(li(T1, laps));
     code.extend([addi(T1, T1, -1), branch(1, T1, -4), addi(T0, 0, 1)]);
     code.push(s_type(0x23, 3, S0, T0, 0));
-    // `exit`: this thread only.
+    // `exit` ends only this thread.
     code.extend(call(93));
     code
 }
 
-/// A thread that is there when the program exits has executed something, too.
+/// The count of instructions includes a thread that still runs when the program exits.
 #[test]
 fn instructions_are_those_of_all_threads() {
     const LAPS: u32 = 100_000;
@@ -181,7 +181,7 @@ fn instructions_are_those_of_all_threads() {
     for on in WORLDS {
         let outcome = run(&code, on).unwrap();
         assert_eq!(outcome.status, 5);
-        // Beside the main thread's two instructions a lap, the other thread's until then: about as many.
+        // The main thread executes two instructions a lap, and the other thread about as many until the exit.
         let laps = outcome.instructions as f64 / f64::from(LAPS);
         assert!((3.0..5.0).contains(&laps), "{laps}");
     }
@@ -193,7 +193,7 @@ fn a_loop_that_waits_for_a_flag_costs_no_host_work() {
     for preset in ["atac-64", "dahu", "westmere-ex"] {
         let outcome = run(&flag_after(LAPS), Some((preset, u64::MAX))).unwrap();
         assert_eq!(outcome.status, 7);
-        // The other thread's two instructions a lap are all but a few.
+        // All but a few instructions are the other thread's two instructions a lap.
         let own = outcome.instructions - 2 * u64::from(LAPS);
         assert!(own < 500, "{preset}: {own} instructions beside the count");
         let machine = Config::preset(preset).unwrap();
@@ -210,7 +210,7 @@ pub(super) fn put(offset: u32, value: u32) -> Vec<u32> {
     code
 }
 
-/// The places of the tests' data: the flag, an action, an event, a time, a timer.
+/// The offsets of the tests' data, after the flag.
 const ACTION: u32 = 64;
 const EVENT: u32 = 128;
 pub(super) const TIME: u32 = 192;
@@ -219,12 +219,12 @@ const A2: u32 = 12;
 const A3: u32 = 13;
 const SIGNAL: u32 = 34;
 
-/// Asks for a handler that sets the flag to 9, and begins to wait for it by the loop `lap`,
-/// which ends the program with the flag; `send` comes before.
+/// Sets a handler, runs `send`, and waits in the loop `lap` for the flag, which the handler sets to 9. Then exits with
+/// the flag. `child` is the code of another thread.
 fn interrupted(send: &[u32], lap: &[u32], child: &[u32]) -> Vec<u32> {
     let mut code = li(S0, DATA as u32).to_vec();
     let (action, end) = (8, 3);
-    // The handler follows the action's call, what sends the signal, the loop and the end.
+    // The handler follows the action's call, `send`, the loop and the exit.
     let handler = code.len() + 3 + action + send.len() + lap.len() + end;
     code.extend(put(ACTION, CODE as u32 + 4 * handler as u32));
     code.extend([
@@ -286,8 +286,8 @@ fn a_timer_interrupts_whatever_loop_runs() {
                 assert!((50_000.0..60_000.0).contains(&nanoseconds), "{nanoseconds}");
             }
         }
-        // A program that is handed over keeps its timer: 20 us of its time are over by then, and
-        // up to 10 more, as a round of a loop that spins takes a nanosecond longer.
+        // The timed machine takes over after 20,000 instructions, and the program keeps its timer. By then, 20 us of
+        // the timer's time are over, or up to 10 us more: a round of a spin loop takes a nanosecond longer.
         let machine = Config::preset("dahu").unwrap();
         let forwarded = with_program(&code, |program| program.fast_forward(20_000).run(&machine));
         let outcome = forwarded.unwrap();
@@ -301,7 +301,7 @@ fn a_timer_interrupts_whatever_loop_runs() {
 #[test]
 fn a_thread_that_spins_takes_a_signal_of_another() {
     for lap in waits() {
-        // The other signal comes after the handler.
+        // The code of the thread that sends the signal follows the handler.
         let end = lap.len() as i32 + 3 + 3;
         let start = start_thread(1 + end);
         let mut child = li(T1, 30_000).to_vec();
@@ -320,7 +320,7 @@ fn a_thread_that_spins_takes_a_signal_of_another() {
     }
 }
 
-/// No handler was ever asked for, so that nothing but the signal itself ends the wait.
+/// The program has no handler, so only the signal itself ends the wait.
 #[test]
 fn a_signal_kills_a_program_whose_threads_only_wait() {
     for lap in waits() {
@@ -342,7 +342,7 @@ fn a_signal_kills_a_program_whose_threads_only_wait() {
     }
 }
 
-/// `openat` of a path. Its file is there on the host.
+/// `openat` of a path that exists on the host.
 #[test]
 fn what_the_host_tells_of_itself_is_not_there() {
     let opened = |path: &str| {
@@ -355,7 +355,7 @@ fn what_the_host_tells_of_itself_is_not_there() {
         }
         code.extend([addi(A0, 0, -100), addi(A1, S0, 0), addi(A2, 0, 0)]);
         code.extend(call(56));
-        // The descriptor, or the error's number negated, as a status.
+        // The status is the descriptor, or the negated error.
         code.extend(call(94));
         run(&code, None).unwrap().status
     };
@@ -383,7 +383,7 @@ fn what_the_host_tells_of_itself_is_not_there() {
     }
 }
 
-/// Standard input is what the program is given, and ends where that ends.
+/// The program reads the given standard input, and reaches its end.
 #[test]
 fn standard_input_is_given() {
     let mut code = li(S0, DATA as u32).to_vec();
@@ -391,7 +391,7 @@ fn standard_input_is_given() {
         code.extend([addi(A0, 0, 0), addi(A1, S0, 0), addi(A2, 0, 2)]);
         code.extend(call(63));
     }
-    // The second read has nothing left: lbu t0, 1(s0); add a0, a0, t0
+    // Adds the second byte to the second read's length: lbu t0, 1(s0); add a0, a0, t0
     code.extend([
         i_type(0x03, T0, 4, S0, 1),
         T0 << 20 | A0 << 15 | A0 << 7 | 0x33,
@@ -429,7 +429,7 @@ fn random_bytes_come_from_the_seed() {
     assert!(bytes.iter().any(|byte| *byte != bytes[0]), "{bytes:?}");
 }
 
-/// Any bits are a program: it ends, or runs into its limit, and the simulator lives.
+/// Any bits are a program. It ends or reaches its limit, and the simulator does not panic.
 #[test]
 fn no_program_takes_the_simulator_down() {
     let mut rng = Rng::with_seed(11);
@@ -451,7 +451,7 @@ fn no_program_takes_the_simulator_down() {
                 _ => rng.u32(..) & !0x7F | OPCODES[rng.usize(..OPCODES.len())],
             });
             if rng.u8(..12) == 0 {
-                // Tests that read standard input, or make and remove files, are the host's.
+                // Calls that read standard input, or make and remove files, would reach the host.
                 const CALLS: [i32; 39] = [
                     17, 23, 25, 29, 57, 59, 61, 62, 64, 66, 73, 80, 93, 98, 101, 107, 108, 109,
                     110, 111, 113, 115, 122, 123, 124, 131, 132, 134, 135, 138, 139, 160, 214, 215,
@@ -472,7 +472,7 @@ fn no_program_takes_the_simulator_down() {
     }
 }
 
-/// Files that are damaged are refused in one line, or run.
+/// A damaged file is refused in one line, or runs.
 #[test]
 fn damaged_programs_are_refused_or_run() {
     let mut rng = Rng::with_seed(12);

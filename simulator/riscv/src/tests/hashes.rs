@@ -1,4 +1,4 @@
-//! Hashes of a program that must be the same on every host, whatever its processor.
+//! Hashes of a program. They must be the same on every host, whatever its processor.
 
 use super::mixture::Step::{
     Add, Await, Block, Confine, Count, Float, Nap, Signal, Tell, Timer, Unblock, Yield,
@@ -6,7 +6,7 @@ use super::mixture::Step::{
 use super::mixture::{assemble, run};
 use manycore_chip::config::Config;
 
-/// A program with the steps of the mixtures' tests. Floating point decides the length of loops.
+/// A program of the steps in `mixture`. Floating-point results decide the length of loops.
 fn program() -> Vec<u32> {
     let steps = [
         vec![
@@ -33,7 +33,7 @@ fn program() -> Vec<u32> {
     assemble(&steps, &[0, 1, 2, 0])
 }
 
-/// Its hash on `atac-64` with these settings; its result is the same on all machines.
+/// Returns the program's hash on `atac-64` with these settings. Its result is always the same.
 fn hash(code: &[u32], settings: &[&str]) -> u64 {
     let mut machine = Config::preset("atac-64").expect("the preset is there");
     machine.set_all(settings).expect("the machine may be so");
@@ -42,8 +42,8 @@ fn hash(code: &[u32], settings: &[&str]) -> u64 {
     outcome.timing.expect("it is timed").run.statistics.hash
 }
 
-/// The machine is `atac-64` with a few values set. No value is fitted to a real machine, so a
-/// change of another preset's prices moves nothing here.
+/// The machine is `atac-64` with a few values set. No value is fitted to a real machine, so changes to the prices of
+/// other presets do not matter.
 #[test]
 fn hashes_are_the_same_on_every_host() {
     let code = program();

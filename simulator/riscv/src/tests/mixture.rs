@@ -1,9 +1,9 @@
-//! Random programs that use everything at once: timers, signals, masks, affinity, futexes, naps,
-//! spin loops, channels, regions of interest. However they run, they do the same.
+//! Random programs that mix timers, signals, masks, affinity, futexes, naps, spin loops, channels and regions of
+//! interest. However a program runs, its result is the same.
 //!
-//! A program is a list of steps, each of a random thread. A thread waits only for what an earlier
-//! step of the list has posted, so that no thread waits for ever. At the end each thread waits for all
-//! signals that it must get, and the main thread writes what all have done.
+//! A program is a list of steps, each of a random thread. A thread waits only for the posts of earlier steps in the
+//! list, so no thread waits for ever. At the end, each thread waits for all of its signals, and the main thread writes
+//! what all threads have done.
 //! `MANYCORE_CASES` is the number of programs.
 
 use super::guest::{A0, A1, CODE, DATA, ECALL, S0, T0, T1};
@@ -15,7 +15,7 @@ use manycore_chip::{Simulation, config::Config};
 
 const TP: u32 = 4;
 const S1: u32 = 9;
-/// The channel of a receiver.
+/// The register with a receiver's channel.
 const CHANNEL: u32 = 18;
 const A2: u32 = 12;
 const A3: u32 = 13;
@@ -23,16 +23,16 @@ const A4: u32 = 14;
 const SIGNAL: u32 = 34;
 const MAIN: u32 = 1_000;
 
-/// From `S0` on: what all have added, how many threads are done, whether they may begin, the
-/// handler, and a word for each step, which says that it was made.
+/// Offsets from `S0`: the sum of all additions, the number of finished threads, the start flag, the handler's action,
+/// and a word for each step, which is set when the step is posted.
 const TOTAL: u32 = 0;
 const DONE: u32 = 64;
 const START: u32 = 128;
 const ACTION: u32 = 192;
 const TOLD: u32 = 1_024;
-/// From there on, for each thread at `TP`: how many signals it has handled.
+/// The offset of the counts of handled signals. Each thread's `TP` points to its count.
 const HANDLED: u32 = 2_048;
-/// From there on each thread has a page at `S1`: times, an event, sets, and its stack.
+/// The offset of the threads' pages. Each thread's `S1` points to its page: times, an event, sets, and its stack.
 const OWN: u32 = 4_096;
 const TIME: u32 = 0;
 const TIMER: u32 = 64;
@@ -41,31 +41,31 @@ const NUMBER: u32 = 192;
 const SET: u32 = 256;
 const THREADS: u32 = 6;
 
-/// The kind of a thread's step.
+/// A step of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Count(u32),
-    /// Counts as often as the last bits of a result say, after `laps`.
+    /// Computes for so many laps, then counts as often as the result's last bits say.
     Float(u32),
     Add(u32),
     Signal(u32),
-    /// A timer for the thread of the first number, after nanoseconds.
+    /// Sends a signal to the thread of the first number, after the second number of nanoseconds.
     Timer(u32, u32),
     Nap(u32),
     Yield,
-    /// A thread may run on a set of cores.
+    /// Confines a thread to a set of cores.
     Confine(u32, u32),
     Block,
     Unblock,
     Begin,
     End,
-    /// Posts that a step was made.
+    /// Posts that a step is done.
     Tell(usize),
-    /// Waits until a step is posted, in some way.
+    /// Waits until a step is posted. The second number selects how.
     Await(usize, u8),
-    /// Makes a channel, posts its number as its step's, and waits for a message.
+    /// Makes a channel, posts its number, and waits for a message.
     Receive(usize),
-    /// Sends to the channel that a step has posted.
+    /// Sends a message to the channel that a step has posted.
     Send(usize),
 }
 
@@ -82,7 +82,7 @@ fn store(base: u32, offset: u32, register: u32) -> u32 {
     s_type(0x23, 3, base, register, offset)
 }
 
-/// Adds `T0` to the word that a register points to.
+/// Adds `T0` to the word at the address in a register.
 fn add_to(base: u32) -> u32 {
     3 << 12 | base << 15 | T0 << 20 | 0x2F
 }
@@ -100,7 +100,7 @@ fn told(step: usize) -> u32 {
     TOLD + 8 * step as u32
 }
 
-/// A system call with arguments that fit an instruction.
+/// A system call. Each argument is a register plus a small number.
 fn ask(number: i32, arguments: &[(u32, u32, i32)]) -> Vec<u32> {
     let mut code: Vec<u32> = arguments
         .iter()
@@ -120,7 +120,7 @@ fn tell(step: usize) -> Vec<u32> {
     [&[store(S0, at, T0)][..], &wake].concat()
 }
 
-/// `f2 = sqrt(f2 * (3 / 10) + 3)`, so often; then counts as far as the last bits of `f2` say.
+/// Computes `f2 = sqrt(f2 * (3 / 10) + 3)` for `laps` laps, then counts as often as the last bits of `f2` say.
 fn float(laps: u32) -> Vec<u32> {
     let operation =
         |base: u32, rd: u32, rs1: u32, rs2: u32| base | rs2 << 20 | rs1 << 15 | 7 << 12 | rd << 7;
@@ -162,7 +162,7 @@ impl Step {
             Self::Timer(to, delay) => [
                 put(S1, TIMER + 24, delay),
                 put(S1, EVENT + 8, SIGNAL),
-                // SIGEV_THREAD_ID, in the upper half.
+                // SIGEV_THREAD_ID, in the upper half of the word.
                 [&li(T0, 4)[..], &[s_type(0x23, 2, S1, T0, EVENT + 12)]].concat(),
                 put(S1, EVENT + 16, MAIN + to),
                 ask(
@@ -198,7 +198,7 @@ impl Step {
             Self::Tell(step) => [vec![addi(T0, 0, 1)], tell(step)].concat(),
             Self::Await(step, way) => wait_for(told(step), way),
             Self::Receive(step) => [
-                // Create, open, post, wait.
+                // Creates and opens the channel, posts it, and waits.
                 vec![custom(0, CHANNEL, 0, 0), custom(1, 0, CHANNEL, 0)],
                 vec![addi(T0, CHANNEL, 1)],
                 tell(step),
@@ -214,10 +214,10 @@ impl Step {
     }
 }
 
-/// Waits until the word at an offset from `S0` is not zero, and leaves it in `T0`.
+/// Waits until the word at an offset from `S0` is not zero. Leaves the word in `T0`.
 fn wait_for(at: u32, way: u8) -> Vec<u32> {
     let look = load(T0, S0, at);
-    // A loop around a system call, which is left when the word is there.
+    // A loop around a system call, until the word is set.
     let around = |lap: Vec<u32>| {
         let length = lap.len() as i32;
         let code = [&[look, branch(1, T0, 4 * (length + 2))][..], &lap];
@@ -235,14 +235,14 @@ fn wait_for(at: u32, way: u8) -> Vec<u32> {
         1 => vec![addi(T1, T1, 1), look, branch(0, T0, -8)],
         2 => around(ask(124, &[])),
         3 => around(sleep(0)),
-        // For a time.
+        // With a time limit.
         4 => [put(S1, TIME + 8, 7_000), around(sleep(S1))].concat(),
-        // A pause, which ends a slice without timing.
+        // A `pause` ends the thread's slice in a run without timing.
         _ => vec![look, 0x0100_000F, branch(0, T0, -8)],
     }
 }
 
-/// A random program, and what it writes.
+/// Returns a random program, and the words that it must write.
 fn program(rng: &mut Rng, cores: u32, channels: bool) -> (Vec<u32>, Vec<u64>) {
     let threads = rng.u32(2..=THREADS);
     let mut steps: Vec<Vec<Step>> = vec![Vec::new(); threads as usize];
@@ -262,7 +262,7 @@ fn program(rng: &mut Rng, cores: u32, channels: bool) -> (Vec<u32>, Vec<u64>) {
             7 => Step::Nap(rng.u32(1..60_000)),
             8 => Step::Yield,
             9 if channels => {
-                // A port is a core's: the receiver stays where it is, and the sender elsewhere.
+                // A port belongs to a core, so the receiver stays on one core, and the sender on another.
                 let sender = (me + rng.usize(1..steps.len())) % steps.len();
                 let there = rng.u32(..cores);
                 let elsewhere = (there + rng.u32(1..cores)) % cores;
@@ -302,7 +302,7 @@ fn program(rng: &mut Rng, cores: u32, channels: bool) -> (Vec<u32>, Vec<u64>) {
 
 pub(super) fn assemble(steps: &[Vec<Step>], signals: &[u64]) -> Vec<u32> {
     let handler = [&[addi(T0, 0, 1), add_to(TP)][..], &[0x0000_8067]].concat();
-    // The handler comes first.
+    // The handler's code comes first.
     let mut code = vec![jump(4 * (1 + handler.len() as i32))];
     code.extend(&handler);
     code.extend(li(S0, DATA as u32));
@@ -314,7 +314,7 @@ pub(super) fn assemble(steps: &[Vec<Step>], signals: &[u64]) -> Vec<u32> {
     ));
     let mut entries = Vec::new();
     for thread in 1..steps.len() as u32 {
-        // Memory, files and handlers are shared; TP is given.
+        // Threads share memory, files and handlers. The call sets `TP`.
         code.extend(li(A0, 0x9_0F00));
         code.extend(li(A1, DATA as u32 + OWN * (thread + 2)));
         code.extend(li(A3, DATA as u32 + HANDLED + 64 * thread));
@@ -334,7 +334,7 @@ pub(super) fn assemble(steps: &[Vec<Step>], signals: &[u64]) -> Vec<u32> {
         code.extend(li(S1, DATA as u32 + OWN * (thread as u32 + 1)));
         code.extend(steps.iter().flat_map(|step| step.code()));
         code.extend(Step::Unblock.code());
-        // All signals are there, and so are the other threads.
+        // Waits until all signals have arrived. The main thread also waits for the other threads.
         let is = |base: u32, offset: u32, value: u64| {
             let difference = addi(T0, T0, -(value as i32));
             [load(T0, base, offset), difference, branch(1, T0, -8)]
@@ -354,7 +354,7 @@ pub(super) fn assemble(steps: &[Vec<Step>], signals: &[u64]) -> Vec<u32> {
     code
 }
 
-/// Runs code of `threads` threads; what it did, and the words it wrote that count.
+/// Runs code of `threads` threads. Returns the outcome, and the words that tests compare.
 pub(super) fn run(
     code: &[u32],
     threads: usize,
@@ -422,7 +422,7 @@ fn however_a_program_runs_it_does_the_same() {
                     timing.run.statistics.hash
                 })
             });
-            // With a timeline and without.
+            // The timeline does not change the hash.
             assert_eq!(
                 hashes[0], hashes[1],
                 "case {case}, forwarded by {forward:?}"

@@ -1,4 +1,4 @@
-//! Parts that tests of programs share: a small assembler, ELF files, a stream that is kept.
+//! Parts that the tests of programs share: a small assembler, ELF files, and a stream that keeps its bytes.
 
 mod beside;
 mod calls;
@@ -24,7 +24,7 @@ fn s_type(opcode: u32, funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
     (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | (imm & 31) << 7 | opcode
 }
 
-/// An ELF file of segments: address, rights, bytes.
+/// An ELF file of segments, each with an address, rights and bytes.
 fn elf(segments: &[(u64, u32, &[u8])]) -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01".to_vec();
     file.resize(16, 0);
@@ -54,12 +54,12 @@ fn elf(segments: &[(u64, u32, &[u8])]) -> Vec<u8> {
     file
 }
 
-/// A stream that keeps what is written.
+/// A stream that keeps the bytes written to it.
 #[derive(Clone, Default)]
 struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl Kept {
-    /// The bytes that were written since.
+    /// Returns the bytes written since the last call.
     fn take(&self) -> Vec<u8> {
         self.0.take()
     }

@@ -1,4 +1,4 @@
-//! Processes by their own system calls.
+//! Processes that make system calls without a C library.
 
 use super::guest::{A0, A1, A7, DATA, ECALL, addi, branch, exit, li, run};
 use super::i_type;
@@ -8,12 +8,12 @@ const A3: u32 = 13;
 const T0: u32 = 5;
 const WORLDS: [Option<(&str, u64)>; 2] = [None, Some(("dahu", u64::MAX))];
 
-/// `clone` of a process.
+/// `clone` of a new process.
 fn fork() -> Vec<u32> {
     vec![addi(A0, 0, 17), addi(A1, 0, 0), addi(A7, 0, 220), ECALL]
 }
 
-/// `wait4` of any child; the status goes to `DATA`.
+/// `wait4` for any child. The status goes to `DATA`.
 fn wait() -> Vec<u32> {
     let mut code = vec![addi(A0, 0, -1)];
     code.extend(li(A1, DATA as u32));
@@ -22,7 +22,7 @@ fn wait() -> Vec<u32> {
     code
 }
 
-/// Code that forks: the child's part follows the branch, then the parent's.
+/// Code that forks. The child's code follows the branch, and the parent's follows the child's.
 fn family(parent: &[u32], child: &[u32]) -> Vec<u32> {
     let mut code = fork();
     code.push(branch(1, A0, 4 * (1 + child.len() as i32)));
@@ -42,7 +42,7 @@ fn sleep() -> Vec<u32> {
 fn a_parent_learns_what_its_child_returned_and_has_its_own_memory() {
     let mut parent = wait();
     parent.extend(li(T0, DATA as u32));
-    // The status, and the second word, which the child has written in its own memory alone.
+    // Adds the status and the second word, which the child has written only in its own memory.
     parent.push(i_type(0x03, A0, 2, T0, 0));
     parent.push(i_type(0x13, A0, 5, A0, 8));
     parent.push(i_type(0x03, A1, 2, T0, 4));
@@ -92,7 +92,7 @@ fn a_wait_for_a_process_that_sleeps_for_ever_is_a_deadlock() {
 #[test]
 fn processes_without_end_are_refused() {
     let mut code = fork();
-    // The child sleeps; the parent goes on until it has an error, which is its status.
+    // The child sleeps. The parent forks again until it gets an error, which is its status.
     let child = sleep();
     code.push(branch(1, A0, 4 * (1 + child.len() as i32)));
     code.extend(&child);

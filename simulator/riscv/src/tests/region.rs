@@ -8,12 +8,12 @@ use fastrand::Rng;
 use manycore_chip::Simulation;
 use manycore_chip::config::Config;
 
-/// Our mark of this function, for the region 0.
+/// manycore's mark instruction with this function, for region 0.
 fn ours(function: u32) -> u32 {
     function << 25 | 0x0B
 }
 
-/// gem5's instruction of this function.
+/// gem5's instruction with this function.
 fn m5(function: u32) -> u32 {
     function << 25 | 0x7B
 }
@@ -21,12 +21,12 @@ fn m5(function: u32) -> u32 {
 const BEGIN: u32 = 64;
 const END: u32 = 65;
 
-/// `laps` of two instructions.
+/// `laps` laps of two instructions.
 fn count(laps: u32) -> Vec<u32> {
     [&li(T1, laps)[..], &[addi(T1, T1, -1), branch(1, T1, -4)]].concat()
 }
 
-/// A walk over a page, a line at a time.
+/// Loads from each line of a page.
 fn walk() -> Vec<u32> {
     let lap = [
         i_type(0x03, A1, 3, T0, 0),
@@ -41,7 +41,7 @@ fn on(preset: &str, program: Program) -> Result<Outcome, RunError> {
     program.run(&Config::preset(preset).expect("the preset is there"))
 }
 
-/// The regions of a program on a machine: number, length.
+/// Runs a program on a machine. Returns each region's number and length.
 fn regions(code: &[Vec<u32>]) -> Vec<(Option<u64>, u64)> {
     let outcome = with_program(&code.concat(), |program| on("atac-64", program)).unwrap();
     assert_eq!(outcome.status, 0, "{:?}", outcome.message);
@@ -66,7 +66,7 @@ fn regions_last_as_long_as_what_is_between_their_marks() {
         panic!("one region")
     };
     assert!((1_000..1_020).contains(&length), "{length}");
-    // gem5's, of work item 7, and of the statistics.
+    // gem5's marks of work item 7, and of the statistics.
     let work = |function| vec![addi(A0, 0, 7), addi(A1, 0, 0), m5(function)];
     let statistics = |function| vec![addi(A0, 0, 0), addi(A1, 0, 0), m5(function)];
     let theirs = [
@@ -101,7 +101,7 @@ fn gem5s_instructions_end_the_program_and_tell_the_time() {
     ]
     .concat();
     let leave = [vec![addi(A0, 0, 0), m5(0x21)], exit(1).to_vec()].concat();
-    // The time does not stand still.
+    // The time advances between two reads.
     let time = [
         vec![m5(0x07), addi(T0, A0, 1)],
         count(50),
@@ -161,10 +161,10 @@ fn a_program_is_forwarded_to_its_region_and_no_further() {
         assert_eq!(all, again);
         assert_eq!(whole.forwarded, 0);
         assert_eq!(forwarded.forwarded, u64::from(2 * before) + 2 + 4 + 4 * 64);
-        // The instructions before took no time.
+        // The instructions before the region took no time.
         let cycles = forwarded.run.statistics.cycles;
         assert!(cycles < u64::from(before), "{preset}: {cycles}");
-        // The lines that the first walk brought are there.
+        // The lines that the first walk loaded are in the caches.
         let [whole, warm] = [&whole, &forwarded].map(|timing| {
             let region = &timing.regions[0];
             region.to - region.from
@@ -213,11 +213,11 @@ fn a_region_tells_of_each_core_and_a_run_of_each_process() {
     assert_eq!((mix[Class::Load], mix[Class::Branch]), (64, 64));
 }
 
-/// Main sleeps on a word until the other thread, which naps and counts before, writes to it. The
-/// other thread marks the region.
+/// The main thread sleeps on a word until the other thread, after a nap and a count, writes to it. The other thread
+/// marks the region.
 fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
     let word = li(S0, DATA as u32);
-    // futex(word, wait, 0, no time) until the word is not zero, then exit with the word.
+    // Calls futex(word, wait, 0, no time) until the word is not zero, then exits with it.
     let sleep = [
         &[i_type(0x03, T0, 2, S0, 0), branch(1, T0, 4 * 8)][..],
         &[
@@ -232,7 +232,7 @@ fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
         &call(94),
     ]
     .concat();
-    // nanosleep of `nap` ns, and more counting; then the word, and the sleepers on it.
+    // Naps for `nap` ns and counts, then writes the word and wakes its sleepers.
     let wake = [
         &li(T0, nap)[..],
         &[
@@ -255,7 +255,7 @@ fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
     [&word[..], &start_thread(child), &sleep, &wake].concat()
 }
 
-/// Wherever threads are when another machine goes on with them, the program does the same.
+/// Wherever the threads are when the timed machine takes over, the program does the same.
 #[test]
 fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     let mut rng = Rng::with_seed(5);
@@ -267,7 +267,7 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     let machines = [machine(64), machine(16)];
     for _ in 0..60 {
         let code = sleepers(rng.u32(1..20_000), rng.u32(1..100_000));
-        // Anywhere, also beyond the program's end.
+        // Any point, also beyond the program's end.
         let at_most = match rng.bool() {
             true => u64::MAX,
             false => rng.u64(1..90_000),
@@ -285,7 +285,7 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     }
 }
 
-/// Threads that sleep when the region begins go on to sleep: the region lasts as long as in the whole run.
+/// A thread that sleeps when the region begins sleeps on, so the region lasts as long as in the whole run.
 #[test]
 fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
     for preset in ["atac-64", "e5-2640x2"] {
@@ -306,7 +306,7 @@ fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
     }
 }
 
-/// A run that is to end ends with what was counted until then, on both machines.
+/// A stopped run, functional or timed, returns what it has counted.
 #[test]
 fn a_run_ends_on_request() {
     let code = [count(100_000), exit(3).to_vec()].concat();
@@ -323,14 +323,14 @@ fn a_run_ends_on_request() {
     }
 }
 
-/// A program that measures the rate of `time` once has measured it for the whole run: it shows the
-/// nanoseconds of the system's clock on every machine, before and after the other machine goes on.
+/// A program may measure the rate of `time` once for the whole run: on every machine, before and after fast-forward,
+/// `time` counts the nanoseconds of the system's clock.
 #[test]
 fn the_timer_shows_nanoseconds_wherever_the_program_runs() {
     const TIME: i32 = 0xC01;
     const S1: u32 = 9;
     const S3: u32 = 19;
-    // s3 |= (clock_gettime(CLOCK_MONOTONIC) - time) >> 12: 0 if the clock is at most 4 us later.
+    // s3 |= (clock_gettime(CLOCK_MONOTONIC) - time) >> 12. The result is 0 if the clock is at most 4 us later.
     let compare = [
         &[i_type(0x73, S1, 2, 0, TIME), addi(A0, 0, 1)][..],
         &li(A1, DATA as u32),
@@ -350,7 +350,7 @@ fn the_timer_shows_nanoseconds_wherever_the_program_runs() {
         vec![ours(BEGIN)],
         count(20_000),
         compare,
-        // The status is whether s3 is not zero: `sltu`.
+        // The status is 1 if s3 is not zero: `sltu`.
         vec![0x33 | A0 << 7 | 3 << 12 | S3 << 20],
         call(94).to_vec(),
     ]

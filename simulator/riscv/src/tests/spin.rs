@@ -1,4 +1,4 @@
-//! Bounded spin loops: how long they take, and that they cost no host work.
+//! Bounded spin loops: their time, and their cost on the host.
 
 use super::guest::{A0, A1, DATA, S0, T0, T1, TIME, addi, branch, call, exit, li, put, run};
 use super::i_type;
@@ -6,7 +6,7 @@ use manycore_chip::config::Config;
 
 const S1: u32 = 9;
 
-/// A bounded spin on a flag that stays unset: `lap` is what comes before the branch back.
+/// A bounded spin on a flag that stays unset. Each lap adds `step` to the count.
 fn bounded(count: u32, step: i32) -> Vec<u32> {
     let mut code = li(S0, DATA as u32).to_vec();
     code.extend(li(T1, count));
@@ -20,7 +20,7 @@ fn bounded(count: u32, step: i32) -> Vec<u32> {
     code
 }
 
-/// The laps that a parked spin does not make are counted, and take the time they would.
+/// The machine skips the laps of a parked spin. The loop's count and the time advance as if it executed them.
 #[test]
 fn a_bounded_spin_ends_when_its_count_does() {
     for preset in ["atac-64", "dahu"] {
@@ -32,7 +32,7 @@ fn a_bounded_spin_ends_when_its_count_does() {
                 outcome.instructions,
             )
         };
-        // Few enough laps that nothing is parked: what one takes.
+        // Short spins are not parked. They give the time of one lap.
         let (short, executed) = cycles(8, -1);
         let (less, _) = cycles(4, -1);
         assert!(executed > 4 * 8);
@@ -47,7 +47,7 @@ fn a_bounded_spin_ends_when_its_count_does() {
     }
 }
 
-/// A loop that is left and begun again takes no longer for the time in between.
+/// A loop that is left and begun again does not count the time in between.
 #[test]
 fn a_bounded_spin_after_a_nap_is_as_short_as_before() {
     const NAP: u32 = 1_000_000;

@@ -1,4 +1,4 @@
-//! Programs read `/sys` by their own system calls.
+//! Programs that read `/sys` with system calls.
 
 use super::guest::{A0, A1, A7, CODE, DATA, ECALL, addi, exit, li, with_program};
 use super::{Kept, i_type};
@@ -12,11 +12,11 @@ const HERE: i32 = -100;
 const ROOM: u32 = 8_192;
 const FOLDER: u32 = 0x1_0000;
 
-/// A program's system calls. The program writes the bytes at `DATA` out at its end.
+/// A program's system calls. At its end, the program writes the bytes at `DATA` out.
 #[derive(Default)]
 struct Steps {
     code: Vec<u32>,
-    /// Index of the instructions that load each path's address. The paths follow the code.
+    /// The index of the instructions that load each path's address. The paths follow the code.
     paths: Vec<(usize, &'static str)>,
 }
 
@@ -41,14 +41,14 @@ impl Steps {
         self
     }
 
-    /// Goes to a folder.
+    /// Changes to a folder.
     fn go(mut self, path: &'static str) -> Self {
         self.path(A0, path);
         self.call(49);
         self
     }
 
-    /// Reads from the open file in `a0`: its bytes, or its entries.
+    /// Reads the bytes or the entries of the open file in `a0`.
     fn read(mut self, number: i32) -> Self {
         self.code.extend(li(A1, DATA as u32));
         self.code.extend(li(A2, ROOM));
@@ -66,9 +66,9 @@ impl Steps {
         self
     }
 
-    /// Runs the program and returns its output. Without a machine it has 6 cores.
+    /// Runs the program and returns its output. Without a machine, the program sees 6 cores.
     fn run(mut self, on: Option<&Config>) -> Vec<u8> {
-        // A negative number of bytes fails the write, and nothing is written.
+        // A negative number of bytes fails this write, which then writes nothing.
         self.code.push(addi(A2, A0, 0));
         self.code.push(addi(A0, 0, 1));
         self.code.extend(li(A1, DATA as u32));
@@ -102,7 +102,7 @@ fn cat(path: &'static str, on: Option<&Config>) -> String {
     String::from_utf8(bytes).expect("it is text")
 }
 
-/// The names and kinds that `getdents64` has written.
+/// Returns the names and kinds that `getdents64` has written.
 fn entries(bytes: &[u8]) -> Vec<(String, u8)> {
     let mut rest = bytes;
     let mut found = Vec::new();
@@ -186,7 +186,7 @@ fn folders_are_listed_links_read_and_paths_may_be_relative() {
             .open(false, "topology/core_id", 0)
             .read(63);
         assert_eq!(from_here.run(on), b"5\n");
-        // The host's own files are not there.
+        // The program does not see the host's own files.
         let hosts = Steps::default()
             .go("/sys/devices/system/cpu")
             .open(false, "../../../kernel/uevent_seqnum", 0)
@@ -201,7 +201,7 @@ fn a_nodes_number_comes_with_the_cores() {
     let machine = Config::preset("gold5225r").unwrap();
     for (core, node) in [(0, 0), (30, 1)] {
         let mut steps = Steps::default();
-        // Confines itself to a core, a mask of 64 bits at `DATA`, and asks where it is.
+        // Confines itself to a core with a mask at `DATA`, and asks for its NUMA node.
         steps.code.extend(li(A2, DATA as u32));
         steps.code.extend(li(A3, 1 << core));
         steps.code.push(super::s_type(0x23, 3, A2, A3, 0));

@@ -1,4 +1,4 @@
-//! `execve`: the process goes on with another program.
+//! `execve`: the process runs another program.
 
 use crate::hart::Code;
 use crate::linux::errno::{E2BIG, EACCES, ELOOP, ENOEXEC, Errno};
@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 /// The most bytes of one argument, and of all.
 const LONGEST: u64 = 1 << 17;
 const ROOM: usize = 1 << 21;
-/// The most scripts that name each other as what runs them.
+/// The most scripts in a chain of scripts that run each other.
 const SCRIPTS: usize = 4;
 
-/// The new program: the path as the program has it, where the host has it, and the arguments.
+/// The new program: its path for the guest, its path on the host, and its arguments.
 struct Wanted {
     path: PathBuf,
     host: PathBuf,
@@ -58,12 +58,12 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         Ok((wanted, environment, image))
     });
     match found {
-        // Another thread may have an access under way to the memory that goes.
+        // Another thread may still access the old memory, so the other threads end first.
         Ok(_) if threads > 1 => Outcome::Outlive,
         Ok((wanted, environment, image)) => {
             let number = process.number;
             let outcome = become_program(system, task, wanted, environment, &image);
-            // Ends of streams may be closed, and a parent that lent its memory goes on.
+            // `execve` may close ends of streams, and returns memory that a parent lent, so it wakes all waiters.
             if system.all().count() > 1 {
                 world.futex_wake(words::STREAMS, u32::MAX);
                 world.futex_wake(words::children(number), u32::MAX);
@@ -74,8 +74,7 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
     }
 }
 
-/// Nothing of the program until now is left but its files, its number, its mask of signals, and
-/// what it ignores.
+/// Replaces the program of a process. Its files, number, signal mask, ignored signals and interval timer remain.
 fn become_program(
     system: &mut System,
     task: &mut Task,
@@ -83,7 +82,7 @@ fn become_program(
     environment: Vec<String>,
     image: &Image,
 ) -> Outcome {
-    // Borrowed memory goes back.
+    // The process returns borrowed memory (`vfork`).
     system.exchange_memory(task.slot);
     let process = system.of(task);
     process.lender = None;
@@ -98,7 +97,7 @@ fn become_program(
     process.files.close_for_exec();
     process.signals.reset();
     process.timers.keep_interval();
-    // It is the main thread from now on.
+    // The calling thread becomes the main thread.
     process.survivor = None;
     process.threads.rename_main(task.number);
     task.number = process.number;
@@ -125,7 +124,7 @@ fn become_program(
     }
 }
 
-/// A list of texts that ends with a null pointer.
+/// Reads a list of texts up to a null pointer.
 fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
     let mut list = Vec::new();
     let mut room = ROOM;
@@ -143,7 +142,7 @@ fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
     }
 }
 
-/// The program that a file is, or that runs it if it is a script.
+/// Finds the program to run: the file itself, or the program that a script names.
 fn program_of(files: &Files, path: PathBuf, arguments: Vec<String>) -> Result<Wanted, Errno> {
     let (mut path, mut arguments) = (path, arguments);
     for _ in 0..=SCRIPTS {
@@ -167,7 +166,7 @@ fn program_of(files: &Files, path: PathBuf, arguments: Vec<String>) -> Result<Wa
     Err(ELOOP)
 }
 
-/// The first line of a script: a program, and at most one argument.
+/// Returns the words of a script's first line: a program, and at most one argument.
 fn runner(script: &Path) -> Result<Option<Vec<String>>, Errno> {
     let mut start = Vec::new();
     std::fs::File::open(script)?

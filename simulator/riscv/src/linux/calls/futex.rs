@@ -16,7 +16,7 @@ const COMPARE_REQUEUE: u64 = 4;
 const WAKE_AND_CHANGE: u64 = 5;
 const WAIT_BITS: u64 = 9;
 const WAKE_BITS: u64 = 10;
-/// A flag: only threads of the process wait there.
+/// A flag: only threads of one process use the word.
 const PRIVATE: u64 = 128;
 const PRIVATE_WAKE: u64 = WAKE | PRIVATE;
 const PRIVATE_REQUEUE: u64 = REQUEUE | PRIVATE;
@@ -38,7 +38,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     if !known {
         return Outcome::Fail(ENOSYS);
     }
-    // The time of a wait for some bits is a point of a clock. Linux looks at it before it looks at the word.
+    // The time of `WAIT_BITS` is a point of a clock. Linux checks the time before it reads the word.
     let space = &mut process.memory.space;
     let time = match (operation & KIND, timeout) {
         (WAIT, _) | (WAIT_BITS, 0) => time::read_limit(space, timeout),
@@ -79,7 +79,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         return Outcome::Fail(EFAULT);
     }
     let Ok((page, _)) = process.memory.space.page(address, right::READ) else {
-        // To wake the process's own sleepers, memory need not be there.
+        // Threads can wake sleepers of their own process even without memory at the address.
         return match operation {
             PRIVATE_WAKE | PRIVATE_WAKE_BITS | PRIVATE_REQUEUE => Outcome::Return(0),
             PRIVATE_WAKE_AND_CHANGE => {
@@ -93,8 +93,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     match operation & KIND {
         WAIT | WAIT_BITS if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
         WAIT | WAIT_BITS => sleep_on(process, task, world, physical, time),
-        // A waiter for other bits is woken for nothing, which it must expect; no waiter is
-        // left out.
+        // Wakes waiters for other bits too. Each waiter must expect a wake-up without a cause.
         WAKE_BITS if third as u32 != u32::MAX => {
             Outcome::Return(world.futex_wake(physical, u32::MAX))
         }
@@ -111,7 +110,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         .into(),
         inherit::UNLOCK => inherit::unlock(&mut process.memory.space, task, world, physical),
         _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
-        // Sleepers that Linux would move to the other word are woken, and look again.
+        // Linux would move some sleepers to the other word. Here those sleepers wake, and check the word again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {
             let is_there = process.memory.space.page(second, right::READ).is_ok();
             if is_shared && (!is_there || process.memory.never_changes(second)) {
@@ -128,9 +127,8 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     }
 }
 
-/// `FUTEX_WAKE_OP`: changes another word, wakes sleepers of the first word, and
-/// wakes sleepers of the other word if its old value passes a comparison.
-/// The first word may be in no memory: then it has no sleepers.
+/// `FUTEX_WAKE_OP`: changes another word and wakes sleepers of the first word. If the other word's old value passes a
+/// comparison, wakes its sleepers too. A first word without memory has no sleepers.
 fn wake_after_change<W: World>(
     process: &mut Process,
     world: &mut W,

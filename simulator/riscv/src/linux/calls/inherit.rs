@@ -10,9 +10,9 @@ use crate::linux::time;
 use crate::linux::world::World;
 use crate::memory::Space;
 
-/// The operation of `futex`, without its flags.
+/// The bits of a `futex` operation without its flags.
 pub(super) const KIND: u64 = 0x7F;
-/// A flag: the time is the wall clock's.
+/// A flag: the time is a point of the wall clock.
 pub(super) const CLOCK_IS_WALL: u64 = 256;
 
 /// `FUTEX_LOCK_PI`, `FUTEX_UNLOCK_PI`, `FUTEX_TRYLOCK_PI`, `FUTEX_LOCK_PI2`.
@@ -21,7 +21,7 @@ pub(super) const UNLOCK: u64 = 7;
 const TRY: u64 = 8;
 const LOCK_BY_CLOCK: u64 = 13;
 
-/// Whether an operation of `futex` locks such a mutex: a signal never ends it.
+/// Whether an operation of `futex` locks such a mutex. No signal makes this operation fail.
 pub(super) fn locks(operation: u64) -> bool {
     matches!(operation & KIND, LOCK | TRY | LOCK_BY_CLOCK)
 }
@@ -92,7 +92,7 @@ fn try_lock<W: World>(
     ))
 }
 
-/// Whether the task has the mutex at an address.
+/// Succeeds if the task holds the mutex at an address.
 pub(super) fn is_owner(space: &mut Space, task: &Task, address: u64) -> Result<(), Errno> {
     match space.read_u32(address)? & !(WAITERS | OWNER_DIED) == task.number {
         true => Ok(()),
@@ -100,7 +100,7 @@ pub(super) fn is_owner(space: &mut Space, task: &Task, address: u64) -> Result<(
     }
 }
 
-/// Gives a mutex of the task's back. All waiters try again: the first to come has it.
+/// Unlocks the task's mutex. All waiters try again, and the first takes it.
 pub(super) fn unlock<W: World>(
     space: &mut Space,
     task: &Task,

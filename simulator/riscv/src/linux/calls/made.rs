@@ -1,5 +1,4 @@
-//! Calls that name files, as far as the simulated system makes these up: `/proc` and `/sys` as the
-//! machine has them.
+//! Calls that name files. The simulated system makes up `/proc` and `/sys`, which describe the simulated machine.
 
 use super::proc;
 use crate::linux::errno::{EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, Errno, Value};
@@ -12,7 +11,7 @@ use crate::linux::sysfs::{self, Found, Kind, Name};
 use crate::linux::world::World;
 use std::path::Path;
 
-/// The system's own file at a path; `None` for files that it does not make up.
+/// Finds a file that the simulated system makes up. Returns `None` for other paths.
 fn find<W: World>(process: &Process, world: &W, path: &Path, follow: bool) -> Option<Found> {
     let text = proc::text(process, world, path);
     text.map(Found::File)
@@ -57,7 +56,7 @@ fn entry(name: Name) -> Entry {
     }
 }
 
-/// The metadata of a file.
+/// Returns the metadata of a file.
 pub(super) fn stat<W: World>(
     process: &mut Process,
     world: &W,
@@ -85,7 +84,7 @@ pub(super) fn stat<W: World>(
     }
 }
 
-/// `faccessat`, `faccessat2`: the program's user owns all files.
+/// `faccessat`, `faccessat2`. The program's user owns all files.
 pub(super) fn access<W: World>(
     process: &mut Process,
     world: &W,

@@ -1,21 +1,21 @@
-//! System calls that are not there. Programs do without most of them, on an older Linux too.
+//! System calls that the simulator does not implement. Programs work without most of them, as on an older Linux.
 
 use crate::linux::errno::ENOSYS;
 use crate::linux::process::Process;
 use crate::linux::task::{Outcome, Task};
 
-/// The answer to a program that asks for a call.
+/// The answer to a call that the simulator does not implement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     /// `ENOSYS`. Libraries try the call and lose nothing.
     Quiet,
-    /// `ENOSYS`. A line at the end names the call.
+    /// `ENOSYS`. A line at the end of the run names the call.
     Told,
 }
 
 use Answer::{Quiet, Told};
 
-/// The system calls of riscv64-linux that are not in the table of calls: number, name, answer.
+/// The system calls of riscv64-linux outside the table of calls: number, name, answer.
 /// Source of the numbers: Linux's `include/uapi/asm-generic/unistd.h`.
 const MISSING: [(u64, &str, Answer); 129] = [
     (0, "io_setup", Told),
@@ -50,7 +50,7 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (116, "syslog", Told),
     (117, "ptrace", Told),
     (127, "sched_rr_get_interval", Quiet),
-    // Only a signal handler that knows the system asks for it.
+    // Only a signal handler that knows Linux's restarts makes this call.
     (128, "restart_syscall", Quiet),
     (142, "reboot", Told),
     (159, "setgroups", Told),
@@ -150,7 +150,6 @@ const MISSING: [(u64, &str, Answer); 129] = [
     (462, "mseal", Quiet),
 ];
 
-/// A call that is not there.
 pub(super) fn missing(process: &mut Process, task: &Task, number: u64) -> Outcome {
     match MISSING.iter().find(|(known, ..)| *known == number) {
         Some((.., Quiet)) => {}

@@ -1,4 +1,4 @@
-//! System calls: the table of them, and what takes more than one owner of the process's parts.
+//! System calls: their table, and those that use several parts of a process.
 
 mod exec;
 mod futex;

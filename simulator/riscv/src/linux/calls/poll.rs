@@ -8,14 +8,14 @@ use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::time;
 use crate::linux::world::World;
 
-/// The most files that one call asks for.
+/// The most files that one call may name.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
-/// The states that let reading, and writing, go on without a wait.
+/// The states that let a read go on without a wait, and those for a write.
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 
-/// The limits of a wait, apart from its files: its time, and where a mask of signals is.
+/// The limits of a wait: its time, and the address of a signal mask, or 0.
 struct Limits {
     time: Option<u64>,
     mask: u64,
@@ -52,7 +52,7 @@ pub(super) fn select<W: World>(process: &mut Process, task: &mut Task, world: &m
             look_at_sets(process, count, sets, false)
         })
     };
-    // The sets are written when the wait is over.
+    // After the wait, the call writes the sets.
     match wait() {
         Ok(Outcome::Return(_)) => look_at_sets(process, count, sets, true).into(),
         outcome => outcome.unwrap_or_else(Outcome::Fail),
@@ -75,7 +75,7 @@ pub(super) fn await_group<W: World>(
     .unwrap_or_else(Outcome::Fail)
 }
 
-/// Waits until `look` finds files that are ready, for so long; how many.
+/// Waits until `look` finds ready files or the time is over. Returns their number.
 fn await_files<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -110,7 +110,7 @@ fn await_files<W: World>(
     outcome
 }
 
-/// Looks at an array of `pollfd`, and writes what was found; how many are ready.
+/// Looks at an array of `pollfd` and writes each file's state. Returns the number of ready files.
 fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
     if count > MOST {
         return Err(EINVAL);
@@ -134,8 +134,8 @@ fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
     Ok(total)
 }
 
-/// Looks at sets of numbers, each with its events, and writes the numbers that are ready; how
-/// many.
+/// Looks at sets of files, each with its ready states. If `write`, leaves only ready files in the sets. Returns their
+/// number.
 fn look_at_sets(process: &mut Process, count: u64, sets: [(u64, u32); 3], write: bool) -> Value {
     if count > MOST {
         return Err(EINVAL);

@@ -8,20 +8,20 @@ use manycore_chip::config::{Topology, Unit};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// A path below the folder of a process itself.
+/// Returns the part of a path below the process's own folder.
 fn own<'a>(process: &Process, path: &'a Path) -> Option<&'a str> {
     let path = path.to_str()?;
     let own = path.strip_prefix("/proc/self/");
     own.or_else(|| path.strip_prefix(&format!("/proc/{}/", process.number)))
 }
 
-/// The file that the process runs, if a path leads there.
+/// Returns the file that the process runs if `path` is the process's `exe`.
 pub(super) fn executable(process: &Process, path: &Path) -> Option<PathBuf> {
     let is_it = own(process, path)? == "exe";
     is_it.then(|| PathBuf::from(&process.command.executable))
 }
 
-/// A folder of the process itself: its open files, or its threads.
+/// Returns a folder of the process itself: its open files, or its threads.
 pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
     let (numbers, kind) = match own(process, path)?.trim_end_matches('/') {
         "fd" => (process.files.numbers(0..=u64::MAX), Kind::Link),
@@ -43,7 +43,7 @@ pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
     }))
 }
 
-/// The text of such a file; `None` for other files.
+/// Returns the text of a file in `/proc`, or `None` for other files.
 pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let cores = world.cores();
@@ -160,7 +160,7 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
     })
 }
 
-/// The name of a thread as files have it: 15 bytes at most.
+/// The name of a thread in files: 15 characters at most.
 fn comm(process: &Process, number: u32) -> String {
     let name: String = process.name_of(number).chars().take(15).collect();
     name + "\n"

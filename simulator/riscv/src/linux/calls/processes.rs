@@ -1,4 +1,4 @@
-//! Processes: how they come to be, how a parent waits for them, groups, and signals between them.
+//! Processes: their creation, a parent's wait for its children, groups, and signals between processes.
 
 use super::waits::await_word;
 use crate::linux::errno::{EAGAIN, ECHILD, EINVAL, ENOMEM, ENOSYS, EPERM, ESRCH, Errno, Value};
@@ -31,12 +31,12 @@ const THREAD_POINTER: usize = 4;
 const AT_ONCE: u64 = 1;
 const OF_ENDS: u64 = 4;
 const KEEPS: u64 = 0x100_0000;
-/// The kinds of `waitid`: any child, one child, the children of a group.
+/// The values of `waitid` for any child, one child, and the children of a group.
 const ANY: u64 = 0;
 const ONE: u64 = 1;
 const GROUP: u64 = 2;
 
-/// `clone`: a thread, or a process.
+/// `clone`: starts a thread or a process.
 pub(super) fn clone<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
     let [flags, ..] = task.arguments();
     if flags & flag::THREAD != 0 {
@@ -48,7 +48,7 @@ pub(super) fn clone<W: World>(system: &mut System, task: &mut Task, world: &mut 
     fork(system, task, world).unwrap_or_else(Outcome::Fail)
 }
 
-/// A task that goes on as this one does, with what `clone` says of its registers.
+/// Returns a copy of the task, with the registers that `clone` asks for.
 fn copy(task: &Task, number: u32, slot: usize) -> Task {
     let [flags, stack, _, tls, child, _] = task.arguments();
     let mut hart = task.hart.fork();
@@ -88,7 +88,7 @@ fn begin_thread<W: World>(system: &mut System, task: &mut Task, world: &mut W) -
     Ok(number.into())
 }
 
-/// `fork`, `vfork`. The copy takes no time.
+/// `fork`, `vfork`. The copy takes no simulated time.
 fn fork<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Result<Outcome, Errno> {
     let [flags, _, parent, _, child, _] = task.arguments();
     if flags & (flag::FILES | flag::FOLDER | flag::HANDLERS) != 0 {
@@ -149,7 +149,7 @@ impl Wanted {
     }
 }
 
-/// A child that has ended, or how long to wait for one.
+/// Returns an ended child, or the outcome that makes the task wait for one.
 fn await_child<W: World>(
     system: &mut System,
     task: &mut Task,
@@ -237,7 +237,7 @@ pub(super) fn wait_by<W: World>(
     Ok(Outcome::Return(0))
 }
 
-/// Sends a signal to a process, or to a thread of it.
+/// Sends a signal to a process, or to one of its threads.
 fn send<W: World>(process: &mut Process, world: &mut W, thread: Option<u32>, sent: Sent) -> Value {
     let (signals, threads) = (&mut process.signals, &mut process.threads);
     match thread {
@@ -246,7 +246,7 @@ fn send<W: World>(process: &mut Process, world: &mut W, thread: Option<u32>, sen
     }
 }
 
-/// `kill`: to a process, to all of a group, or to all others.
+/// `kill`: sends a signal to a process, to a group, or to all other processes.
 pub(super) fn kill<W: World>(
     system: &mut System,
     task: &Task,
@@ -283,7 +283,7 @@ pub(super) fn kill<W: World>(
     }
 }
 
-/// `tkill`, `tgkill`: to a thread, of any process or of the named process.
+/// `tkill`, `tgkill`: sends a signal to a thread of any process, or of the named process.
 pub(super) fn kill_thread<W: World>(
     system: &mut System,
     task: &Task,
@@ -302,7 +302,7 @@ pub(super) fn kill_thread<W: World>(
     send(found.ok_or(ESRCH)?, world, Some(thread), sent)
 }
 
-/// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: with a value, to a process or to a thread.
+/// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: sends a signal with a value to a process or a thread.
 pub(super) fn queue<W: World>(
     system: &mut System,
     task: &Task,
@@ -315,7 +315,7 @@ pub(super) fn queue<W: World>(
     let space = &mut sender.memory.space;
     let code = space.read_u32(info.wrapping_add(8))? as i32;
     let value = space.read_u64(info.wrapping_add(24))?;
-    // Codes from 0 on are the kernel's own.
+    // Only the kernel may send codes from 0 on.
     if code >= 0 {
         return Err(EPERM);
     }
@@ -324,7 +324,7 @@ pub(super) fn queue<W: World>(
     send(process, world, thread.map(|thread| thread as u32), sent)
 }
 
-/// The number that a call names: 0 is the caller's process.
+/// Returns the process number that a call names. 0 names the caller's process.
 fn named(system: &mut System, task: &Task, process: u64) -> u32 {
     match process as u32 {
         0 => system.of(task).number,
@@ -332,7 +332,7 @@ fn named(system: &mut System, task: &Task, process: u64) -> u32 {
     }
 }
 
-/// `setpgid`, of the caller or of a child.
+/// `setpgid`: sets the group of the caller or of a child.
 pub(super) fn set_group(system: &mut System, task: &Task, [process, group]: [u64; 2]) -> Value {
     let own = system.of(task);
     let (own, session) = (own.number, own.session);

@@ -12,13 +12,13 @@ use crate::linux::world::World;
 const DO_NOT_WAIT: u64 = 0x40;
 const NO_SIGNAL: u64 = 0x4000;
 
-/// Bytes of a signal that is read from a file.
+/// Bytes of a signal that a program reads from a `signalfd`.
 const SIGNAL: u64 = 128;
 
-/// The bytes to write: parts of memory, each an address and a length.
+/// Parts of memory to write: each an address and a length.
 type Parts = Vec<(u64, u64)>;
 
-/// Reads; if it `waits`, once a stream was written to.
+/// Reads. If it `waits`, sleeps until a thread writes to a stream and makes the call again.
 pub(super) fn read<W: World>(
     waits: bool,
     process: &mut Process,
@@ -71,7 +71,7 @@ pub(super) fn write_vector<W: World>(
     }
 }
 
-/// Reads a file, or signals from a file of signals.
+/// Reads a file, or reads signals from a `signalfd`.
 pub(super) fn read_any<W: World>(
     waits: bool,
     process: &mut Process,
@@ -105,7 +105,7 @@ pub(super) fn read_any<W: World>(
     }
 }
 
-/// Writes: readers look again. A writer without a reader gets a signal.
+/// Writes, and makes the readers of streams look again. A writer without a reader gets `SIGPIPE`.
 pub(super) fn write<W: World>(
     process: &mut Process,
     task: &Task,
@@ -128,14 +128,14 @@ fn written<W: World>(
     } else if flags & NO_SIGNAL == 0 {
         let threads = &mut process.threads;
         let sent = Sent::by_process(PIPE.0, BY_KILL, process.number, 0);
-        // The thread itself is there.
+        // The send cannot fail: its receiver is the running thread.
         let _ = process.signals.send_by(threads, world, task.number, sent);
     }
     done
 }
 
-/// Writes parts of memory to the file that is the call's first argument. If it is a stream that
-/// has no room for all, waits for readers and writes the rest.
+/// Writes parts of memory to the file in the call's first argument. If a stream has no room for all bytes, waits for
+/// readers and writes the rest.
 pub(super) fn write_parts<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -167,7 +167,7 @@ pub(super) fn write_parts<W: World>(
     await_stream(process, task, world, None, Interrupted::MayRestart)
 }
 
-/// The parts without their first `done` bytes.
+/// Returns the parts without their first `done` bytes.
 fn without(parts: &[(u64, u64)], mut done: u64) -> Parts {
     let left = parts.iter().map(|&(address, length)| {
         let skipped = done.min(length);
@@ -177,8 +177,7 @@ fn without(parts: &[(u64, u64)], mut done: u64) -> Parts {
     left.collect()
 }
 
-/// The fields of a `msghdr`: the name's length, the parts and their number, the length of what is
-/// sent in addition to the bytes, the flags.
+/// The offsets in a `msghdr`: length of the name, parts, number of parts, length of the control data, flags.
 mod header {
     pub(super) const NAME_LENGTH: u64 = 8;
     pub(super) const PARTS: u64 = 16;
@@ -202,7 +201,7 @@ pub(super) fn send<W: World>(process: &mut Process, task: &mut Task, world: &mut
     write_parts(process, task, world, parts, flags)
 }
 
-/// `sendmsg`: bytes alone. Files and credentials are not sent.
+/// `sendmsg`: sends bytes. It does not support files or credentials.
 pub(super) fn send_message<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -250,7 +249,7 @@ pub(super) fn receive_message(process: &mut Process, [number, message, flags]: [
     Ok(done)
 }
 
-/// Changes what a number stands for, or what is waited for: readers look again.
+/// Changes the meaning of a number or the object of a wait. Then makes the readers of streams look again.
 pub(super) fn change<W: World>(
     process: &mut Process,
     world: &mut W,

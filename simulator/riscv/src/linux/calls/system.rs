@@ -26,15 +26,15 @@ const SET_TIMER_SLACK: u64 = 29;
 const GET_TIMER_SLACK: u64 = 30;
 const SET_NO_NEW_PRIVILEGES: u64 = 38;
 const GET_NO_NEW_PRIVILEGES: u64 = 39;
-/// Bytes of a thread's name, with a zero at its end.
+/// Bytes of a thread's name, including the zero at its end.
 const NAME: usize = 16;
 
-/// `who` of `getrusage`, as 32 bits.
+/// The values of `who` in `getrusage`, as 32 bits.
 const ITSELF: u32 = 0;
 const CHILDREN: u32 = u32::MAX;
 const THREAD: u32 = 1;
 
-/// `getrusage`. Children have no processor time of their own.
+/// `getrusage`. `RUSAGE_SELF` includes children, so `RUSAGE_CHILDREN` reports 0.
 pub(super) fn tell_usage<W: World>(space: &mut Space, world: &W, who: u64, to: u64) -> Value {
     let (busy, resident) = match who as u32 {
         ITSELF => (world.busy_nanoseconds(), space.most_resident()),
@@ -78,8 +78,8 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
     Ok(0)
 }
 
-/// `prlimit64`. The stack's limit counts for the program that the process runs next. Others are not kept: 1,024 files,
-/// else none.
+/// `prlimit64`. A new stack limit holds for the process's next program. Other limits are fixed: 1,024 open files, and
+/// none for other resources.
 pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
     let space = &mut process.memory.space;
     let limit = match resource {
@@ -145,12 +145,12 @@ pub(super) fn control_process(
     }
 }
 
-/// `sched_setscheduler`: one policy, without priorities.
+/// `sched_setscheduler`: accepts the one policy, which has no priorities.
 pub(super) fn set_policy(policy: u64) -> Value {
     if policy == 0 { Ok(0) } else { Err(EINVAL) }
 }
 
-/// `sched_get_priority_min`, `sched_get_priority_max`: the priority of a policy, if it has any.
+/// `sched_get_priority_min`, `sched_get_priority_max`: returns 0 if the policy has no priorities.
 pub(super) fn priority(policy: u64, priority: u64) -> Value {
     let has_any = matches!(policy, FIFO | ROUND_ROBIN);
     Ok(if has_any { priority } else { 0 })
@@ -164,7 +164,7 @@ pub(super) fn tell_users(space: &mut Space, to: [u64; 3]) -> Value {
     Ok(0)
 }
 
-/// `getcpu`: the core, and its NUMA node. Pointers may be null.
+/// `getcpu`: writes the core and its NUMA node. Either pointer may be null.
 pub(super) fn tell_core<W: World>(space: &mut Space, world: &W, core: u64, node: u64) -> Value {
     let its_node = world.topology().number(Unit::Node, world.core());
     for (to, value) in [(core, world.core()), (node, its_node)] {

@@ -18,14 +18,14 @@ macro_rules! calls {
         ($system:ident, $process:ident, $task:ident, $world:ident) { $($prologue:tt)* }
         $($number:literal $name:ident = $handler:expr;)+
     ) => {
-        /// The numbers by name.
+        /// The numbers of the calls, by name.
         #[expect(non_upper_case_globals, dead_code, reason = "Linux's names, and all of them")]
         pub(in crate::linux) mod number {
             $(pub(in crate::linux) const $name: u64 = $number;)+
         }
 
-        /// The names of the system calls that a program may use. Others return `ENOSYS`;
-        /// [`Outcome::absent`](crate::Outcome::absent) names the calls that a run was poorer without.
+        /// The names of the system calls that a program may use. Other calls return `ENOSYS`.
+        /// [`Outcome::absent`](crate::Outcome::absent) names those without which a program may have done less.
         ///
         /// ```
         /// assert!(manycore_riscv::system_calls().contains(&"futex"));
@@ -54,11 +54,11 @@ macro_rules! calls {
 calls! {
     (system, process, task, world) {
         let [a, b, c, d, e, f] = task.arguments();
-        // A handler borrows the owners that it needs, or all of the process, or all processes.
+        // A handler borrows parts of the process, the whole process, or all processes.
         let Process { memory, files, names, signals, timers, threads, random, .. } = process;
         let space = &mut memory.space;
     }
-    // Files have no attributes.
+    // Files have no extended attributes.
     5 setxattr = Fail(EOPNOTSUPP);
     6 lsetxattr = Fail(EOPNOTSUPP);
     7 fsetxattr = Fail(EOPNOTSUPP);
@@ -156,7 +156,7 @@ calls! {
     113 clock_gettime = time::tell(space, world, a, b);
     114 clock_getres = time::tell_resolution(space, world, a, b);
     115 clock_nanosleep = nap(process, task, world, [a, b, c, d]);
-    // One policy, without priorities.
+    // There is one scheduling policy, without priorities.
     118 sched_setparam = Return(0);
     119 sched_setscheduler = machine::set_policy(b);
     120 sched_getscheduler = Return(0);
@@ -249,7 +249,7 @@ calls! {
     223 fadvise64 = files.exists(a).map(|()| 0);
     226 mprotect = memory.mprotect(a, b, c);
     227 msync = memory.synchronise_range(a, b, c);
-    // All memory stays where it is.
+    // Pages never leave memory, so a lock has no effect.
     228 mlock = Return(0);
     229 munlock = Return(0);
     230 mlockall = Return(0);
@@ -266,7 +266,7 @@ calls! {
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
     278 getrandom = memory.fill_random(random, a, b);
     279 memfd_create = files.make_memory_file(b);
-    // No command of it is needed: the machine keeps its order.
+    // The machine keeps the order of memory accesses, so `membarrier` has nothing to do.
     283 membarrier = Return(0);
     284 mlock2 = Return(0);
     285 copy_file_range = memory.transfer(files, [a, b], [c, d], e);
@@ -279,7 +279,7 @@ calls! {
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }
 
-/// `getpriority`: the kernel's form of a nice value of 0.
+/// The result of `getpriority` for a nice value of 0: 20 minus the nice value.
 const NICE_OF_0: u64 = 20;
 
 /// Writes a call's answer to memory.
@@ -288,7 +288,6 @@ fn put(process: &mut Process, to: u64, bytes: &[u8]) -> Value {
     Ok(0)
 }
 
-/// A place in a file that a program gives.
 fn not_negative(place: u64) -> Value {
     if (place as i64) < 0 {
         Err(EINVAL)
@@ -297,7 +296,6 @@ fn not_negative(place: u64) -> Value {
     }
 }
 
-/// The number of a process or a thread.
 fn is_positive(number: u64) -> Value {
     if number as i32 <= 0 {
         Err(EINVAL)
@@ -306,12 +304,11 @@ fn is_positive(number: u64) -> Value {
     }
 }
 
-/// The bytes of a set of signals.
 fn is_set(bytes: u64) -> Value {
     if bytes == 8 { Ok(0) } else { Err(EINVAL) }
 }
 
-/// A place in a file, or none: where it is read or written next.
+/// Returns an offset in a file, or `None` (-1) for the file's current position.
 fn place(offset: u64) -> Option<u64> {
     (offset as i64 != -1).then_some(offset)
 }

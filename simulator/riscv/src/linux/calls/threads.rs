@@ -1,4 +1,4 @@
-//! Threads: their end, and where they may run.
+//! Calls about one thread: its end, its cores, its yields.
 
 use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::process::Process;
@@ -8,7 +8,7 @@ use crate::linux::threads::Threads;
 use crate::linux::world::World;
 use crate::memory::Space;
 
-/// A thread ends: a joiner waits for its word to become zero.
+/// Ends a thread: zeroes the thread's word, and wakes a joiner that sleeps on it.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     unlock_robust(process, task.number, world);
     process.threads.remove(task.number);
@@ -19,7 +19,7 @@ pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut 
     Outcome::End
 }
 
-/// The number of the thread that a call names: 0 is the caller.
+/// Returns the thread number that a call names. 0 names the caller.
 fn numbered(task: &Task, thread: u64) -> u32 {
     match thread {
         0 => task.number,
@@ -80,13 +80,13 @@ pub(super) fn set_affinity<W: World>(
     })
 }
 
-/// `set_tid_address`: a word that is zeroed, and woken, when the thread ends.
+/// `set_tid_address`: sets a word. The thread's end zeroes it and wakes its sleeper.
 pub(super) fn set_clear(task: &mut Task, address: u64) -> Value {
     task.clear = address;
     Ok(task.number.into())
 }
 
-/// `set_robust_list`: mutexes that are to be unlocked if the thread ends.
+/// `set_robust_list`: sets the list of mutexes that the thread's end unlocks.
 pub(super) fn set_robust(threads: &mut Threads, task: &Task, list: u64) -> Value {
     if let Some(thread) = threads.get_mut(task.number) {
         thread.robust = list;

@@ -1,9 +1,9 @@
 //! Waits in the kernel, and how signals end them.
 //!
-//! A thread sleeps on a word of memory, or on a word that no program has, until another thread
-//! wakes it, its time is over, or it takes a signal. After a signal its handler runs, and the call
-//! returns `EINTR`, or is made again. A signal without a handler that does not kill is dropped, and
-//! the wait goes on.
+//! A thread sleeps on a word of memory, or on a word that only the kernel uses. The sleep ends when another thread
+//! wakes the thread, when its time is over, or when it takes a signal. If the signal has a handler, the handler runs,
+//! and the call returns `EINTR` or is made again. Otherwise the signal kills the process, or is dropped and the wait
+//! goes on.
 
 use crate::linux::errno::{EAGAIN, EINTR, Errno};
 use crate::linux::process::Process;
@@ -13,8 +13,8 @@ use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::words::{STREAMS, nowhere};
 use crate::linux::world::World;
 
-/// The task sleeps on a word for at most so long, and is `then` what the outcome says. Signals
-/// in `more` end the sleep though the task does not take them.
+/// Puts the task to sleep on a word for at most `time` nanoseconds, and returns `then`. Returns `Outcome::Interrupted`
+/// if a signal already waits. Signals in `more` end the sleep although the task's mask blocks them.
 fn sleep<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -48,7 +48,7 @@ fn sleep<W: World>(
     then
 }
 
-/// Sleeps on a futex.
+/// Sleeps on a futex's word.
 pub(super) fn sleep_on<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -98,7 +98,7 @@ pub(super) fn nap<W: World>(
     sleep_for(process, task, world, time.map(Some), interrupted)
 }
 
-/// Sleeps until a stream is written to or closed, for so long, and makes its call again.
+/// Sleeps until a thread writes to or closes a stream, or the time is over. Then makes the call again.
 pub(super) fn await_stream<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -109,7 +109,7 @@ pub(super) fn await_stream<W: World>(
     await_word(process, task, world, STREAMS, time, interrupted)
 }
 
-/// Sleeps until a word's sleepers are woken, for so long, and makes its call again.
+/// Sleeps until a thread wakes the word's sleepers, or the time is over. Then makes the call again.
 pub(super) fn await_word<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -122,12 +122,12 @@ pub(super) fn await_word<W: World>(
     sleep(process, task, world, [word, 0], time, Outcome::Await)
 }
 
-/// A stream was written to, or an end of it closed.
+/// Wakes the readers of streams after a write or a close.
 pub(super) fn wake_readers<W: World>(world: &mut W) {
     world.futex_wake(STREAMS, u32::MAX);
 }
 
-/// `rt_sigsuspend`: another mask until a handler has run.
+/// `rt_sigsuspend`: sleeps with another mask until a handler has run.
 pub(super) fn suspend<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -146,7 +146,7 @@ pub(super) fn suspend<W: World>(
     sleep(process, task, world, [word, 0], None, Outcome::Await)
 }
 
-/// `rt_sigtimedwait`: takes a signal of a set without its handler.
+/// `rt_sigtimedwait`: takes a signal of a set without running its handler.
 pub(super) fn await_signal<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -189,7 +189,7 @@ pub(super) fn await_signal<W: World>(
     outcome
 }
 
-/// The task was asleep, and is not any more.
+/// Continues a task after its sleep.
 pub(in crate::linux) fn woken<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -208,7 +208,7 @@ pub(in crate::linux) fn woken<W: World>(
     None
 }
 
-/// A wait in the kernel is over if a signal is there that the task takes.
+/// Ends the task's wait if the task takes a signal. Otherwise the wait goes on.
 pub(in crate::linux) fn interrupt<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -229,17 +229,17 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
         if task.moved > 0 {
-            // Bytes that were written until now stay written.
+            // The call returns the number of bytes that it has written.
             let moved = std::mem::take(&mut task.moved);
             task.give(moved);
         } else if again {
-            // The handler returns to the call.
+            // The handler returns to the call's instruction.
             task.hart.pc = task.hart.pc.wrapping_sub(4);
             task.phase = Phase::Runs;
         } else {
             if let Interrupted::EndsWithRest(to) = task.interrupted {
                 let rest = task.deadline.map_or(0, |end| end.saturating_sub(now));
-                // A pointer that is wrong is the program's loss: the wait is over in any case.
+                // If the pointer is wrong, the rest of the time is lost. The wait is over in any case.
                 let _ = time::write(&mut process.memory.space, to, rest);
             }
             task.give(EINTR.negated());

@@ -1,4 +1,4 @@
-//! Bytes on their way between the program's memory and its files.
+//! Moves bytes between the program's memory and its files.
 
 use super::Memory;
 use crate::linux::errno::{EFAULT, EINVAL, Errno, Value};
@@ -6,14 +6,14 @@ use crate::linux::files::{Files, Open};
 use crate::linux::random::Random;
 use crate::memory::Why;
 
-/// The most bytes that are moved at a time.
+/// The most bytes in one piece.
 const AT_A_TIME: u64 = 1 << 26;
 /// The most bytes that one call moves, as under Linux.
 const MOST: u64 = 0x7FFF_F000;
 /// The most bytes that one call copies between files.
 const MOST_COPIED: u64 = 1 << 20;
 
-/// Parts of memory in pieces, in order: each piece's address and length. Without parts that have bytes, one
+/// Divides parts of memory into pieces, in order: each an address and a length. If all parts are empty, yields one
 /// empty piece.
 fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
     let mut left = MOST;
@@ -33,7 +33,7 @@ fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
         })
 }
 
-/// The result of a call after a piece has failed: the bytes that it moved before, if there are any.
+/// The result after a piece has failed: the number of bytes moved before, or the error if that number is 0.
 fn unless(error: Errno, done: u64) -> Value {
     match done {
         0 => Err(error),
@@ -42,7 +42,7 @@ fn unless(error: Errno, done: u64) -> Value {
 }
 
 impl Memory {
-    /// Reads a file into parts of memory, each an address and a length; the bytes read.
+    /// Reads a file into parts of memory, each an address and a length. Returns the number of bytes read.
     pub(crate) fn read_file(
         &mut self,
         files: &mut Files,
@@ -57,7 +57,7 @@ impl Memory {
         self.before_reading(files, number);
         let mut done = 0;
         for (address, length) in pieces(parts) {
-            // Bytes without room in the program stay in the file.
+            // Bytes without room in the program's memory stay in the file.
             let room = self.space.writable(address, length as u64) as usize;
             let at = offset.map(|offset| offset.saturating_add(done));
             if room == 0 && length > 0 {
@@ -88,7 +88,7 @@ impl Memory {
         Ok(done)
     }
 
-    /// Reads a count, which may lie in several parts.
+    /// Reads a counter's eight bytes, which may lie in several parts.
     fn read_count(&mut self, files: &mut Files, number: u64, parts: &[(u64, u64)]) -> Value {
         let mut left = 8;
         let mut places = Vec::new();
@@ -111,7 +111,7 @@ impl Memory {
         Ok(count as u64)
     }
 
-    /// Writes parts of memory to a file; the bytes written.
+    /// Writes parts of memory to a file. Returns the number of bytes written.
     pub(crate) fn write_file(
         &mut self,
         files: &mut Files,
@@ -120,7 +120,7 @@ impl Memory {
         offset: Option<u64>,
     ) -> Value {
         if parts.len() > 1 && parts[0].1 == 0 && files.is_counter(number) {
-            // Linux writes part by part, and a count has eight bytes.
+            // Linux writes part by part, and a counter refuses fewer than eight bytes.
             return Err(EINVAL);
         }
         let mut done = 0;
@@ -130,7 +130,8 @@ impl Memory {
             if let Err(fault) = self.space.read(address, &mut bytes) {
                 files.may_write(number, at)?;
                 if fault.why == Why::BehindFile {
-                    // Found by the copy itself, after Linux has looked at the file. qemu finds other faults before.
+                    // Linux finds this fault when it copies, after its checks of the file. qemu finds other faults
+                    // earlier.
                     files.has_reader(number)?;
                     files.grow_to(number, at)?;
                 }
@@ -149,7 +150,7 @@ impl Memory {
         Ok(done)
     }
 
-    /// The parts of an `iovec`.
+    /// Reads the parts of an `iovec`.
     pub(crate) fn vectors(&mut self, address: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
         if count > 1_024 {
             return Err(EINVAL);
@@ -168,8 +169,8 @@ impl Memory {
         }
     }
 
-    /// `sendfile`, `copy_file_range`: from a file to another one, each at the place in a word
-    /// that the call moves on, or where it is read or written next.
+    /// `sendfile`, `copy_file_range`: copies bytes from one file to another. A word may hold the offset in a file, and
+    /// the call advances it. Without a word, the call uses the file's position.
     pub(crate) fn transfer(
         &mut self,
         files: &mut Files,

@@ -1,4 +1,4 @@
-//! The memory of a process: `brk`, `mmap` and their kin, and files that are mapped.
+//! The memory of a process: `brk`, `mmap` and related calls, and mapped files.
 
 mod io;
 mod shared;
@@ -10,13 +10,13 @@ use crate::memory::{Content, END, Key, PAGE, Part, Physical, Region, Space, righ
 use std::fs::File;
 use std::rc::Rc;
 
-/// Mappings without an address lie below it; the main thread's stack lies above.
+/// Mappings without a given address lie below this address. The main thread's stack lies above it.
 pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 
 /// All rights.
 const ANY: u8 = right::READ | right::WRITE | right::EXECUTE;
 
-/// Whether a mapping is shared or private; of the third kind, unknown flags are refused.
+/// The bits that make a mapping shared or private. Only the third value refuses `SYNCHRONOUS`.
 const KIND: u64 = 0xF;
 const SHARED: u64 = 1;
 const PRIVATE: u64 = 2;
@@ -31,10 +31,10 @@ const MOVES_TO: u64 = 2;
 /// `MREMAP_DONTUNMAP`.
 const KEEPS: u64 = 4;
 const DONT_NEED: u64 = 4;
-/// The advice that `madvise` knows: most of it changes nothing here.
+/// The advice that `madvise` accepts. Only `DONT_NEED` has an effect.
 const KNOWN_ADVICE: [u64; 17] = [0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 21];
 
-/// Whole pages that hold this many bytes.
+/// Returns the length of the whole pages for this many bytes.
 fn pages(length: u64) -> Result<u64, Errno> {
     match length {
         0 => Err(EINVAL),
@@ -43,7 +43,7 @@ fn pages(length: u64) -> Result<u64, Errno> {
     }
 }
 
-/// A range of pages as the guest gives it.
+/// Checks the guest's range of pages, and rounds its length up.
 fn range(address: u64, length: u64) -> Result<(u64, u64), Errno> {
     let length = pages(length)?;
     if !address.is_multiple_of(PAGE) {
@@ -58,14 +58,14 @@ fn range(address: u64, length: u64) -> Result<(u64, u64), Errno> {
 /// The memory of a process.
 pub(crate) struct Memory {
     pub(crate) space: Space,
-    /// Start and end of what `brk` moves.
+    /// The start and end of the heap. `brk` moves the end.
     heap: (u64, u64),
-    /// Files with pages that the program may have written to.
+    /// Files with pages that the program may have written.
     shared: Vec<(Key, Rc<File>)>,
 }
 
 impl Memory {
-    /// Empty memory in a machine's.
+    /// Creates empty memory for a process, within a machine's.
     pub(crate) fn new(physical: Physical) -> Self {
         Self {
             space: Space::new(physical),
@@ -74,7 +74,7 @@ impl Memory {
         }
     }
 
-    /// A copy for another process; `None` if there is no memory for it.
+    /// Returns a copy for another process, or `None` without memory for it.
     pub(crate) fn fork(&self) -> Option<Self> {
         Some(Self {
             space: self.space.fork()?,
@@ -83,7 +83,6 @@ impl Memory {
         })
     }
 
-    /// The heap begins at an address, and is empty.
     pub(crate) fn begin_heap(&mut self, at: u64) {
         self.heap = (at, at);
     }
@@ -130,7 +129,7 @@ impl Memory {
         let is_shared = match flags & KIND {
             SHARED => true,
             PRIVATE => false,
-            // No file is memory that keeps what is written when the power fails.
+            // No file here is persistent memory, which keeps its content when the power fails.
             SHARED_VALIDATE if !is_anonymous && flags & SYNCHRONOUS != 0 => return Err(EOPNOTSUPP),
             SHARED_VALIDATE if !is_anonymous => true,
             _ => return Err(EINVAL),
@@ -161,12 +160,12 @@ impl Memory {
         } else {
             let mapped = self.map_file(files, file, [start, offset], (is_shared, rights));
             if mapped.is_err() && files.get(file)?.end().is_some_and(|end| end.is_socket()) {
-                // Linux has made room before it asks the socket.
+                // Linux unmaps the range before it asks the socket.
                 self.space.unmap(start, length);
             }
             let mapped = mapped?;
             if !is_shared && rights & right::EXECUTE != 0 {
-                // A library's code: its first byte lies where offset 0 would.
+                // This is a library's code, based at the address of its file's offset 0.
                 names.add(&files.content(file)?, start.wrapping_sub(offset));
             }
             mapped
@@ -219,7 +218,7 @@ impl Memory {
         }
     }
 
-    /// `mremap`: a range grows or shrinks where it is, or moves; to `to`, if the flags say so.
+    /// `mremap`: grows or shrinks a range in place, or moves it. The flags may ask for the address `to`.
     pub(crate) fn mremap(
         &mut self,
         [start, old]: [u64; 2],
@@ -265,7 +264,7 @@ impl Memory {
             && self.space.is_free(region.end, new - old)
         {
             let end = start + new;
-            // It is joined with the region below.
+            // The new part joins the region below it.
             self.space.map(start + old, Region { end, ..region });
             return Ok(start);
         }
@@ -277,7 +276,7 @@ impl Memory {
     }
 
     /// Whether no thread can write the word at an address: private memory without the right to write. Linux refuses to
-    /// wait there for other processes.
+    /// wait on such a word without `FUTEX_PRIVATE_FLAG`.
     pub(crate) fn never_changes(&self, address: u64) -> bool {
         let region = self.space.region(address);
         region.is_some_and(|(_, region)| {
@@ -285,8 +284,8 @@ impl Memory {
         })
     }
 
-    /// Whether a range that is to be moved lies in one mapping; its length. Shared memory is mapped
-    /// once more if the range has no length.
+    /// Returns the length of a range that is to move. The range must lie in one mapping. If it is empty, it must be
+    /// shared memory, which is then mapped once more.
     fn movable(&self, start: u64, length: u64) -> Value {
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         if length == 0 && !region.is_shared() {
@@ -298,8 +297,8 @@ impl Memory {
         }
     }
 
-    /// Moves a range of one mapping to another place, where it has another length; the place. If
-    /// the range `keeps` its mapping, it is as if nothing had been written to it.
+    /// Moves a range of one mapping to `to` with the length `new`. Returns `to`. If `keeps`, the old range stays
+    /// mapped, as if the program had never written to it.
     fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2], keeps: bool) -> u64 {
         let Some((_, region)) = self.space.region(start) else {
             return to;

@@ -1,5 +1,5 @@
-//! Files that are mapped. Some are shared and written. The program's stores to their pages are in
-//! the file when it is read, when the program says so, and at its end.
+//! Mapped files. Some are mapped shared and for writing. The program's stores to their pages reach the file when the
+//! program reads the file, when it asks for that, and when it ends.
 
 use super::Memory;
 use crate::linux::errno::{EACCES, EINVAL, ENODEV, ENOMEM, Errno, Value};
@@ -16,7 +16,7 @@ fn key(file: &File) -> Result<Key, Errno> {
 }
 
 impl Memory {
-    /// The mapping at `at` of an open file, from `offset` on; and the file's path.
+    /// Returns the mapping at `at` of an open file, from `offset` on, and the file's path.
     pub(super) fn map_file(
         &mut self,
         files: &Files,
@@ -26,7 +26,7 @@ impl Memory {
     ) -> Result<(Content, Rc<str>), Errno> {
         let open = files.get(number)?;
         let Open::File { file, path, .. } = open else {
-            // A file that may not be read is refused first.
+            // Linux first refuses a file that the program may not read.
             let writes = is_shared && rights & right::WRITE != 0;
             return Err(match open.end() {
                 Some(end) if !end.reads() || writes && !end.writes() => EACCES,
@@ -34,7 +34,7 @@ impl Memory {
             });
         };
         let (file, path) = (Rc::clone(file), Rc::clone(path));
-        // To write nothing is refused if the file is open for reading only.
+        // A write of zero bytes fails if the file is open only for reading.
         let writes = is_shared && file.write_at(&[], 0).is_ok();
         if is_shared && rights & right::WRITE != 0 && !writes {
             return Err(EACCES);
@@ -61,8 +61,7 @@ impl Memory {
         Ok((Content::Mapped(part), path))
     }
 
-    /// Files have what was written to their pages. Errors of a mapped file are not reported, as
-    /// under Linux.
+    /// Writes the program's stores to mapped pages into their files. Errors are not reported, as under Linux.
     pub(crate) fn write_back(&mut self) {
         for (key, file) in &self.shared {
             let length = file.metadata().map_or(0, |data| data.len());
@@ -79,7 +78,7 @@ impl Memory {
         Ok(0)
     }
 
-    /// `msync`: whole pages that are mapped.
+    /// `msync`: synchronises whole pages, which must be mapped.
     pub(crate) fn synchronise_range(&mut self, address: u64, length: u64, flags: u64) -> Value {
         const ASYNC: u64 = 1;
         const INVALIDATE: u64 = 2;
@@ -98,14 +97,14 @@ impl Memory {
         self.synchronise()
     }
 
-    /// A file is about to be read.
+    /// Writes stores to mapped pages back before a file is read.
     pub(super) fn before_reading(&mut self, files: &Files, number: u64) {
         if !self.shared.is_empty() && matches!(files.get(number), Ok(Open::File { .. })) {
             self.write_back();
         }
     }
 
-    /// `bytes` were written to a file, at a place or before the one where it is written next.
+    /// Updates mapped pages after a write of `bytes` to a file. Without `at`, the bytes end at the file's position.
     pub(super) fn after_writing(
         &mut self,
         files: &Files,

@@ -1,4 +1,4 @@
-//! The process's handlers, and the signals that wait.
+//! The process's signal handlers, and its waiting signals.
 
 use crate::linux::errno::{EINVAL, Value};
 use crate::linux::signal::{CHILD, LAST, Pending, Sent, Signal, UNSTOPPABLE};
@@ -14,16 +14,16 @@ pub(super) struct Action {
     pub(super) mask: u64,
 }
 
-/// The process's handlers, and its own signals.
+/// The process's signal handlers and its own signals.
 #[derive(Default)]
 pub(crate) struct Signals {
     pub(super) actions: BTreeMap<u64, Action>,
-    /// Signals of the process that no thread took when they were sent.
+    /// Signals to the process that no thread took when they were sent.
     pub(super) pending: Pending,
-    /// How often a thread was given a signal, or a timer that was set: each looks whether it is
-    /// the one.
+    /// Counts the signals sent to threads and the timers set. After a change, each thread checks whether it is
+    /// concerned.
     pub(crate) sent: u64,
-    /// Signals that are, or were, read from files: their readers are woken.
+    /// The signals that a `signalfd` reads or has read. Such a signal wakes the readers.
     pub(super) watched: u64,
 }
 
@@ -34,7 +34,7 @@ const RESTARTS: u64 = 0x1000_0000;
 const FORGETS_CHILDREN: u64 = 2;
 
 impl Signals {
-    /// Another program has no handlers yet, and ignores what this one ignores.
+    /// Prepares for another program: removes all handlers, and keeps the ignored signals.
     pub(crate) fn reset(&mut self) {
         self.actions.retain(|_, action| action.handler == IGNORE);
     }
@@ -67,7 +67,7 @@ impl Signals {
             );
             let is_ignored = handler == IGNORE || handler == DEFAULT && !Signal(number).kills();
             if is_ignored {
-                // A signal that is ignored does not wait, for no thread.
+                // An ignored signal waits no longer, in the process or in a thread.
                 self.pending.forget(Signal(number));
                 threads.forget(Signal(number));
             }
@@ -80,13 +80,13 @@ impl Signals {
         Ok(0)
     }
 
-    /// Whether calls are made again that a signal's handler interrupts; `None` if it has none.
+    /// Whether a call that the signal's handler interrupts is made again. Returns `None` without a handler.
     pub(crate) fn restarts(&self, signal: Signal) -> Option<bool> {
         let action = self.actions.get(&signal.0)?;
         (action.handler > IGNORE).then_some(action.flags & RESTARTS != 0)
     }
 
-    /// A copy of the handlers for another process, which has no signals yet.
+    /// Returns a copy of the handlers for another process. The copy has no waiting signals.
     pub(crate) fn fork(&self) -> Self {
         Self {
             actions: self.actions.clone(),
@@ -94,30 +94,30 @@ impl Signals {
         }
     }
 
-    /// Signals are read from a file (`signalfd`).
+    /// Notes that a file (`signalfd`) reads these signals.
     pub(crate) fn watch(&mut self, set: u64) {
         self.watched |= set;
     }
 
-    /// Signals that wait for a thread, a bit each.
+    /// The signals that wait for a thread, one bit each.
     pub(crate) fn pending_of(&self, threads: &Threads, thread: u32) -> u64 {
         let own = threads.get(thread).map_or(0, |own| own.pending.bits());
         own | self.pending.bits()
     }
 
-    /// Whether the process ignores its children: a child is gone when it ends.
+    /// Whether the process ignores its children. Nothing remains of an ignored child that ends.
     pub(crate) fn forgets_children(&self) -> bool {
         let action = self.actions.get(&CHILD.0);
         action.is_some_and(|it| it.handler == IGNORE || it.flags & FORGETS_CHILDREN != 0)
     }
 
-    /// Whether a signal without a handler does nothing.
+    /// Whether a signal without a handler has no effect.
     pub(crate) fn ignores(&self, signal: Signal) -> bool {
         let action = self.actions.get(&signal.0);
         !signal.kills() || action.is_some_and(|action| action.handler == IGNORE)
     }
 
-    /// Whether a signal waits that the task would take.
+    /// Whether a signal waits that the task takes.
     pub(crate) fn is_sent(&self, threads: &Threads, task: &Task) -> bool {
         self.is_sent_of(threads, task.number, !task.mask)
     }
@@ -128,13 +128,13 @@ impl Signals {
         own.is_some_and(|own| own.pending.bits() & set != 0) || self.pending.bits() & set != 0
     }
 
-    /// The next signal that the task takes: the one with the least number.
+    /// Takes the next signal that the task's mask lets through.
     #[inline]
     pub(crate) fn next(&mut self, threads: &mut Threads, task: &Task) -> Option<Sent> {
         self.next_of(threads, task.number, !task.mask)
     }
 
-    /// The waiting signal of a set that a thread takes: the least number first.
+    /// Takes a waiting signal of a set for a thread. The thread's own signals come first, and lower numbers first.
     pub(crate) fn next_of(&mut self, threads: &mut Threads, thread: u32, set: u64) -> Option<Sent> {
         let own = &mut threads.get_mut(thread)?.pending;
         own.take(set).or_else(|| self.pending.take(set))

@@ -1,4 +1,4 @@
-//! A handler's frame on the stack: how a task comes to run a handler, and back.
+//! A handler's frame on the stack: how a task begins to run a handler, and how it returns.
 
 use super::actions::{DEFAULT, IGNORE, Signals};
 use crate::linux::errno::{EFAULT, EINVAL, ENOMEM, EPERM, Value};
@@ -7,30 +7,29 @@ use crate::linux::task::{NO_ALTERNATE, Outcome, STACK_OFF, Task};
 use crate::linux::threads::Threads;
 use crate::memory::{Content, PAGE, Region, Space, right};
 
-/// `SA_RESETHAND`: the next such signal finds no handler.
+/// `SA_RESETHAND`: the handler runs once, and is then removed.
 const ONCE: u64 = 0x8000_0000;
 const NO_DEFER: u64 = 0x4000_0000;
 const ON_ALTERNATE: u64 = 0x0800_0000;
-/// From the frame's start: where its `ucontext` has the alternate stack, the signal mask and the
-/// registers.
+/// Offsets in the frame: alternate stack, signal mask, integer and floating-point registers.
 const STACK: u64 = INFO + 16;
 const MASK: u64 = INFO + 40;
 const REGISTERS: u64 = INFO + 176;
 const FLOATS: u64 = REGISTERS + 256;
-/// Bytes of the frame: siginfo, ucontext with 32 + 32 registers and fcsr.
+/// Bytes of the frame: `siginfo`, and a `ucontext` with 32 + 32 registers and `fcsr`.
 const FRAME: u64 = FLOATS + 32 * 8 + 16;
 
 const STACK_IN_USE: u64 = 1;
 const LEAST_STACK: u64 = 2_048;
-/// `SS_AUTODISARM`, which changes nothing here.
+/// `SS_AUTODISARM`, which has no effect here.
 const DISARMS: u32 = 1 << 31;
 
 /// The return address of handlers.
 const TRAMPOLINE: u64 = 0x3F_FFFF_0000;
 
 impl Signals {
-    /// Makes the task run the handler; `false` without a handler. An ignored signal counts as
-    /// handled.
+    /// Makes the task run the signal's handler. Returns `false` without a handler or room on the stack, and `true` for
+    /// an ignored signal.
     pub(crate) fn deliver(
         &mut self,
         space: &mut Space,
@@ -99,7 +98,7 @@ impl Signals {
     }
 }
 
-/// Maps the code that handlers return to, once.
+/// Maps the return address of handlers, unless it is mapped.
 fn map_trampoline(space: &mut Space) {
     if !space.is_free(TRAMPOLINE, PAGE) {
         return;
@@ -119,7 +118,7 @@ fn map_trampoline(space: &mut Space) {
     space.map(TRAMPOLINE, region);
 }
 
-/// `rt_sigreturn`: the registers and the mask are as they were.
+/// `rt_sigreturn`: restores the registers and the mask.
 pub(crate) fn return_from_signal(
     space: &mut Space,
     threads: &mut Threads,
@@ -166,7 +165,7 @@ pub(crate) fn set_alternate(space: &mut Space, task: &mut Task, new: u64, old: u
         if stack[1] as u32 & !DISARMS > 2 {
             return Err(EINVAL);
         }
-        // Flags are a word of 32 bits; nothing but "off" is kept.
+        // The flags are a word of 32 bits. Only "off" is kept.
         let off = stack[1] as u32 as u64 & STACK_OFF != 0;
         if !off && stack[2] < LEAST_STACK {
             return Err(ENOMEM);

@@ -1,8 +1,8 @@
-//! Signals, as far as threads send them to each other, timers send them and faults raise them.
+//! Signals that threads send to each other, that timers send, and that faults raise.
 //!
-//! A thread takes a signal between two blocks of instructions, or when it leaves the kernel. A
-//! signal ends its wait in a spin loop, and in the kernel (`waits`). A thread that computes needs
-//! no more than to look when it is resumed: the machine suspends it before others send anything.
+//! A thread takes a signal between two blocks of instructions, or when it leaves the kernel. A signal ends a thread's
+//! wait in a spin loop or in the kernel (`waits`). A thread that computes checks for signals only when it is resumed:
+//! the machine suspends it before other threads send anything.
 
 mod actions;
 mod frame;

@@ -1,4 +1,4 @@
-//! Signals on their way to a process or a thread.
+//! Sends signals to a process or a thread.
 
 use super::actions::Signals;
 use crate::linux::errno::{EINVAL, ESRCH, Value};
@@ -8,7 +8,7 @@ use crate::linux::words::STREAMS;
 use crate::linux::world::World;
 
 impl Signals {
-    /// Sends a signal to the process; 0 only asks whether it is there.
+    /// Sends a signal to the process. Signal 0 sends nothing.
     pub(crate) fn send_to_process<W: World>(
         &mut self,
         threads: &mut Threads,
@@ -30,7 +30,7 @@ impl Signals {
         }
     }
 
-    /// Sends a signal to a thread; 0 only asks whether it is there.
+    /// Sends a signal to a thread. Signal 0 only checks whether the thread exists.
     pub(crate) fn send_by<W: World>(
         &mut self,
         threads: &mut Threads,
@@ -55,14 +55,14 @@ impl Signals {
         Ok(0)
     }
 
-    /// Readers of a file of signals look again.
+    /// Wakes the readers of a `signalfd` for this signal.
     fn wake_watchers<W: World>(&self, world: &mut W, sent: Sent) {
         if self.watched & sent.signal.bit() != 0 {
             world.futex_wake(STREAMS, u32::MAX);
         }
     }
 
-    /// A thread has something to look for: a signal, or a timer.
+    /// Makes a thread check for signals and timers.
     pub(crate) fn make_look<W: World>(&mut self, threads: &Threads, world: &mut W, thread: u32) {
         self.sent += 1;
         if let Some(thread) = threads.get(thread) {

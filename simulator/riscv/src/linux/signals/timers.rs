@@ -9,17 +9,17 @@ use crate::linux::world::World;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// How a timer gives notice when its time is over.
+/// How a timer gives notice: not at all, to the process, or to a thread.
 const NOTHING: u32 = 1;
 const TO_PROCESS: u32 = 0;
 const TO_THREAD: u32 = 4;
-/// The number of the timer of `setitimer`, which `timer_create` never gives.
+/// The number of the timer of `setitimer`, which `timer_create` never returns.
 const INTERVAL: u64 = 1 << 40;
 
 /// `ITIMER_REAL`.
 const REAL: u64 = 0;
 
-/// The thread that gets a timer's signal.
+/// The receiver of a timer's signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Nobody,
@@ -27,13 +27,13 @@ enum Target {
     Thread(u32),
 }
 
-/// A timer. [`World::nanoseconds`] is its clock.
+/// A timer. All its times are nanoseconds of [`World::nanoseconds`].
 struct Timer {
     clock: u64,
     to: Target,
     sent: Sent,
     due: Option<u64>,
-    /// Between two signals; 0: there is one.
+    /// The time between two signals, or 0 for a single signal.
     every: u64,
     overruns: u32,
 }
@@ -45,8 +45,8 @@ pub(crate) struct Timers {
     next: u64,
 }
 
-/// The thread that gets a signal. The main thread sends a signal of the process that no thread
-/// takes; it waits with the process.
+/// Returns the thread that sends a timer's signal. If no thread takes the process's signal, the main thread sends it,
+/// and the signal waits in the process.
 fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     match target {
         Target::Nobody => None,
@@ -56,7 +56,7 @@ fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
 }
 
 impl Timer {
-    /// Its time is over.
+    /// Sends the signal, and sets the next time.
     fn expire(&mut self, signals: &mut Signals, threads: &mut Threads, now: u64) {
         let due = self.due.unwrap_or(now);
         let more = (now - due).checked_div(self.every).unwrap_or(0);
@@ -75,7 +75,7 @@ impl Timer {
         };
         let [id, value] = self.sent.words;
         let missed = u32::try_from(more).unwrap_or(u32::MAX);
-        // One signal of a timer waits at a time.
+        // At most one signal of a timer waits.
         if pending.has_timer(id as u32) {
             self.overruns = self.overruns.saturating_add(missed).saturating_add(1);
             return;
@@ -91,24 +91,24 @@ impl Timer {
 
 impl Timers {
     fn get(&mut self, number: u64) -> Result<&mut Timer, Errno> {
-        // A number is an `int`.
+        // The number is an `int`.
         self.by_number
             .get_mut(&(number & 0xFFFF_FFFF))
             .ok_or(EINVAL)
     }
 
-    /// Another program has the timer of `setitimer` alone.
+    /// Keeps only the timer of `setitimer`, for another program.
     pub(crate) fn keep_interval(&mut self) {
         self.by_number.retain(|&number, _| number == INTERVAL);
     }
 
-    /// The thread has ended: its timers go.
+    /// Removes the timers of a thread that has ended.
     pub(crate) fn remove_of(&mut self, thread: u32) {
         self.by_number
             .retain(|_, timer| timer.to != Target::Thread(thread));
     }
 
-    /// When a timer next sends a thread a signal of a set.
+    /// Returns when a timer next sends a thread a signal of a set.
     pub(crate) fn next_of(&self, threads: &Threads, thread: u32, set: u64) -> Option<u64> {
         let timers = self.by_number.values();
         let dues = timers.filter_map(|timer| {
@@ -193,7 +193,7 @@ impl Timers {
         Ok(0)
     }
 
-    /// `timer_gettime`: the time left, and the time between two signals.
+    /// `timer_gettime`: writes the time between two signals, and the time left.
     pub(crate) fn tell<W: World>(
         &mut self,
         space: &mut Space,
@@ -219,7 +219,6 @@ impl Timers {
         Ok(0)
     }
 
-    /// The thread's timers that are due send their signals.
     pub(crate) fn expire(
         &mut self,
         signals: &mut Signals,
@@ -240,7 +239,7 @@ impl Timers {
         }
     }
 
-    /// `setitimer`: one timer of the wall clock; others, of processor time, are not there.
+    /// `setitimer`: sets the timer of elapsed time. Timers of processor time are not supported.
     pub(crate) fn set_interval<W: World>(
         &mut self,
         space: &mut Space,
@@ -277,7 +276,7 @@ impl Timers {
         Ok(0)
     }
 
-    /// `getitimer`: the time between two signals, and what is left.
+    /// `getitimer`: writes the time between two signals, and the time left.
     pub(crate) fn tell_interval<W: World>(
         &self,
         space: &mut Space,
@@ -292,7 +291,7 @@ impl Timers {
         let now = world.nanoseconds();
         let every = timer.map_or(0, |timer| timer.every);
         let due = timer.and_then(|timer| timer.due);
-        // A timer that is set has at least a microsecond left.
+        // A timer that is on has at least a microsecond left.
         let left = due.map_or(0, |due| due.saturating_sub(now).max(1_000));
         time::write_micros(space, to, every)?;
         time::write_micros(space, to.wrapping_add(16), left)

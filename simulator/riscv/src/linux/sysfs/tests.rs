@@ -1,4 +1,4 @@
-//! Tests of every path of every preset.
+//! Reads every path of every preset, and checks the content.
 
 use super::{Found, Kind, find};
 use manycore_chip::config::{Config, Topology, Unit, preset_names};
@@ -25,7 +25,7 @@ fn numbers(text: &str) -> BTreeSet<u32> {
     .collect()
 }
 
-/// The numbers in a mask.
+/// Returns the bits of a mask.
 fn bits(text: &str) -> BTreeSet<u32> {
     let words = text.trim().split(',').rev();
     let words = words.map(|word| u32::from_str_radix(word, 16).unwrap());
@@ -47,7 +47,7 @@ fn presets() -> impl Iterator<Item = (&'static str, Config, Topology)> {
     })
 }
 
-/// Checks all names below a folder. Returns the number of files.
+/// Looks at everything below a folder. Returns the number of files.
 fn walk(topology: &Topology, path: &str, inodes: &mut BTreeSet<u64>) -> usize {
     let Some(Found::Folder(contents)) = find(topology, Path::new(path), true) else {
         panic!("{path} is no folder");
@@ -94,7 +94,7 @@ fn all_that_a_folder_names_is_there() {
     walk(&Topology::flat(7), "/sys", &mut BTreeSet::new());
 }
 
-/// Checks that the sets in the files of all cores partition the cores, and that the masks have the same sets.
+/// Checks that the lists of all cores partition the cores, and that the masks agree.
 fn check_partition(topology: &Topology, list: &str, mask: &str) -> BTreeSet<BTreeSet<u32>> {
     let mut sets = BTreeSet::new();
     for core in 0..topology.cores() {

@@ -4,26 +4,26 @@ use super::program::{ARENA, Arg, NOTES, Op, SKIPS, Same, Step};
 use super::{files, memory, signals};
 use fastrand::Rng;
 
-/// Steps of a sequence, without the steps that make a clean start and look at all memory.
+/// Random steps of a sequence, without those that clean up and read all memory.
 const LENGTH: usize = 40;
-/// The arena's pages.
+/// The number of pages in the arena.
 pub(super) const PAGES: u64 = 16;
 pub(super) const PAGE: u64 = 4096;
-/// Slots for addresses, timers and the numbers of process and thread.
+/// The number of slots for addresses, and the first slot for timers.
 pub(super) const ADDRESSES: u8 = 3;
 pub(super) const TIMER: u8 = 4;
-/// The length of a mapping at an address of the system's choice.
+/// The length of a mapping that the system places.
 pub(super) const CHOSEN: u64 = 16 * PAGE;
 pub(super) const PROCESS: u8 = 6;
 pub(super) const THREAD: u8 = 7;
-/// The second thread's number, or the first thread's.
+/// The slot of the second thread's number, or else the first thread's.
 pub(super) const SECOND: u8 = 8;
-/// Files that sequences close at their start.
+/// Files that a sequence closes at its start.
 pub(super) const FILES: std::ops::Range<u64> = 3..12;
-/// `SIGSEGV` and `SIGBUS`, which stay as they are.
+/// `SIGSEGV` and `SIGBUS`. Random calls never change their handlers.
 const FAULTS: [u64; 2] = [11, 7];
 pub(super) const SET_UP: &str = "set up";
-/// Signals that sequences play with.
+/// Signals that random calls use.
 pub(super) const SIGNALS: [u64; 7] = [10, 12, 13, 14, 40, 41, 42];
 
 pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
@@ -31,7 +31,7 @@ pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
 }
 
 impl Op {
-    /// A call with these arguments. Both worlds return the same.
+    /// A call with these arguments. Both systems must return the same.
     pub(super) fn call(name: &'static str, number: u64, args: &[Arg]) -> Self {
         Self {
             name,
@@ -68,20 +68,20 @@ impl Op {
         }
     }
 
-    /// Words that the call reads or writes, which are the same in both afterwards.
+    /// Sets the words that the call reads or writes. They must be the same afterwards.
     pub(super) fn words(self, words: &[u64]) -> Self {
         let blob = words.iter().map(|&word| (word, Same::Exactly)).collect();
         Self { blob, ..self }
     }
 
-    /// How some of its words are compared.
+    /// Sets how one of the words is compared.
     pub(super) fn word(mut self, at: usize, same: Same) -> Self {
         self.blob[at].1 = same;
         self
     }
 }
 
-/// `rt_sigaction` with flags and a mask: Linux reads it from the third word, qemu from the fourth.
+/// `rt_sigaction` with flags and a mask. Linux reads the mask from the third word, qemu from the fourth.
 pub(super) fn action(signal: u64, handler: u64, flags: u64, mask: u64) -> Op {
     let args = [signal, 0, 0, 8].map(Arg::Is);
     let mut op = Op::call("rt_sigaction", 134, &args).words(&[handler, flags, mask, mask]);
@@ -99,7 +99,7 @@ fn set_mask(name: &'static str, mask: u64) -> Op {
     Op::call(name, 135, &args).words(&[mask])
 }
 
-/// Steps of a thread. Its maker takes no signals meanwhile.
+/// Steps of a second thread. Its maker takes no signals meanwhile.
 fn thread(steps: Vec<Op>) -> Vec<Op> {
     let mark = |step| Op {
         step,
@@ -128,7 +128,7 @@ fn clean() -> Vec<Op> {
     }
     ops.extend(FILES.map(|file| Op::call(SET_UP, 57, &is(&[file])).same(Same::Never)));
     for signal in SIGNALS {
-        // Ignoring a signal drops it where it waits.
+        // Ignoring a signal drops the signal if it waits.
         ops.push(action(signal, 1, WITH_INFO, 0));
         ops.push(Op {
             name: SET_UP,
@@ -143,7 +143,7 @@ fn clean() -> Vec<Op> {
     ops
 }
 
-/// One sequence of calls about memory and files, and about signals, timers and futexes if they are asked for.
+/// One sequence of calls about memory and files. If `with_signals`, also about signals, timers and futexes.
 pub(super) fn sequence(rng: &mut Rng, with_signals: bool) -> Vec<Op> {
     let mut ops = clean();
     // A sequence draws most calls from one part.
@@ -163,7 +163,7 @@ pub(super) fn sequence(rng: &mut Rng, with_signals: bool) -> Vec<Op> {
         }
     };
     if with_signals && rng.bool() {
-        // Another thread does half of them, somewhere in between.
+        // A second thread does half of the steps, somewhere in between.
         let before = rng.usize(..LENGTH / 2);
         some(rng, &mut ops, before);
         let mut steps = Vec::new();

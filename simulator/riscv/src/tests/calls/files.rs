@@ -1,4 +1,4 @@
-//! Files and pipes: what is read from and written to memory.
+//! Files and pipes: calls that move bytes from and to memory.
 
 use super::draw::{FILES, PAGE, one_of};
 use super::memory::address;
@@ -35,7 +35,7 @@ fn offset(rng: &mut Rng) -> u64 {
 fn buffer(rng: &mut Rng) -> (Arg, u64) {
     match rng.bool() {
         true => (Arg::Blob(rng.usize(..4)), rng.u64(..60)),
-        // Within a page: qemu looks at all of it before it begins.
+        // Stays within a page: qemu checks the whole buffer before it begins.
         false => {
             let at = match address(rng) {
                 Arg::Is(at) => Arg::Is(at / PAGE * PAGE + rng.u64(..PAGE / 2)),
@@ -51,7 +51,7 @@ fn random_words(rng: &mut Rng) -> Vec<u64> {
     (0..12).map(|_| rng.u64(..)).collect()
 }
 
-/// `readv`, `writev` and those at a place.
+/// `readv`, `writev`, `preadv` and `pwritev`.
 fn parts(rng: &mut Rng) -> Op {
     let (name, number) = one_of(
         rng,
@@ -92,7 +92,7 @@ fn parts(rng: &mut Rng) -> Op {
 fn make(rng: &mut Rng) -> Op {
     match rng.u8(..8) {
         0..4 => {
-            // The name is "a"; MFD_CLOEXEC.
+            // The name is "a". The flag is MFD_CLOEXEC.
             let args = [Arg::Blob(0), Arg::Is(rng.u64(..2))];
             Op::call("memfd_create", 279, &args).words(&[0x61])
         }
@@ -125,7 +125,7 @@ fn control(rng: &mut Rng) -> Op {
     Op::call("fcntl", 25, &[file(rng), command, value].map(Arg::Is))
 }
 
-/// Which events of two files are there at once.
+/// Asks for events of two files without a wait.
 fn poll(rng: &mut Rng) -> Op {
     let mut one = || file(rng) & 0xFFFF_FFFF | (rng.u64(..64) & 5) << 32;
     let words = [one(), one(), 0, 0];
@@ -186,7 +186,7 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
             Op::call("ioctl", 29, &args).words(&[0])
         }
         _ => {
-            // A file's state has its size, if it has one.
+            // Compares only the result.
             let args = [Arg::Is(file(rng)), Arg::Blob(0)];
             let mut op = Op::call("fstat", 80, &args).words(&[0; 15]);
             for word in 0..15 {

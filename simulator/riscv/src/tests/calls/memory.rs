@@ -4,7 +4,7 @@ use super::draw::{ADDRESSES, CHOSEN, FILES, PAGE, PAGES, one_of};
 use super::program::{ARENA, Arg, Op, Same};
 use fastrand::Rng;
 
-/// An address in the arena, or in a mapping that the system has placed; mostly the first of a page.
+/// A random address in the arena, or in a mapping that the system has placed. Most are the first of a page.
 pub(super) fn address(rng: &mut Rng) -> Arg {
     let odd = if rng.u8(..12) == 0 {
         rng.u64(..PAGE)
@@ -18,7 +18,7 @@ pub(super) fn address(rng: &mut Rng) -> Arg {
     }
 }
 
-/// Never so long that qemu would unmap itself.
+/// A random length, never so long that qemu would unmap itself.
 fn length(rng: &mut Rng) -> u64 {
     match rng.u8(..16) {
         0 => 0,
@@ -28,8 +28,7 @@ fn length(rng: &mut Rng) -> u64 {
 }
 
 fn rights(rng: &mut Rng) -> u64 {
-    // Never the right to execute: qemu does not pass it to the host. So the host merges mappings that
-    // differ by it alone.
+    // No right to execute: qemu does not pass it to the host, so the host merges mappings that differ only in it.
     one_of(rng, &[0, 1, 3, 3, 3, 3, 3])
 }
 
@@ -39,12 +38,12 @@ const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
 const POPULATE: u64 = 0x8000;
 
-/// An address in the arena, never one that the system has chosen: once such memory is unmapped, qemu may
-/// use it itself.
+/// A random address in the arena, never one that the system has chosen. Once such memory is unmapped, qemu may use it
+/// itself.
 fn fixed(rng: &mut Rng) -> Arg {
     match address(rng) {
         Arg::Slot(_, at) => Arg::Is(ARENA + at / PAGE * PAGE),
-        // Not page 0: its address is a null pointer for qemu's own buffers.
+        // Leaves out page 0: its address is a null pointer for qemu's own buffers.
         Arg::Is(at) => Arg::Is((at / PAGE).max(16) * PAGE),
         own @ Arg::Blob(_) => own,
     }
@@ -54,8 +53,8 @@ fn map(rng: &mut Rng) -> Op {
     let kind = one_of(rng, &[PRIVATE, PRIVATE, PRIVATE, SHARED, SHARED]);
     let kind = if rng.u8(..32) == 0 { 0 } else { kind };
     let place = one_of(rng, &[FIXED, FIXED, FIXED, FIXED, 0]);
-    // No `MAP_NORESERVE`: Linux does not merge such memory with its neighbours, and `mremap` fails where
-    // it meets the border.
+    // `MAP_NORESERVE` is left out: Linux does not merge such memory with its neighbours, so `mremap` fails at the
+    // border.
     let more = one_of(rng, &[0, 0, 0, POPULATE]);
     let is_file = rng.u8(..4) == 0;
     let (source, file) = match is_file {
@@ -68,7 +67,7 @@ fn map(rng: &mut Rng) -> Op {
         _ => 0,
     };
     let at = match place {
-        // The system chooses.
+        // The system chooses the address.
         0 => Arg::Is(0),
         _ => fixed(rng),
     };
@@ -87,8 +86,8 @@ fn map(rng: &mut Rng) -> Op {
 }
 
 fn remap(rng: &mut Rng) -> Op {
-    // No `MREMAP_MAYMOVE` alone to grow: qemu always moves the mapping, and Linux grows it in place if there
-    // is room.
+    // `MREMAP_MAYMOVE` alone is left out for growth: qemu always moves the mapping, and Linux grows it in place if
+    // there is room.
     const MOVES_TO: u64 = 2;
     const KEEPS: u64 = 4;
     let flags = one_of(rng, &[0, 0, 3, 3, 3, MOVES_TO, KEEPS]);
@@ -98,10 +97,10 @@ fn remap(rng: &mut Rng) -> Op {
     };
     let (old, new) = (length(rng), length(rng));
     let new = if rng.bool() { new } else { old };
-    // Since 6.17 Linux moves several mappings by one call, if they do not grow.
+    // Since version 6.17, Linux moves several mappings in one call if they do not grow.
     let stays = flags & MOVES_TO != 0 && old.div_ceil(PAGE) >= new.div_ceil(PAGE);
     let most = if stays { PAGE } else { u64::MAX };
-    // Whole pages: under qemu, the last page faults if it is not whole.
+    // Lengths are whole pages: under qemu, a last page that is not whole faults.
     let (old, new) = (old.min(most), new.min(most).next_multiple_of(PAGE));
     let args = [
         fixed(rng),
@@ -123,8 +122,8 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
         0..5 => map(rng),
         5 => Op::call("munmap", 215, &[fixed(rng), Arg::Is(length(rng))]),
         6..8 => {
-            // In the arena at most one page: if the range has a hole, qemu changes nothing, and its own record of
-            // the rights then differs from the host's.
+            // In the arena, the range has at most one page. If a range has a hole, qemu changes nothing, and its own
+            // record of the rights then differs from the host's.
             let at = address(rng);
             let length = match at {
                 Arg::Slot(..) => PAGE * rng.u64(1..5),
@@ -134,7 +133,7 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
             Op::call("mprotect", 226, &[at, rest[0], rest[1]])
         }
         8..10 => {
-            // The results differ: if a part of the range is not mapped, qemu does nothing, and returns 0.
+            // The results are not compared: if a part of the range is not mapped, qemu does nothing and returns 0.
             let advice = one_of(rng, &[0, 1, 2, 3, 4, 4, 4, 4]);
             let rest = [PAGE, advice].map(Arg::Is);
             let args = [address(rng), rest[0], rest[1]];

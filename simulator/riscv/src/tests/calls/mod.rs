@@ -1,8 +1,8 @@
-//! Random system calls against qemu-user: the same results, errors, signals and memory.
+//! Random system calls in qemu-user and in the simulator: equal results, errors, signals and memory.
 //!
-//! Skipped, loudly, where `qemu-riscv64` is not there. `MANYCORE_FUZZ` is the number of programs,
-//! each of [`SEQUENCES`] sequences. `MANYCORE_FUZZ=12..13` runs one again. Differences
-//! by choice are not drawn: `docs/guests.md` has their table.
+//! Without `qemu-riscv64`, the test is skipped with a message. `MANYCORE_FUZZ` is the number of programs, each of
+//! [`SEQUENCES`] sequences. `MANYCORE_FUZZ=12..13` repeats one. Intended differences are not drawn: `docs/guests.md`
+//! has their table.
 
 mod draw;
 mod files;
@@ -19,17 +19,17 @@ use super::beside::{Beside, has_qemu};
 use program::{BLOB, LOGGED, Op, RESULT, WORDS, log, program, words};
 use std::fmt::Write;
 
-/// Sequences of a program.
+/// The number of sequences in a program.
 const SEQUENCES: usize = 16;
 /// Programs in the tests of each change: some hundreds of sequences.
 const QUICK: u64 = 24;
 
-/// The most runs in the search for a shorter program that differs.
+/// The most runs in the search for a shorter program that still differs.
 const MOST_TRIES: usize = 200;
 
 #[test]
 fn random_calls_do_what_qemu_does() {
-    // Sequences with signals still differ, so that they are run on demand.
+    // Sequences with signals still differ, so they run only on demand.
     let with_signals = std::env::var_os("MANYCORE_FUZZ_SIGNALS").is_some();
     if has_qemu() {
         harness::run(
@@ -45,12 +45,12 @@ fn random_calls_do_what_qemu_does() {
     }
 }
 
-/// Runs all sequences one after the other, in both worlds.
+/// Runs all sequences one after the other, in both systems.
 fn compare(sequences: &[Vec<Op>]) -> &'static str {
     let beside = Beside::new();
     let whole = sequences.concat();
     if beside.run(&program(&whole)).is_none() {
-        // Here qemu waits for ever for memory that it takes to be there. Other sequences end.
+        // qemu waits for ever for memory that it takes to be mapped. The other sequences end.
         for (which, sequence) in sequences.iter().enumerate() {
             if first_difference(&beside, sequence).is_some() {
                 show(&beside, which, sequence);
@@ -67,21 +67,21 @@ fn compare(sequences: &[Vec<Op>]) -> &'static str {
         let alone = &sequences[which];
         match first_difference(&beside, alone) {
             Some(_) => show(&beside, which, alone),
-            // Something is left from an earlier sequence.
+            // An earlier sequence has left something that matters.
             None => show(&beside, which, &whole),
         }
     }
     "programs of system calls"
 }
 
-/// Panics with as few as possible of the steps, which differ.
+/// Shortens the steps while they still differ, and panics with the rest.
 fn show(beside: &Beside, which: usize, ops: &[Op]) -> ! {
     let ops = shrink(beside, ops);
     let (_, text) = first_difference(beside, &ops).expect("it differs");
     panic!("sequence {which}: {text}");
 }
 
-/// The first step after which the two worlds differ, and all steps until then.
+/// The first step with a difference between qemu and the simulator, and a text of all steps until then.
 fn first_difference(beside: &Beside, ops: &[Op]) -> Option<(usize, String)> {
     let (ours, theirs) = beside.run(&program(ops))?;
     let (ours, theirs) = (words(&ours), words(&theirs));
@@ -102,7 +102,7 @@ fn first_difference(beside: &Beside, ops: &[Op]) -> Option<(usize, String)> {
         for (word, (_, same)) in op.blob.iter().enumerate() {
             equal &= same.holds(ours[BLOB + word], theirs[BLOB + word]);
         }
-        // The entries that were made until then.
+        // The entries that the log has after this step.
         let entries = (ours[LOGGED] as usize % 0x2_0000 - 8) / 8;
         let [own, other] = [our_log, their_log].map(|log| signals_of(&log[logged..entries]));
         equal &= own == other;
@@ -125,7 +125,7 @@ fn first_difference(beside: &Beside, ops: &[Op]) -> Option<(usize, String)> {
     None
 }
 
-/// Entries of the handlers' log. A signal that a timer or a queue does not send has no value.
+/// Returns the entries of the handlers' log. Only a signal of a timer or a queue has a value.
 fn signals_of(entries: &[u64]) -> Vec<[u64; 4]> {
     let entries = entries.chunks_exact(4).map(|entry| {
         let [signal, code, value, mask] = [entry[0], entry[1], entry[2], entry[3]];
@@ -139,7 +139,7 @@ fn signals_of(entries: &[u64]) -> Vec<[u64; 4]> {
     entries.collect()
 }
 
-/// Fewer steps that still differ.
+/// Returns fewer steps that still differ.
 fn shrink(beside: &Beside, ops: &[Op]) -> Vec<Op> {
     let mut ops = ops.to_vec();
     let mut part = ops.len() / 2;
@@ -150,7 +150,8 @@ fn shrink(beside: &Beside, ops: &[Op]) -> Vec<Op> {
             tries += 1;
             let mut fewer = ops.clone();
             let cut = fewer.drain(at..(at + part).min(ops.len()));
-            // Without handlers signals would kill, and without its number others would be killed.
+            // Set-up steps stay: without handlers, signals would kill the program; without its number, it would kill
+            // others.
             let kept: Vec<Op> = cut.filter(|op| op.name == draw::SET_UP).collect();
             if kept.len() == part {
                 at += part;

@@ -1,30 +1,29 @@
-//! Sequences of system calls as a program, which notes what each call leaves behind.
+//! Turns system calls into a program that notes what each call leaves behind.
 //!
-//! Each call has a record: its number and arguments, its result, how far the handlers' log has
-//! come, and a few words that the call may read or write. The program writes all records and the
-//! log at its end.
+//! Each call has a record: its number and arguments, its result, the end of the handlers' log, and a few words that the
+//! call may read or write. At its end, the program writes all records and the log.
 
 use super::super::{elf, i_type, s_type};
 use super::thread;
 
 const CODE: u64 = 0x10_0000;
 const RECORDS: u64 = 0x200_0000;
-/// The handlers' log: first the address of the next entry.
+/// The handlers' log. Its first word is the address of the next entry.
 const LOG: u64 = 0x600_0000;
 const LOG_BYTES: u64 = 0x2_0000;
 const SLOTS: u64 = LOG + LOG_BYTES;
-/// A second stack for handlers; whole pages.
+/// A second stack for handlers, of whole pages.
 pub(super) const STACK: u64 = SLOTS + 0x1000;
-/// The end of the stack of a thread.
+/// The end of the second thread's stack.
 const THREAD_STACK: u64 = STACK + 0x8000;
-/// Pages at fixed addresses, which the calls map.
+/// Pages at fixed addresses. Random calls map them.
 pub(super) const ARENA: u64 = 0x2000_0000;
-/// Words of a record, and which of them are what.
+/// The number of words in a record, and the indices of its parts.
 pub(super) const WORDS: usize = 32;
 pub(super) const RESULT: usize = 7;
 pub(super) const LOGGED: usize = 8;
 pub(super) const BLOB: usize = 9;
-/// Two handlers: the first writes to the log, the second skips the instruction at fault.
+/// The two handlers. The first writes to the log, and the second skips the instruction that faulted.
 pub(super) const NOTES: u64 = CODE + 4;
 pub(super) const SKIPS: u64 = NOTES + 4 * NOTE_LENGTH as u64;
 const NOTE_LENGTH: usize = 11;
@@ -40,7 +39,7 @@ pub(super) const A0: u32 = 10;
 pub(super) const A7: u32 = 17;
 pub(super) const ECALL: u32 = 0x73;
 const RET: u32 = 0x8067;
-/// In a `ucontext`: the mask, and the registers from `pc` on.
+/// Offsets in a `ucontext`: the mask, and the registers from `pc` on.
 const MASK: i32 = 40;
 const REGISTERS: i32 = 176;
 
@@ -48,28 +47,28 @@ const REGISTERS: i32 = 176;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arg {
     Is(u64),
-    /// An earlier call's result plus this number.
+    /// A slot's value, which is an earlier call's result, plus this number.
     Slot(u8, u64),
     /// The address of a word of the call's own record.
     Blob(usize),
 }
 
-/// How two results, or two words, are the same.
+/// How two results or two words are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Same {
     Exactly,
-    /// The same error, or an address with the same place in its page that the system chose.
+    /// The same error. If the system chose the addresses, the same place in a page; otherwise the same address.
     Address,
-    /// As an address. `EBADF` and `EINVAL` are the same error: qemu looks at the flags first, or at the file.
+    /// Like `Address`, but `EBADF` and `EINVAL` are equal: qemu may check the file and the flags in another order.
     Mapping,
-    /// The same error, or a number that the system chose.
+    /// The same error, or any two numbers that the systems chose.
     Number,
-    /// The same; or qemu looks at the buffer first, where here is another error, or the file's end; or qemu takes a
-    /// bad part of a vector for an empty one.
+    /// The same value, except that qemu may check the buffer before it finds another error or the file's end, and may
+    /// take a bad part of a vector for an empty one.
     Buffer,
-    /// As a buffer; or qemu looks at a vector before it looks for the file, and for its place there.
+    /// Like `Buffer`, but qemu may also check a vector before the file and the place in it.
     Vector,
-    /// Both zero, or both not.
+    /// Both are zero, or neither.
     Sign,
     Never,
 }
@@ -80,7 +79,7 @@ pub(super) enum Step {
     Call(u64),
     Load,
     Store,
-    /// A thread does the steps until the end, while its maker waits.
+    /// A second thread does the steps until `End`, while its maker waits.
     Begin,
     End,
 }
@@ -92,9 +91,9 @@ pub(super) struct Op {
     pub(super) step: Step,
     pub(super) args: Vec<Arg>,
     pub(super) same: Same,
-    /// The place of the result.
+    /// The slot that keeps the result.
     pub(super) slot: Option<u8>,
-    /// The record's own words at first, and how they are compared afterwards.
+    /// The record's own words before the call, and how they are compared after it.
     pub(super) blob: Vec<(u64, Same)>,
 }
 
@@ -119,7 +118,7 @@ pub(super) fn lui(rd: u32, value: u64) -> u32 {
     value as u32 | rd << 7 | 0x37
 }
 
-/// The two handlers.
+/// The code of the two handlers.
 fn handlers() -> Vec<u32> {
     let mut code = vec![
         ld(T0, CONTROL, 0),
@@ -139,7 +138,7 @@ fn handlers() -> Vec<u32> {
         ld(T0, A0 + 2, REGISTERS),
         addi(T0, T0, 4),
         sd(A0 + 2, T0, REGISTERS),
-        // A load or store that failed leaves signal and code, over a mark.
+        // A load or store that faults results in the signal and the code, added to a mark.
         i_type(0x03, T1, 2, A0 + 1, 8),
         lui(T2, 0x0FA1_7000),
         add(T1, T1, T2),
@@ -150,7 +149,7 @@ fn handlers() -> Vec<u32> {
     code
 }
 
-/// The code of a step.
+/// Appends the code of a step.
 fn step(op: &Op, code: &mut Vec<u32>) {
     for (at, arg) in op.args.iter().enumerate() {
         let register = A0 + at as u32;
@@ -186,7 +185,7 @@ fn step(op: &Op, code: &mut Vec<u32>) {
     ]);
 }
 
-/// A program that does what `ops` say, as an ELF file.
+/// Returns a program that does the steps `ops`, as an ELF file.
 pub(super) fn program(ops: &[Op]) -> Vec<u8> {
     let mut code = vec![0];
     code.extend(handlers());
@@ -224,7 +223,7 @@ pub(super) fn program(ops: &[Op]) -> Vec<u8> {
         }
         records.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     }
-    // write(1, ...) of both, exit(0)
+    // write(1, ...) of the records and of the log, exit(0)
     let length = records.len().next_multiple_of(4096);
     for (address, length) in [(RECORDS, length as u64), (LOG, LOG_BYTES)] {
         code.extend([lui(A0 + 1, address), lui(A0 + 2, length)]);
@@ -237,13 +236,13 @@ pub(super) fn program(ops: &[Op]) -> Vec<u8> {
     elf(&[(CODE, 5, &code), (RECORDS, 6, &records), (LOG, 6, &log)])
 }
 
-/// The words of a program's output: the records, and the handlers' log from its second word on.
+/// Returns the words of a program's output: the records, then the handlers' log.
 pub(super) fn words(output: &[u8]) -> Vec<u64> {
     let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
     output.chunks_exact(8).map(word).collect()
 }
 
-/// The entries of the log: signal, code, value, mask.
+/// Returns the log's entries, of four words each: signal, code, value, mask.
 pub(super) fn log(words: &[u64], length: usize) -> &[u64] {
     &words[(length * WORDS * 8).next_multiple_of(4096) / 8 + 1..]
 }
@@ -254,7 +253,7 @@ const EINVAL: i64 = 22;
 const ESPIPE: i64 = 29;
 
 impl Same {
-    /// Whether what came out here, and in qemu, is the same.
+    /// Whether a value in the simulator equals qemu's.
     pub(super) fn holds(self, ours: u64, other: u64) -> bool {
         let failed = |value: u64| value as i64 >= -4095 && (value as i64) < 0;
         let fixed = |value: u64| (ARENA - 0x10_0000..ARENA + 0x100_0000).contains(&value);

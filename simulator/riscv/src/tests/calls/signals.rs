@@ -1,11 +1,11 @@
-//! Signals, masks, timers and futexes of one thread.
+//! Signals, masks, timers and futexes.
 
 use super::draw::{PROCESS, SECOND, SIGNALS, THREAD, TIMER, WITH_INFO, action, one_of};
 use super::memory::address;
 use super::program::{Arg, NOTES, Op, STACK, Same};
 use fastrand::Rng;
 
-/// Some of the signals, a bit each.
+/// A random set of signals, one bit each.
 fn set(rng: &mut Rng) -> u64 {
     let some = SIGNALS.iter().filter(|_| rng.u8(..3) == 0);
     some.fold(0, |bits, signal| bits | 1 << (signal - 1))
@@ -56,13 +56,13 @@ fn mask(rng: &mut Rng) -> Op {
     Op::call("rt_sigprocmask", 135, &args).words(&[set(rng), 7])
 }
 
-/// `rt_sigtimedwait`, which does not wait.
+/// `rt_sigtimedwait` without a wait: its time is 0 or wrong.
 fn take(rng: &mut Rng) -> Op {
     let nanoseconds = if rng.u8(..12) == 0 { 1 << 30 } else { 0 };
     let words = [set(rng), 0, nanoseconds, 7, 7, 7, 7];
     let args = [Arg::Blob(0), Arg::Blob(3), Arg::Blob(1), Arg::Is(size(rng))];
     let op = Op::call("rt_sigtimedwait", 137, &args).words(&words);
-    // The sender's number is the system's.
+    // The system chooses the sender's number.
     op.word(5, Same::Never).word(6, Same::Never)
 }
 
@@ -79,7 +79,7 @@ fn new_action(rng: &mut Rng) -> Op {
     let flags = flags.into_iter().filter(|_| rng.bool()).sum::<u64>();
     let mut op = action(signal, handler, WITH_INFO | flags, set(rng));
     if rng.u8(..3) == 0 {
-        // Only asks.
+        // Only reads the old action.
         op.args[1] = Arg::Is(0);
     }
     op.args[2] = Arg::Blob(4);
@@ -99,11 +99,11 @@ fn alternate(rng: &mut Rng) -> Op {
     };
     let args = [new, Arg::Blob(3)];
     let op = Op::call("sigaltstack", 132, &args).words(&[STACK, flags, size, 7, 7, 7]);
-    // Half of the word of flags is padding.
+    // Half of the word with the flags is padding.
     op.word(4, Same::Never)
 }
 
-/// Makes a timer, sets one to what is far away, or asks for what is left.
+/// Makes a timer, sets a timer to a distant time, or asks for the time left.
 fn timer(rng: &mut Rng) -> Op {
     let slot = TIMER + rng.u8(..2);
     let far = one_of(rng, &[0, 0, 1_000, 1 << 30]);
@@ -133,7 +133,7 @@ fn timer(rng: &mut Rng) -> Op {
     }
 }
 
-/// `setitimer`, `getitimer` with what is far away.
+/// `setitimer` and `getitimer` with distant times.
 fn interval(rng: &mut Rng) -> Op {
     let which = if rng.u8(..12) == 0 { 9 } else { 0 };
     let far = one_of(rng, &[0, 1_000]);
@@ -152,12 +152,12 @@ fn interval(rng: &mut Rng) -> Op {
     }
 }
 
-/// `futex` of one thread: nothing waits, and a wait ends by its time.
+/// `futex` of one thread. Each wait ends when its time is over.
 fn futex(rng: &mut Rng) -> Op {
     const PRIVATE: u64 = 128;
     let operation = one_of(rng, &[0, 0, 1, 1, 3, 4, 5, 9, 10, 6, 7, 8, 99]);
     let operation = operation | if rng.bool() { PRIVATE } else { 0 };
-    // The owner of a lock is a number that the system chooses.
+    // The system chooses the number of a lock's owner.
     let is_lock = (6..9).contains(&(operation & 127));
     let at = match rng.u8(..3) {
         0 if !is_lock => address(rng),
@@ -166,7 +166,7 @@ fn futex(rng: &mut Rng) -> Op {
     let value = rng.u64(..2);
     let time = match operation & 127 {
         0 => Arg::Blob(1),
-        // A point long ago.
+        // A point of time long ago.
         9 => Arg::Blob(1),
         6 => Arg::Is(0),
         _ => Arg::Is(rng.u64(..3)),
@@ -192,7 +192,7 @@ fn futex(rng: &mut Rng) -> Op {
         second,
         Arg::Is(third),
     ];
-    // A lock is free.
+    // A lock is free before the call.
     let word = match operation & 127 {
         6..9 => 0,
         _ => rng.u64(..2),

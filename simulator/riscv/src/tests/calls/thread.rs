@@ -1,11 +1,11 @@
-//! A thread that does some of the steps, while the thread that made it waits for its end: what comes out does not
-//! depend on which of them is faster.
+//! A second thread that does some of the steps while its maker waits. So the results do not depend on the threads'
+//! speed.
 
 use super::super::guest::branch;
 use super::super::i_type;
 use super::program::{A0, A7, CONTROL, ECALL, LOGGED, RECORD, SLOT, T0, WORDS, addi, ld, lui, sd};
 
-/// The word, behind the slots, that is the thread's number until it has ended.
+/// The offset, behind the slots, of the thread's number, which becomes 0 at its end.
 const NUMBER: i32 = 128;
 /// `CLONE_VM`, `_FS`, `_FILES`, `_SIGHAND`, `_THREAD`, `_SYSVSEM`, `_PARENT_SETTID`, `_CHILD_CLEARTID`.
 const FLAGS: u64 = 0x35_0F00;
@@ -21,7 +21,7 @@ fn jump(offset: i32) -> u32 {
     bits(20, 1) << 31 | bits(1, 10) << 21 | bits(11, 1) << 20 | bits(12, 8) << 12 | 0x6F
 }
 
-/// The record of the step itself is done.
+/// Completes the record of the step itself.
 fn done(code: &mut Vec<u32>) {
     code.extend([
         ld(T0, CONTROL, 0),
@@ -30,7 +30,7 @@ fn done(code: &mut Vec<u32>) {
     ]);
 }
 
-/// The thread begins, with a stack that ends at `stack`; where the jump stands that leads its maker past its steps.
+/// Begins the thread, with a stack that ends at `stack`. Returns the index of its maker's jump past its steps.
 pub(super) fn begin(code: &mut Vec<u32>, stack: u64) -> usize {
     done(code);
     code.extend([lui(A0, FLAGS + 0x100), addi(A0, A0, -0x100)]);
@@ -41,7 +41,7 @@ pub(super) fn begin(code: &mut Vec<u32>, stack: u64) -> usize {
     code.len() - 1
 }
 
-/// It ends. Its maker waits for that, and goes on `steps` records behind.
+/// Ends the thread. Its maker waits for the end, and skips its `steps` records.
 pub(super) fn end(code: &mut Vec<u32>, past: usize, steps: usize) {
     code.extend([addi(A0, 0, 0), addi(A7, 0, EXIT), ECALL]);
     code[past] = jump(4 * (code.len() - past) as i32);
