@@ -178,9 +178,9 @@ pub(crate) struct RunArgs {
     pub(crate) timeline: Option<PathBuf>,
     /// Run the program under N orders of events, or under orders A to B, side by side on the host's cores. A small
     /// random delay of each cache miss makes an order (--set perturb=CYCLES, 4 without it). until:N runs orders, at
-    /// most N, until the 95% interval of the mean of its first region, or of its cycles, is narrower than 1% of the
-    /// mean. The output of the first order is shown; --stats=FILE has a row for each order. All orders write to the
-    /// same files
+    /// most N, until the 95% interval of the mean cycles of the first region, or else of the program, is narrower than
+    /// 1% of the mean. The output of the first order is shown; --stats=FILE has a row for each order. All orders write
+    /// to the same files
     #[arg(long, value_name = "N|A-B|until:N", conflicts_with_all = ["functional", "timeline"])]
     pub(crate) orders: Option<Orders>,
     /// Print only the program's output, errors, and with --stats the statistics

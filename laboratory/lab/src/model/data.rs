@@ -43,7 +43,7 @@ impl PublishedCell {
     }
 
     /// Returns how much longer this block takes than the best block, as a share. If this block was not measured, uses
-    /// the measured block that is nearest by ratio, and of two equally near ones the smaller.
+    /// the measured block that is nearest by ratio. If two blocks are equally near, uses the smaller.
     pub(crate) fn regret(&self, block: f64) -> f64 {
         let distance = |measured: usize| (measured as f64 / block).ln().abs();
         let nearest = self

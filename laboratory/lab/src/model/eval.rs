@@ -27,8 +27,8 @@ pub(crate) struct Score {
     pub(crate) median_regret: Option<f64>,
     pub(crate) p90_regret: Option<f64>,
     pub(crate) max_regret: Option<f64>,
-    /// Mean and median of models that are fitted without the cell's configuration, and then without its machine. `None`
-    /// if no cells are left for a fit.
+    /// Mean and median of models that are fitted without the cell's configuration. `without_machine` has those without
+    /// its machine. `None` if no cells are left for a fit.
     pub(crate) without_configuration: Option<[f64; 2]>,
     pub(crate) without_machine: Option<[f64; 2]>,
 }

@@ -47,7 +47,7 @@ impl Preference {
     }
 }
 
-/// Counts the rows that have the block of these weights in the table.
+/// Counts the rows of the table with the block that these weights give.
 pub(super) fn reproduced(weights: &Weights, rows: &[Preference]) -> usize {
     let same = |row: &&Preference| weights.block(&row.features, usize::MAX) as f64 == row.inferred;
     rows.iter().filter(same).count()

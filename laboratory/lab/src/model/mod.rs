@@ -1,8 +1,8 @@
 //! `manycore model`: fits, judges and applies models of the best block size.
 //!
-//! The models themselves are [`manycore_programs::cost`]. This module has their data, and the
-//! measure that judges them. `README.md` describes the data. *The document* is the paper that
-//! `laboratory/lab/data/README.md` names, and `ours` the model of this repository.
+//! The models themselves are [`manycore_programs::cost`]. This module has their data, and the measure that judges them.
+//! `README.md` describes the models. `laboratory/lab/data/README.md` describes the data and names *the document*, the
+//! paper that they are from. `ours` is the model of this repository.
 
 mod baselines;
 mod configuration;

@@ -15,7 +15,7 @@ pub(crate) struct Section {
     pub(crate) place: String,
     /// Why the numbers are not reliable, if they are not.
     pub(crate) caution: Option<String>,
-    /// The section's question and its terms. It requires no other page.
+    /// The section's question and its terms. A reader understands it without other pages.
     pub(crate) lead: String,
     pub(crate) figures: Vec<Captioned>,
     pub(crate) blocks: Vec<Block>,

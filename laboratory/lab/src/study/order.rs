@@ -72,7 +72,7 @@ pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
         .unwrap_or_else(|| chip.clone())
 }
 
-/// Returns the machine under an order, or `None` if [`perturbed`] does.
+/// Returns the machine under an order, or `None` if [`perturbed`] returns `None`.
 pub(crate) fn config(machine: &Config, order: u64) -> Option<Config> {
     perturbed(&Chip(machine.clone()), order).map(|chip| chip.0)
 }

@@ -20,7 +20,7 @@ fn a_preset_is_shown_with_published_numbers() {
             .unwrap_or_else(|| panic!("no {begin:?} in {text}"))
             .clone()
     };
-    // These columns are the published number and the error. They are empty if nothing is published.
+    // These columns are the published number and the error. They are `-` if nothing is published.
     let known = row(&["load", "M", "2", "hops"]);
     assert_eq!(known[6], "400");
     assert!(known[7].ends_with('%'), "{known:?}");

@@ -106,7 +106,7 @@ fn numbers_that_depend_on_the_seed_have_intervals() {
         .map(|line| line.split(',').collect())
         .collect();
     assert_eq!(lines[0][0], "seeds");
-    // There are as many rows as one seed has. Each is of three seeds.
+    // There are as many rows as one seed has. Each row is the mean of three seeds.
     assert_eq!(3 * (lines.len() - 1), csv.lines().count() - 1, "{seeds}");
     assert!(lines[1..].iter().all(|row| row[0] == "3"), "{seeds}");
     let mean = lines[0].iter().position(|name| *name == "makespan");

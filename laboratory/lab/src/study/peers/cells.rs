@@ -10,12 +10,12 @@ use crate::measure::statistics::median;
 use crate::study::trial::{Results, Runs};
 use std::collections::HashMap;
 
-/// When a program makes its next call.
+/// The pause of a program before each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// Immediately after the previous call.
+    /// No pause.
     Hot,
-    /// After 1 ms without work.
+    /// 1 ms without work.
     Millisecond,
 }
 

@@ -37,7 +37,7 @@ fn run(case: &PeersCase, machines: &Machines) -> (PeersSample, u64) {
         Ok(found) => found,
         Err(reason) => {
             let line = reason.lines().next().unwrap_or("no reason");
-            // The rest of the line lists all threads, which is too long for a table.
+            // The rest of the line lists all threads. It is too long for a table.
             let line = line.split(": thread").next().unwrap_or(line);
             let reason = line.chars().take(LONGEST_REASON).collect();
             let sample = PeersSample {

@@ -65,7 +65,7 @@ impl Peer {
     }
 }
 
-/// Our runtime. Its time is the numerator of each ratio.
+/// This repository's runtime. Its time is the numerator of each ratio.
 pub(super) const OURS: &str = "manycore";
 
 /// One thread without a runtime, the base of speedups.
@@ -74,7 +74,7 @@ pub(super) const SERIAL: &str = "serial";
 /// Programs that an OpenMP team executes together.
 pub(super) const TEAMS: [&str; 3] = ["region", "barrier", "reduction"];
 
-/// The peer that tables compare with by name.
+/// The peer that some tables compare with by name.
 pub(super) const RAYON: &str = "rayon";
 
 /// All runtimes, in the order of the tables.

@@ -1,4 +1,4 @@
-//! Whether more threads make a program slower.
+//! Finds programs that more threads make slower.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;

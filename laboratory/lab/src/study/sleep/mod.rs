@@ -1,5 +1,5 @@
-//! How fork-join programs speed up under each sleep policy, which decides how idle workers sleep and are woken. It is
-//! the experiment of the sleep counters' document of 2022.
+//! The study `sleep`: how fork-join programs speed up under each sleep policy, which decides how idle workers sleep and
+//! are woken. It is the experiment of the sleep counters' document of 2022.
 
 mod cell;
 mod config;
@@ -49,7 +49,7 @@ const KEYS: &[Key] = keys![
     "size"
         "inputs: quick, or document (those of the document) [quick; --full: document]",
     "runs" [1, 100_000]
-        "timed runs of each policy in each cell [native: as many as there is time for; simulated: 7; --full: 15]",
+        "timed runs of each policy in each cell [native: as many as fit into `seconds`; simulated: 7; --full: 15]",
     "seconds" [1, 1_000_000]
         "time for all cells together, for native runs [15; --full: 900]",
 ];
@@ -97,7 +97,8 @@ const FIGURE: &str = "A dot left of the line is faster than packed. A range with
      if threads sleep; no-inactive, there is no such number; ours, manycore's policy.";
 
 /// The caption of the figure of speedups.
-const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any policy over the median time.";
+const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any policy over the median \
+     time.";
 
 impl Question for SleepConfig {
     type Measured = Vec<MeasuredPolicies>;

@@ -1,7 +1,7 @@
 //! Measures every policy of a cell on this host, in turns.
 //!
 //! A host changes its speed and is disturbed by other processes. Each round therefore runs every policy once, in random
-//! order, each in a pool of its own. All policies thus see the same host, and their medians over rounds are compared.
+//! order, in a pool of its own. All policies thus see the same host, and their medians over rounds are compared.
 
 use super::cell::Policy;
 use super::config::SleepConfig;

@@ -86,7 +86,7 @@ fn simulate(
     Ok((found, run.statistics.hash))
 }
 
-/// The simulated program: makes a pool, makes a warm-up run, and then the runs that count.
+/// The simulated program: a pool, a warm-up run, and then the runs that count.
 fn run(
     chip: &Chip,
     cell: SleepCell,

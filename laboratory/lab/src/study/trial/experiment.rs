@@ -43,7 +43,7 @@ pub(in crate::study) trait Question: Serialize + Sync {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::study) struct Text {
     pub(in crate::study) title: &'static str,
-    /// The section's first paragraph. It requires no other page.
+    /// The section's first paragraph. A reader understands it without other pages.
     pub(in crate::study) lead: &'static str,
     /// Paragraphs before the tables: how the study measures.
     pub(in crate::study) how: &'static [&'static str],

@@ -53,7 +53,7 @@ impl<T: Trial> Runs<T> {
         self.outcomes.iter().map(of).collect()
     }
 
-    /// Each run, as runs of its own.
+    /// Splits the runs: each result has one run.
     pub(in crate::study) fn each(&self) -> impl Iterator<Item = Self> {
         self.outcomes.iter().map(|outcome| Self {
             outcomes: vec![outcome.clone()],
