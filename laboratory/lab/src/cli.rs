@@ -1,4 +1,4 @@
-//! The command line, as typed.
+//! The command line.
 
 use crate::command::Shard;
 use crate::failure::bad_input;
@@ -25,7 +25,8 @@ pub(crate) enum Command {
     Machine(MachineArgs),
     /// Run a RISC-V Linux program (rv64gc) on a simulated machine, and exit with its status
     Run(RunArgs),
-    /// Run a study: print its table, and write NAME.csv, NAME.svg and NAME.meta.json (the latest), also as NAME.MACHINE.*
+    /// Run a study: print its table, and write NAME.csv, NAME.svg and NAME.meta.json of the latest run, and the same
+    /// files as NAME.MACHINE.*
     Study(StudyArgs),
     /// Make one table from the journals of a sweep's shards
     Merge(MergeArgs),
@@ -75,7 +76,7 @@ pub(crate) struct PresetsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewProgramArgs {
-    /// The name of the crate, and of its new folder here
+    /// The name of the crate, and of its new folder in the current folder
     pub(crate) name: String,
     /// The folder of manycore's sources [default: the sources of this command]
     #[arg(long, value_name = "DIR")]
@@ -104,10 +105,10 @@ pub(crate) struct MachineArgs {
     /// Change a value of the simulated machine, such as cores=256; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// A few seconds (the default)
+    /// Measure for a few seconds (the default)
     #[arg(long)]
     pub(crate) quick: bool,
-    /// More rounds
+    /// Measure more rounds
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
     /// Thread counts, such as 2,4 [default: 2, 4, 8, ... and all]
@@ -139,7 +140,7 @@ pub(crate) struct RunArgs {
     /// Change a value of the simulated machine, such as cores=256; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Without timing: no caches, no cycles
+    /// Run without timing: no caches, no cycles
     #[arg(long, conflicts_with_all = ["set", "timeline", "fast_forward"])]
     pub(crate) functional: bool,
     /// Execute without timing until the program's region of interest begins (mc_region_begin,
@@ -147,8 +148,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "INSTRUCTIONS", num_args = 0..=1, require_equals = true,
         default_missing_value = "18446744073709551615", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) fast_forward: Option<u64>,
-    /// The folder with the program's libraries, such as /usr/riscv64-linux-gnu: absolute paths are
-    /// looked up here first
+    /// The folder with the program's libraries, such as /usr/riscv64-linux-gnu: absolute paths are looked up there
+    /// first
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
     /// Add a variable to the program's environment, which is empty by default; may be repeated
@@ -176,9 +177,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
     /// Run the program under N orders of events, or under orders A to B, side by side on the host's cores. A small
-    /// random delay of each cache miss makes an order (--set perturb=CYCLES, 4 without it). until:N: until the 95%
-    /// interval of the mean of its first region, or of its cycles, is narrower than 1% of it, at most N. The output of
-    /// the first order is shown; --stats=FILE has a row for each order. All orders write to the same files
+    /// random delay of each cache miss makes an order (--set perturb=CYCLES, 4 without it). until:N runs orders, at
+    /// most N, until the 95% interval of the mean cycles of the first region, or else of the program, is narrower than
+    /// 1% of the mean. The output of the first order is shown; --stats=FILE has a row for each order. All orders write
+    /// to the same files
     #[arg(long, value_name = "N|A-B|until:N", conflicts_with_all = ["functional", "timeline"])]
     pub(crate) orders: Option<Orders>,
     /// Print only the program's output, errors, and with --stats the statistics
@@ -197,7 +199,7 @@ pub(crate) struct RunArgs {
 /// The arguments of every command that simulates.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InstrumentArgs {
-    /// Count the events of the simulated machine: writes NAME.stats.csv (the latest), also as
+    /// Count the events of the simulated machine. Writes NAME.stats.csv of the latest run, the same file as
     /// NAME.MACHINE.stats.csv, and figures of the cycle stacks
     #[arg(long)]
     pub(crate) stats: bool,
@@ -228,28 +230,27 @@ pub(crate) struct StudyArgs {
     /// NAME.sweep.csv
     #[arg(long, value_name = "KEY=A,B")]
     pub(crate) sweep: Vec<String>,
-    /// Run each simulation under N orders of events, or under those from A to B. A small random delay
-    /// of each cache miss makes an order (--set perturb=CYCLES, 4 without it). until:N: orders until each
-    /// interval of the study's sentence, or of --versus, is narrower than a third of its effect, at most N.
-    /// Writes NAME.sweep.orders.csv, with means over the orders and their 95% intervals
+    /// Run each simulation under N orders of events, or under those from A to B. A small random delay of each cache
+    /// miss makes an order (--set perturb=CYCLES, 4 without it). until:N runs orders, at most N, until each interval of
+    /// the study's sentence, or of --versus, is narrower than a third of its effect. Writes NAME.sweep.orders.csv, with
+    /// means over the orders and their 95% intervals
     #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
-    /// With --orders: the times of all rows over those of the rows with this value, pair by pair under the
-    /// same order, with 95% intervals. Writes
-    /// NAME.sweep.ratios.csv
+    /// With --orders: divide the times of all rows by those of the rows with this value, in pairs under the same order,
+    /// with 95% intervals. Writes NAME.sweep.ratios.csv
     #[arg(long, value_name = "COLUMN=VALUE", requires = "orders")]
     pub(crate) versus: Option<String>,
     /// Measure only the I-th of every N points of a sweep, or of the orders
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Compare only these
+    /// Compare only these alternatives
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
     #[command(flatten)]
     pub(crate) instruments: InstrumentArgs,
-    /// Measure finished cells of an interrupted run again; so do --stats and --timeline
+    /// Measure finished cells of an interrupted run again. --stats and --timeline do so too
     #[arg(long)]
     pub(crate) fresh: bool,
     /// The form of the output
@@ -290,9 +291,9 @@ pub(crate) struct ReportArgs {
     /// study's own]
     #[arg(long, value_name = "WORLD")]
     pub(crate) on: Option<String>,
-    /// Measure what a simulated study's sentence compares under N orders of events too, or under orders A to B, so
-    /// that it has 95% intervals; writes NAME.orders.csv. until:N: until each interval is narrower than a third of its
-    /// effect, at most N [default: a few with --quick, none with --full or --on]
+    /// Also measure what a simulated study's sentence compares under N orders of events, or under orders A to B, so
+    /// that it has 95% intervals. Writes NAME.orders.csv. until:N runs orders, at most N, until each interval is
+    /// narrower than a third of its effect [default: a few with --quick, none with --full or --on]
     #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
     #[command(flatten)]
@@ -308,7 +309,7 @@ pub(crate) enum ModelCommand {
     Fit(FitArgs),
     /// Print the block that each model picks for each configuration
     Predict(PredictArgs),
-    /// Print the cost of each model's blocks on measured cells
+    /// Print the regret of each model's blocks on measured cells
     Eval(ModelArgs),
 }
 
@@ -348,10 +349,10 @@ pub(crate) struct PredictArgs {
 /// The arguments of every command that measures.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct EffortArgs {
-    /// The essential cells, in seconds (the default)
+    /// Measure the essential cells, in seconds (the default)
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Every cell, in minutes
+    /// Measure every cell, in minutes
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
     /// The seed of inputs and of the order of measurements
@@ -413,7 +414,7 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
 
 /// Completes a usage error with the expected values.
 fn expected(error: &clap::Error, what: &str) -> Option<String> {
-    // How the standard library says that a text is no number of a type.
+    // The standard library's errors for a text that is not a number of a type.
     const NO_NUMBER: [&str; 4] = [
         "invalid digit found",
         "cannot parse integer",
@@ -434,7 +435,7 @@ fn expected(error: &clap::Error, what: &str) -> Option<String> {
     let is_model = |command: &clap::Command| command.get_name() == "model";
     let all = Cli::command();
     let model = all.get_subcommands().find(|command| is_model(command))?;
-    // clap reports only the word, and the usage of the command without such a word.
+    // clap reports only the unknown word, with the usage of the command that lacks it.
     let of_model = error.render().to_string().contains("manycore model");
     let command = if of_model { model } else { &all };
     let names: Vec<&str> = command
@@ -444,9 +445,9 @@ fn expected(error: &clap::Error, what: &str) -> Option<String> {
     Some(format!("one of {}", names.join(", ")))
 }
 
-/// Threads or cores: the most that a simulated machine has.
+/// The most threads or cores that a simulated machine has.
 const MOST: usize = 4096;
-/// Counts of one list.
+/// The most counts of one list.
 const MOST_COUNTS: usize = 64;
 
 fn count(text: &str) -> Result<NonZeroUsize, String> {
@@ -454,7 +455,7 @@ fn count(text: &str) -> Result<NonZeroUsize, String> {
         .map_err(|_| "expected a whole number of at least 1".into())
 }
 
-/// A list of counts, as given with `flag`, unless it or a count is too large.
+/// Returns the counts that were given with `flag`. Refuses a list that is too long, or a count that is too large.
 pub(crate) fn counts(flag: &str, list: &[NonZeroUsize]) -> anyhow::Result<Vec<NonZeroUsize>> {
     if list.len() > MOST_COUNTS {
         return Err(bad_input(format!(

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 /// The user's request is impossible: exit status 2.
 ///
-/// One line that names the flag, key or file and what was expected.
+/// The message is one line. It names the flag, key or file, and what was expected.
 #[derive(Debug)]
 pub(crate) struct BadInput(pub(crate) String);
 
@@ -19,11 +19,11 @@ pub(crate) struct BadInput(pub(crate) String);
 pub(crate) struct Interrupted(pub(crate) String);
 
 impl Interrupted {
-    /// With `done` of `all` cells measured, which the journal keeps.
+    /// An interruption after `done` of `all` cells, which the journal keeps.
     pub(crate) fn keeping(done: usize, all: usize, journal: &Path) -> Self {
         Self(format!(
-            "interrupted with {done} of {all} cells measured, kept in {}; the same command goes on \
-             from there, and with --fresh begins again",
+            "interrupted with {done} of {all} cells measured, which are kept in {}; the same command continues \
+             from there, or with --fresh begins again",
             journal.display()
         ))
     }
@@ -51,13 +51,13 @@ pub(crate) fn bad_input(message: impl Into<String>) -> anyhow::Error {
 
 /// Reports an error to the user, on one line, and to a script, by the exit status.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    // A reader that has seen enough (`| head`) is no failure.
+    // A reader that closes the pipe early (`| head`) is not a failure.
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
     let line = format!("{error:#}").replace(['\r', '\n'], " ");
     let line = readable(line, std::env::args_os());
-    // If standard error is gone too, the exit status has to do.
+    // If standard error is closed too, only the exit status reports the error.
     let _ = io::Write::write_all(&mut io::stderr(), format!("manycore: {line}\n").as_bytes());
     match () {
         () if error.is::<BadInput>() || error.is::<FormError>() => ExitCode::from(2),
@@ -66,15 +66,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
 }
 
-/// Letters of an argument or of a word that are shown as they are: a path is hardly longer.
+/// The most letters of an argument or word that is shown whole. A path is hardly longer.
 const SHOWN: usize = 240;
 
-/// `line` with everything longer than [`SHOWN`] cut: arguments, the parts of an argument before and
-/// after an `=` or between commas, and any other word, such as a word of a file.
+/// Returns `line`, and cuts everything that is longer than [`SHOWN`]: arguments, the parts of an argument around an `=`
+/// and between commas, and all other words.
 fn readable(mut line: String, arguments: impl Iterator<Item = OsString>) -> String {
     for argument in arguments {
         let argument = argument.to_string_lossy().replace(['\r', '\n'], " ");
-        // `--FLAG=KEY=VALUE` at most.
+        // An argument has at most the form `--FLAG=KEY=VALUE`.
         let values = std::iter::successors(Some(&*argument), |value| {
             value.split_once('=').map(|(_, value)| value)
         });
@@ -94,7 +94,8 @@ fn readable(mut line: String, arguments: impl Iterator<Item = OsString>) -> Stri
     words.join(" ")
 }
 
-/// The beginning and the end of a text that is longer than [`SHOWN`], and its length.
+/// Returns the beginning and the end of a text that is longer than [`SHOWN`], with its length. Returns `None` for a
+/// shorter text.
 fn cut(text: &str) -> Option<String> {
     let letters = text.chars().count();
     let at = |letter| text.char_indices().nth(letter).map(|(at, _)| at);
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_cut_and_what_is_short_stays() {
+    fn long_texts_are_cut_and_short_texts_stay() {
         let mut rng = Rng::with_seed(1);
         for case in 0..500 {
             let most = [20, SHOWN, 2_000][case % 3];
@@ -136,7 +137,7 @@ mod tests {
             if short(&argument) && line.split(' ').all(short) {
                 assert_eq!(shown, line);
             }
-            // Two of each, and the rest of the sentence.
+            // The line has at most two long texts and the rest of the sentence.
             assert!(shown.chars().count() < 3 * SHOWN, "{shown}");
             assert!(shown.ends_with(", expected less"), "{shown}");
         }

@@ -1,5 +1,4 @@
-//! Damaged user input: each is refused as bad input or is a plan that could be carried out, in
-//! little time and memory.
+//! Damaged user input. Each input is refused as bad input or gives a plan, in little time and memory.
 
 #[path = "../../../simulator/chip/tests/machine/support/fuzz.rs"]
 pub(crate) mod harness;
@@ -12,7 +11,7 @@ use fastrand::Rng;
 use harness::{change, input, number};
 use manycore_chip::config::preset_names;
 
-/// Some seconds' worth.
+/// The number of cases in a quick run of some seconds.
 const QUICK: u64 = 2_000;
 
 #[test]
@@ -24,7 +23,7 @@ fn damaged_input() {
     });
 }
 
-/// A command line, up to where the study would begin.
+/// Reads a command line up to the plan of its study.
 fn command_line(rng: &mut Rng) -> &'static str {
     let arguments = arguments(rng);
     input(format!("{arguments:?}"));
@@ -96,7 +95,7 @@ fn arguments(rng: &mut Rng) -> Vec<String> {
     arguments
 }
 
-/// A number, or a list of a few or of very many.
+/// A number, or a list of a few or of very many numbers.
 fn numbers(rng: &mut Rng) -> String {
     let items = match rng.u8(..32) {
         0 => rng.usize(..5_000),

@@ -1,9 +1,8 @@
-//! The records of simulations beside their results: `--stats` and `--timeline`.
+//! The records of simulations in addition to their results: `--stats` and `--timeline`.
 //!
-//! A command with such a flag says so once, before anything is simulated. From then on every
-//! simulation of this process counts, in whichever study or probe, and leaves its counters here.
-//! The state belongs to the process, and is not an argument of ten studies: so no simulation can
-//! forget it.
+//! A command with such a flag calls [`ask`] once, before anything is simulated. From then on every simulation of this
+//! process, in any study or probe, leaves its counters here. The state is global instead of an argument of ten studies,
+//! so that no simulation can omit it.
 
 use crate::failure::bad_input;
 use crate::report::csv;
@@ -22,11 +21,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 /// The requested records, if any.
 static ASKED: OnceLock<Instruments> = OnceLock::new();
 
-/// Segments of a simulation's timeline: a few megabytes of JSON.
+/// The most segments of a simulation's timeline. They make a few megabytes of JSON.
 const SEGMENTS: usize = 20_000;
-/// Simulations in one timeline.
+/// The most simulations in one timeline.
 const TRACES: usize = 16;
-/// Simulations in one figure.
+/// The most simulations in one figure.
 const BARS: usize = 60;
 
 struct Instruments {
@@ -37,18 +36,18 @@ struct Instruments {
 
 #[derive(Default)]
 struct Kept {
-    /// By simulation: simulations that run side by side end in any order.
+    /// The counters by simulation. The map sorts simulations, since they run side by side and end in any order.
     cells: BTreeMap<String, Cell>,
-    /// The first by name, whichever ended first.
+    /// The timelines of the first simulations by name, in any order of their ends.
     traces: BTreeMap<String, Trace>,
-    /// Simulations that ended.
+    /// The number of simulations that have ended.
     simulations: usize,
 }
 
 /// The counters of a simulation.
 struct Cell {
     rows: Vec<CounterRow>,
-    /// The cycle stack of all its cores.
+    /// The cycle stack of all cores of the simulation.
     stack: Vec<(&'static str, u64)>,
 }
 
@@ -63,7 +62,7 @@ struct StatRow<'a> {
     unit: &'a str,
 }
 
-/// Counts from now on, in `world`, if `stats` or `timeline` asks for it; whether one does.
+/// Requests the records of all later simulations in `world`, if `stats` or `timeline` is set. Returns whether one is.
 pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow::Result<bool> {
     let flag = match (stats, timeline) {
         (false, None) => return Ok(false),
@@ -77,7 +76,7 @@ pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow
         )));
     }
     if let Some(path) = timeline {
-        // Before anything is simulated.
+        // A file that cannot be written is refused before anything is simulated.
         File::create(path)
             .map_err(|error| bad_input(format!("--timeline {}: {error}", path.display())))?;
     }
@@ -91,7 +90,7 @@ pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow
     Ok(true)
 }
 
-/// Runs `program` in `simulation`, which a user knows as `name`, and keeps what is asked for.
+/// Runs `program` in `simulation`, and keeps the requested records under `name`.
 pub(crate) fn run<T>(
     simulation: Simulation,
     name: &impl Display,
@@ -127,12 +126,11 @@ pub(crate) fn run<T>(
 }
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    // A panicked thread leaves whole entries.
+    // A thread that panics leaves only complete entries.
     kept.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// All counters, as CSV and as a figure; nothing without a request. `place` names the simulated
-/// machine.
+/// Returns all counters, as CSV and as a figure, or `None` without a request. `place` names the simulated machine.
 pub(crate) fn counted(place: &str) -> anyhow::Result<Option<(String, Figure)>> {
     let Some(asked) = ASKED.get().filter(|asked| asked.counts) else {
         return Ok(None);
@@ -152,7 +150,7 @@ pub(crate) fn counted(place: &str) -> anyhow::Result<Option<(String, Figure)>> {
     Ok(Some((csv::text(&rows)?, figure(&kept.cells, place))))
 }
 
-/// The parts of a bar, and what of the cycle stack each has: colours for fewer than all.
+/// The parts of a bar, each with its categories of the cycle stack. There are fewer colours than categories.
 const PARTS: [(&str, &[&str]); 9] = [
     ("compute", &["compute"]),
     ("own caches", &["l1", "l2"]),
@@ -165,7 +163,7 @@ const PARTS: [(&str, &[&str]); 9] = [
     ("idle", &["idle"]),
 ];
 
-/// The cycle stacks, one above the other.
+/// Draws the cycle stacks, one above the other.
 fn figure(cells: &BTreeMap<String, Cell>, place: &str) -> Figure {
     let cycles = |cell: &Cell, names: &[&str]| -> u64 {
         let of_part = cell.stack.iter().filter(|(what, _)| names.contains(what));
@@ -210,12 +208,14 @@ fn figure(cells: &BTreeMap<String, Cell>, place: &str) -> Figure {
     Figure {
         part: "stats".into(),
         message,
-        note: format!("Cycle stack of all cores, a bar a simulation ({place}){left_out}"),
+        note: format!(
+            "Cycle stack of all cores, with a bar for each simulation ({place}){left_out}"
+        ),
         panels: vec![panel],
     }
 }
 
-/// Writes the timeline, if it was requested; returns a message for the user.
+/// Writes the timeline, if it was requested. Returns a message for the user.
 pub(crate) fn write_timeline() -> anyhow::Result<Option<String>> {
     let Some((asked, path)) = ASKED
         .get()
@@ -245,8 +245,8 @@ pub(crate) fn write_timeline() -> anyhow::Result<Option<String>> {
     }
     if missing > 0 {
         told += &format!(
-            "\nthe timeline is cut: it keeps {SEGMENTS} segments and {SEGMENTS} sleeps and \
-             regions of a simulation, and lacks {missing}; `otherData` in the file says from when"
+            "\nthe timeline is cut: it keeps {SEGMENTS} segments and {SEGMENTS} sleeps and regions of a \
+             simulation, and lacks {missing}; `otherData` in the file says from which time on"
         );
     }
     Ok(Some(told))

@@ -1,9 +1,8 @@
 //! The laboratory of manycore: the command `manycore`.
 //!
-//! `manycore machine` measures what this machine's atomics and wake-ups cost,
-//! `manycore study NAME` answers one question about parallel loops and writes
-//! its numbers and figure, `manycore model` fits and judges block-size models,
-//! and `manycore report` puts machine and studies on one page.
+//! `manycore machine` measures the cost of this machine's atomics and wake-ups, `manycore study NAME` answers one
+//! question about parallel loops and writes its numbers and figure, `manycore model` fits and judges block-size models,
+//! and `manycore report` puts the machine and all studies on one page.
 
 mod cli;
 mod command;

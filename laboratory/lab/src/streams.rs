@@ -34,7 +34,7 @@ pub(crate) struct SharedInput {
 
 struct Source {
     from: Box<dyn Read + Send>,
-    /// The bytes that some copy has read.
+    /// The bytes that at least one copy has read.
     read: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_copy_reads_all_whatever_the_others_have_read() {
+    fn each_copy_reads_the_whole_stream() {
         let all: Vec<u8> = (0..100).collect();
         let first = SharedInput::new(io::Cursor::new(all.clone()));
         let mut copies: Vec<_> = (0..3).map(|_| (first.clone(), Vec::new())).collect();

@@ -1,4 +1,4 @@
-//! Threads of a platform, as probes and studies start them.
+//! Starts threads of a platform for probes and studies.
 
 use anyhow::Context;
 use manycore_platform::{Platform, ThreadSpec};
@@ -31,6 +31,6 @@ pub(crate) fn start_ranks<P: Platform, F: FnOnce() + Send + 'static>(
 ) -> impl Iterator<Item = anyhow::Result<P::Thread>> {
     ranks.map(move |rank| {
         let thread = start::<P>(format!("rank {rank}"), cpus(rank), body(rank));
-        thread.context("a rank's thread")
+        thread.context("cannot start a rank's thread")
     })
 }

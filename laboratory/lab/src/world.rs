@@ -12,7 +12,7 @@ use manycore_chip::config::{Config, ConfigError, preset_names};
 pub(crate) enum World {
     /// Real threads on this host.
     Native,
-    /// A chip.
+    /// A simulated chip.
     Simulated(Box<Config>),
 }
 
@@ -64,8 +64,7 @@ impl World {
         }
     }
 
-    /// A name for files: of this host, of a preset, or of a machine that was
-    /// changed or made up, which no other has.
+    /// The machine's part of the names of files. A machine that differs from all presets has a name of its own.
     pub(crate) fn label(&self) -> String {
         let config = match self {
             Self::Native => return plain(&format!("native-{}", host_name())),
@@ -80,7 +79,7 @@ impl World {
     }
 }
 
-/// `name`, as far as every file system and shell takes it as it is.
+/// Replaces the characters of `name` that a file system or shell may not accept.
 fn plain(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
     name.chars()

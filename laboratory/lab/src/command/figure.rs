@@ -1,4 +1,4 @@
-//! `manycore figure`: draws a figure again, in another form, or from a table of times.
+//! `manycore figure`: draws a figure again in another form, or draws one from a table of times.
 
 use super::output::print;
 use crate::cli::FigureArgs;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &FigureArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The figure that a file holds.
+/// Reads the figure in a file.
 fn read(path: &Path) -> anyhow::Result<Figure> {
     let refused = |what: &str| bad_input(format!("{}: {what}{EXPECTED}", path.display()));
     let text = input::read(path).map_err(|error| refused(&format!("{error}; ")))?;

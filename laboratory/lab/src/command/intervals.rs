@@ -1,5 +1,5 @@
-//! The statistics of a sweep over seeds or orders of events: for each point without its seed, the mean of every
-//! number that the seed moves, and the interval that holds the true mean in 95 of 100 sweeps.
+//! The statistics of a sweep over seeds or orders of events: for each point without its seed, the mean of every number
+//! that the seed changes, and the interval that contains the true mean in 95 of 100 sweeps.
 
 use crate::measure::student::Mean;
 use anyhow::ensure;
@@ -14,13 +14,13 @@ pub(super) struct Rows {
 /// The same rows of all seeds of one point.
 type Group<'a> = Vec<&'a [String]>;
 
-/// The treatment of a column.
+/// How a column depends on the seed.
 enum Column {
-    /// The same under all seeds. The table shows the value.
+    /// The column is the same under all seeds. The table shows the value.
     Fixed,
-    /// Numbers that differ. The table shows their mean, low and high.
+    /// The column has numbers that differ. The table shows their mean, low and high.
     Moved,
-    /// Words that differ. The table leaves them out.
+    /// The column has words that differ. The table leaves them out.
     Left,
 }
 
@@ -118,7 +118,7 @@ fn interval(samples: &[f64]) -> [String; 3] {
     let Some(half) = half else {
         return [mean.to_string(), String::new(), String::new()];
     };
-    // The mean of equal fractions may differ from them in its last digits.
+    // Rounding may change the last digits of the mean of equal fractions.
     if samples.iter().all(|&sample| sample == samples[0]) {
         return [(); 3].map(|()| samples[0].to_string());
     }
@@ -159,7 +159,7 @@ mod tests {
             run("7", &[["a", "3", "x"], ["b", "0.1", "x"]]),
         ];
         let text = of(&runs).unwrap();
-        // 11 +- 12.706 * sqrt(2) / sqrt(2).
+        // The interval is 11 +- 12.706 * sqrt(2) / sqrt(2).
         let expected = "sweep.episodes,seeds,name,time,time.low,time.high\n\
                         5,2,a,11.0,-1.7,23.7\n5,2,b,1,1,1\n7,3,a,3,3,3\n7,3,b,0.1,0.1,0.1\n";
         assert_eq!(text, expected);

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
     instrument::ask(&world, asked.stats, asked.timeline.as_deref())?;
     match world {
         World::Simulated(config) => {
-            // Before anything is simulated.
+            // An unusable folder is refused before anything is simulated.
             let out = asked
                 .stats
                 .then(|| OutFolder::prepare(&args.out))
@@ -48,8 +48,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
                 && let Some((csv, figure)) =
                     instrument::counted(&format!("simulated: {}", config.name))?
             {
-                // As for a study, there are two copies: under the machine's name, and the latest under the command's
-                // name.
+                // A study also writes two copies: one with the machine's name, and the latest with the command's name.
                 for name in [&*format!("machine.{machine}.stats"), "machine.stats"] {
                     written.push(out.write(&format!("{name}.csv"), &csv)?);
                     for (name, contents) in FigureForm::default().files(name, &figure)? {

@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands. Each has a file.
 
 mod figure;
 mod intervals;

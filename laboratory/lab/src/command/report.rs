@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         out.write(&format!("report.{}.html", world.label()), &page)?;
         out.write("report.html", &page)
     };
-    // Whatever ends this process, the next one finds here what was measured.
+    // If this process ends early, the next process finds the measurements in this journal.
     let (measured, journal) = machine(&world, &out, args)?;
     let mut journals: Vec<Journal> = journal.into_iter().collect();
     let (section, picture) = describe(measured, world.place());
@@ -151,21 +151,22 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<(Box<dyn Plan>, 
 }
 
 /// The text under the machine's figure.
-const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. What \
-     several threads do to one counter counts for each success.";
+const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. \
+     If several threads increment one counter, the time is that of each success.";
 
 /// The terms of the machine's section.
-const WORDS: &str = "Cores that share a last-level cache form a core group. A cache line, the least piece of memory \
-     that caches exchange, moves faster inside a group than between two. A parallel loop pays for each claim of a \
-     block of iterations with an atomic operation (one that no other core can interrupt) on a line that other cores \
-     want too, and for its launch with the time until the other threads have heard of it.";
+const WORDS: &str = "Cores that share a last-level cache form a core group. A cache line, the least piece of \
+     memory that caches exchange, moves faster inside a group than between two. A parallel loop pays for each \
+     claim of a block of iterations with an atomic operation (one that no other core can interrupt) on a line \
+     that other cores want too, and for its launch with the time until the other threads begin it.";
 
 /// The text before the machine's tables.
-const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add, tas test-and-set, swap an exchange. \
-     The state of a line in the cache that has it: M, modified; E, exclusive; S, shared with other caches; I, in none. \
-     Prices: claim, an operation on a line that the core has; handoff, what it takes more if another core of \
-     the group has it; crossing, if one of another group has; launch and wake, until another thread has heard of a \
-     loop, awake and asleep; byte, to read one. The column fit says of a published time whether the simulated machine was fitted to it.";
+const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add, tas test-and-set, swap an \
+     exchange. The state of a line in the cache that has it: M, modified; E, exclusive; S, shared with other \
+     caches; I, in none. Prices: claim, an operation on a line that the core has; handoff, the additional time \
+     if another core of the group has the line; crossing, the same if a core of another group has it; launch \
+     and wake, the time until another thread begins a loop, if it is awake or asleep; byte, the time to read \
+     one byte. The column fit says whether the simulated machine was fitted to a published time.";
 
 /// The measurements of the machine, as one line of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -227,7 +228,7 @@ fn machine(
     Ok((measured, Some(journal)))
 }
 
-/// A section, and the picture of the machine for the terminal.
+/// Returns the machine's section, and the picture of the machine for the terminal.
 fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
     let mut blocks = vec![Block::Paragraph(WORDS.into()), Block::Paragraph(KEY.into())];
     if !machine.drawing.is_empty() {

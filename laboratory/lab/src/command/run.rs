@@ -106,7 +106,8 @@ fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<(
     Ok(())
 }
 
-/// Names calls that are not there, in at most 200 letters: with their places, if these fit or the call is the only one.
+/// Names the system calls that do not exist, in at most 200 letters. Adds their places if these fit, or if there is
+/// only one call.
 fn line_of_absent(absent: &BTreeMap<String, String>) -> String {
     const LETTERS: usize = 200;
     let line = |calls: Vec<String>| {

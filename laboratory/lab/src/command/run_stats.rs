@@ -1,5 +1,5 @@
-//! The statistics of a compiled program's run (`--stats`), as text and as tidy rows: the same as
-//! for a study's simulations, and also threads, regions and energy.
+//! The statistics of a compiled program's run (`--stats`), as text and as tidy rows. They have the statistics of a
+//! study's simulations, and also threads, regions and energy.
 
 use crate::failure::bad_input;
 use crate::report::csv;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The regions of one number, together.
+/// The sum of all regions with one number.
 struct Sum {
     name: String,
     count: u64,
@@ -33,7 +33,7 @@ pub(super) fn name(region: &Region) -> String {
     }
 }
 
-/// All regions by their number.
+/// The sums of all regions, by number.
 fn sums(regions: &[Region]) -> Vec<Sum> {
     let mut sums: BTreeMap<Option<u64>, Sum> = BTreeMap::new();
     for region in regions {
@@ -67,7 +67,7 @@ fn sums(regions: &[Region]) -> Vec<Sum> {
     sums.into_values().collect()
 }
 
-/// A line for each region, or for all of one number.
+/// A line for each region, or for all regions of one number.
 pub(super) fn regions(timing: &Timing) -> String {
     let mut text = String::new();
     for sum in sums(&timing.regions) {
@@ -87,7 +87,7 @@ pub(super) fn regions(timing: &Timing) -> String {
     text
 }
 
-/// Instructions by kind, processes; cycles by cause, counters of the parts, and the most contended lines.
+/// Instructions by kind, processes, cycles by cause, counters of the machine's parts, and the most contended lines.
 pub(super) fn text(outcome: &Outcome, machine: &Config) -> String {
     let mut text = executed(outcome);
     let Some(timing) = &outcome.timing else {
@@ -152,7 +152,7 @@ pub(super) fn text(outcome: &Outcome, machine: &Config) -> String {
     text
 }
 
-/// A region's cores that worked in it.
+/// The cores that worked in a region.
 fn by_core(cores: &[CoreCounters]) -> String {
     let worked = |core: &CoreCounters| core.cycles[Activity::Idle] < core.cycles.sum();
     let mut text = String::new();
@@ -356,7 +356,7 @@ pub(super) fn check(file: &Path) -> anyhow::Result<()> {
     )))
 }
 
-/// Writes the statistics of a run to a file; `summary` is what else is printed.
+/// Writes the statistics of a run to a file. `summary` is the text that is also printed.
 pub(super) fn write(
     file: &Path,
     outcome: &Outcome,

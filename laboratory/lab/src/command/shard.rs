@@ -1,11 +1,11 @@
-//! Which points of a sweep one process measures.
+//! The part of a sweep that one process measures.
 
 use std::str::FromStr;
 
 /// The points that one process measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// Counts from 1.
+    /// The number of the shard, from 1.
     pub(super) index: usize,
     pub(super) all: usize,
 }

@@ -1,10 +1,9 @@
 //! `manycore study NAME --sweep KEY=A,B` and `--orders N`: one study at every point of a grid, in one table.
 //!
 //! A point is the study with one value of each swept key. The orders of events are the values of one more key.
-//! Measurements go to a journal, a line a point: a process that is killed loses the current point, and the same command
-//! continues with it.
-//! With `--shard I/N` a process measures every Nth point only; `manycore merge` makes the table
-//! from the journals of all shards.
+//! Measurements go to a journal with a line for each point. A process that is killed loses only the current point, and
+//! the same command continues with that point. With `--shard I/N` a process measures only every Nth point. `manycore
+//! merge` makes the table from the journals of all shards.
 
 use super::intervals::{self, Rows};
 use super::shard::Shard;
@@ -280,7 +279,7 @@ impl Grid {
         pairs.join(", ")
     }
 
-    /// The beginning of the names of its journal, and of the tables that no other sweep replaces.
+    /// The prefix of the names of the journal, and of the tables that no other sweep replaces.
     pub(super) fn file(&self) -> anyhow::Result<String> {
         Ok(format!(
             "{}.sweep-{}",
@@ -289,8 +288,7 @@ impl Grid {
         ))
     }
 
-    /// Writes the tables of all points, which `measurer` measured, and prints the first or where
-    /// they are.
+    /// Writes the tables of all points, which `measurer` measured. Prints the first table, or the paths of all.
     pub(super) fn finish(
         &self,
         kept: &str,
@@ -460,7 +458,7 @@ impl Grid {
         Ok(!sentences.is_empty() && sentences.iter().all(|(_, sentence)| sentence.is_decided()))
     }
 
-    /// The ratios that the user asks for.
+    /// The ratios that the user requests.
     fn ratios(&self, points: &Points) -> anyhow::Result<Option<super::versus::Ratios>> {
         let (Some(versus), Some(sample)) = (&self.versus, self.samples()) else {
             return Ok(None);

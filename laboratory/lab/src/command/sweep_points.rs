@@ -14,7 +14,7 @@ pub(super) struct SweepPoints<'a> {
     /// A plan for each point.
     pub(super) plans: &'a [Box<dyn Plan>],
     pub(super) shard: Shard,
-    /// Points that run natively would disturb each other.
+    /// Whether points run natively. Such points would disturb each other, so they do not run side by side.
     pub(super) is_native: bool,
     /// Whether to stop after the first orders that decide all findings.
     pub(super) until: bool,
@@ -68,7 +68,8 @@ impl SweepPoints<'_> {
         Ok(grid.len())
     }
 
-    /// The number of points of the first orders that decide all findings. Skips counts below `orders`, which do not.
+    /// Returns the number of points of the fewest first orders that decide all findings. Skips numbers of orders below
+    /// `orders`, which do not decide them.
     fn decided(&self, points: &Points, orders: &mut usize) -> anyhow::Result<Option<usize>> {
         if !self.until {
             return Ok(None);

@@ -1,7 +1,7 @@
-//! `--versus COLUMN=VALUE`: the times of a study's rows over those of the rows with this value.
+//! `--versus COLUMN=VALUE`: divides the times of a study's rows by those of the rows with this value.
 //!
-//! Two rows are compared if they agree in all that was asked of them but this column. Each order of events, or seed,
-//! gives one pair, and one ratio. The interval is Student's, of the logarithms of the ratios.
+//! Two rows are compared if they agree in all requested columns except this one. Each order of events, or seed, gives
+//! one pair and one ratio. The interval is Student's for the logarithms of the ratios.
 
 use super::intervals::Rows;
 use crate::failure::bad_input;
@@ -22,12 +22,12 @@ const TIMES: [&str; 9] = [
     "total_cycles",
     "latency_ns",
 ];
-/// The columns that say what was asked, beside [`TIMES`]'s results.
+/// The columns that describe the request. [`TIMES`] are columns of results.
 const ASKED: &str = "algorithm answers_every app arrivals barrier benchmark class core_groups cores discipline distribution edge_factor \
                      gap input machine mode n parameter partitioner peer policy program scale settings task task_cycles \
                      tasks threads unit unit_comp unit_read unit_write value world";
 
-/// The rows that others are compared with.
+/// The rows that all others are compared with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Versus {
     column: String,
@@ -36,7 +36,7 @@ pub(super) struct Versus {
 
 /// The ratios of one row.
 struct RatioRow {
-    /// Swept keys and columns that were asked.
+    /// The swept keys and the columns of the request.
     key: Vec<String>,
     ratio: Ratio,
     pairs: usize,
@@ -63,7 +63,7 @@ impl Versus {
         }
     }
 
-    /// Compares the rows of all points; `header` names their columns, `keys` their points.
+    /// Compares the rows of all points. `header` names their columns, and `keys` their points.
     pub(super) fn ratios(
         &self,
         keys: &[&str],
@@ -161,7 +161,7 @@ impl Versus {
     }
 }
 
-/// Whether a column says what was asked.
+/// Whether a column describes the request.
 fn is_asked(column: &str) -> bool {
     ASKED.split_whitespace().any(|asked| asked == column)
 }

@@ -20,7 +20,7 @@ const EMPTY_BATCH: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Before {
-    /// Nothing: the next loop starts at once.
+    /// No activity: the next loop starts at once.
     Hot,
     /// Works for a millisecond without the pool.
     Busy1Ms,
@@ -42,7 +42,7 @@ impl Before {
         }
     }
 
-    /// Loops before the first one that counts. The pool predicts gaps from those that it has seen.
+    /// The number of loops before the first timed loop. The pool predicts gaps from earlier gaps.
     fn untimed(self) -> u32 {
         match self {
             Self::Hot => 50,
@@ -176,7 +176,7 @@ struct LaunchWork {
 }
 
 impl LaunchWork {
-    /// Returns as many steps as last [`TASK_NS`], by the fastest of some runs.
+    /// Finds the number of steps that take [`TASK_NS`] in the fastest of some runs.
     fn calibrate() -> Self {
         let probe = Self { steps: 20_000 };
         Self {
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_task_lasts_about_as_long_as_it_should() {
-        // Generous: this runs beside other tests.
+        // The range is wide, since this test runs side by side with others.
         let alone = LaunchWork::calibrate().alone();
         assert!((TASK_NS / 4.0..TASK_NS * 20.0).contains(&alone), "{alone}");
     }

@@ -96,9 +96,9 @@ pub(crate) struct MeasuredCosts {
     pub(crate) faa_contended_ns: Vec<CostByThreads>,
     /// Starting a loop of one task for each thread, right after another loop.
     pub(crate) launch_hot_ns: Vec<CostByThreads>,
-    /// The same after the caller did other work for 1 ms.
+    /// Starting such a loop after the caller did other work for 1 ms.
     pub(crate) launch_gap_ns: Vec<CostByThreads>,
-    /// From the call that wakes a sleeping thread to its first instruction.
+    /// The time from the call that wakes a sleeping thread to its first instruction.
     pub(crate) wake_ns: Option<f64>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct CostByThreads {
     pub(crate) ns: f64,
 }
 
-/// Measures this machine; `progress` hears what is being done.
+/// Measures this machine. `progress` gets the name of each measurement.
 ///
 /// With [`MachineOptions::quick`] it takes a few seconds for each thread count. No other program should
 /// run meanwhile.

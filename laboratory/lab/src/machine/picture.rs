@@ -186,8 +186,8 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// A machine as the kernel's files describe it. Each package is a NUMA node; on most machines,
-    /// and here, the second threads of all cores have the numbers after all first threads.
+    /// A machine as the kernel's files describe it. Each package is a NUMA node. The second threads of all cores have
+    /// the numbers after all first threads, as on most machines.
     struct Files(TempDir);
 
     impl Files {

@@ -9,23 +9,23 @@ use manycore_programs::cost::Prices;
 use manycore_programs::{Folding, Load, TaskSize, UnitTask};
 use serde::{Deserialize, Serialize};
 
-/// Instructions of the unit task for each byte that it reads: a load, a folded addition, a store,
-/// and three instructions of two loops. As in the native kernel.
+/// Instructions of the unit task for each byte that it reads, as in the native kernel: a load, a folded addition, a
+/// store, and three instructions of two loops.
 pub(crate) const INSTRUCTIONS_A_BYTE: u64 = 6;
 
 /// Prices in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MachinePrices {
-    /// A fetch-and-add on a line of one's own.
+    /// A fetch-and-add on a line that the core has.
     pub(crate) claim_ns: f64,
-    /// The same on a line that another core of the group has written; natively, the time from that write
+    /// A fetch-and-add on a line that another core of the group has written. On this host, the time from that write
     /// until this core reads the value.
     pub(crate) handoff_ns: f64,
-    /// The same between the two groups farthest from each other; with one group the hand-off.
+    /// The same between the two groups that are farthest from each other. With one group, the hand-off.
     pub(crate) crossing_ns: f64,
-    /// A loop on two threads of our pool, beyond its work: how much later a spinning worker
-    /// arrives than the caller.
+    /// A loop on two threads of manycore's pool, without its work: how much later a spinning worker arrives than the
+    /// caller.
     pub(crate) launch_ns: f64,
     /// From the call that wakes a sleeping thread to its first instruction.
     pub(crate) wake_ns: f64,
@@ -34,7 +34,7 @@ pub(crate) struct MachinePrices {
 }
 
 impl MachinePrices {
-    /// Each by its name.
+    /// Each price with its name.
     pub(crate) fn named(&self) -> [(&'static str, f64); 6] {
         [
             ("claim_ns", self.claim_ns),
@@ -46,7 +46,7 @@ impl MachinePrices {
         ]
     }
 
-    /// For our pool. Its workers spin for the next loop.
+    /// The prices for manycore's pool. Its workers spin for the next loop.
     pub(crate) fn of_pool(&self) -> Prices {
         Prices {
             claim_ns: self.claim_ns,
@@ -56,7 +56,7 @@ impl MachinePrices {
         }
     }
 
-    /// Price by price.
+    /// The geometric mean of each price.
     pub(crate) fn geometric_mean<'a>(all: impl Iterator<Item = &'a Self> + Clone) -> Self {
         let mean = |price: fn(&Self) -> f64| {
             let logs = all.clone().map(|prices| price(prices).ln());
@@ -72,8 +72,8 @@ impl MachinePrices {
         }
     }
 
-    /// This host's prices, if `report` has them all. The tenth percentile of handovers counts: an
-    /// interrupted handover takes a thousand times as long, and none is too short.
+    /// This host's prices, if `report` has them all. The price of a handover is the tenth percentile, since an
+    /// interrupted handover takes a thousand times as long, and no handover is too short.
     pub(super) fn of_host(report: &MachineReport) -> Option<Self> {
         let handover = |distances: &[Distance]| {
             let mut found = report.distances.iter();
@@ -94,13 +94,13 @@ impl MachinePrices {
         })
     }
 
-    /// A simulated machine's, of more than one core.
+    /// The prices of a simulated machine. `None` if it has one core.
     pub(super) fn of_simulated(config: &Config, report: &SimulatedReport) -> Option<Self> {
         let counted = report
             .contended
             .iter()
             .find(|cost| (cost.operation, cost.threads) == (Operation::Faa, 1));
-        // Nearest first.
+        // The nearest cores come first.
         let mut moved = report.latencies.iter().filter(|cost| {
             (cost.operation, cost.state) == (Operation::Faa, State::M)
                 && cost.distance != "same core"
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_byte_takes_time() {
-        // Generous: this runs beside other tests, unoptimised.
+        // The range is wide, since this test runs side by side with others and without optimisation.
         assert!((0.01..10_000.0).contains(&byte_here(3).unwrap()));
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn handover<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
         let start = P::now();
         for turn in 0..HANDOVERS {
             let mine = 2 * turn + rank as u64;
-            // Acquire and release, as a program hands data over.
+            // Acquire and release are the orderings of a program that hands data over.
             while word.load(Ordering::Acquire) != mine {}
             word.store(mine + 1, Ordering::Release);
         }

@@ -34,7 +34,7 @@ struct Event {
     waker: f64,
 }
 
-/// The data that waker and sleeper share.
+/// The data that the waker and the sleeper share.
 #[derive(Default)]
 struct Bed {
     /// The number of wake-ups so far. The sleeper waits on this futex.

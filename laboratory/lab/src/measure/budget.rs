@@ -1,4 +1,4 @@
-//! Sharing a study's time among its cells, whatever the machine's speed.
+//! Shares a study's time among its cells on a machine of any speed.
 
 use std::time::Duration;
 

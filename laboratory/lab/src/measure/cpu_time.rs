@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg(unix)]
 pub(crate) fn of_process() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    // Not negative: the clock begins with the process.
+    // The time is not negative, since the clock begins with the process.
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 

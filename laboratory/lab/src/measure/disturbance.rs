@@ -17,8 +17,8 @@ pub(crate) fn waited() -> Option<Duration> {
     Some(Duration::from_nanos(sum))
 }
 
-/// If other programs held the CPUs for more than this part of the time, there is a warning. A hundredth moves no
-/// median.
+/// If other programs held the CPUs for more than this part of the time, there is a warning. A hundredth does not change
+/// a median.
 const DISTURBED: f64 = 0.01;
 
 /// Returns a warning if threads waited for too large a part of their time.

@@ -1,11 +1,11 @@
-//! The measurements so far, one record a line. An interrupted study continues from them.
+//! The measurements so far, with one record in each line. An interrupted study continues from them.
 //!
 //! The file's name holds a hash of the request, so each set of settings has its own journal. The first line names the
 //! build and the host that began the journal. Another build or host cannot continue it. The journal is removed when
 //! the results are in their own files.
 //!
-//! Each line begins with a fingerprint of itself and of the line before. So a damaged journal is refused, if a digit
-//! was changed or a line is missing, doubled or moved.
+//! Each line begins with a fingerprint of itself and of the line before. A journal with a changed digit, or with a
+//! missing, doubled or moved line, is thus refused.
 
 use crate::failure::bad_input;
 use crate::report::host::{Origin, Versions, host_name};
@@ -25,7 +25,7 @@ pub(crate) struct Measurer {
 }
 
 impl Measurer {
-    /// This build, natively on this host.
+    /// The measurer of native runs: this build on this host.
     pub(crate) fn native() -> Self {
         Self {
             host: Some(format!(
@@ -37,7 +37,7 @@ impl Measurer {
         }
     }
 
-    /// This build, on simulated machines.
+    /// The measurer of simulations: this build on any host.
     pub(crate) fn simulated() -> Self {
         Self {
             build: Versions::of_this_build().build.into(),
@@ -47,7 +47,7 @@ impl Measurer {
 }
 
 impl Measurer {
-    /// The origin of results that this process writes of such measurements.
+    /// The origin of results that this process writes from measurements of this measurer.
     pub(crate) fn origin(&self) -> Origin {
         match self.host {
             Some(_) => Origin::native(),
@@ -231,13 +231,12 @@ pub(crate) fn hash<C: Serialize>(config: &C) -> anyhow::Result<String> {
     Ok(fingerprint(&serde_json::to_string(config)?))
 }
 
-/// A short name for a text: the same on every host and in every version of the
-/// compiler (64-bit FNV-1a).
+/// A short name for a text. It is the same on every host and with every version of the compiler (64-bit FNV-1a).
 pub(crate) fn fingerprint(text: &str) -> String {
     fingerprint_of(text.as_bytes())
 }
 
-/// The same for any bytes.
+/// The fingerprint of bytes.
 pub(crate) fn fingerprint_of(bytes: &[u8]) -> String {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_back_and_a_torn_line_does_not() {
+    fn records_are_read_and_an_incomplete_line_is_not() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
         let (mut journal, found) = open::<(u32, String)>(&path).unwrap();
@@ -276,7 +275,7 @@ mod tests {
 
     /// A continued study has exactly the same results.
     #[test]
-    fn a_number_comes_back_as_it_was() {
+    fn numbers_are_read_as_they_were_written() {
         let mut rng = fastrand::Rng::with_seed(1);
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_first_line_is_written_again() {
+    fn an_incomplete_first_line_is_written_again() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
         fs::write(&path, "{\"build\":\"12").unwrap();
@@ -304,9 +303,9 @@ mod tests {
         assert_eq!(open::<u32>(&path).unwrap().1, [7]);
     }
 
-    /// A process may be killed, or a disk be full, in the middle of a letter.
+    /// A killed process or a full disk may cut the journal in the middle of a letter.
     #[test]
-    fn a_journal_cut_anywhere_goes_on() {
+    fn a_journal_that_is_cut_anywhere_is_continued() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
         let words = ["gr\u{f6}\u{df}e", "\u{1f4a5}"].map(str::to_owned);
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_is_bad_input() {
+    fn another_file_than_a_journal_is_bad_input() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
         for bytes in [&b"a = 1\n"[..], b"\xff\n", b"{}\n", b"\0\n\n"] {
@@ -340,9 +339,9 @@ mod tests {
         }
     }
 
-    /// Damage to a journal by a disk, an editor or a copy.
+    /// A disk, an editor or a copy may damage a journal.
     #[test]
-    fn no_damage_goes_unseen() {
+    fn all_damage_is_noticed() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("j");
         let mut journal = open::<u32>(&path).unwrap().0;
@@ -395,7 +394,7 @@ mod tests {
         assert!(error.contains("line 3"), "{error}");
         let fresh = Journal::open::<u32>(path.clone(), &Measurer::native(), true);
         assert!(fresh.unwrap().1.is_empty());
-        // A journal from before there were first lines.
+        // A journal without the first line that names the measurer.
         fs::write(&path, "1\n").unwrap();
         let error = open::<u32>(&path).unwrap_err().to_string();
         assert!(error.contains("line 1"), "{error}");

@@ -1,4 +1,4 @@
-//! The current step and the time left. A terminal shows one line; elsewhere a line is written now and then.
+//! The current step and the time left. A terminal shows one line. Elsewhere a line is written every 15 s.
 
 use super::time_left::TimeLeft;
 use std::io::{self, IsTerminal, Write, stderr};
@@ -27,7 +27,7 @@ impl Progress {
         }
     }
 
-    /// The current measurement, and the part of it that is done.
+    /// Shows the current measurement, and the part of it that is done.
     pub(crate) fn inside(&self, what: &str, part: f64) {
         let part = part.clamp(0.0, 1.0);
         let percent = self.left.part(part) * 100.0;
@@ -35,7 +35,7 @@ impl Progress {
         self.shown.show(&text);
     }
 
-    /// A cell of this weight is finished; it took `seconds`.
+    /// Records that a cell of this weight is finished and took `seconds`.
     pub(crate) fn step(&mut self, weight: f64, seconds: f64) {
         self.left.done(weight, seconds);
     }

@@ -2,7 +2,7 @@
 
 use crate::measure::student::Mean;
 
-/// A geometric mean of ratios, with its interval if there are two or more.
+/// A geometric mean of ratios, with its interval if there are two or more ratios.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
@@ -10,7 +10,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of pairs, each measured in the same order of events. `None` without a pair.
+    /// The ratio of pairs of times. Each pair is measured in the same order of events. Returns `None` without a pair.
     pub(crate) fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
         Self::of_logs(&logs)
@@ -36,12 +36,12 @@ impl Ratio {
 pub(crate) enum Side {
     Below,
     Above,
-    /// The interval holds the bound.
+    /// The interval contains the bound.
     NotShown,
 }
 
 impl Ratio {
-    /// The side of `bound`. A single sample has no interval, and counts as a point.
+    /// The ratio's side of `bound`. A single sample has no interval, and counts as a point.
     pub(crate) fn side(self, bound: f64) -> Side {
         let [low, high] = self.interval.unwrap_or([self.mean; 2]);
         match (high < bound, low > bound) {
@@ -51,8 +51,8 @@ impl Ratio {
         }
     }
 
-    /// Whether more samples would not change the finding: the interval is a point, or narrower than a third of the
-    /// distance from `bound`.
+    /// Whether more samples would hardly change the finding, since the interval is a point, or narrower than a third of
+    /// the distance from `bound`.
     pub(crate) fn is_narrow(self, bound: f64) -> bool {
         self.interval.is_some_and(|[low, high]| {
             let width = (high / low).ln();
@@ -61,7 +61,7 @@ impl Ratio {
     }
 }
 
-/// An interval of equal samples is at most as wide as this, by rounding.
+/// Rounding makes an interval of equal samples at most this wide.
 const POINT: f64 = 1e-9;
 
 impl std::fmt::Display for Ratio {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_ratio_is_paired() {
-        // An order changes both times alike, so their ratio is 2.
+        // An order changes both times by the same factor, so their ratio is 2.
         let ratio = Ratio::of(&[(2.0, 1.0), (20.0, 10.0), (6.0, 3.0)]).unwrap();
         assert!((ratio.mean - 2.0).abs() < 1e-12);
         let [low, high] = ratio.interval.unwrap();
@@ -117,8 +117,8 @@ mod tests {
         (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
     }
 
-    /// Draws `pairs` pairs, 4,000 times. Counts the intervals that hold the true ratio, and the intervals that claim a
-    /// side of 1. An order moves both times by ten times as much as it moves one.
+    /// Draws `pairs` pairs, 4,000 times. Counts the intervals that contain the true ratio, and the intervals that claim
+    /// a side of 1. An order changes both times together ten times as much as each alone.
     fn draws(truth: f64, pairs: usize, noise: impl Fn(&mut fastrand::Rng) -> f64) -> [usize; 2] {
         let mut random = fastrand::Rng::with_seed(40 + pairs as u64);
         let (mut held, mut claimed) = (0, 0);
@@ -137,11 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn intervals_hold_the_true_ratio_as_often_as_they_say() {
+    fn intervals_contain_the_true_ratio_in_95_percent() {
         for truth in [0.5, 1.0, 1.3] {
             for pairs in [3, 5, 30] {
                 let [held, claimed] = draws(truth, pairs, normal);
-                // 95% of 4,000, and four deviations.
+                // 95% of 4,000, plus or minus four standard deviations.
                 assert!((3_745..=3_855).contains(&held), "{truth}, {pairs}: {held}");
                 match truth {
                     1.0 => assert_eq!(claimed, 4_000 - held),
@@ -151,9 +151,9 @@ mod tests {
         }
     }
 
-    /// One order in four takes three deviations longer, as if the program ran in another way.
+    /// One order in four takes three standard deviations longer, as if the program ran in another way.
     #[test]
-    fn intervals_hold_the_ratio_of_two_ways_of_running_nearly_as_often() {
+    fn intervals_contain_the_ratio_of_two_ways_of_running_nearly_as_often() {
         let two = |random: &mut fastrand::Rng| {
             let longer = if random.u8(..4) == 0 { 3.0 } else { 0.0 };
             normal(random) + longer

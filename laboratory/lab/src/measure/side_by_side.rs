@@ -1,18 +1,20 @@
-//! Simulations side by side on this host's cores.
+//! Runs simulations side by side on this host's cores.
 
 use anyhow::Context;
 use manycore::{Partitioner, Pool};
 use std::sync::OnceLock;
 
-/// The threads that simulate. There is one pool, so that a simulation may itself run simulations side by side.
+/// The threads that simulate. There is a single pool, so that a call may itself run simulations side by side.
 pub(crate) fn host() -> anyhow::Result<&'static Pool> {
     static HOST: OnceLock<Pool> = OnceLock::new();
     if HOST.get().is_none() {
-        let pool = Pool::builder().build().context("threads that simulate")?;
+        let pool = Pool::builder()
+            .build()
+            .context("cannot start the threads that simulate")?;
         // Another thread may have made the pool first.
         let _ = HOST.set(pool);
     }
-    HOST.get().context("threads that simulate")
+    HOST.get().context("cannot start the threads that simulate")
 }
 
 /// Calls `run` with each number below `count`. Each thread of the host runs one call at a time. The results are in the

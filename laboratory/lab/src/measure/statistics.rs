@@ -1,8 +1,8 @@
-//! Statistics that a few disturbed samples do not move.
+//! Statistics that a few disturbed samples hardly change.
 
 use serde::{Deserialize, Serialize};
 
-/// The middle of some samples, and the range that most fall in.
+/// The median of some samples, and the range of most of them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spread {
     pub(crate) p10: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// The spread of at least one sample.
+    /// The spread of samples. There must be at least one.
     pub(crate) fn of(samples: &[f64]) -> Self {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -24,7 +24,7 @@ impl Spread {
 }
 
 impl Spread {
-    /// All three by an increasing function.
+    /// Applies an increasing function to all three.
     pub(crate) fn map(self, of: impl Fn(f64) -> f64) -> Self {
         Self {
             p10: of(self.p10),
@@ -44,21 +44,21 @@ impl From<Spread> for manycore_figure::Value {
     }
 }
 
-/// The median of at least one sample.
+/// The median of samples. There must be at least one.
 pub(crate) fn median(samples: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = samples.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
     quantile(&sorted, 0.5)
 }
 
-/// Between the two nearest samples in proportion.
+/// Interpolates linearly between the two nearest samples.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     let at = q * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
     below + (above - below) * at.fract()
 }
 
-/// The mean of ratios under which a half and a double cancel. 1 of none.
+/// The mean of ratios that lets a half and a double cancel. Returns 1 without ratios.
 pub(crate) fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for ratio in ratios {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn one_outlier_moves_no_median() {
+    fn an_outlier_does_not_change_a_median() {
         assert_eq!(median([1.0, 1.0, 1.0, 1.0, 1e9]), 1.0);
     }
 

@@ -1,20 +1,20 @@
-//! Whether a series has been watched for long enough: by the means of its batches.
+//! Decides by the means of its batches whether a series is long enough.
 //!
-//! Neighbours in a series of times are correlated, so the spread of single values says too little.
-//! Means of long batches hardly are. From eight batches follows an interval that contains the mean
-//! of the series with a probability of 95%: Student's, with seven degrees of freedom. A series that
-//! still drifts has different batches, and so a wide interval.
+//! Neighbours in a series of times are correlated, so the spread of single values is not enough. Means of long batches
+//! are hardly correlated. Eight batches give an interval that contains the mean of the series with a probability of
+//! 95%. It follows from Student's distribution with seven degrees of freedom. A series that still drifts has different
+//! batches, and so a wide interval.
 
-/// Batches of a series.
+/// The number of batches of a series.
 pub(crate) const BATCHES: usize = 8;
 
-/// Student's t for 95% of both sides, and seven degrees of freedom.
+/// Student's t, two-sided, for 95% and seven degrees of freedom.
 const STUDENT: f64 = 2.365;
 
-/// Half of the interval of the mean, over the mean: the margin of a series. All batches have as
-/// many values; a remainder at the end is not used.
+/// Returns the margin of a series: half of the mean's interval, divided by the mean. All batches have the same number
+/// of values. A remainder at the end is not used.
 ///
-/// `None` for fewer values than batches.
+/// Returns `None` if there are fewer values than batches.
 pub(crate) fn margin(values: &[f64]) -> Option<f64> {
     let means = batches(values)?;
     let mean = means.iter().sum::<f64>() / BATCHES as f64;
@@ -34,14 +34,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_repeats_itself_has_no_margin() {
+    fn a_periodic_series_has_no_margin() {
         let times: Vec<f64> = (0..64).map(|at| f64::from(at % 4 + 1)).collect();
         assert_eq!(margin(&times), Some(0.0));
         assert_eq!(margin(&times[..BATCHES - 1]), None);
     }
 
     #[test]
-    fn what_drifts_has_a_wide_one() {
+    fn a_drifting_series_has_a_wide_margin() {
         let drifting: Vec<f64> = (0..800).map(|at| 1.0 + f64::from(at) / 8_000.0).collect();
         assert!(margin(&drifting).unwrap() > 0.02);
         let mut late = vec![1.0; 800];
@@ -53,7 +53,7 @@ mod tests {
     fn the_mean_is_mostly_within_the_margin() {
         let mut random = fastrand::Rng::with_seed(1);
         let mut series = || {
-            // Each value is half of the one before it.
+            // Each deviation is half of the previous one plus noise.
             let mut last = 0.0;
             let next = |_| {
                 last = 0.5 * last + random.f64() - 0.5;

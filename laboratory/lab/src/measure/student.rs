@@ -1,11 +1,11 @@
-//! A mean of a few samples, and how sure it is.
+//! The mean of a few samples, and its interval.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The share of intervals that hold the true mean.
+/// The share of intervals that contain the true mean.
 const CONFIDENCE: f64 = 0.95;
 
-/// A mean, and half of its interval if there are two or more samples.
+/// A mean, and half of its interval's width if there are two or more samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mean {
     pub(crate) mean: f64,
@@ -13,7 +13,7 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// The mean of samples, with Student's interval; none of no sample.
+    /// The mean of samples, with Student's interval. Returns `None` without samples.
     pub(crate) fn of(samples: &[f64]) -> Option<Self> {
         let count = samples.len() as f64;
         let mean = samples.iter().sum::<f64>() / count;
@@ -36,8 +36,7 @@ impl Mean {
     }
 }
 
-/// Student's t that a sample of this many degrees of freedom passes on either side with the rest of
-/// [`CONFIDENCE`].
+/// Student's t, two-sided, for [`CONFIDENCE`] and this many degrees of freedom.
 fn quantile(freedom: f64) -> f64 {
     let student = StudentsT::new(0.0, 1.0, freedom).expect("at least one degree of freedom");
     student.inverse_cdf(0.5 + CONFIDENCE / 2.0)
@@ -49,7 +48,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_tables() {
-        // Any table of Student's distribution, two-sided, 95%.
+        // Values from a table of Student's distribution, two-sided, 95%.
         for (freedom, t) in [(1.0, 12.706), (2.0, 4.303), (9.0, 2.262), (30.0, 2.042)] {
             assert!((quantile(freedom) - t).abs() < 0.001, "{freedom}");
         }
@@ -62,12 +61,12 @@ mod tests {
         assert_eq!(Mean::of(&[]), None);
     }
 
-    /// Samples of a known mean: about 95 of 100 intervals hold it.
+    /// About 95 of 100 intervals contain the samples' known mean.
     #[test]
-    fn intervals_hold_the_mean_as_often_as_they_say() {
+    fn intervals_contain_the_mean_in_95_percent() {
         let mut random = fastrand::Rng::with_seed(7);
         let held = (0..4000).filter(|_| {
-            // A sum of twelve uniform numbers is near enough to a normal one.
+            // A sum of twelve uniform numbers is nearly normal.
             let mut sample = || (0..12).map(|_| random.f64()).sum::<f64>();
             let samples: Vec<f64> = (0..5).map(|_| sample()).collect();
             let [low, high] = Mean::of(&samples).unwrap().interval().unwrap();

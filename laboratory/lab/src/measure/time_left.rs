@@ -1,5 +1,5 @@
-//! How long a measurement still takes: the cost of a cell is taken to grow with its weight, the
-//! number of its threads or cores.
+//! Estimates how long a measurement still takes. The estimate assumes that a cell's cost grows with its weight: the
+//! number of threads or cores.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl TimeLeft {
     }
 }
 
-/// Rounds to the precision of a guess.
+/// Formats a time with the precision of an estimate.
 fn rounded(seconds: f64) -> String {
     let to = |step: f64| ((seconds / step).round().max(1.0) * step) as u64;
     match seconds {
@@ -91,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allotted_is_spent() {
+    fn allotted_time_is_spent() {
         let mut left = TimeLeft::new([1.0; 4], 1);
         left.allot(Duration::from_secs(90));
         assert_eq!(left.told(0.0), "about 2 min left  ");
-        // Cells that take longer than was allotted.
+        // A cell takes longer than the allotted time.
         left.done(1.0, 200.0);
         left.allot(Duration::ZERO);
         assert_eq!(left.told(0.0), "about 10 min left  ");

@@ -1,4 +1,4 @@
-//! Models with one number, fitted in the same way as `ours`. A law must have less regret than they have.
+//! Models with one number, fitted in the same way as `ours`. A better model must have less regret than these.
 
 use super::data::PublishedCell;
 use super::fitting::{blurred, least};

@@ -3,7 +3,7 @@
 use manycore_programs::cost::published::Features;
 use serde::{Deserialize, Serialize};
 
-/// The iterations of a loop of the document if a table does not say. See `data/README.md`.
+/// The iterations of the document's loops, unless a table states another number. See `data/README.md`.
 pub(super) const ITERATIONS: usize = 4096;
 
 /// A loop on a machine, as input of a model that predicts a block.
@@ -19,7 +19,7 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// In the units of the document's formula.
+    /// The configuration in the units of the document's formula.
     pub(super) fn features(&self) -> Features {
         Features::new(
             self.core_groups,
@@ -38,18 +38,17 @@ impl Configuration {
         let (threads, groups) = (self.threads as f64, self.core_groups as f64);
         let even = 1.0 / groups;
         let at_home = match cores_in_a_group(&self.machine) {
-            // Two threads on a core once every core has one.
+            // Once every core has a thread, further threads share cores evenly.
             Some(cores) if groups > 1.0 => (cores / threads).clamp(even, 1.0),
             _ => even,
         };
         1.0 - at_home
     }
 
-    /// The bytes that make the task's time: those read, for what it writes
-    /// meanwhile comes free, and those it only writes after. Such a byte takes
-    /// half the time of one read while the loop's output stays in the cache,
-    /// and at least as long beyond. The computation is one addition, whatever
-    /// `unit_comp` says: a compiler folds the loop that adds one.
+    /// The bytes that determine the task's time. Writes during the reads are free. What counts are the bytes read, and
+    /// the bytes written after the reads. Such a written byte takes half the time of a read byte while the loop's
+    /// output stays in the cache, and at least the whole time beyond. The computation counts as one addition for any
+    /// `unit_comp`, since a compiler folds its loop.
     pub(super) fn bytes(&self) -> f64 {
         let after = self.unit_write.saturating_sub(self.unit_read);
         let cached = after.min(CACHED_WRITES);
@@ -59,11 +58,11 @@ impl Configuration {
     }
 }
 
-/// With the document's 4096 iterations these make 16 MiB, about what the last
-/// caches of its machines hold.
+/// The written bytes of an iteration that stay in the cache. The document's 4096 iterations write 16 MiB, about the
+/// size of its machines' last-level caches.
 const CACHED_WRITES: u64 = 4096;
 
-/// The machines of the document.
+/// The cores of a core group of the document's machines.
 fn cores_in_a_group(machine: &str) -> Option<f64> {
     match machine {
         "W-3225R" => Some(8.0),
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_while_reading_is_free() {
+    fn writes_during_reads_are_free() {
         let mut at = on("another", 1, 1);
         assert_eq!(at.bytes(), 1024.0 + 1536.0);
         at.unit_write = 1024;

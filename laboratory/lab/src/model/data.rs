@@ -32,7 +32,7 @@ const LATENCY: &str = "a number above 0";
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedCell {
     pub(crate) at: Configuration,
-    /// Block size and latency, by block size; at least one.
+    /// Block sizes and latencies, in order of block size. There is at least one.
     pub(crate) measured: Vec<(usize, f64)>,
 }
 
@@ -43,7 +43,7 @@ impl PublishedCell {
     }
 
     /// Returns how much longer this block takes than the best block, as a share. If this block was not measured, uses
-    /// the measured block that is nearest by ratio, and of two equally near ones the smaller.
+    /// the measured block that is nearest by ratio. If two blocks are equally near, uses the smaller.
     pub(crate) fn regret(&self, block: f64) -> f64 {
         let distance = |measured: usize| (measured as f64 / block).ln().abs();
         let nearest = self
@@ -81,7 +81,7 @@ impl Source {
         }
     }
 
-    /// Latencies, gathered by configuration in the order of first appearance.
+    /// Reads latencies. Gathers them by configuration, in order of first appearance.
     pub(crate) fn cells(&self) -> Result<Vec<PublishedCell>, ModelError> {
         let mut cells: Vec<PublishedCell> = Vec::new();
         let mut index = BTreeMap::new();
@@ -120,7 +120,7 @@ impl Source {
         Ok(cells)
     }
 
-    /// Configurations in the order of first appearance, each once.
+    /// Reads configurations, each once, in order of first appearance.
     pub(crate) fn configurations(&self) -> Result<Vec<Configuration>, ModelError> {
         let mut configurations = Vec::new();
         let mut seen = BTreeSet::new();
@@ -134,13 +134,13 @@ impl Source {
         Ok(configurations)
     }
 
-    /// The columns of a configuration and `further`.
+    /// A sheet with the columns of a configuration and the `further` columns.
     fn with_configurations(&self, further: &[&'static str]) -> Result<Sheet<'_>, ModelError> {
         let needed = CONFIGURATION.iter().chain(further).copied();
         self.sheet(&needed.collect::<Vec<_>>())
     }
 
-    /// All rows, at least one, of a file that has these columns.
+    /// All rows of the file. It must have these columns and at least one row.
     pub(crate) fn sheet(&self, needed: &[&'static str]) -> Result<Sheet<'_>, ModelError> {
         // Some programs write a byte order mark.
         let text = self.text.trim_start_matches('\u{feff}');
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_and_the_field_are_named() {
+    fn errors_name_the_line_and_the_field() {
         for (row, expected) in [
             (
                 "m,1,2,8,8,1,4,zero",
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_fit_is_worth_is_refused() {
+    fn too_many_rows_or_machines_are_refused() {
         let row = |at: usize, machine: usize| format!("m{machine},1,2,8,8,{at},4,50\n");
         let file = |rows: usize, machines: usize| {
             let rows: String = (0..rows).map(|at| row(at, at % machines)).collect();

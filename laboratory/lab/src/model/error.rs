@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// One line that names the file, the place in it, and what was expected.
+/// An error is one line. It names the file, the place in it, and what was expected.
 #[derive(Debug, Error)]
 pub(crate) enum ModelError {
     #[error("cannot read {}: {source}; expected {expected}", path.display())]

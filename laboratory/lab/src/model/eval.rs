@@ -1,4 +1,4 @@
-//! `manycore model eval`: what each model's blocks cost on measured cells.
+//! `manycore model eval`: the regret of each model's blocks on measured cells.
 
 use super::baselines;
 use super::data::PublishedCell;
@@ -27,14 +27,14 @@ pub(crate) struct Score {
     pub(crate) median_regret: Option<f64>,
     pub(crate) p90_regret: Option<f64>,
     pub(crate) max_regret: Option<f64>,
-    /// Mean and median where the model has not seen the cell's configuration, and where it has
-    /// not seen its machine; missing where nothing would be left to fit to.
+    /// Mean and median of models that are fitted without the cell's configuration. `without_machine` has those without
+    /// its machine. `None` if no cells are left for a fit.
     pub(crate) without_configuration: Option<[f64; 2]>,
     pub(crate) without_machine: Option<[f64; 2]>,
 }
 
 impl Score {
-    /// The score of a model without any number fitted to the cells: each cell is new to it.
+    /// The score of a model that is not fitted to the cells, so that each cell is new to it.
     pub(super) fn of(model: impl Into<String>, regrets: &[f64]) -> Self {
         let cells = regrets.len();
         let spread = (cells > 0).then(|| Spread::of(regrets));
@@ -77,7 +77,7 @@ fn middle(regrets: &[f64]) -> Option<[f64; 2]> {
     (!regrets.is_empty()).then(|| [mean(regrets), Spread::of(regrets).median])
 }
 
-/// Ours, with the exponent of the data fitted to the cells.
+/// The score of `ours`, with the data exponent fitted to the cells.
 pub(super) fn ours(prices: &PriceList, cells: &[PublishedCell]) -> Score {
     Score::fitted(
         "ours",
@@ -90,7 +90,7 @@ pub(super) fn ours(prices: &PriceList, cells: &[PublishedCell]) -> Score {
     )
 }
 
-/// One score a model; as JSON, a list of them.
+/// One score for each model. As JSON, a list of scores.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct EvalReport {
@@ -185,21 +185,19 @@ impl fmt::Display for EvalReport {
         writeln!(f, "{table}")?;
         writeln!(
             f,
-            "A block that was not measured counts as the measured one nearest by ratio.\n\
-             The last two columns have mean and median of models that were fitted without the \
-             cell's configuration,\n\
-             or without its machine; a model in which nothing is fitted to these cells has the \
-             same there.\n\
-             published: the document's formula; refitted: its form, fitted anew to its own table \
-             of preferred blocks;\n\
+            "A block that was not measured counts as the measured block that is nearest by ratio.\n\
+             The last two columns have the mean and the median of models that were fitted without the cell's \
+             configuration,\n\
+             or without its machine. A model that is not fitted to these cells has the same numbers there.\n\
+             published: the document's formula; refitted: its form, fitted anew to the document's table of \
+             preferred blocks;\n\
              refitted-here: its form, fitted to the best blocks of these cells.\n\
-             constant-fitted, one-duration: the constant, and the time a block lasts, that are \
-             best for the cells fitted to.\n\
-             taskflow-guided: Taskflow's latency in the document's comparison, where its table has \
-             the cell.\n\
-             prices-alone: the balance of prices that `manycore machine` measures; ours: times a \
-             power of the bytes,\n\
-             whose exponent is fitted; ours-shipped: the exponent that the program carries."
+             constant-fitted, one-duration: the constant block, and the time of a block, that are best for these \
+             cells.\n\
+             taskflow-guided: Taskflow's latency in the document's comparison, for the cells in it.\n\
+             prices-alone: the balance of the prices that `manycore machine` measures; ours: this balance times a \
+             power\n\
+             of the bytes with a fitted exponent; ours-shipped: with the exponent that the program carries."
         )
     }
 }

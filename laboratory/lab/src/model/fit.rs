@@ -37,7 +37,7 @@ pub(crate) struct Refitted {
     pub(crate) delta1: f64,
     pub(crate) loss: f64,
     pub(crate) published_loss: f64,
-    /// How many of the `rows` the published weights reproduce.
+    /// The number of `rows` that the published weights reproduce.
     pub(crate) published_reproduces: usize,
     pub(crate) rows: usize,
     pub(crate) fit_ms: f64,
@@ -121,11 +121,10 @@ impl fmt::Display for FitReport {
         writeln!(
             f,
             "The document's formula as published gives {} of the {} blocks that its table infers.\n\
-             The document says that its loss was {PRINTED_LOSS} over {PRINTED_CASES} cases, {:.0} \
-             a case; over the {} rows that it prints it is\n\
-             {:.0}, {:.0} a row: whatever the other rows were, the printed ones alone have {:.1} \
-             times the loss of all.\n\
-             Its form, refitted to those rows from {STARTS} starts in {:.1} ms:\n\
+             The document states a loss of {PRINTED_LOSS} over {PRINTED_CASES} cases, {:.0} a case. Over the {} \
+             rows that it prints the loss is\n\
+             {:.0}, {:.0} a row. The printed rows alone thus have {:.1} times the stated loss of all cases.\n\
+             The document's form, refitted to these rows from {STARTS} starts in {:.1} ms:\n\
              B = ({:.2} {:+.2} G) / ({:.2} {threads:+.2} T {read:+.2} R {write:+.2} W {compute:+.2} C)\n\
              loss {:.0}",
             form.published_reproduces,

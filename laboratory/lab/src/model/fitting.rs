@@ -1,16 +1,16 @@
-//! Fits what `ours` does not measure: how the best block falls with an iteration's bytes.
+//! Fits what `ours` does not measure: how the best block decreases with an iteration's bytes.
 //!
-//! One number is fitted, so a search over its values is enough. The regret counts, not the latency.
-//! Equal cells prefer blocks a few octaves apart, and a table has powers of two only, so the exact
-//! regret jumps when a block is rounded the other way. Therefore each cell's regret is averaged
-//! over blocks around the model's, weighted by a normal distribution in octaves.
+//! Only one number is fitted, so a search over its values is enough. The fit minimises the regret, not the latency.
+//! Equal cells prefer blocks that are a few octaves apart, and a table has only powers of two. The exact regret would
+//! jump if rounding led to the next power. Therefore each cell's regret is averaged over blocks around the model's,
+//! weighted by a normal distribution in octaves.
 
 use super::data::PublishedCell;
 use super::prices::{PriceList, data_factor};
 
-/// Deviation of the blocks that a cell's regret is averaged over, in octaves.
+/// The standard deviation of the blocks in the average of a cell's regret, in octaves.
 const BLUR: f64 = 0.6;
-/// The most that a regret counts. One latency in the tables is ten times its neighbours, because of a misprint.
+/// A greater regret counts as this one. One latency in the tables is ten times its neighbours, because of a misprint.
 const MOST: f64 = 3.0;
 /// The number of exponents that are tried, from 0 to 2.
 const STEPS: u32 = 200;
@@ -36,7 +36,7 @@ pub(super) fn least(candidates: impl Iterator<Item = f64>, cost: impl Fn(f64) ->
     best.map_or(0.0, |(candidate, _)| candidate)
 }
 
-/// Returns a cell's regret, averaged over blocks around `block`. Beyond the table, its end counts.
+/// Returns a cell's regret, averaged over blocks around `block`. Beyond the table, the end of the table counts.
 pub(super) fn blurred(cell: &PublishedCell, block: f64) -> f64 {
     let best = cell.best();
     let distance = |at: usize| ((at as f64 / block).log2() / BLUR).powi(2);
@@ -74,19 +74,19 @@ mod tests {
         let at = |block| blurred(&cell, block);
         assert!(at(2.0) > 0.0 && at(2.0) < at(3.0) && at(3.0) < at(4.0));
         assert!((at(1.0) - at(4.0)).abs() < 1e-12);
-        // Far beyond the table, only its end counts; a slip counts as threefold.
+        // Far beyond the table, only its end counts. A misprint counts as `MOST`.
         assert!((at(1e9) - 1.0).abs() < 1e-6);
         let slip = self::cell(&[(1, 1000.0), (1024, 10.0)]);
         assert_eq!(blurred(&slip, 1e-9), MOST);
     }
 
     #[test]
-    fn the_exponent_is_found_that_the_cells_were_made_with() {
+    fn the_exponent_of_synthetic_cells_is_found() {
         let list = PriceList::shipped();
         let mut cell = cell(&[]);
         for exponent in [0.25, 1.0] {
             let best = list.balance(&cell.at) * data_factor(&cell.at, exponent);
-            // Symmetric around the best: a latency for each eighth of an octave.
+            // The latencies are symmetric around the best block. There is one for each eighth of an octave.
             cell.measured = (0..80)
                 .map(|eighth| {
                     let block = (f64::from(eighth) / 8.0).exp2().round();

@@ -1,7 +1,7 @@
 //! The document's formula with weights trained anew.
 //!
-//! `B = (alpha G + delta0) / (beta T,R,W,C + delta1)` has a weight too many:
-//! all may be scaled together. `delta1` keeps the printed value.
+//! `B = (alpha G + delta0) / (beta T,R,W,C + delta1)` has one weight too many, since all weights may be scaled
+//! together. So `delta1` keeps the printed value.
 
 use super::data::PublishedCell;
 use super::error::ModelError;
@@ -9,7 +9,7 @@ use super::least_squares::minimise;
 use super::shipped;
 use manycore_programs::cost::published::{Features, Weights};
 
-/// A row of the table that the document's model was trained towards.
+/// A row of the table that the document's model was trained with.
 pub(super) struct Preference {
     pub(super) features: Features,
     pub(super) preferred: f64,
@@ -47,7 +47,7 @@ impl Preference {
     }
 }
 
-/// On how many rows the weights give the block that the table says.
+/// Counts the rows of the table with the block that these weights give.
 pub(super) fn reproduced(weights: &Weights, rows: &[Preference]) -> usize {
     let same = |row: &&Preference| weights.block(&row.features, usize::MAX) as f64 == row.inferred;
     rows.iter().filter(same).count()
@@ -61,11 +61,10 @@ pub(super) fn loss(weights: &Weights, rows: &[Preference]) -> f64 {
     squares.sum()
 }
 
-/// How many places the search starts from.
+/// The number of the search's starting points.
 pub(super) const STARTS: u64 = 8;
 
-/// The weights with the least loss that the search finds from the printed ones
-/// and from around them.
+/// The weights with the least loss that the search finds. It starts at the printed weights and at points near them.
 pub(super) fn refit(rows: &[Preference]) -> Weights {
     refit_from(STARTS, rows)
 }
@@ -82,7 +81,7 @@ pub(super) fn refit_to_cells(cells: &[&PublishedCell]) -> Weights {
             inferred: preferred,
         }
     });
-    // From the printed weights alone: this is done for every part that is left out.
+    // The search starts only at the printed weights, since it runs for every part that is left out.
     refit_from(1, &rows.collect::<Vec<_>>())
 }
 
@@ -90,7 +89,7 @@ fn refit_from(starts: u64, rows: &[Preference]) -> Weights {
     let mut best = Weights::PUBLISHED;
     let mut random = fastrand::Rng::with_seed(1);
     for start in 0..starts {
-        // In units of the printed weights.
+        // The weights in units of the printed weights.
         let mut factors = [1.0; 6];
         if start > 0 {
             factors.fill_with(|| 0.8 + 0.4 * random.f64());
@@ -110,8 +109,7 @@ fn refit_from(starts: u64, rows: &[Preference]) -> Weights {
     best
 }
 
-/// Whether no pole lies between the rows: on the far side of one the formula
-/// is negative.
+/// Whether no pole of the formula lies between the rows. Beyond a pole the formula is negative.
 fn in_one_domain(weights: &Weights, rows: &[Preference]) -> bool {
     rows.iter().all(|row| weights.value(&row.features) > 0.0)
 }
@@ -136,9 +134,9 @@ mod tests {
         for (row, line) in Preference::all().unwrap().iter().zip(2..) {
             let block = Weights::PUBLISHED.block(&row.features, 4096) as f64;
             if line == 10 {
-                // One group, 4 threads, 2^6 read: the formula gives 81.02, the table says 80. The
-                // weights are printed to two decimals. The denominator of this value is near zero,
-                // so half of the last decimal moves it by 0.2.
+                // The row has one group, 4 threads, and 2^6 bytes read. The formula gives 81.02, but the table has 80.
+                // The weights are printed with two decimals. The denominator is near zero here, so half of the last
+                // decimal changes it by 0.2.
                 assert_eq!((block, row.inferred), (81.0, 80.0));
             } else {
                 assert_eq!(block, row.inferred, "line {line}");
@@ -162,7 +160,7 @@ mod tests {
         let rows = Preference::all().unwrap();
         let started = Instant::now();
         let refitted = refit(&rows);
-        // Unoptimised linear algebra takes its time.
+        // Unoptimised linear algebra is slow.
         let limit = if cfg!(debug_assertions) { 60 } else { 1 };
         assert!(started.elapsed() < Duration::from_secs(limit));
         let (printed, new) = (loss(&Weights::PUBLISHED, &rows), loss(&refitted, &rows));

@@ -1,4 +1,4 @@
-//! Tables and prices that something has damaged, for [`crate::fuzz`].
+//! Reads damaged tables and prices, for [`crate::fuzz`].
 
 use super::data::Source;
 use super::prices::PriceList;
@@ -6,10 +6,10 @@ use super::{EvalReport, FitReport, PredictReport, shipped};
 use crate::fuzz::harness::{change, input};
 use fastrand::Rng;
 
-/// One in 500 tables is fitted to, which takes longer than everything else.
+/// One in this many tables is also fitted to, since a fit takes longer than everything else.
 const FITTED: u32 = 500;
 
-/// A part of the document's table, with a few changes.
+/// Reads a part of the document's table, with a few changes.
 pub(crate) fn table(rng: &mut Rng) -> &'static str {
     let all = include_str!("../../data/faa_block_size_latency.csv");
     let (header, rows) = all.split_once('\n').unwrap();
@@ -50,7 +50,7 @@ pub(crate) fn table(rng: &mut Rng) -> &'static str {
     }
 }
 
-/// The shipped prices, with a few changes.
+/// Reads the shipped prices, with a few changes.
 pub(crate) fn parameters(rng: &mut Rng) -> &'static str {
     let mut text = shipped::PRICES.to_owned();
     for _ in 0..rng.usize(1..=4) {

@@ -6,8 +6,8 @@ use nalgebra::{DMatrix, DVector, Dyn};
 
 /// Finds the parameters near `start` that leave the least sum of squares.
 ///
-/// `residuals` must return the same number of values for all parameters. A step to a place with a
-/// value that is not finite is not taken.
+/// `residuals` must return the same number of values for all parameters. The search takes no step to parameters with a
+/// value that is not finite.
 pub(super) fn minimise(start: &[f64], residuals: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let problem = Problem {
         at: DVector::from_column_slice(start),
@@ -50,9 +50,8 @@ impl<F: Fn(&[f64]) -> Vec<f64>> LeastSquaresProblem<f64, Dyn, Dyn> for Problem<F
     }
 
     fn jacobian(&self) -> Option<DMatrix<f64>> {
-        // Central differences: the error falls with the square of the step,
-        // the rounding rises with its inverse; the cube root of the precision
-        // balances the two.
+        // The derivatives are central differences. Their error falls with the square of the step, and the effect of
+        // rounding grows with its inverse. The cube root of the precision balances the two.
         let relative = f64::EPSILON.cbrt();
         let mut columns = Vec::with_capacity(self.at.len());
         let mut at = self.at.as_slice().to_vec();

@@ -1,8 +1,8 @@
 //! `manycore model`: fits, judges and applies models of the best block size.
 //!
-//! The models themselves are [`manycore_programs::cost`]. This module has their data, and the
-//! measure that judges them. `README.md` describes the data. *The document* is the paper that
-//! `laboratory/lab/data/README.md` names, and `ours` the model of this repository.
+//! The models themselves are [`manycore_programs::cost`]. This module has their data, and the measure that judges them.
+//! `README.md` describes the models. `laboratory/lab/data/README.md` describes the data and names *the document*, the
+//! paper that they are from. `ours` is the model of this repository.
 
 mod baselines;
 mod configuration;
@@ -45,13 +45,12 @@ use std::path::{Path, PathBuf};
 /// The arguments of `fit`, `predict` and `eval`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelOptions {
-    /// The CSV file; the document's latencies if none.
+    /// The CSV file. Without one, the document's latencies.
     pub(crate) data: Option<PathBuf>,
     /// `fit` writes the prices of `ours` to this file, and the other commands read them. The
     /// default is the prices of the document's machines.
     pub(crate) params: Option<PathBuf>,
-    /// The prices of a machine that was measured now, for `predict`: they take the place of all
-    /// others.
+    /// For `predict`: the prices of a machine that was measured now. They replace all other prices.
     pub(crate) measured: Option<(String, MachinePrices)>,
 }
 
@@ -72,7 +71,7 @@ impl ModelOptions {
     }
 }
 
-/// The latencies in a file, the document's if none.
+/// The latencies in a file. Without one, the document's latencies.
 pub(crate) fn published_latencies(file: Option<&Path>) -> Result<Vec<PublishedCell>, ModelError> {
     match file {
         Some(path) => Source::open(path)?.cells(),

@@ -20,7 +20,7 @@ static REFITTED: LazyLock<Weights> = LazyLock::new(|| {
 pub(crate) struct Choices {
     pub(crate) published: usize,
     pub(crate) refitted: usize,
-    /// The choice of our pool's `fixed-block`, from the prices and the time of an iteration.
+    /// The choice of manycore's partitioner `fixed-block`, from the prices and the time of an iteration.
     pub(crate) prices_alone: usize,
     pub(crate) ours: usize,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Prediction {
     pub(crate) ours_latency_ns: f64,
 }
 
-/// One prediction a configuration; as JSON, a list of them.
+/// One prediction for each configuration. As JSON, a list of predictions.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct PredictReport {

@@ -1,17 +1,17 @@
-//! The presets that stand for the document's machines, which are not here, and what they charge.
+//! The presets that stand for the document's machines, and their prices.
 
 use crate::machine::{self, MachinePrices};
 use crate::world::World;
 use std::collections::BTreeMap;
 
-/// By the names that the document's tables have.
+/// The machines' names in the document's tables, each with its preset.
 const PRESETS: [(&str, &str); 3] = [
     ("W-3225R", "w3225r"),
     ("Gold 5225R", "gold5225r"),
     ("AMD 3970X", "tr3970x"),
 ];
 
-/// The prices of each preset, in this build; `progress` shows the current measurement.
+/// Measures the prices of each preset with this build. `progress` shows the current measurement.
 pub(crate) fn measure_presets(
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<BTreeMap<String, MachinePrices>> {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The bytes of an iteration for which `ours` is the balanced block, without a correction.
+/// If an iteration has this many bytes, `ours` picks the balanced block without a correction.
 const NEUTRAL_BYTES: f64 = 1024.0;
 
 /// The prices of machines, and the one number that is fitted to latencies.
@@ -29,7 +29,7 @@ impl PriceList {
     /// The prices of the document's machines, measured on their presets.
     ///
     /// # Panics
-    /// If the program was built with a broken file: a test would have failed.
+    /// If the program was built with a broken file. A test checks the file.
     pub(crate) fn shipped() -> Self {
         serde_json::from_str(shipped::PRICES).expect("data/ours.json is checked by a test")
     }
@@ -61,7 +61,7 @@ impl PriceList {
         list.problem().map_or(Ok(list), Err)
     }
 
-    /// Writes them as JSON: the whole file, or none.
+    /// Writes the list as JSON. If that fails, the file stays as it was.
     pub(crate) fn save(&self, path: &Path) -> Result<(), ModelError> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -136,7 +136,7 @@ impl PriceList {
         self.balance(at) * data_factor(at, self.data_exponent)
     }
 
-    /// The power of two nearest to [`value`](Self::value), within the loop.
+    /// The power of two nearest to [`value`](Self::value), from 1 to the loop's length.
     pub(crate) fn block(&self, at: &Configuration) -> usize {
         rounded(self.value(at), at.n)
     }

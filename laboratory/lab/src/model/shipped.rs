@@ -1,8 +1,8 @@
-//! The files that the program carries with it.
+//! The files that are part of the program.
 
 use super::data::Source;
 
-/// Latency by block size: what `ours` is fitted to.
+/// Latencies by block size, the data for the fit of `ours`.
 pub(super) fn latency() -> Source {
     Source::shipped(
         "faa_block_size_latency.csv",
@@ -10,7 +10,7 @@ pub(super) fn latency() -> Source {
     )
 }
 
-/// Blocks that the document prefers and infers.
+/// The blocks that the document prefers and infers.
 pub(super) fn inference() -> Source {
     Source::shipped(
         "cost_model_published_inference.csv",
@@ -18,7 +18,7 @@ pub(super) fn inference() -> Source {
     )
 }
 
-/// Latency under Taskflow.
+/// Latencies with Taskflow.
 pub(super) fn taskflow() -> Source {
     Source::shipped(
         "taskflow_vs_cost_model.csv",
@@ -26,5 +26,5 @@ pub(super) fn taskflow() -> Source {
     )
 }
 
-/// The prices that `ours` predicts with.
+/// The prices for the predictions of `ours`.
 pub(super) const PRICES: &str = include_str!("../../data/ours.json");

@@ -1,16 +1,16 @@
-//! How many iterations and participants the document's loops had, from the steps of its tables.
+//! Finds from the document's tables how many iterations and participants its loops had.
 //!
-//! If blocks are few, latency steps with the share of the busiest participant. A table is read with
-//! N iterations and P participants by list scheduling: each block goes to the first free
-//! participant. The time of an iteration is fitted; the rest is the error of the reading.
+//! If there are few blocks, the latency grows in steps, with the share of the busiest participant. List scheduling
+//! gives this share for N iterations and P participants: each block goes to the first free participant. The time of an
+//! iteration is fitted. The remaining difference is the error of the choice of N and P.
 
 use super::data::PublishedCell;
 use super::shipped;
 
-/// Smaller blocks show what claims cost.
+/// Smaller blocks are left out, since their latency shows the cost of claims.
 const FEWEST: usize = 32;
 
-/// Iterations of the busiest of `participants`.
+/// The number of iterations of the busiest participant.
 fn busiest(n: usize, block: usize, participants: usize) -> f64 {
     let mut busy = vec![0; participants];
     let mut left = n;
@@ -23,7 +23,7 @@ fn busiest(n: usize, block: usize, participants: usize) -> f64 {
     busy.into_iter().max().unwrap() as f64
 }
 
-/// The root mean square of the logarithm of measured over expected.
+/// The root mean square of the logarithms of measured over expected latencies.
 fn off(cell: &PublishedCell, n: usize, participants: usize) -> f64 {
     let large = cell.measured.iter().filter(|(block, _)| *block >= FEWEST);
     let logs = large.map(|&(block, latency)| (latency / busiest(n, block, participants)).ln());
@@ -65,9 +65,9 @@ fn the_table_of_1024_to_the_4th_on_the_3970x_had_8192() {
 }
 
 #[test]
-fn its_other_tables_had_4096() {
+fn the_other_tables_of_the_3970x_had_4096() {
     for threads in [8, 16] {
-        // 8 threads are 5 participants in all of them, to half a percent.
+        // In all these tables 8 threads fit 5 participants, to half a percent.
         let participants = if threads == 8 { 5 } else { 17 };
         let cell = cell("AMD 3970X", threads, 4096);
         assert_eq!(cell.at.n, 4096);

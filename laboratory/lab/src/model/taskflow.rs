@@ -1,14 +1,14 @@
 //! The document's comparison of its model with Taskflow.
 //!
-//! A rule that shrinks its blocks uses none of a cell's fixed blocks, so it has no regret by table
-//! look-up. The comparison has Taskflow's latency for some cells of the grid. This module takes it
-//! over the cell's best, although that is another run.
+//! Taskflow's guided partitioner shrinks its blocks. A table of fixed blocks thus does not contain its regret. The
+//! comparison has Taskflow's latency for some cells of the grid. This module divides that latency by the cell's best
+//! latency, although the two are from different runs.
 
 use super::data::PublishedCell;
 use super::error::ModelError;
 use super::shipped;
 
-/// A row of its nine tables. The document's clocks are read as nanoseconds.
+/// A row of the comparison's nine tables. The document's clocks are read as nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct PrintedComparison {
     pub(crate) machine: String,
@@ -18,7 +18,7 @@ pub(crate) struct PrintedComparison {
     pub(crate) unit_comp: u64,
     pub(crate) taskflow_ns: f64,
     pub(crate) cost_model_ns: f64,
-    /// The model's choice.
+    /// The choice of the document's model.
     pub(crate) block_size: usize,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn printed_comparisons() -> Result<Vec<PrintedComparison>, ModelError
     rows.collect()
 }
 
-/// The regrets in those cells that the comparison has too.
+/// Taskflow's regrets in the cells that the comparison also has.
 pub(super) fn regrets(cells: &[PublishedCell]) -> Result<Vec<f64>, ModelError> {
     let rows = printed_comparisons()?;
     let mut regrets = Vec::new();
@@ -96,7 +96,7 @@ mod tests {
             same.count()
         };
         assert_eq!(same(1, 32), 18);
-        // According to the tables, and to the machine.
+        // Neither the tables' numbers nor the machine's give these blocks.
         assert_eq!((same(8, 64), same(1, 64), same(8, 32)), (0, 0, 0));
         assert!(amd().all(|row| row.threads == 64));
     }

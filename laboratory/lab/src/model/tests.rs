@@ -1,4 +1,4 @@
-//! The whole of it, on the document's data.
+//! Tests of all models on the document's data.
 
 use super::configuration::{Configuration, ITERATIONS};
 use super::eval::Score;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// On the document's latencies.
+/// The reports on the document's latencies.
 static FIT: LazyLock<FitReport> = LazyLock::new(|| fit(&ModelOptions::default(), None).unwrap());
 static EVAL: LazyLock<EvalReport> = LazyLock::new(|| eval(&ModelOptions::default()).unwrap());
 
@@ -50,12 +50,12 @@ fn the_shipped_prices_are_what_the_presets_charge() {
     for (name, measured) in &measured {
         let prices = measured.named().into_iter();
         for ((price, measured), (_, shipped)) in prices.zip(shipped.machines[name].named()) {
-            // A loop goes through the pool, and its code moves the price by a few percent. The
-            // other prices are the chip's alone.
+            // A launch goes through the pool. Changes of the pool's code change this price by a few percent. The other
+            // prices depend only on the chip.
             let limit = if price == "launch_ns" { 0.1 } else { 1e-9 };
             assert!(
                 (measured / shipped - 1.0).abs() < limit,
-                "{name}, {price}: {measured}, shipped: {shipped}; `{AGAIN}` ships it"
+                "{name}, {price}: {measured}, shipped: {shipped}; `{AGAIN}` writes the new price"
             );
         }
     }
@@ -77,7 +77,7 @@ fn regrets_on_the_documents_cells() {
     assert!(mean(report, "ours") < 0.05);
     assert!(ours.without_configuration.unwrap()[0] < 0.08);
     assert!(ours.without_machine.unwrap()[0] < 0.10);
-    // Better than everything else, also where it has not seen the cell.
+    // `ours` is better than all others on cells that it has not seen.
     let others = report
         .scores
         .iter()
@@ -128,7 +128,7 @@ fn the_models_by_name() {
 }
 
 #[test]
-fn the_file_that_is_judged_is_not_fitted_to() {
+fn shipped_models_are_not_fitted_to_the_judged_file() {
     // Latencies that no model expects: the longer the block the better.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("strange.csv");
@@ -146,7 +146,7 @@ fn the_file_that_is_judged_is_not_fitted_to() {
     let report = eval(&options).unwrap();
     assert!((mean(&report, "ours-shipped") - (1984.0 / 976.0 - 1.0)).abs() < 0.1);
     assert_eq!(mean(&report, "constant-1024"), 0.0);
-    // An unknown score is left out, not made up.
+    // A block that was not measured has no score.
     assert_eq!(score(&report, "constant-2").cells, 0);
     assert_eq!(score(&report, "constant-2").mean_regret, None);
     assert_eq!(score(&report, "taskflow-guided").cells, 0);
@@ -206,8 +206,8 @@ fn every_report_has_a_text() {
     assert!(predicted.to_string().contains("Gold 5225R"));
 }
 
-/// The document's comparison with Taskflow was not fitted to: the third
-/// machine, 64 threads on 32 cores.
+/// No model is fitted to the document's comparison with Taskflow, which ran 64 threads on the 32 cores of the third
+/// machine.
 #[test]
 fn the_third_machines_latencies_are_about_right() {
     let ours = PriceList::shipped();
@@ -251,7 +251,7 @@ fn the_configuration_reaches_the_model() {
         ours.balance(&at),
         cost::balanced_block(&machine, &task, ITERATIONS)
     );
-    // 1 KiB an iteration needs no correction; 4 KiB more written count as half.
+    // 1 KiB an iteration requires no correction. 4 KiB more that are written count as 2 KiB.
     assert_eq!(ours.value(&at), ours.balance(&at));
     let larger = at_64_threads(1024, 1024 + 4096);
     let factor = ours.value(&larger) / ours.balance(&larger);
@@ -259,7 +259,7 @@ fn the_configuration_reaches_the_model() {
 }
 
 #[test]
-fn an_unknown_machine_has_the_means_of_the_known_ones() {
+fn an_unknown_machine_has_the_means_of_all_machines() {
     let ours = PriceList::shipped();
     let on = |machine: &str| Configuration {
         machine: machine.into(),

@@ -1,4 +1,4 @@
-//! How the reports look on a terminal.
+//! Formats the reports for a terminal.
 
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)

@@ -1,23 +1,22 @@
-//! Predicts for cells that the fit has not seen.
+//! Judges models on cells that their fit has not seen.
 
 use super::data::PublishedCell;
 use std::collections::BTreeMap;
 
-/// The most fits that are made, each without some part. If there are more parts, several are left
-/// out at once.
+/// The most fits. Each leaves out one part. If there are more parts than fits, a fit leaves out several parts.
 const MOST_FITS: usize = 64;
 
 /// The cells that are left out together.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// Cells that differ in `unit_comp` only: a compiler folds it, so they are repetitions.
+    /// Cells that differ only in `unit_comp`. A compiler folds this computation, so the cells are repetitions.
     Configuration,
     /// All cells of a machine.
     Machine,
 }
 
-/// Regrets in the order of the cells, where the model of each was fitted without the cells of
-/// the same `part`. None if some part is all there is.
+/// Returns the regrets in the order of the cells. Each cell's model is fitted without the cells of the same `part`.
+/// Returns `None` if one part has all cells.
 pub(super) fn leave_out<M>(
     cells: &[PublishedCell],
     part: Part,

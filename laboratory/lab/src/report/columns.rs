@@ -3,10 +3,9 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
-/// Units, and the columns that are counted in them.
+/// Each unit, with the columns that have it.
 ///
-/// Latencies that depend on the world are in the unit that the row's own column
-/// `unit` says.
+/// Latencies that depend on the world are in the unit that the row's column `unit` names.
 const UNITS: [(&str, &str); 13] = [
     (
         "text",
@@ -45,7 +44,7 @@ const UNITS: [(&str, &str); 13] = [
     ("additions an iteration", "unit_comp"),
 ];
 
-/// The unit of a column: of a sweep's table too, with its keys and the ends of its intervals.
+/// The unit of a column. A sweep's table also has columns for its keys and for the ends of its intervals.
 fn unit(column: &str) -> Option<&'static str> {
     if column.starts_with("sweep.") {
         return Some("as --sweep takes it");
@@ -68,7 +67,9 @@ pub(crate) fn units(csv: &str) -> anyhow::Result<Map<String, Value>> {
         units.insert(column.into(), unit.into());
     }
     match units.values().any(|unit| unit == "column unit") && !units.contains_key("unit") {
-        true => bail!("columns in the unit that the column `unit` says, and no such column"),
+        true => bail!(
+            "some columns are in the unit that the column `unit` names, but there is no column `unit`"
+        ),
         false => Ok(units),
     }
 }

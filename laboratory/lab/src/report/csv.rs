@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// A line of a CSV file: its columns in their order, each with its type and where its value comes
-/// from. Its `new` makes a line of what it is given.
+/// Declares a line of a CSV file: its columns in their order, each with its type and an expression for its value. The
+/// line's `new` computes the values from its arguments.
 macro_rules! columns {
     (
         $(#[$about:meta])*
@@ -27,7 +27,7 @@ macro_rules! columns {
 
 pub(crate) use columns;
 
-/// A header with the fields' names, and a line a row.
+/// Returns a header with the fields' names, and a line for each row.
 pub(crate) fn text<R: Serialize>(rows: &[R]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {

@@ -1,5 +1,5 @@
-//! The output folder: checked before anything is measured, written by one
-//! process at a time, and never with half a file in it.
+//! The output folder. It is checked before anything is measured, one process at a time writes to it, and it never has
+//! an incomplete file.
 
 use super::lock::FolderLock;
 use crate::failure::bad_input;
@@ -8,8 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A folder that was writable when the command began, and is this process's
-/// until it ends.
+/// A folder that was writable when the command began. It belongs to this process until the process ends.
 #[derive(Debug)]
 pub(crate) struct OutFolder {
     path: PathBuf,
@@ -17,12 +16,12 @@ pub(crate) struct OutFolder {
 }
 
 impl OutFolder {
-    /// Makes the folder if need be, and tries to write to it, so that a study
-    /// does not measure for minutes what it cannot keep.
+    /// Makes the folder if it does not exist, and tries to write to it. A study thus fails before it measures, not when
+    /// it writes its results.
     pub(crate) fn prepare(path: &Path) -> anyhow::Result<Self> {
         let refused = |what: &str, error: io::Error| {
             bad_input(format!(
-                "--out {}: {what}: {}; expected a folder to write to, or to make",
+                "--out {}: {what}: {}; expected a folder that can be written to, or made",
                 path.display(),
                 reason(&error)
             ))
@@ -69,8 +68,7 @@ fn reason(error: &io::Error) -> String {
     named.map_or(&*text, |(reason, _)| reason).to_owned()
 }
 
-/// Sets the rights of a new file: a temporary file is private by default. The process's umask still
-/// applies.
+/// Gives a new file the usual rights, as far as the process's umask allows. A temporary file is private by default.
 #[cfg(unix)]
 fn readable(file: &mut tempfile::Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;
@@ -114,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_is_named_and_no_other() {
+    fn the_error_names_only_the_file_that_cannot_be_written() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("gone");
         let out = OutFolder::prepare(&path).unwrap();

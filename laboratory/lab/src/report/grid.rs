@@ -3,21 +3,21 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Cells below a header; each may have several lines.
+/// Rows of cells below a header. A cell may have several lines.
 pub(crate) struct Grid {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// The columns that are set right.
+    /// The right-aligned columns.
     numbers: Range<usize>,
 }
 
 impl Grid {
-    /// The first column names the rows, all others are numbers.
+    /// Makes an empty grid. The first column names the rows, and all others are numbers.
     pub(crate) fn new<S: ToString>(header: &[S]) -> Self {
         Self::with_numbers(header, 1..header.len())
     }
 
-    /// The columns `numbers` are set right, all others left.
+    /// Makes an empty grid. The columns `numbers` are aligned right, and all others left.
     pub(crate) fn with_numbers<S: ToString>(header: &[S], numbers: Range<usize>) -> Self {
         Self {
             header: header.iter().map(S::to_string).collect(),
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_left_and_numbers_right_below_headers_of_several_lines() {
+    fn names_are_aligned_left_and_numbers_right() {
         let mut grid = Grid::new(&["name", "time\nin µs"]);
         grid.add_row(["a", "1.5"]);
         grid.add_row(["bc", "10.25"]);

@@ -14,9 +14,9 @@ pub(crate) struct Origin {
     pub(crate) processor: Processor,
     pub(crate) kernel: String,
     pub(crate) versions: Versions,
-    /// The command, argument by argument.
+    /// The command as a list of arguments.
     pub(crate) argv: Vec<String>,
-    /// UTC.
+    /// The end of the command, in UTC.
     pub(crate) finished: String,
     /// Whether the same configuration gives the same numbers again.
     pub(crate) determinism: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct Origin {
 pub(crate) struct Versions {
     pub(crate) manycore: &'static str,
     pub(crate) rustc: &'static str,
-    /// The commit of the checkout, unless it was built outside of one.
+    /// The commit of the checkout. `None` if the lab was built outside a checkout.
     pub(crate) commit: Option<&'static str>,
     /// Whether sources had changed since that commit.
     pub(crate) dirty: Option<bool>,
@@ -50,7 +50,7 @@ impl Versions {
 }
 
 impl Origin {
-    /// A result of simulations on this host, now.
+    /// The origin of a result that this host simulates now.
     pub(crate) fn simulated() -> Self {
         Self {
             world: "simulated",
@@ -59,7 +59,7 @@ impl Origin {
         }
     }
 
-    /// A result measured on this host, now.
+    /// The origin of a result that this host measures now.
     pub(crate) fn native() -> Self {
         Self {
             world: "native",
@@ -76,8 +76,8 @@ impl Origin {
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
             finished: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-            determinism: "none: native latencies differ from run to run, so the results have no \
-                          hash; config_hash identifies what was asked, not what was measured",
+            determinism: "none: native latencies differ from run to run, so the results have no hash; \
+                          config_hash identifies the request, not the measurements",
         }
     }
 }
@@ -87,7 +87,7 @@ pub(crate) fn host_name() -> String {
     proc_file("sys/kernel/hostname")
 }
 
-/// One line from `/proc`, where there is one.
+/// The text of a file in `/proc`, or `unknown`.
 fn proc_file(name: &str) -> String {
     fs::read_to_string(format!("/proc/{name}"))
         .map(|text| text.trim().to_owned())

@@ -1,4 +1,4 @@
-//! One process at a time writes to an output folder.
+//! Lets one process at a time write to an output folder.
 
 use crate::failure::bad_input;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -10,8 +10,8 @@ const NAME: &str = ".lock";
 
 /// The right to write to a folder.
 ///
-/// The system gives it back when the process ends, however it ends. The file
-/// stays: were it removed, two processes could hold locks on two files.
+/// The system releases the lock when the process ends for any reason. The file stays. If it were removed, two processes
+/// could hold locks on two files.
 #[derive(Debug)]
 pub(super) struct FolderLock {
     _file: File,
@@ -29,12 +29,11 @@ impl FolderLock {
             Ok(()) => (),
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                // On a system with locks that forbid reading, the holder stays unknown.
+                // If the system's locks forbid reading, the holder stays unknown.
                 let _ = file.read_to_string(&mut holder);
                 let holder = holder.trim();
                 return Err(refused(format!(
-                    "another manycore writes to this folder ({holder}); expected it to have ended, \
-                     or another folder"
+                    "another manycore writes to this folder ({holder}); expected that it has ended, or another folder"
                 )));
             }
             Err(TryLockError::Error(error)) => return Err(cannot(error)),
@@ -58,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_refused_until_the_first_is_gone() {
+    fn a_second_lock_is_refused_until_the_first_is_released() {
         let folder = tempfile::tempdir().unwrap();
         let first = FolderLock::take(folder.path()).unwrap();
         let error = FolderLock::take(folder.path()).unwrap_err().to_string();

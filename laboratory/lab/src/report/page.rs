@@ -1,4 +1,4 @@
-//! One HTML page that needs nothing else: no script, no font.
+//! One HTML page without scripts, fonts or other files.
 
 use super::section::Section;
 use manycore_figure::{escape, style_sheet};
@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The note at each section, if not all were simulated.
-const WORLDS: &str = "Numbers measured on this machine vary from run to run. Simulated numbers come from a machine that is \
-     computed cycle by cycle, and are the same on any host.";
+/// The note in the page's header, unless all sections were simulated.
+const WORLDS: &str = "Numbers measured on this machine vary from run to run. Simulated numbers come from a \
+     machine that is simulated cycle by cycle. They are the same on any host.";
 
-const SIMULATED: &str = "All numbers here were simulated, on a machine that is computed cycle by cycle. \
-     They are the same on any host.";
+const SIMULATED: &str = "All numbers here come from a machine that is simulated cycle by cycle. They are the \
+     same on any host.";
 
-/// Seconds between two looks for what is to come.
+/// Seconds between two reloads of a page with unfinished studies.
 const REFRESH: u32 = 10;
 
 /// The content of the page.
 pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
-    /// The place and time of its making.
+    /// The place and time of the page's making.
     pub(crate) byline: &'a str,
     /// Whether all sections were simulated.
     pub(crate) is_simulated: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The whole page.
+    /// Returns the HTML of the whole page.
     pub(crate) fn render(&self) -> String {
         let body: String = self.sections.iter().map(Section::to_html).collect();
         let (title, byline) = (escape(self.title), escape(self.byline));
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_lead_to_every_section_and_say_where_it_ran() {
+    fn contents_link_to_every_section_and_show_its_place() {
         let section = |title: &str, place: &str| Section {
             title: title.into(),
             place: place.into(),

@@ -1,5 +1,4 @@
-//! How this host's processors are set: what decides their speed, and differs
-//! between hosts of one model.
+//! The settings of this host's processors. They affect the speed, and differ between hosts with the same model.
 
 use serde::Serialize;
 use std::fs;
@@ -10,7 +9,7 @@ use std::path::Path;
 pub(crate) struct Processor {
     /// The frequency governors in use, joined by commas.
     governor: Option<String>,
-    /// Whether two threads share a core.
+    /// Whether a core has two hardware threads.
     smt: Option<bool>,
     /// Whether a core may run faster than its base frequency.
     turbo: Option<bool>,
@@ -22,7 +21,7 @@ impl Processor {
         Self::below(Path::new("/"))
     }
 
-    /// From the files of a Linux system below `root`.
+    /// Reads the settings from the files of a Linux system below `root`.
     fn below(root: &Path) -> Self {
         let cpus = root.join("sys/devices/system/cpu");
         let flag = |name: &str| Some(line(&cpus.join(name))? == "1");
@@ -61,7 +60,7 @@ fn line(path: &Path) -> Option<String> {
 /// The processor's name, or its architecture if the system does not report a name.
 pub(crate) fn cpu_model() -> String {
     let named = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-        // x86 says `model name`; other architectures have names of their own.
+        // On x86 the key is `model name`. Other architectures have other keys.
         let name = ["model name", "Processor", "cpu"].iter().find_map(|key| {
             text.lines().find_map(|line| {
                 let (found, value) = line.split_once(':')?;
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_tells_is_read() {
+    fn settings_are_read_from_files() {
         let cpu = "sys/devices/system/cpu";
         let governor = |at: usize| format!("{cpu}/cpu{at}/cpufreq/scaling_governor");
         let smt = format!("{cpu}/smt/active");
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_tell_is_unknown() {
+    fn missing_settings_are_unknown() {
         assert_eq!(system(&[]), Processor::default());
     }
 }

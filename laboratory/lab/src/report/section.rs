@@ -1,21 +1,21 @@
-//! A part of a report, independent of where it is read.
+//! A part of a report, for a terminal or a page.
 
 use super::table::Table;
 use manycore_figure::{Figure, escape};
 use std::fmt::Write as _;
 
-/// Columns that a paragraph takes on a terminal.
+/// The width of a paragraph on a terminal, in columns.
 const WIDTH: usize = 88;
 
-/// A heading and what stands under it.
+/// A heading and its contents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Section {
     pub(crate) title: String,
-    /// The source of its numbers: measured here, or simulated.
+    /// The source of the numbers: measured here, or simulated.
     pub(crate) place: String,
-    /// Why a reader shall not trust its numbers, if there is a reason.
+    /// Why the numbers are not reliable, if they are not.
     pub(crate) caution: Option<String>,
-    /// The section's question and its names, for a reader of this page alone.
+    /// The section's question and its terms. A reader understands it without other pages.
     pub(crate) lead: String,
     pub(crate) figures: Vec<Captioned>,
     pub(crate) blocks: Vec<Block>,
@@ -23,7 +23,7 @@ pub(crate) struct Section {
     pub(crate) files: Vec<String>,
 }
 
-/// A figure, and how it is read.
+/// A figure and its caption.
 #[derive(Clone, Debug)]
 pub(crate) struct Captioned {
     pub(crate) figure: Figure,
@@ -40,13 +40,13 @@ pub(crate) enum Block {
 }
 
 impl Captioned {
-    /// A figure, if it has anything to show.
+    /// Adds a caption to a figure. Returns `None` if the figure has no panels.
     pub(crate) fn new(figure: Figure, caption: &str) -> Option<Self> {
         let caption = caption.to_owned();
         (!figure.panels.is_empty()).then_some(Self { figure, caption })
     }
 
-    /// In two widths, for a page and for a phone; the style shows the right width.
+    /// The figure in two widths, for a page and for a phone. The style sheet shows one of the two.
     fn to_html(&self) -> String {
         let [wide, narrow] = self.figure.for_pages();
         let caption = escape(&self.caption);
@@ -59,13 +59,13 @@ impl Captioned {
 }
 
 impl Section {
-    /// For a terminal; figures stay out.
+    /// The section for a terminal, without figures.
     pub(crate) fn to_text(&self) -> String {
         let mut parts: Vec<String> = self.caution.iter().map(|text| wrap(text)).collect();
         if !self.lead.is_empty() {
             parts.push(wrap(&self.lead));
         }
-        // Their titles.
+        // The figures' titles.
         let messages = self.figures.iter().map(|shown| &shown.figure.message);
         parts.extend(messages.map(|message| wrap(&format!("{message}."))));
         parts.extend(self.blocks.iter().map(|block| match block {
@@ -81,7 +81,7 @@ impl Section {
         self.title.to_lowercase().replace(' ', "-")
     }
 
-    /// A `<section>` element: its finding in a sentence, one figure, and the rest folded.
+    /// A `<section>` element: the finding in a sentence, one figure, and the rest folded.
     pub(crate) fn to_html(&self) -> String {
         let mut html = format!("<section id=\"{}\">\n", self.anchor());
         let _ = writeln!(html, "<h2>{}</h2>", escape(&self.title));
@@ -90,7 +90,7 @@ impl Section {
             "caution",
             self.caution.as_deref().unwrap_or_default(),
         ));
-        // The first figure's title is the finding. A section without one begins with its question.
+        // The first figure's title is the finding. A section without figures begins with its question.
         match self.figures.first() {
             Some(shown) => html.push_str(&shown.to_html()),
             None => html.push_str(&paragraph("lead", &self.lead)),
@@ -117,7 +117,7 @@ impl Section {
     }
 }
 
-/// A paragraph of a class; nothing if it has no text.
+/// A paragraph of a class. Returns an empty string if there is no text.
 fn paragraph(class: &str, text: &str) -> String {
     match text {
         "" => String::new(),

@@ -1,11 +1,11 @@
-//! Tables that read the same on a terminal and on a page.
+//! Tables for a terminal and for a page.
 
 use super::grid::Grid;
 use manycore_figure::escape;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// A table with a caption; the first column names the rows.
+/// A table with a caption. The first column names the rows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub(crate) caption: String,
@@ -18,7 +18,7 @@ pub(crate) struct Table {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) text: String,
-    /// The best of its column: starred on a terminal, bold on a page.
+    /// Whether the cell is the best of its column. A terminal shows it with a star, a page in bold.
     pub(crate) best: bool,
 }
 
@@ -30,7 +30,7 @@ impl Cell {
         }
     }
 
-    /// A dash where there is nothing.
+    /// A cell with this text, or a dash if there is none.
     pub(crate) fn or_dash(text: Option<String>) -> Self {
         Self::new(text.unwrap_or_else(|| "-".into()))
     }
@@ -49,7 +49,7 @@ impl Table {
         }
     }
 
-    /// A table of texts, none of which is marked.
+    /// A table of texts without marks.
     pub(crate) fn of_texts<const N: usize>(
         caption: &str,
         header: [&str; N],
@@ -59,8 +59,8 @@ impl Table {
         Self::new(caption, header, rows.into_iter().map(row))
     }
 
-    /// A row for each of `names`, a column for each of `columns`: what `value` has for both, as
-    /// `show` has it, and the least of each column marked.
+    /// A table with a row for each of `names` and a column for each of `columns`. `value` returns a cell's number, and
+    /// `show` formats it. The least number of each column is marked.
     pub(crate) fn of_least<C: ToString>(
         caption: String,
         corner: &str,
@@ -94,7 +94,7 @@ impl Table {
             grid.add_row(row.iter().map(|cell| match (marks, cell.best) {
                 (false, _) => cell.text.clone(),
                 (true, true) => format!("{}*", cell.text),
-                // So that the digits stand below each other.
+                // The space aligns the digits with those of the marked cell.
                 (true, false) => format!("{} ", cell.text),
             }));
         }

@@ -1,4 +1,4 @@
-//! A simulated machine, one thread a core.
+//! A simulated machine, and where its threads run.
 
 use crate::failure::bad_input;
 use manycore_chip::config::{Config, Network};
@@ -9,12 +9,12 @@ use serde::{Serialize, Serializer};
 pub(in crate::study) struct Chip(pub(in crate::study) Config);
 
 impl Chip {
-    /// Cores, each with an L1 of its own.
+    /// The number of cores. Each has an L1 of its own.
     pub(in crate::study) fn cores(&self) -> usize {
         (self.0.cores / self.0.threads_per_core) as usize
     }
 
-    /// Threads that run at once.
+    /// The number of threads that run at once.
     pub(in crate::study) fn hardware_threads(&self) -> usize {
         self.0.cores as usize
     }
@@ -28,8 +28,8 @@ impl Chip {
         core * self.0.threads_per_core as usize
     }
 
-    /// The hardware thread of one among threads that fill the cores, and then
-    /// their second hardware threads, and so on.
+    /// The hardware thread of a team's thread. Threads first fill all cores, then the cores' second hardware threads,
+    /// and so on.
     pub(in crate::study) fn of_thread(&self, thread: usize) -> usize {
         self.on_core(thread % self.cores()) + thread / self.cores()
     }
@@ -39,14 +39,13 @@ impl Chip {
         self.on_core(core) / self.0.group_cores as usize
     }
 
-    /// Whether it is a mesh of tiles each complete in itself, so that there can
-    /// be any number of them.
+    /// Whether the machine can have any number of cores. Such a machine is a mesh of tiles without a shared last-level
+    /// cache.
     pub(in crate::study) fn scales(&self) -> bool {
         matches!(self.0.network, Network::Mesh { .. }) && self.0.llc.is_none()
     }
 
-    /// This machine for a team of `cores`: as many tiles, if it scales, else
-    /// as it is.
+    /// This machine for a team of `cores`. A machine that scales gets this many tiles, another machine stays as it is.
     pub(in crate::study) fn sized(&self, cores: usize) -> anyhow::Result<Self> {
         let mut chip = self.clone();
         let refused = |what: String| bad_input(format!("--cores {cores}: {what}"));
@@ -63,7 +62,7 @@ impl Chip {
         Ok(chip)
     }
 
-    /// One thread, and then each quarter, or eighth, of the cores.
+    /// Returns each quarter of the number of cores, or each eighth if `full`.
     pub(in crate::study) fn threads(&self, full: bool) -> Vec<usize> {
         let parts = if full { 8 } else { 4 };
         let mut counts: Vec<usize> = (1..=parts)
@@ -74,7 +73,7 @@ impl Chip {
     }
 }
 
-/// As TOML: what `--on FILE.toml` reads.
+/// Serialises the machine as TOML, which `--on FILE.toml` reads.
 impl Serialize for Chip {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0.to_toml())
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_are_filled_before_their_second_threads() {
+    fn all_cores_are_filled_before_second_hardware_threads() {
         let chip = Chip(Config::preset("dahu-smt").unwrap());
         let places = [0, 1, 31, 32, 63].map(|thread| chip.of_thread(thread));
         assert_eq!(places, [0, 2, 62, 1, 63]);

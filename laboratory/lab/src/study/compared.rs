@@ -1,6 +1,7 @@
-//! The times that a study's sentence compares, and the findings that their intervals carry.
+//! The times that a study's sentence compares, and the findings that their intervals support.
 //!
-//! Two samples with one index are a pair: they come from the same order of events, or natively from the same round.
+//! Samples with the same index are a pair. They come from the same order of events, or in native runs from the same
+//! round.
 
 use super::unit::Unit;
 use crate::measure::ratio::{Ratio, Side};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Makes the sentence of a study from its times.
 pub(crate) type SentenceOf = fn(&Compared) -> Sentence;
 
-/// A finding in words, and the ratios that it rests on, each with its bound.
+/// A finding in words, and the ratios that support it. Each ratio has the bound that the sentence compares it with.
 pub(crate) struct Sentence {
     pub(crate) text: String,
     pub(crate) ratios: Vec<(Ratio, f64)>,
@@ -20,14 +21,14 @@ pub(crate) struct Sentence {
 /// All times of one sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Compared {
-    /// The sentence's first words, as the study needs them: "On 64 cores".
+    /// The sentence's first words, such as "On 64 cores".
     pub(super) place: String,
     pub(super) unit: Unit,
     pub(super) is_simulated: bool,
     pub(super) cells: Vec<ComparedCell>,
 }
 
-/// The times of things that do the same work.
+/// The times of alternatives that do the same work, by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ComparedCell {
     pub(super) name: String,
@@ -72,7 +73,7 @@ impl Compared {
         orders.into_iter().reduce(|mut all, order| {
             let cells = all.cells.iter_mut().zip(order.cells);
             for (cell, other) in cells {
-                // A time that one order lacks has no pair there, so it is left out.
+                // A time that one order lacks has no pair, so it is left out.
                 cell.times.retain_mut(|(name, times)| {
                     let more = other.times(name);
                     times.extend(more.into_iter().flatten());
@@ -97,7 +98,7 @@ impl Compared {
         times.map(|time| time.1.len()).min().unwrap_or(0)
     }
 
-    /// The end of a sentence: the number of samples that it rests on.
+    /// The end of a sentence, which states its number of samples.
     pub(super) fn ground(&self) -> String {
         match (self.samples(), self.is_simulated) {
             (0, _) => String::new(),
@@ -117,7 +118,7 @@ impl Compared {
         Ratio::of_logs(&(0..count).map(mean).collect::<Vec<_>>())
     }
 
-    /// All names, in the order in which the cells first have them.
+    /// All names, by first occurrence in the cells.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for (name, _) in self.cells.iter().flat_map(|cell| &cell.times) {
@@ -135,12 +136,12 @@ impl ComparedCell {
         all.find(|time| time.0 == name).map(|time| &*time.1)
     }
 
-    /// A time's geometric mean.
+    /// The geometric mean of a name's times.
     pub(super) fn middle(&self, name: &str) -> Option<f64> {
         Some(geometric_mean(self.times(name)?.iter().copied()))
     }
 
-    /// A time's median.
+    /// The median of a name's times.
     pub(super) fn median(&self, name: &str) -> Option<f64> {
         Some(median(self.times(name)?.iter().copied()))
     }
@@ -167,7 +168,7 @@ impl ComparedCell {
     }
 }
 
-/// The difference of a ratio from 1 in words, if the ratio's interval shows a difference.
+/// States the difference of a ratio from 1, if the ratio's interval shows one.
 pub(super) fn difference(ratio: Ratio) -> String {
     let ends = ratio.interval.map(|ends| {
         let [low, high] = ends.map(|end| 100.0 * (end - 1.0));
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_the_interval_does_not_carry_is_not_claimed() {
+    fn a_difference_that_the_interval_does_not_show_is_not_claimed() {
         let orders = [(10.0, 20.0), (21.0, 20.0), (15.0, 14.0)];
         let all = Compared::joined(orders.map(|(a, b)| order(a, b))).unwrap();
         let text = difference(all.mean_ratio("a", "b").unwrap());

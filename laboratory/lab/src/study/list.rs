@@ -20,7 +20,7 @@ pub(crate) const STUDIES: [&dyn Study; 10] = [
     peers::STUDY,
 ];
 
-/// The study of that name.
+/// Returns the study with this name.
 pub(crate) fn find(name: &str) -> anyhow::Result<&'static dyn Study> {
     let found = STUDIES.into_iter().find(|study| study.name() == name);
     found.ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! The studies. A new one is a file here and a line in `list.rs`; it then
-//! has its command, its help, and its section of the report.
+//! The studies. A new study needs a file here and a line in `list.rs`. It then has a command, help, and a section of
+//! the report.
 
 mod barrier;
 pub(crate) mod block_size;
@@ -35,12 +35,12 @@ use settings::{Key, Settings};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Threads of this host: what waits for each other shall fit into a machine.
+/// The most threads on this host. Threads that wait for each other should fit on a machine.
 const MOST_THREADS: usize = 1024;
 
 /// A question, and the measurements that answer it.
 pub(crate) trait Study: Sync {
-    /// The name that the user types, and the name of the files.
+    /// The name that the user types. The names of the files begin with it.
     fn name(&self) -> &'static str;
 
     /// The question, for `--help`.
@@ -49,42 +49,42 @@ pub(crate) trait Study: Sync {
     /// The default machine: a value of `--on`.
     fn home(&self) -> &'static str;
 
-    /// The same for the user's `--set` pairs, since some only make sense elsewhere.
+    /// The default machine with the user's `--set` pairs. Some pairs require another machine.
     fn home_with(&self, _set: &[String]) -> &'static str {
         self.home()
     }
 
-    /// The settings it knows.
+    /// The settings that the study knows.
     fn keys(&self) -> &'static [Key];
 
-    /// The numbers of cores in a quick report at home; if empty, the study decides.
+    /// The numbers of cores in a quick report on the default machine. If empty, the study decides.
     fn brief_cores(&self) -> &'static [usize] {
         &[]
     }
 
-    /// Whether a quick report has time for it.
+    /// Whether a quick report has time for the study.
     fn is_brief(&self) -> bool {
         true
     }
 
-    /// The orders of events under which a quick report at home measures what its sentence compares, beside the machine
-    /// as it is.
+    /// The number of orders of events under which a quick report on the default machine measures what the study's
+    /// sentence compares. The report measures the machine without perturbation in any case.
     fn brief_orders(&self) -> u64 {
         0
     }
 
-    /// Makes its sentence; none if it compares nothing by orders of events.
+    /// The function that makes the study's sentence. `None` if the sentence compares no times under orders of events.
     fn sentence(&self) -> Option<SentenceOf> {
         None
     }
 
-    /// Checks what is asked and decides what to measure; touches nothing.
+    /// Checks a request and decides what to measure. Writes nothing.
     fn plan(&self, request: &Request) -> anyhow::Result<Box<dyn Plan>>;
 }
 
-/// A request that was found to be possible.
+/// A request that has passed the checks of [`Study::plan`].
 pub(crate) trait Plan: Sync {
-    /// Measures, which may take minutes; writes no file but a journal.
+    /// Measures, which can take minutes. Writes only a journal.
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings>;
 
     /// Measures only what the study's sentence compares.
@@ -105,15 +105,15 @@ pub(crate) struct Comparison {
 pub(crate) struct Request {
     pub(crate) world: World,
     pub(crate) settings: Settings,
-    /// Empty: what the machine has.
+    /// If empty, the machine decides.
     pub(crate) threads: Vec<NonZeroUsize>,
-    /// Empty: what suits the study.
+    /// If empty, the study decides.
     pub(crate) cores: Vec<NonZeroUsize>,
-    /// Empty: everything.
+    /// If empty, everything is measured.
     pub(crate) only: Vec<String>,
     pub(crate) full: bool,
     pub(crate) seed: u64,
-    /// Forget what an interrupted run has measured.
+    /// Whether to discard what an interrupted run has measured.
     pub(crate) fresh: bool,
 }
 
@@ -148,25 +148,25 @@ impl Request {
 /// The findings of a study, in every form that a caller needs.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// The beginning of its files' names: study and machine.
+    /// The prefix of the files' names: study and machine.
     pub(crate) file: String,
     /// Tables, figures and what they mean.
     pub(crate) section: Section,
     pub(crate) csv: String,
-    /// The times that its sentence compares.
+    /// The times that the study's sentence compares.
     pub(crate) compared: Option<Compared>,
-    /// Further files, by what follows `NAME.MACHINE.` in theirs.
+    /// Further files, each with the part of its name after `NAME.MACHINE.`.
     pub(crate) more: Vec<(&'static str, String)>,
     /// The origin of the numbers: `NAME.MACHINE.meta.json`.
     pub(crate) meta: serde_json::Value,
     /// Everything, for `--format json`.
     pub(crate) json: serde_json::Value,
-    /// To be removed once the files are written.
+    /// The caller removes the journal once the files are written.
     pub(crate) journal: Journal,
 }
 
 impl Findings {
-    /// A few lines for a reader of nothing else.
+    /// A summary in a few lines.
     pub(crate) fn summary(&self) -> String {
         let message = self.section.figures.first();
         let message = message.map(|shown| shown.figure.message.clone());
@@ -178,16 +178,15 @@ impl Findings {
     }
 }
 
-/// How the figure of `--stats` is read.
-const STACKS: &str = "What the cores did with their time, all cores of a simulation together. \
-                      `serialised` is the part of accesses in which a request waited until the \
-                      home of its line had served others.";
+/// The caption of the figure of `--stats`.
+const STACKS: &str = "How the cores spent their time, all cores of a simulation together. `serialised` is the \
+                      part of accesses in which a request waited until the home of its line had served other \
+                      requests.";
 
-/// Carries a plan out and writes the study's files, all of them after
-/// the last measurement; what was measured stays in the journal.
+/// Carries a plan out, and writes the study's files after the last measurement. The measurements stay in the journal.
 ///
-/// Each file is there twice: under the machine's name, where no other machine's
-/// result replaces it, and under the study's alone, for the latest.
+/// Each file is written under two names. The name with the machine keeps it apart from the results of other machines.
+/// The name of the study alone has the latest result.
 pub(crate) fn run(
     study: &dyn Study,
     plan: &dyn Plan,
@@ -214,7 +213,7 @@ pub(crate) fn write(
             .extend(Captioned::new(figure, STACKS));
     }
     let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
-    // By what follows the name of the study, or of the study and the machine.
+    // Each file has the part of its name that follows the study, or the study and the machine.
     let mut files = vec![("csv".to_owned(), findings.csv.clone().into_bytes())];
     for shown in &findings.section.figures {
         let drawn = form.files(&shown.figure.part, &shown.figure)?;
@@ -262,8 +261,8 @@ mod tests {
         .0
     }
 
-    /// As in a report that was killed after this study was done. A native measurement would come
-    /// out differently if it were made twice.
+    /// This is the case in a report that was killed after a study was done. A second native measurement would have
+    /// other times.
     #[test]
     fn a_study_that_is_done_is_not_measured_again() {
         let home = tempfile::tempdir().unwrap();
@@ -278,7 +277,7 @@ mod tests {
         ];
         for (study, set) in [
             (block_size::STUDY, &loops[..]),
-            // In rounds, for a second.
+            // This study runs in rounds, for 1 s.
             (barrier::STUDY, &["episodes=10", "seconds=1"]),
         ] {
             let first = run_in(&out, study, set);

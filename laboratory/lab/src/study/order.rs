@@ -1,5 +1,5 @@
-//! Orders of events: seeds of a machine's perturbation. A simulation is one order of its threads' events, and a
-//! cycle more or less picks another (Alameldeen and Wood, HPCA 2003).
+//! Orders of events: seeds of a machine's perturbation. A simulation has one order of its threads' events. A delay of
+//! one cycle can cause another order (Alameldeen and Wood, HPCA 2003).
 
 use super::chip::Chip;
 use manycore_chip::config::Config;
@@ -12,7 +12,7 @@ const SEED: &str = "perturb-seed";
 pub(crate) const AMOUNT: &str = "perturb";
 const CYCLES: u64 = 4;
 
-/// The settings of an order. `has_amount`: the user sets the amount of perturbation.
+/// The machine's settings for an order. `has_amount` says whether the user sets the amount of perturbation.
 pub(crate) fn settings(order: &str, has_amount: bool) -> Vec<String> {
     let amount = (!has_amount).then(|| format!("{AMOUNT}={CYCLES}"));
     amount
@@ -21,7 +21,7 @@ pub(crate) fn settings(order: &str, has_amount: bool) -> Vec<String> {
         .collect()
 }
 
-/// The orders that a user asks for.
+/// The orders that a user requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Orders {
     pub(crate) first: u64,
@@ -45,13 +45,13 @@ impl FromStr for Orders {
                 Ok(Self { first, last, until })
             }
             _ => Err(format!(
-                "expected N, from 2 to {MOST}, A-B, such as 31-60, with A below B, or until:N"
+                "expected N, from 2 to {MOST}; or A-B, such as 31-60, with A below B; or until:N"
             )),
         }
     }
 }
 
-/// The largest number of an order that a user may ask for.
+/// The largest number of an order that a user may request.
 const MOST: u64 = 10_000;
 
 /// The order of a machine without perturbation.
@@ -65,19 +65,20 @@ pub(super) fn orders(chip: &Chip, count: u64) -> Vec<u64> {
     }
 }
 
-/// The machine under an order.
+/// Returns the machine under an order, or unchanged if it has no perturbation.
 pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
     perturbed(chip, order)
         .filter(|_| order != PLAIN)
         .unwrap_or_else(|| chip.clone())
 }
 
-/// A machine under an order. `None` as in [`perturbed`].
+/// Returns the machine under an order, or `None` if [`perturbed`] returns `None`.
 pub(crate) fn config(machine: &Config, order: u64) -> Option<Config> {
     perturbed(&Chip(machine.clone()), order).map(|chip| chip.0)
 }
 
-/// The machine with a seed. `None` if the machine has no perturbation, or the user has set its amount to 0.
+/// Returns the machine with a seed. Returns `None` if the machine has no perturbation, or the user has set its amount
+/// to 0.
 fn perturbed(chip: &Chip, order: u64) -> Option<Chip> {
     let mut chip = chip.clone();
     let machine = chip.0.to_toml();

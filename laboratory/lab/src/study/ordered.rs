@@ -1,4 +1,4 @@
-//! A study whose sentence is compared under several orders of events.
+//! Measures what a study's sentence compares under several orders of events.
 
 use super::compared::{Compared, SentenceOf};
 use super::order::{self, Orders};
@@ -11,7 +11,7 @@ use crate::world::World;
 use serde::Serialize;
 use serde_json::json;
 
-/// The number of orders below which no finding counts as decided.
+/// With fewer orders no finding counts as decided.
 pub(crate) const FEWEST: usize = 3;
 
 /// The comparison of a study's sentence: one plan for each order.
@@ -22,7 +22,7 @@ pub(crate) struct Ordered {
     until: bool,
 }
 
-/// One time, and a line of `NAME.orders.csv`.
+/// A line of `NAME.orders.csv`: one time.
 #[derive(Serialize)]
 struct OrderedTime<'a> {
     order: u64,
@@ -34,8 +34,8 @@ struct OrderedTime<'a> {
 }
 
 impl Ordered {
-    /// `None` if the study has no sentence of times, or its machine has one order: this host, and a machine whose
-    /// perturbation is 0.
+    /// Returns `None` if the study's sentence compares no times, or if there is only one order. This host and a machine
+    /// with perturbation 0 have one order.
     pub(crate) fn new(
         study: &dyn Study,
         request: &Request,
@@ -63,8 +63,8 @@ impl Ordered {
         }))
     }
 
-    /// Measures, and writes the sentence of all orders into figure and summary. Tables and figure show the machine without
-    /// perturbation. Returns the journals.
+    /// Measures, and puts the sentence over all orders into the figure and the summary. The tables and the figure's
+    /// numbers come from the machine without perturbation. Returns the journals.
     pub(crate) fn measure(
         &self,
         findings: &mut Findings,
@@ -87,7 +87,8 @@ impl Ordered {
                     journal,
                 } = found?;
                 journals.push(journal);
-                // The host does not change the number of orders that is enough.
+                // Orders count one by one. The host's number of threads thus does not change how many orders are
+                // enough.
                 if let Some(compared) = compared.filter(|_| !is_decided) {
                     hashes.push(hash);
                     done.push((*order, compared));
@@ -114,7 +115,7 @@ impl Ordered {
         Ok(journals)
     }
 
-    /// The sentence over these orders, and whether more orders would leave it as it is.
+    /// Returns the sentence over these orders, and whether more orders would leave it as it is.
     fn sentence_of(&self, done: &[(u64, Compared)]) -> (String, bool) {
         let orders = done.iter().map(|(_, compared)| compared.clone());
         match Compared::joined(orders) {
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_rests_on_all_orders_and_the_rest_stays() {
+    fn the_sentence_compares_all_orders_and_the_rest_stays() {
         let (study, request) = request(&["episodes=5", "beside=none"], &[]);
         let home = tempfile::tempdir().unwrap();
         let out = OutFolder::prepare(home.path()).unwrap();
@@ -189,7 +190,7 @@ mod tests {
         );
         let (ending, table) = &after.more[0];
         assert_eq!(*ending, "orders.csv");
-        // Three barriers, each with the loop on the compared number of cores only.
+        // Three barriers under three orders, on the compared number of cores only.
         assert_eq!(table.lines().count(), 1 + 3 * 3, "{table}");
         assert!(
             table

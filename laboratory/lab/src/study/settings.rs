@@ -9,14 +9,14 @@ use std::fmt::Display;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    /// For `manycore study --help`, after the name.
+    /// The meaning, which `manycore study --help` prints after the name.
     pub(crate) meaning: &'static str,
-    /// The least and the most of the whole numbers that it takes, if it does.
+    /// The smallest and the largest allowed number, if the setting is a whole number.
     range: Option<(u64, u64)>,
 }
 
 impl Key {
-    /// A whole number in this range, or a list of them; or what is no number.
+    /// A setting with a whole number in this range, or a list of them. Without a range the setting is text.
     pub(crate) const fn new(
         name: &'static str,
         meaning: &'static str,
@@ -29,7 +29,7 @@ impl Key {
         }
     }
 
-    /// For `manycore study --help`, after the meaning.
+    /// The range, which `manycore study --help` prints after the meaning.
     pub(crate) fn range(&self) -> String {
         self.range.map_or_else(String::new, |(least, most)| {
             format!("; from {least} to {}", power(most))
@@ -37,8 +37,8 @@ impl Key {
     }
 }
 
-/// The settings of a study. For each its name, the least and the most if it is a number, and its
-/// meaning; behind two dots the settings that it shares with other studies.
+/// The settings of a study. Each has its name, its smallest and largest value if it is a number, and its meaning.
+/// Settings that the study shares with other studies follow two dots.
 macro_rules! keys {
     (@range) => { None };
     (@range $least:expr, $most:expr) => { Some(($least, $most)) };
@@ -59,17 +59,17 @@ pub(crate) use keys;
 /// The most items of a list. Studies compare all pairs of two lists, or all triples.
 const MOST_ITEMS: usize = 64;
 
-/// The most cells of a study: each takes a simulation, or a time.
+/// The most cells of a study. Each cell costs a simulation or a native measurement.
 const MOST_CELLS: usize = 100_000;
 
-/// The settings given, every key of them known, every number in its range.
+/// The given settings. Every key is known, and every number is in its range.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings(BTreeMap<&'static str, Value>);
 
 #[derive(Clone, Debug)]
 struct Value {
     text: String,
-    /// The values of a setting that takes numbers.
+    /// The values of a setting with numbers.
     numbers: Vec<u64>,
 }
 
@@ -112,12 +112,12 @@ impl Settings {
         }
     }
 
-    /// Whole numbers in the range of their key; each once, at least one.
+    /// Whole numbers in the range of their key. There is at least one, and each occurs once.
     pub(crate) fn numbers(&self, key: &str) -> Option<Vec<u64>> {
         self.0.get(key).map(|value| value.numbers.clone())
     }
 
-    /// Items separated by commas, read by `parse`; each once.
+    /// Returns the items between commas, parsed by `parse`. Each occurs once.
     pub(crate) fn list<T: PartialEq, E: Display>(
         &self,
         key: &str,
@@ -133,8 +133,7 @@ impl Settings {
     }
 }
 
-/// Refuses a study that would measure too large a product of these counts, before it makes
-/// anything.
+/// Refuses a study with too many cells. Their number is the product of `counts`.
 pub(crate) fn bounded(counts: &[usize]) -> anyhow::Result<()> {
     let product = counts.iter().try_fold(1, |a: usize, &b| a.checked_mul(b));
     match product {
@@ -149,7 +148,7 @@ pub(crate) fn bounded(counts: &[usize]) -> anyhow::Result<()> {
     }
 }
 
-/// Refuses a product of numbers that are each in their range.
+/// Refuses too large a product of numbers that are each in their range.
 pub(crate) fn product(what: &str, factors: &[u64], most: u64) -> anyhow::Result<()> {
     let all = factors.iter().try_fold(1, |a: u64, &b| a.checked_mul(b));
     match all {
@@ -165,7 +164,7 @@ pub(crate) fn product(what: &str, factors: &[u64], most: u64) -> anyhow::Result<
     }
 }
 
-/// The parts between the commas, each once.
+/// Returns the parts between the commas, each once.
 fn distinct<T: PartialEq>(
     key: &str,
     text: &str,
@@ -178,7 +177,7 @@ fn distinct<T: PartialEq>(
             continue;
         }
         if items.len() == MOST_ITEMS {
-            let what = format!("--set {key}: a longer list than {MOST_ITEMS} items");
+            let what = format!("--set {key}: the list has more than {MOST_ITEMS} items");
             return Err(bad_input(what));
         }
         items.push(item);
@@ -194,17 +193,17 @@ fn number(key: &str, text: &str, least: u64, most: u64) -> anyhow::Result<u64> {
     match whole(text) {
         Some(value) if (least..=most).contains(&value) => Ok(value),
         _ => Err(bad_input(format!(
-            "--set {key}: `{text}` is no whole number from {least} to {}; write it as 1024 or 2^10",
+            "--set {key}: `{text}` is not a whole number from {least} to {}; write it as 1024 or 2^10",
             power(most)
         ))),
     }
 }
 
-/// `1024`, `1_000_000` or, as the document writes sizes, `2^10` and `1024^3`.
+/// Parses `1024`, `1_000_000`, `2^10` or `1024^3`.
 fn whole(text: &str) -> Option<u64> {
     let digits = |text: &str| {
         let plain = text.replace('_', "");
-        // `parse` would take a sign.
+        // `parse` would accept a sign.
         plain
             .chars()
             .all(|c| c.is_ascii_digit())
@@ -218,7 +217,7 @@ fn whole(text: &str) -> Option<u64> {
     }
 }
 
-/// A number as a reader wants it: a power of two from 2^13 on as such.
+/// Formats a number. A power of two from 2^13 on becomes `2^n`.
 pub(crate) fn power(number: u64) -> String {
     match number.is_power_of_two() && number >= 1 << 13 {
         true => format!("2^{}", number.trailing_zeros()),
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_as_the_document_writes_them() {
+    fn numbers_may_have_underscores_and_exponents() {
         assert_eq!(whole("1024"), Some(1024));
         assert_eq!(whole("1_000"), Some(1000));
         assert_eq!(whole("2^10"), Some(1024));

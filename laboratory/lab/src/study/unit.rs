@@ -23,7 +23,7 @@ impl Unit {
         }
     }
 
-    /// Four digits of a time say all that is known; cycles are exact.
+    /// Formats a time. Microseconds have three digits or more, other units are whole.
     pub(crate) fn show(self, latency: f64) -> String {
         match (self, latency) {
             (Self::Cycles | Self::Nanoseconds, _) => format!("{latency:.0}"),
@@ -33,7 +33,7 @@ impl Unit {
         }
     }
 
-    /// In a sentence.
+    /// Formats a time for a sentence.
     pub(crate) fn say(self, latency: f64) -> String {
         match self {
             Self::Cycles | Self::Nanoseconds => {
@@ -43,7 +43,7 @@ impl Unit {
         }
     }
 
-    /// To a nanosecond: the clock knows no more. Cycles as they are.
+    /// Rounds a time to a nanosecond, which is the clock's resolution. Cycles stay as they are.
     pub(crate) fn round(self, latency: f64) -> f64 {
         match self {
             Self::Microseconds => (latency * 1e3).round() / 1e3,

@@ -5,11 +5,11 @@ use crate::failure::bad_input;
 use manycore_chip::config;
 use std::collections::BTreeSet;
 
-/// Beyond, a word is no key with a slip in it.
+/// A longer word is not a misspelt key.
 const LONGEST_WORD: usize = 64;
 
-/// `pair` sets `key`, which neither the study nor, if the study runs `on_chip`, the simulated
-/// machine has. The message lists the keys of both separately, and the nearest.
+/// The error for a `pair` with a `key` that the study does not have. If the study runs `on_chip`, the simulated machine
+/// does not have it either. The message lists the keys of both separately, and the nearest key.
 pub(crate) fn unknown(pair: &str, key: &str, study: &[Key], on_chip: bool) -> anyhow::Error {
     let studys: Vec<&str> = study.iter().map(|key| key.name).collect();
     let machines: Vec<&str> = config::keys().collect();
@@ -46,14 +46,14 @@ fn of_machine(keys: &[&str]) -> String {
     format!("{}, {}", plain.join(", "), sections.join(", "))
 }
 
-/// Whether a simulated machine has a value or a section where `key` is to be.
+/// Whether a simulated machine has a value or a section with the first part of `key`.
 pub(crate) fn is_machines(key: &str) -> bool {
     let first = |key: &str| key.split('.').next().unwrap_or_default().to_owned();
     let section = first(key);
     section == "sources" || config::keys().any(|known| first(known) == section)
 }
 
-/// A known word that differs from `word` in few letters, so that it may have been meant.
+/// Returns the known word that differs from `word` in few letters, and so may have been meant.
 fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST_WORD {
         return None;
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_of_study_and_machine_are_told_apart() {
+    fn the_keys_of_study_and_machine_are_listed_separately() {
         let text = message("episode", STUDY, true);
         let start = "--set episode=3: unknown key `episode`, perhaps `episodes`; expected one of \
                      the study's episodes, beside, or of the machine's name, title, cores,";
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_has_what_presets_have() {
+    fn a_machine_has_the_keys_of_presets() {
         for key in ["cores", "l1.latency", "l1", "core.cpu", "sources.name"] {
             assert!(is_machines(key), "{key}");
         }

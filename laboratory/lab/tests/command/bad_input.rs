@@ -1,4 +1,4 @@
-//! Bad input: one line, exit status 2, nothing written.
+//! Bad input gives one line of error and exit status 2. Nothing is written.
 
 use crate::Bench;
 use std::fs;
@@ -30,7 +30,7 @@ fn forms_of_figures_are_checked_before_anything_is_measured() {
     assert_eq!(bench.names(""), ["other.csv", "other.svg"]);
 }
 
-/// Devices that have no end.
+/// A device may be a file without an end.
 #[test]
 #[cfg(unix)]
 fn no_file_is_read_for_ever() {
@@ -96,7 +96,7 @@ fn an_unknown_study_lists_the_known_ones() {
 }
 
 #[test]
-fn a_simulated_machine_that_cannot_be_is_refused() {
+fn an_impossible_simulated_machine_is_refused() {
     let bench = Bench::new();
     bench.refuses(
         "machine",
@@ -153,7 +153,7 @@ fn settings_are_checked_before_anything_is_made() {
 }
 
 #[test]
-fn an_unknown_key_names_those_of_study_and_machine_apart() {
+fn an_unknown_key_lists_the_keys_of_study_and_machine_separately() {
     let bench = Bench::new();
     bench
         .run("study barrier --set episode=3")
@@ -175,7 +175,7 @@ fn an_unknown_key_names_those_of_study_and_machine_apart() {
 }
 
 #[test]
-fn a_simulated_machine_of_any_size_is_refused_before_it_is_made() {
+fn a_simulated_machine_that_is_too_large_is_refused_before_it_is_made() {
     let bench = Bench::new();
     bench.refuses(
         "machine --on atac-64 --set",
@@ -231,7 +231,7 @@ fn a_file_without_an_end_is_refused() {
     let bench = Bench::new();
     let path = bench.path("endless.toml");
     let file = fs::File::create(&path).unwrap();
-    // Ten terabytes of nothing, where the file system has such files.
+    // The file has ten terabytes without contents, if the file system supports that.
     if file.set_len(10 << 40).is_err() {
         return;
     }
@@ -271,7 +271,7 @@ fn only_knows_tasks_and_partitioners() {
 fn an_impossible_output_folder_is_noticed_before_the_measurements() {
     let bench = Bench::new();
     fs::write(bench.path("file"), "mine").unwrap();
-    // With a million seconds to measure, only a check beforehand returns.
+    // The measurement would take a million seconds, so only a check before it returns.
     for command in ["study block-size --set seconds=1000000", "report --full"] {
         for out in ["file", "file/below"] {
             let line = format!("{command} --out {out}");
@@ -313,7 +313,7 @@ fn help_and_version_are_no_errors() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_pipe_is_no_failure() {
     use std::process::Stdio;
     let bench = Bench::new();
     let mut child = bench

@@ -1,4 +1,4 @@
-//! `manycore study barrier`, on teams so small that a test can wait.
+//! `manycore study barrier`, on small teams.
 
 use crate::{Bench, Run, sealed, unsealed};
 use serde_json::Value;
@@ -29,8 +29,8 @@ fn the_thesis_barrier_costs_what_its_figures_say() {
         "world,machine,cores,barrier,episodes,episode_median,exit_latency_median,unit,arrivals,";
     assert!(csv.starts_with(head), "{csv}");
     let rows = records(&csv);
-    // Two sizes of two barriers, in a loop, together and apart; and the thesis's barrier of two
-    // members that compute for 200 cycles before they wait.
+    // The rows have two sizes of two barriers, in a loop, together and apart. One more row has the thesis's barrier of
+    // two members that compute for 200 cycles before they wait.
     assert_eq!(rows.len(), 2 * 2 * 3 + 1);
     for row in &rows {
         assert_eq!(
@@ -43,9 +43,9 @@ fn the_thesis_barrier_costs_what_its_figures_say() {
         assert_eq!(broadcasts, &row[3] == "channel", "{row:?}");
         if broadcasts {
             let form = match &row[8] {
-                // Transport 5, controller 10 a message, check 3.
+                // The transport takes 5 cycles, the controller 10 a message, and a check 3.
                 "loop" | "after" | "together" => 5.0 + 10.0 * (cores - 1.0) + 3.0,
-                // The last member's send, and its checks of all messages there.
+                // The last member sends, and checks all messages that have arrived.
                 _ => f64::max(18.0, 1.0 + 3.0 * (cores - 1.0)),
             };
             assert_eq!(exit, form, "{row:?}");
@@ -56,7 +56,7 @@ fn the_thesis_barrier_costs_what_its_figures_say() {
 }
 
 #[test]
-fn what_the_thesis_has_the_other_way_round_is_tried() {
+fn orders_that_the_thesis_reverses_are_tried() {
     let args = "study barrier --cores 2,4,16 --set episodes=20 --set beside=none \
                 --only channel,sense,sense-on-a-line,futex,glibc-2011";
     let text = Bench::new().run(args).ok().out();
@@ -75,13 +75,13 @@ fn what_the_thesis_has_the_other_way_round_is_tried() {
         wait("futex, os.switch=0 "),
         wait("glibc-2011, os.switch=0 "),
     ];
-    // On 16 cores sleeping is slower, but where it is free it beats the barrier on one line.
+    // On 16 cores sleeping is slower. If switches are free, it is faster than the barrier on one line.
     assert!(sleeping[0][2] > on_a_line[0][2], "{text}");
     assert!(free[0][2] < on_a_line[1][2], "{text}");
 }
 
 #[test]
-fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
+fn runs_repeat_their_hash_and_another_machine_changes_it() {
     let run = |more: &str| {
         let bench = Bench::new();
         let text = small(&bench, &format!("--only channel,dissemination {more}"));
@@ -91,7 +91,7 @@ fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
         (hash, meta)
     };
     let (hash, first) = run("");
-    // One more: the thesis's barrier of two members that compute before they wait.
+    // One more simulation has the thesis's barrier of two members that compute before they wait.
     assert_eq!(first["hashes"].as_object().unwrap().len(), 2 * 2 * 3 + 1);
     let machine = first["config"]["machines"][0].as_str().unwrap();
     assert!(machine.contains("controller = 10"), "{machine}");
@@ -122,7 +122,7 @@ fn other_machines_get_the_network_too() {
         assert!(texts.contains(&part), "{texts:?} lacks {part}");
     }
 
-    // The figure again in another form, from its file.
+    // Draws the figure again in another form, from its file.
     let args = "figure out/barrier.svg --figure width=85mm --figure format=pdf --figure \
                 panels=single --out paper";
     let printed = bench.run(args).ok().out();
@@ -154,13 +154,13 @@ fn this_host_is_measured() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupted_study_goes_on_where_it_was() {
+fn an_interrupted_study_continues_where_it_stopped() {
     let bench = Bench::new();
     let args = "study barrier --cores 16,32,64 --only channel,sense --set episodes=1000 \
                 --set beside=none --format csv";
     let (path, _) = crate::study::interrupted(&bench, args);
 
-    // Its contents are kept: the test marks them, and finds the mark in the results.
+    // The journal's contents are kept. The test marks them, and finds the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, lines) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
@@ -182,7 +182,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     let bench = Bench::new();
     bench.refuses(
         "study barrier",

@@ -25,7 +25,7 @@ fn every_discipline_finds_the_same() {
 }
 
 #[test]
-fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
+fn runs_repeat_their_hash_and_another_seed_changes_it() {
     let hash = |more: &str| {
         let bench = Bench::new();
         run(&bench, more).ok();
@@ -37,7 +37,7 @@ fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     let bench = Bench::new();
     run(&bench, "--only rand").refused("--only | `rand` | offer-cas");
     run(&bench, "--set programs=depth-first").refused("--set programs | components");

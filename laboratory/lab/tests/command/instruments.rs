@@ -47,7 +47,7 @@ fn a_study_counts_each_simulation_and_its_results_stay_the_same() {
     assert!(stacks.len() >= 4, "{stacks:?}");
     for (cell, (sum, length)) in stacks {
         let cores = sum / length;
-        // The study's references stay as large as they are: 64 and 80 cores.
+        // The study's machines for comparison keep their 64 and 80 cores.
         assert!(
             [2.0, 4.0, 64.0, 80.0].contains(&cores),
             "{cell:?}: {sum} of {length}"
@@ -87,9 +87,9 @@ fn a_timeline_is_json_for_perfetto_and_is_bounded() {
     is_a_trace_event_file(&file);
 }
 
-/// The rules of "Trace Event Format" for complete and metadata events, and further rules of
-/// Perfetto's reader: no array in an event, numbers of threads that no two processes share, slices
-/// of a thread that are beside or inside one another once their times are whole nanoseconds.
+/// The rules of "Trace Event Format" for complete and metadata events, and further rules of Perfetto's reader. An event
+/// has no array. Two processes do not share the number of a thread. Slices of a thread, with times in whole
+/// nanoseconds, are separate or nested.
 fn is_a_trace_event_file(file: &Value) {
     assert!(file["otherData"].is_object());
     let mut owners = BTreeMap::new();
@@ -114,7 +114,7 @@ fn is_a_trace_event_file(file: &Value) {
                 let tid = number("tid").unwrap_or_else(|| panic!("{event}"));
                 assert_eq!(owners.get(&tid), Some(&pid), "not named before: {event}");
                 assert!(!name.is_empty() && event["cat"].is_string(), "{event}");
-                // Perfetto keeps three digits of a microsecond: there are no more.
+                // Perfetto keeps three decimals of a microsecond, so a time must not have more.
                 let ns = |key: &str| {
                     let us = event[key].as_f64().filter(|us| *us >= 0.0);
                     let ns = us.unwrap_or_else(|| panic!("{event}")) * 1e3;
@@ -151,7 +151,7 @@ fn a_machine_is_counted_probe_by_probe() {
     let args = "machine --on atac-64 --set cores=4 --threads 2 --stats";
     bench.run(args).ok();
     let csv = bench.read("out/machine.stats.csv");
-    // Another machine's stands beside it.
+    // The file of another machine does not replace it.
     bench.run(&args.replace("cores=4", "cores=8")).ok();
     let kept = bench.names("out").into_iter();
     let kept = kept.filter(|name| name.starts_with("machine.atac-64-") && name.ends_with(".csv"));
@@ -169,7 +169,7 @@ fn a_machine_is_counted_probe_by_probe() {
 }
 
 #[test]
-fn where_nothing_is_simulated_nothing_is_counted() {
+fn counts_without_a_simulation_are_refused() {
     let bench = Bench::new();
     bench.refuses(
         "",

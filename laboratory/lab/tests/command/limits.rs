@@ -1,9 +1,9 @@
-//! The command under the limits that batch queues set.
+//! Tests of the command under the limits that batch queues set.
 
 use crate::{Bench, Run};
 use std::process::Command;
 
-/// The command with 4 GB of address space.
+/// Runs the command with 4 GB of address space.
 fn in_four_gigabytes(bench: &Bench, args: &str) -> Run {
     let output = Command::new("sh")
         .args(["-c", "ulimit -v 4194304 && exec \"$@\"", "sh"])

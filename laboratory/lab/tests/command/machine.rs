@@ -3,7 +3,7 @@
 use crate::Bench;
 
 #[test]
-fn a_preset_is_shown_beside_what_was_published() {
+fn a_preset_is_shown_with_published_numbers() {
     let text = Bench::new().run("machine --on westmere-ex").ok().out();
     assert!(
         text.starts_with("simulated (preset westmere-ex, hash "),
@@ -20,7 +20,7 @@ fn a_preset_is_shown_beside_what_was_published() {
             .unwrap_or_else(|| panic!("no {begin:?} in {text}"))
             .clone()
     };
-    // Published and error; simulated only where nothing is published.
+    // These columns are the published number and the error. They are `-` if nothing is published.
     let known = row(&["load", "M", "2", "hops"]);
     assert_eq!(known[6], "400");
     assert!(known[7].ends_with('%'), "{known:?}");
@@ -44,11 +44,11 @@ fn json_has_the_machine_as_it_was_changed() {
     assert_eq!(report["contended"].as_array().unwrap().len(), 2);
     assert!(report["notes"][0].as_str().unwrap().contains("9 threads"));
     assert_eq!(report["latency_errors"], serde_json::Value::Null);
-    // The same again, to the byte.
+    // A second run prints the same bytes.
     assert_eq!(Bench::new().run(json).ok().out(), text);
 }
 
-/// The times of a quick measurement mean nothing; the form of the file and of the comparison is checked.
+/// The times of a quick measurement mean nothing. The test checks the form of the file and of the comparison.
 #[test]
 fn a_preset_of_this_host_is_written_once_and_compared() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! The command as a user meets it: one process a test, its exit status, its
-//! output, its files. No test asserts how long anything took.
+//! Tests of the command as a user runs it. A test checks the exit status, the output and the files. No test asserts a
+//! duration.
 
 mod bad_input;
 mod barrier;
@@ -56,7 +56,7 @@ impl Bench {
         command
     }
 
-    /// Each of these lines, after `begin`, is refused for the reason beside it.
+    /// Checks that each of these lines, after `begin`, is refused with its parts.
     #[track_caller]
     fn refuses(&self, begin: &str, lines: &[(&str, &str)]) {
         for (line, parts) in lines {
@@ -72,8 +72,8 @@ impl Bench {
         names(&self.path(folder))
     }
 
-    /// The results in a folder that stand for the latest run: each is there
-    /// under the machine's name too, and `NAME.ENDING` comes first.
+    /// Returns the names of the latest results in a folder. Checks that each result also has a file with the machine's
+    /// name.
     fn latest(&self, folder: &str, study: &str) -> Vec<String> {
         let names = self.names(folder);
         let machine = names.iter().find_map(|name| {
@@ -103,7 +103,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The records of a journal, one a line: its whole lines without the fingerprints at their beginnings.
+/// The records of a journal: its complete lines, without the fingerprint at the beginning of each line.
 fn unsealed(journal: &str) -> String {
     let whole = journal.rfind('\n').map_or(0, |end| end + 1);
     let records = journal[..whole].split_inclusive('\n');
@@ -116,7 +116,7 @@ fn unsealed(journal: &str) -> String {
 fn sealed(records: &str) -> String {
     let (mut journal, mut last) = (String::new(), String::new());
     for record in records.lines() {
-        // FNV-1a of the fingerprint before and the record.
+        // FNV-1a of the previous fingerprint and the record.
         let bytes = last.bytes().chain(*b" ").chain(record.bytes());
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -153,8 +153,8 @@ impl Run {
         self
     }
 
-    /// Exit status 2, nothing on standard output, and one line that says all
-    /// of `parts`, between which there are bars.
+    /// Checks that the exit status is 2, standard output is empty, and standard error is one line with all of `parts`.
+    /// Bars separate the parts.
     #[track_caller]
     fn refused(self, parts: &str) {
         let (args, err) = (&self.args, self.err());

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 
 #[test]
-fn presets_and_studies_are_listed_and_taken() {
+fn listed_presets_and_studies_are_accepted() {
     let bench = Bench::new();
     for (list, key, some) in [
         ("presets", "cores", "tr3970x"),
@@ -21,7 +21,7 @@ fn presets_and_studies_are_listed_and_taken() {
             assert!(!row[key].is_null(), "{row}");
         }
     }
-    // The refusals name the listed values.
+    // Errors name all listed values.
     let names = |list: &str| {
         let json = bench.run(&format!("{list} --format json")).ok().out();
         let rows: Vec<Value> = serde_json::from_str(&json).unwrap();
@@ -35,7 +35,7 @@ fn presets_and_studies_are_listed_and_taken() {
 }
 
 #[test]
-fn what_was_published_of_a_preset_is_listed_row_by_row() {
+fn published_numbers_of_a_preset_are_listed() {
     let bench = Bench::new();
     let text = bench.run("presets --errors skylake-6700hq").ok().out();
     let json = "presets --errors skylake-6700hq --format json";
@@ -61,7 +61,7 @@ fn completions_name_commands_flags_studies_and_presets() {
         for word in ["predict", "fresh", "completions"] {
             assert!(script.contains(word), "{shell} lacks {word}");
         }
-        // The scripts of fewer shells know the values of flags, and of arguments without one.
+        // Only some shells' scripts know the values of flags, and of arguments without a flag.
         let values: &[&str] = match shell {
             "bash" | "zsh" => &["graviton2-64", "native", "stealing"],
             "fish" => &["graviton2-64", "native"],

@@ -36,7 +36,7 @@ fn predict_and_fit_print_tables() {
 }
 
 #[test]
-fn bad_data_is_named_with_its_line() {
+fn errors_in_data_name_the_line() {
     let bench = Bench::new();
     let header = "machine,core_groups,threads,unit_read,unit_write,unit_comp,block_size,\
                   latency_clocks\n";

@@ -1,10 +1,10 @@
-//! `manycore study models`, on loops so small that a test can wait.
+//! `manycore study models`, on small loops.
 
 use crate::Bench;
 
 const SMALL: &str = "study models --threads 2 --set n=64 --set sizes=64,256 --format csv";
 
-/// The rows of a run, which has `policies` in each of seven loops.
+/// The rows of a run, which has `policies` in each of six loops.
 fn rows(bench: &Bench, more: &str, policies: usize) -> Vec<csv::StringRecord> {
     let csv = bench.run(&format!("{SMALL} {more}")).ok().out();
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
@@ -14,7 +14,7 @@ fn rows(bench: &Bench, more: &str, policies: usize) -> Vec<csv::StringRecord> {
         ("policy", "block_size", "latency_ns")
     );
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    // Two sizes read, two written, and two computations of the middle.
+    // The loops have two sizes that are read, two that are written, and two computations.
     assert_eq!(rows.len(), 6 * policies);
     for row in &rows {
         assert!(row[10].parse::<f64>().unwrap() > 0.0, "{row:?}");
@@ -25,7 +25,7 @@ fn rows(bench: &Bench, more: &str, policies: usize) -> Vec<csv::StringRecord> {
 }
 
 #[test]
-fn every_model_runs_on_a_simulated_machine_and_the_same_again() {
+fn every_model_runs_on_a_simulated_machine_and_repeats_its_numbers() {
     let on = "--on w3225r";
     let first = rows(&Bench::new(), on, 7);
     assert_eq!(first, rows(&Bench::new(), on, 7));
@@ -35,13 +35,13 @@ fn every_model_runs_on_a_simulated_machine_and_the_same_again() {
             .find(|row| (&row[8], &row[4]) == (policy, read));
         found.unwrap()[9].parse::<usize>().unwrap()
     };
-    // Both formulas say that smaller tasks want larger blocks.
+    // Both formulas give larger blocks to smaller tasks.
     assert!(block("published", "64") > block("published", "256"));
     assert!(block("ours", "64") >= block("ours", "256"));
 }
 
 #[test]
-fn natively_all_policies_are_ours() {
+fn native_runs_have_all_policies_but_the_documents() {
     let rows = rows(&Bench::new(), "--set runs=1", 6);
     assert!(
         rows.iter()
@@ -50,7 +50,7 @@ fn natively_all_policies_are_ours() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     Bench::new().refuses(
         "study models",
         &[

@@ -8,7 +8,7 @@ use std::process::Command;
 fn the_program_builds_and_runs_natively_and_simulated() {
     let bench = Bench::new();
     bench.run("new-program my-lock").ok();
-    // The folder of the tests' build, with its dependencies: no network.
+    // The folder of the tests' build has all dependencies, so this build requires no network.
     let target = env!("CARGO_TARGET_TMPDIR");
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
     fs::copy(lock, bench.path("my-lock/Cargo.lock")).unwrap();
@@ -30,13 +30,13 @@ fn the_program_builds_and_runs_natively_and_simulated() {
     assert!(simulated.contains("16 threads: 2048 rounds"), "{simulated}");
     assert!(simulated.contains("cycle stack of 16 cores"), "{simulated}");
     assert!(simulated.contains("cycles waited  lock"), "{simulated}");
-    // The same again.
+    // A second run prints the same.
     assert_eq!(run(&["atac-64", "cores=16"]), simulated);
     assert!(bench.path("my-lock/timeline.json").exists());
 }
 
 #[test]
-fn clippy_tells_an_atomic_that_the_machine_does_not_see() {
+fn clippy_reports_an_atomic_that_the_machine_does_not_see() {
     let bench = Bench::new();
     bench.run("new-program my-lock").ok();
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
@@ -72,7 +72,7 @@ fn clippy_tells_an_atomic_that_the_machine_does_not_see() {
 }
 
 #[test]
-fn what_is_there_stays_as_it_is() {
+fn existing_files_stay_as_they_are() {
     let bench = Bench::new();
     fs::create_dir(bench.path("mine")).unwrap();
     fs::write(bench.path("mine/notes"), "keep").unwrap();

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 const SMALL: &str = "study packing --cores 15,16 --set benchmarks=bt,cg --set programs=intervals \
                      --set intervals=5 --set sweep=1000 --only tp,tp-pinned";
 
-/// The table of a run of it, for all tests.
+/// The table of a run of [`SMALL`], for all tests.
 fn first() -> &'static String {
     static FIRST: OnceLock<String> = OnceLock::new();
     FIRST.get_or_init(|| {
@@ -20,7 +20,7 @@ fn first() -> &'static String {
     })
 }
 
-/// The column of that name.
+/// The number of the column with this name.
 fn column(csv: &str, name: &str) -> usize {
     let head = csv.lines().next().unwrap();
     let at = head.split(',').position(|column| column == name);
@@ -48,7 +48,7 @@ fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
     };
     let ideal = 16.0 / 15.0;
     for program in ["bt", "cg"] {
-        // Bound, one core has two of the threads.
+        // If threads are bound, one core has two of them.
         let pinned = ratio(program, "15", "tp-pinned");
         assert!(
             (pinned / (ideal / 2.0) - 1.0).abs() < 0.03,
@@ -57,7 +57,8 @@ fn packing_loses_what_the_system_model_says_and_every_run_is_verified() {
         let packed = ratio(program, "16", "tp");
         assert!((packed - 1.0).abs() < 0.03, "{program}: {packed}");
     }
-    // Far above the slice idle cores pull; below it, it is as if bound.
+    // If intervals are far longer than the time slice, idle cores pull threads. If they are shorter, threads stay as if
+    // they were bound.
     let (coarse, fine) = (ratio("bt", "15", "tp"), ratio("cg", "15", "tp"));
     assert!((coarse / (ideal / 1.5) - 1.0).abs() < 0.05, "{coarse}");
     assert!((fine / (ideal / 2.0) - 1.0).abs() < 0.05, "{fine}");
@@ -81,7 +82,7 @@ fn the_cores_time_is_all_accounted_for() {
 }
 
 #[test]
-fn runtimes_that_follow_lose_next_to_nothing() {
+fn runtimes_that_follow_the_number_of_cores_lose_almost_nothing() {
     let args = "study packing --cores 15 --set benchmarks=cg --set programs=intervals \
                 --set intervals=10 --set sweep=1000 --only elastic,wrap --format csv";
     let csv = Bench::new().run(args).ok().out();
@@ -119,7 +120,7 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
             (numbers, row[margin].to_owned(), row[steady].to_owned())
         })
     };
-    // Four steps of four phases, after the bodies have been drawn.
+    // The program has four steps of four phases, after it has made the bodies.
     for (numbers, margin, steady) in all("barnes") {
         let [prelude, interval, program, barriers, skipped, settling] = numbers;
         assert_eq!((barriers, skipped, settling), (16.0, 0.0, 0.0));
@@ -127,13 +128,13 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
         assert!((500.0..700.0).contains(&prelude), "{numbers:?}");
         assert!((program / (prelude + 16.0 * interval) - 1.0).abs() < 1e-6);
     }
-    // Six thousand steps of one, after a file has been read.
+    // The program has 6,000 steps of one phase, after it has read a file.
     for (numbers, margin, steady) in all("canneal") {
         let [prelude, interval, program, barriers, skipped, settling] = numbers;
         assert!(barriers == skipped && barriers < 1_000.0, "{numbers:?}");
         assert!(margin.parse::<f64>().unwrap() <= 0.5 && steady == "true");
         assert!((3_000.0..3_500.0).contains(&prelude), "{numbers:?}");
-        // The steps before it settles also belong to the program, with their own times.
+        // The steps before the program settles also count, with their own times.
         assert!(settling > 0.9 * skipped * interval, "{numbers:?}");
         let whole = prelude + settling + (6_000.0 - skipped) * interval;
         assert!((program / whole - 1.0).abs() < 1e-6, "{numbers:?}");
@@ -142,7 +143,7 @@ fn a_run_is_steady_and_a_short_program_is_run_whole() {
 }
 
 #[test]
-fn the_same_again_has_the_same_hash() {
+fn runs_repeat_their_hash() {
     let run = || {
         let bench = Bench::new();
         let args = "study packing --set threads=4 --cores 3 --set benchmarks=bt --set programs=intervals \
@@ -155,7 +156,7 @@ fn the_same_again_has_the_same_hash() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     let bench = Bench::new();
     bench.refuses(
         "study packing",
@@ -176,11 +177,11 @@ fn what_cannot_be_is_refused() {
     assert!(bench.names("").is_empty());
 }
 
-/// Programs of the user: a right one, one without the expected output, and an endless one; and a
-/// library that claims to be ours.
+/// The user has three programs: one is correct, one lacks the expected output, and one is endless. A library claims to
+/// be manycore's.
 #[cfg(target_os = "linux")]
 #[test]
-fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
+fn compiled_programs_run_in_all_modes_and_are_verified() {
     let bench = Bench::new();
     let folder = bench.path("programs");
     std::fs::create_dir(&folder).unwrap();
@@ -232,7 +233,7 @@ fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
             .iter()
             .all(|way| modes.contains(way))
     );
-    // A library that does not say what it is was not used.
+    // A library without that output counts as not used.
     assert!(compiled(
         "../ours.so",
         &["-shared", "-fPIC"],
@@ -246,7 +247,7 @@ fn compiled_programs_are_run_in_all_ways_and_asked_whether_they_are_right() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_compiled_programs_cannot_be_asked_is_refused() {
+fn impossible_requests_for_compiled_programs_are_refused() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("empty")).unwrap();
     bench.refuses(
@@ -328,7 +329,7 @@ fn a_table_of_packed_programs_becomes_a_figure() {
     ] {
         assert!(svg.contains(part), "no {part}");
     }
-    // Nothing replaces another figure of the same command.
+    // A command does not replace a figure that it has written itself.
     fs::create_dir(bench.path("more")).unwrap();
     fs::write(bench.path("more/guests.csv"), &table).unwrap();
     bench

@@ -51,7 +51,7 @@ fn the_goals_are_printed() {
             .unwrap_or_else(|| panic!("{words}: {text}"))
             .to_owned()
     };
-    // All threads take the same time.
+    // Both numbers of threads take the same time.
     let slower = line("best of fewer threads");
     assert!(
         slower.contains("0 of 1 cells above") && slower.contains(" reached"),
@@ -75,7 +75,7 @@ fn the_goals_are_printed() {
     );
     let first = line("over ten steady ones");
     assert!(first.contains("2 of 2 cells above; worst 3.0"), "{first}");
-    // The table is drawn again.
+    // `figure` draws the table.
     bench.run(&format!("{args} --out out")).ok();
     bench.run("figure out/peers.csv --out drawn").ok();
     let figure = std::fs::read_to_string(bench.path("drawn/peers.svg")).unwrap();
@@ -98,7 +98,7 @@ fn a_binary_that_fails_is_a_row_with_its_reason() {
     let reason = |peer: &str| -> String {
         let row = rows.iter().find(|row| &row[4] == peer);
         let row = row.unwrap_or_else(|| panic!("{csv}"));
-        // No order ended well, and there is no time.
+        // No order succeeded, so there is no time.
         assert_eq!((&row[6], &row[8]), ("0", ""), "{csv}");
         row[13].to_owned()
     };

@@ -1,5 +1,5 @@
-//! Results that say where they come from, and that nothing overwrites: names by
-//! machine, locks, journals, and processes that are killed.
+//! Results state their origin, and nothing overwrites them. The tests are about names by machine, locks, journals, and
+//! killed processes.
 
 use crate::{Bench, sealed, unsealed};
 use serde_json::Value;
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// A study of an instant.
+/// A study that takes an instant.
 const STUDY: &str = "study block-size --threads 1 --seed 7 --set n=8 --set reads=64 --set \
                      writes=64 --set comps=64 --set rounds=1 --set blocks=1,2";
 
-/// The first cell of this one takes an instant, the second one minutes.
+/// The first cell of this study takes an instant, the second takes minutes.
 pub(crate) const LONG: &str = "study block-size --threads 1 --set n=8 --set tasks=folded,tiny --set \
                     tiny-n=2^24 --set blocks=1,2 --set reads=64 --set comps=64 --set writes=64 \
                     --set seconds=1000000";
@@ -23,7 +23,7 @@ fn start(bench: &Bench, line: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// As `kill -9` does.
+/// Kills a process as `kill -9` does.
 fn kill(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
@@ -45,7 +45,7 @@ fn wait_for_records(bench: &Bench, name: &str, count: usize) -> PathBuf {
     }
 }
 
-/// The whole lines of a journal below its first.
+/// The complete lines of a journal after its first line.
 fn records(journal: &PathBuf) -> Vec<String> {
     let text = fs::read_to_string(journal).unwrap_or_default();
     unsealed(&text).lines().skip(1).map(str::to_owned).collect()
@@ -72,7 +72,7 @@ fn two_machines_leave_both_results() {
 }
 
 #[test]
-fn a_folder_is_one_processs_until_it_ends() {
+fn a_folder_belongs_to_one_process_until_the_process_ends() {
     let bench = Bench::new();
     let first = start(&bench, LONG);
     wait_for_records(&bench, "block-size", 1);
@@ -86,7 +86,7 @@ fn a_folder_is_one_processs_until_it_ends() {
 }
 
 #[test]
-fn a_journal_of_another_build_is_not_mixed_in() {
+fn a_journal_of_another_build_is_refused() {
     let bench = Bench::new();
     let first = start(&bench, LONG);
     let path = wait_for_records(&bench, "block-size", 1);
@@ -101,15 +101,14 @@ fn a_journal_of_another_build_is_not_mixed_in() {
         .refused(&format!("{name} | build 0123 | --fresh"));
 }
 
-/// The machine and the first cell of the first study are kept; the next
-/// process begins with the second cell.
+/// Journals keep the machine and the first cell of the first study. The next process begins with the second cell.
 #[test]
-fn a_killed_report_loses_the_cell_under_way_and_no_other() {
+fn a_killed_report_loses_only_the_current_cell() {
     let bench = Bench::new();
     let first = start(&bench, "report --quick");
     wait_for_records(&bench, "block-size", 1);
     kill(first);
-    // The page has its first section since then, and says what is to come.
+    // The page has its first section, and lists the unfinished studies.
     let page = bench.read("out/report.html");
     for part in ["id=\"the-machine\"", "Still being measured: block-size, "] {
         assert!(page.contains(part), "{page} lacks {part}");

@@ -1,5 +1,4 @@
-//! `manycore study robustness` and `streamcluster`, on teams so small that a
-//! test can wait.
+//! `manycore study robustness` and `streamcluster`, on small teams.
 
 use crate::Bench;
 use crate::barrier::{meta, records};
@@ -17,21 +16,21 @@ fn a_slower_network_shows() {
         let row = all.find(|row| (&row[4], &row[5]) == (parameter, value));
         row.unwrap_or_else(|| panic!("{csv}"))[6].parse().unwrap()
     };
-    // Each wait gets longer by what the message takes longer.
+    // Each wait gets longer by the message's additional time.
     let own = total("transport", "5");
     let longer = total("transport", "20000") - own;
-    // Except for the last member's beginning.
+    // The last member's beginning is an exception.
     assert!((longer / (10.0 * 19_995.0) - 1.0).abs() < 1e-3, "{longer}");
     assert_eq!(total("controller", "10"), own);
     assert!(total("controller", "20") > own + 250.0);
     assert!(total("check", "30") > own);
-    // Receivers that take a third of the time that the transport then adds.
+    // The receivers take a third of the time that the transport adds.
     let (near, far) = (
         total("slow-receivers", "5"),
         total("slow-receivers", "20000"),
     );
     assert!((1.8..2.05).contains(&(far / near)), "{near} and {far}");
-    // The barrier that it is compared with, once.
+    // The barrier for comparison has one row.
     let others = rows.iter().filter(|row| &row[4] == "none");
     assert_eq!(
         others.map(|row| row[7].to_owned()).collect::<Vec<_>>(),
@@ -40,7 +39,7 @@ fn a_slower_network_shows() {
 }
 
 #[test]
-fn the_thesis_numbers_are_put_beside_each_other() {
+fn the_thesis_numbers_are_shown_together() {
     let args = "study robustness --cores 64 --only loop,sense --set episodes=10 \
                 --set transport=200,20000 --set controller=200 --set check=3";
     let bench = Bench::new();
@@ -51,9 +50,9 @@ fn the_thesis_numbers_are_put_beside_each_other() {
         let row = rows.find(is).unwrap_or_else(|| panic!("{text}"));
         row.split_whitespace().collect()
     };
-    // A wait takes what the closed form says of 64 cores: 638 cycles.
+    // A wait takes 638 cycles, as the closed form says for 64 cores.
     assert_eq!(row("transport", "5")[3], "638");
-    // Times the sense-reversing barrier's.
+    // The total relative to the sense-reversing barrier's.
     assert_eq!(row("controller", "200")[5], "1.70");
     assert_eq!(
         meta(&bench, "robustness")["hash"].as_str().unwrap().len(),
@@ -80,7 +79,7 @@ fn streamclusters_answer_is_everywhere_the_same() {
             .all(|row| row[7] == rows[0][7] && row[7].len() == 16),
         "{csv}"
     );
-    // PARSEC's own count.
+    // PARSEC itself counts 1,107 waits of each member.
     assert!(rows.iter().all(|row| &row[9] == "1107"), "{csv}");
     assert_eq!(run("--cores 2,4").1, hash);
     let (native, _) = run("--cores 2 --on native --set runs=1");
@@ -93,7 +92,7 @@ fn streamclusters_answer_is_everywhere_the_same() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     let bench = Bench::new();
     bench.refuses(
         "study",

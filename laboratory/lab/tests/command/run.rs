@@ -88,7 +88,7 @@ fn orders_are_run_side_by_side_and_the_output_is_shown_once() {
         (1..6).all(|order| rows[order].starts_with(&format!("{order},7,true,9,1,"))),
         "{five}"
     );
-    // An order is the machine with a seed, beside whatever others.
+    // An order is the machine with a seed. Other orders do not change its result.
     run("--orders 4-5 --quiet --stats=two.csv");
     let two = bench.read("two.csv");
     assert_eq!(two.lines().skip(1).collect::<Vec<_>>(), rows[4..]);

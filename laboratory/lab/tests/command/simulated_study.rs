@@ -1,5 +1,4 @@
-//! `manycore study block-size --on PRESET`, on loops so small that a test can
-//! wait.
+//! `manycore study block-size --on PRESET`, on small loops.
 
 use crate::{Bench, Run};
 use serde_json::Value;
@@ -23,7 +22,7 @@ fn the_csv_has_the_same_columns_in_cycles() {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(reader.headers().unwrap().len(), 16);
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    // 3 blocks under our pool and the document's, and 7 partitioners.
+    // The rows have 3 blocks under manycore's pool and under the document's pool, and 7 partitioners.
     assert_eq!(rows.len(), 2 * (3 + 3 + 7));
     for row in &rows {
         assert_eq!((&row[0], &row[1], &row[2]), ("simulated", "w3225r", "1"));
@@ -37,7 +36,7 @@ fn the_csv_has_the_same_columns_in_cycles() {
 }
 
 #[test]
-fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
+fn runs_repeat_their_hash_and_another_machine_changes_it() {
     let first = Bench::new();
     small(&first, "").ok();
     let meta = meta(&first);
@@ -45,7 +44,7 @@ fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
     assert_eq!(hash.len(), 16, "{meta}");
     let of_cell = &meta["hashes"]["folded 64/64/1024, 2 threads"];
     assert_eq!(of_cell["document=8"].as_str().unwrap().len(), 16);
-    // The effective machine, all of it.
+    // The configuration has the whole machine with its changes.
     let chip = meta["config"]["chip"].as_str().unwrap();
     assert!(chip.contains("threads-per-core = 2"), "{chip}");
 
@@ -60,12 +59,12 @@ fn the_same_again_has_the_same_hash_and_another_machine_has_not() {
 }
 
 #[test]
-fn given_tables_are_compared_with() {
+fn given_tables_are_compared_with_the_simulation() {
     let bench = Bench::new();
     let mut csv = String::from(
         "machine,core_groups,threads,unit_read,unit_write,unit_comp,n,block_size,latency_clocks\n",
     );
-    // One block takes longest: then a thread idles.
+    // A single block takes longest, since one thread idles.
     for (block, latency) in [(1, 200), (8, 100), (64, 900)] {
         csv += &format!("W-3225R,1,2,64,64,1024,64,{block},{latency}\n");
     }
@@ -73,7 +72,7 @@ fn given_tables_are_compared_with() {
     let text = small(&bench, "--set tables=tables.csv").ok().out();
     let ranks = "rank correlation of latency over block size";
     assert!(text.contains(ranks), "{text}");
-    // Without them there is nothing to compare with.
+    // Without tables there is no comparison.
     let text = small(&bench, "").ok().out();
     assert!(!text.contains(ranks), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `manycore study sleep`, on inputs so small that a test can wait.
+//! `manycore study sleep`, on small inputs.
 
 use crate::barrier::records;
 use crate::{Bench, Run, sealed, unsealed};
@@ -43,7 +43,7 @@ fn the_csvs_are_tidy() {
 }
 
 #[test]
-fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
+fn runs_repeat_their_hash_and_another_seed_changes_it() {
     let run = |more: &str| {
         let bench = Bench::new();
         let line = format!("--only quick-sort,packed,no-inactive {more}");
@@ -112,14 +112,14 @@ fn this_host_is_measured() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupted_study_goes_on_where_it_was() {
+fn an_interrupted_study_continues_where_it_stopped() {
     let bench = Bench::new();
     // A short cell, then a long one.
     let args = "study sleep --on dahu --threads 1 --only join-recursively,quick-sort,packed,split \
                 --set runs=50 --format csv";
     let (path, _) = crate::study::interrupted(&bench, args);
 
-    // Its contents are kept: the test marks them, and finds the mark in the results.
+    // The journal's contents are kept. The test marks them, and finds the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, lines) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
@@ -141,7 +141,7 @@ fn an_interrupted_study_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     let bench = Bench::new();
     bench.refuses(
         "study sleep",

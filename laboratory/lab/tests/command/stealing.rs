@@ -16,8 +16,8 @@ fn the_csv_is_tidy_and_nothing_beats_the_ideal() {
     let head = "world,machine,cores,distribution,discipline,tasks,task_cycles,makespan,ideal,\
                 steals,messages,unit,";
     assert!(csv.starts_with(head), "{csv}");
-    // Five disciplines in five distributions, the two that are asked also with prompt answers;
-    // and two of them in two distributions with twelve times as many tasks.
+    // The rows have five disciplines in five distributions. Two disciplines with requests also have rows with prompt
+    // answers. Two disciplines have rows in two distributions with twelve times as many tasks.
     let (many, rows): (Vec<_>, Vec<_>) =
         (records(&csv).into_iter()).partition(|row| &row[5] == "192");
     assert_eq!((rows.len(), many.len()), (5 * 5 + 2 * 5, 2 * 2), "{csv}");
@@ -31,7 +31,7 @@ fn the_csv_is_tidy_and_nothing_beats_the_ideal() {
 }
 
 #[test]
-fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
+fn runs_repeat_their_hash_and_another_seed_changes_it() {
     let hash = |more: &str| {
         let bench = Bench::new();
         let text = run(&bench, more).ok().out();
@@ -48,7 +48,7 @@ fn the_same_again_has_the_same_hash_and_another_seed_has_not() {
 }
 
 #[test]
-fn prompt_answers_are_measured_beside_late_ones() {
+fn prompt_and_late_answers_are_measured() {
     let bench = Bench::new();
     let args = "study stealing --cores 16 --set tasks=8 --set task-cycles=50000 \
                 --set distributions=half,quarter --only offer-cas,random --format csv";
@@ -73,7 +73,7 @@ fn this_host_is_measured() {
                 --set task-cycles=20000 --set distributions=half --format json";
     let run = Bench::new().run(args);
     if run.err().contains("there are 1 CPUs") {
-        return; // Two workers would share one.
+        return; // Two workers would share a CPU.
     }
     let json: Value = serde_json::from_str(&run.ok().out()).unwrap();
     for row in json["rows"].as_array().unwrap() {
@@ -83,7 +83,7 @@ fn this_host_is_measured() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     let bench = Bench::new();
     run(&bench, "--only rand").refused("--only | `rand` | offer-cas");
     run(&bench, "--set distributions=skew").refused("--set distributions | total-skew");

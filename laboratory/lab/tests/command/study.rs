@@ -1,4 +1,4 @@
-//! `manycore study block-size`, on loops so small that a test can wait.
+//! `manycore study block-size`, on small loops.
 
 #[cfg(unix)]
 use crate::provenance::LONG;
@@ -8,7 +8,7 @@ use std::fs;
 #[cfg(unix)]
 use std::{path::PathBuf, process::Stdio};
 
-/// Every task, in an instant.
+/// A study of every task that takes an instant.
 const TINY: &str = "study block-size --threads 1,2 --seed 7 --set n=40 --set reads=64 --set writes=64,128 --set comps=64,2^60 --set rounds=4";
 
 fn tiny(bench: &Bench, more: &str) -> Run {
@@ -70,9 +70,9 @@ fn the_csv_is_tidy() {
         ]
     );
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    // 4 folded and 2 opaque unit tasks (an opaque task cannot do 2^60 additions; of 2 x 2 sizes the
-    // star leaves out the task that varies two), 3 irregular tasks, and the tiny one; 6 blocks (1
-    // to 32) and 7 partitioners each.
+    // There are 3 folded and 2 opaque unit tasks, 3 irregular tasks, and the tiny one. Of 2 x 2 sizes the star leaves
+    // out the task that varies both. An opaque task cannot do 2^60 additions. Each task has 6 blocks (1 to 32) and 7
+    // partitioners.
     let cells = (3 + 2 + 3 + 1) * 2;
     assert_eq!(rows.len(), cells * 13);
     for row in &rows {
@@ -94,7 +94,7 @@ fn json_holds_everything_and_the_figure_is_well_formed() {
     let printed = tiny(&bench, "--only folded,adaptive,static --format json").ok();
     let json: Value = serde_json::from_str(&printed.out()).unwrap();
     assert_eq!(json["study"], "block-size");
-    // 3 cells, 2 thread counts; 6 blocks and 2 partitioners.
+    // There are 3 tasks and 2 numbers of threads, each with 6 blocks and 2 partitioners.
     assert_eq!(json["rows"].as_array().unwrap().len(), 3 * 2 * 8);
     assert_eq!(json["regrets"].as_array().unwrap().len(), 3 * 2 * 2);
     let names = ["partitioner", "geometric_mean_regret", "worst"];
@@ -169,12 +169,12 @@ fn blocks_and_partitioners_can_be_chosen() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupted_study_goes_on_where_it_was() {
+fn an_interrupted_study_continues_where_it_stopped() {
     let bench = Bench::new();
     let (path, err) = interrupted(&bench, LONG);
     assert!(err.contains("of 2 cells"), "{err}");
 
-    // Its contents are kept: the test marks them, and finds the mark in the results.
+    // The journal's contents are kept. The test marks them, and finds the mark in the results.
     let text = unsealed(&fs::read_to_string(&path).unwrap());
     let (measurer, records) = text.split_once('\n').unwrap();
     let mut first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
@@ -199,8 +199,8 @@ fn an_interrupted_study_goes_on_where_it_was() {
     assert!(!path.exists());
 }
 
-/// Runs a study and presses ctrl-C once something is in its journal: where that
-/// is, and what the command said.
+/// Runs a study and presses ctrl-C once its journal has a record. Returns the journal's path, and the text on standard
+/// error.
 #[cfg(unix)]
 pub(crate) fn interrupted(bench: &Bench, line: &str) -> (PathBuf, String) {
     let child = bench
@@ -214,10 +214,10 @@ pub(crate) fn interrupted(bench: &Bench, line: &str) -> (PathBuf, String) {
     let ended = child.wait_with_output().unwrap();
     let err = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(130), "{err}");
-    // A slow machine shows progress too.
+    // On a slow machine there is progress before the last line.
     let last = err.lines().last().unwrap();
     assert!(last.contains(&journal), "{err}");
-    // Nothing but the journal: no file is half done.
+    // Only the journal exists, and no incomplete file.
     assert_eq!(bench.names("out"), [journal.as_str()]);
     (bench.path("out").join(&journal), err)
 }
@@ -230,7 +230,7 @@ fn wait_for_journal(bench: &Bench) -> String {
         for entry in entries.flatten() {
             let name = entry.file_name().into_string().unwrap();
             let text = fs::read_to_string(entry.path()).unwrap_or_default();
-            // The first line names its owner.
+            // The first line names the journal's owner.
             if name.ends_with(".journal") && text.lines().count() > 1 {
                 return name;
             }

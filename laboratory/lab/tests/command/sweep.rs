@@ -1,4 +1,4 @@
-//! Sweeps: one table, whether one process measured it or several shards did.
+//! Sweeps. One process and several shards measure the same table.
 
 use crate::{Bench, Run, sealed, unsealed};
 use std::fs;
@@ -13,7 +13,7 @@ fn sweep(bench: &Bench, more: &str) -> Run {
 fn journal(bench: &Bench, folder: &str) -> PathBuf {
     let names = bench.names(folder);
     let journal = names.iter().find(|name| name.ends_with(".journal"));
-    bench.path(folder).join(journal.expect("one is kept"))
+    bench.path(folder).join(journal.expect("a journal is kept"))
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn shards_give_the_table_of_one_process_although_one_died() {
     };
     merge(&[one]).refused("3 of 6 points | optical.transport=5, episodes=20");
 
-    // As if the first had been killed while it wrote its third point.
+    // The first shard's journal looks as if the process was killed while it wrote its third point.
     let text = fs::read_to_string(one).unwrap();
     fs::write(one, &text[..text.len() - 20]).unwrap();
     merge(&[one, two]).refused("1 of 6 points");
@@ -52,7 +52,7 @@ fn shards_give_the_table_of_one_process_although_one_died() {
     assert_eq!(merge(&[one, two, one]).ok().out(), whole);
     let read = |name: &str| bench.read(name);
     assert_eq!(read("merged/barrier.sweep.csv"), whole);
-    // Another sweep replaces the latest, and nothing else.
+    // Another sweep replaces only the latest table.
     let kept = journal(&bench, "whole").with_extension("csv");
     let line = format!("{STUDY} --sweep episodes=10 --out whole --format csv");
     let latest = bench.run(&line).ok().out();
@@ -77,7 +77,7 @@ fn shards_give_the_table_of_one_process_although_one_died() {
     let result = text.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("result.journal"), sealed(&result)).unwrap();
     merge(&[one, "result.journal"]).refused("result.journal | another result");
-    // The same change, by a user without knowledge of fingerprints.
+    // The same change, without new fingerprints.
     let damaged = fs::read_to_string(one).unwrap();
     let damaged = damaged.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("damaged.journal"), damaged).unwrap();
@@ -96,7 +96,7 @@ fn machines_and_seeds_are_swept() {
 }
 
 #[test]
-fn what_seeds_move_has_an_interval() {
+fn numbers_that_depend_on_the_seed_have_intervals() {
     let bench = Bench::new();
     let line = "study stealing --on atac-64 --cores 4 --sweep seed=1,2,3 --format csv";
     let csv = bench.run(line).ok().out();
@@ -106,7 +106,7 @@ fn what_seeds_move_has_an_interval() {
         .map(|line| line.split(',').collect())
         .collect();
     assert_eq!(lines[0][0], "seeds");
-    // As many rows as one seed has, each of three.
+    // There are as many rows as one seed has. Each row is the mean of three seeds.
     assert_eq!(3 * (lines.len() - 1), csv.lines().count() - 1, "{seeds}");
     assert!(lines[1..].iter().all(|row| row[0] == "3"), "{seeds}");
     let mean = lines[0].iter().position(|name| *name == "makespan");
@@ -131,7 +131,7 @@ fn orders_have_a_sentence_with_intervals_and_end_when_it_is_decided() {
     let means = bench.read("out/barrier.sweep.orders.csv");
     assert!(means.starts_with("orders,"), "{means}");
     let ratios = bench.read("out/barrier.sweep.ratios.csv");
-    // Single episodes are apart: they have no time to compare.
+    // Single episodes have no time to compare.
     assert_eq!(ratios.lines().count(), 3, "{ratios}");
     let channel = ratios
         .lines()
@@ -141,7 +141,7 @@ fn orders_have_a_sentence_with_intervals_and_end_when_it_is_decided() {
         "{ratios}"
     );
 
-    // An order moves the number of tasks that a search finds, and they are compared nevertheless.
+    // An order changes the number of tasks that a search finds. The rows are compared nevertheless.
     let search = "study graph --cores 4 --set scale=6 --set programs=components --only random,ours";
     let search = format!("{search} --orders 3 --versus discipline=random --out search");
     bench.run(&search).ok();

@@ -94,8 +94,8 @@ fn machines(machine: &Config, orders: Orders) -> anyhow::Result<Vec<(u64, Config
     })
 }
 
-/// The runs in their order, and the error that ended them early. With `until`, as many runs as suffice: the number does
-/// not depend on the host.
+/// Returns the runs in their order, and the error that ended them early. With `until`, makes as many runs as suffice.
+/// Their number does not depend on the host.
 fn simulate(
     args: &RunArgs,
     machines: &[(u64, Config)],
@@ -139,7 +139,7 @@ fn keep<T>(
     failed
 }
 
-/// Drops the runs after the first ones that suffice. Returns whether there are such first ones.
+/// Keeps the fewest first runs that suffice, and drops the others. Returns whether the runs suffice.
 fn cut_when_narrow(runs: &mut Vec<OrderRun>) -> bool {
     let enough = (FEWEST..=runs.len()).find(|&count| is_narrow(&runs[..count]));
     enough.inspect(|&count| runs.truncate(count)).is_some()
@@ -201,7 +201,7 @@ fn regions(all: &[Region]) -> Vec<(String, u64)> {
     sums
 }
 
-/// Whether the interval of the mean of the first region's cycles is narrow enough. Without a region: of all cycles.
+/// Whether the interval of the mean of the first region's cycles is narrow enough. Without a region, all cycles count.
 fn is_narrow(runs: &[OrderRun]) -> bool {
     let timed = summary::timed(runs);
     let first = timed.get(1).or(timed.first());

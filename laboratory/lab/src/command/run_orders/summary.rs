@@ -189,7 +189,7 @@ mod tests {
         let runs = [run(1, 100, true), run(2, 110, true), run(3, 120, true)];
         let machine = Config::preset("dahu").unwrap();
         let text = text(&runs, &machine);
-        // 110, and t(0.975, 2) = 4.303 times 10 over the root of 3.
+        // The mean is 110. The interval is t(0.975, 2) = 4.303 times 10, divided by the root of 3.
         let words = "mean 110 (95% interval 85 to 135), least 100, most 120";
         assert!(
             text.contains(words) && text.contains("region       median 55"),

@@ -66,7 +66,7 @@ pub(super) fn preset(
     }
     let first = draft.clone();
     for (class, &ns) in classes.iter().enumerate() {
-        // The first two groups, as if they were at this distance.
+        // The first two groups are simulated as if they were at this distance.
         draft.ways[class] = solve(ns, |cycles| {
             let mut draft = first.clone();
             draft.ways.fill(cycles);
@@ -138,7 +138,7 @@ mod tests {
         );
         let falling = |cycles: u64| Ok(4_000.0 / cycles as f64);
         assert!(solve(10.0, falling).unwrap().abs_diff(400) < 8);
-        // Out of reach.
+        // No number of cycles is so short.
         assert_eq!(solve(0.0, |cycles| Ok(5.0 + cycles as f64)).unwrap(), 1);
     }
 }

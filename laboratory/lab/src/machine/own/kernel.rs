@@ -1,4 +1,4 @@
-//! What the operating system charges.
+//! The prices of the operating system.
 
 use crate::machine::team;
 use manycore_platform::{Futex, Native, Platform, ThreadSpec};
@@ -44,7 +44,7 @@ pub(super) fn refused_wait() -> f64 {
 pub(super) fn yield_shared(cpu: &[usize]) -> io::Result<f64> {
     let places = [cpu.to_vec(), cpu.to_vec()];
     let times = team::run_on::<Native, _>(&places, |_| yield_alone())?;
-    // While one thread makes its calls, so does the other: each time is that of both.
+    // Both threads make their calls at the same time, so each of the two times covers the calls of both.
     Ok(times.iter().sum::<f64>() / 4.0)
 }
 

@@ -21,7 +21,7 @@ const ASLEEP: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis
 pub(super) struct Caches {
     pub(super) bytes: [usize; 3],
     pub(super) ways: [usize; 3],
-    /// Whether the system says them all.
+    /// Whether the system reports all sizes.
     pub(super) are_known: bool,
     /// The bytes of the last level that a program can use.
     pub(super) reached: usize,
@@ -158,7 +158,7 @@ impl Measured {
                 "cas",
                 repeat(&|_| _ = word.compare_exchange(0, 0, relaxed, relaxed)),
             ),
-            // Without the store the compiler makes one fence of many.
+            // Without the store the compiler would merge the fences into one.
             (
                 "fence",
                 repeat(&|value| {

@@ -307,12 +307,12 @@ impl Draft {
         self.add("timer-slack", ns(slack), from);
     }
 
-    /// Without comments, for a simulation.
+    /// The preset without comments, for a simulation.
     pub(super) fn plain(&self) -> String {
         self.write(false)
     }
 
-    /// The file.
+    /// The text of the file.
     pub(super) fn text(&self) -> String {
         self.write(true)
     }

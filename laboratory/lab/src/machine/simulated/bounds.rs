@@ -41,7 +41,8 @@ fn contended_increments_cost_what_downs_measured() {
     }
 }
 
-/// The error of each preset on rows that none of its values was chosen by, and the number of rows.
+/// Each preset has rows that no value was fitted to. The numbers are these rows, their median error and their worst
+/// error.
 #[test]
 fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     for (preset, rows, median, worst) in [
@@ -61,13 +62,13 @@ fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     }
 }
 
-/// The presets whose prices include the cost of a core that waits for a word, against results of other programs on
-/// the same machines.
+/// These presets have a price for a core that waits for a word. They are compared with results of other programs on the
+/// same machines.
 #[test]
 fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
     let names = ["tr3970x", "kunpeng-920", "dahu", "milan-7r13x2"];
     let mut configs = names.map(|name| Config::preset(name).unwrap());
-    // Their bandwidths have tests of their own.
+    // The presets' bandwidths have tests of their own.
     configs
         .iter_mut()
         .for_each(|config| config.core.overlap = None);
@@ -91,7 +92,7 @@ fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
     }
 }
 
-/// A bandwidth that was measured on the real machine, and that no value was fitted to.
+/// Checks a bandwidth that was measured on the real machine. No value was fitted to it.
 fn triad_is_within_15_percent(preset: &str, kernel: Kernel, cores: usize) {
     let config = Config::preset(preset).unwrap();
     let found = stream::measure(&config, kernel, cores).unwrap().value;

@@ -41,8 +41,8 @@ impl Buffer {
         &self.pages[word / WORDS].0[word % WORDS]
     }
 
-    /// Returns `count` lines whose home is `core`. The thread of `core` must call this: on machines that place a page
-    /// at its first use, asking for a line's home claims the page.
+    /// Returns `count` lines with `core` as their home. The thread of `core` must call this. On machines that place a
+    /// page at its first use, the query for a line's home claims the page.
     pub(super) fn at_home(&self, config: &Config, core: usize, count: usize) -> Vec<usize> {
         let numbers = self.numbers();
         let at_home = numbers.filter(|&number| is_home(config, self.line(number), core));
@@ -50,7 +50,7 @@ impl Buffer {
     }
 }
 
-/// Lines to search for a line that is at home with a given core.
+/// The number of lines to search for one line that is at home with a given core.
 pub(super) fn lines_a_home(config: &Config) -> usize {
     match (config.coherence.home, &config.network) {
         (Home::FirstTouch, Network::Groups { .. }) => 1,

@@ -1,5 +1,5 @@
-//! Threads that increment one counter, as in T. Downs, "A Concurrency Cost
-//! Hierarchy": what an increment costs each of them.
+//! The cost of an increment for each of several threads that increment one counter, as in T. Downs, "A Concurrency Cost
+//! Hierarchy".
 
 use super::buffer::{Buffer, Word};
 use super::latency::Operation;
@@ -10,7 +10,7 @@ use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
 use std::sync::Arc;
 
-/// Cycles in which the threads increment, first unmeasured, then measured.
+/// The cycles of increments before the measurement, and the cycles of the measurement.
 const WARM_UP: u64 = 200_000;
 const WINDOW: u64 = 1_000_000;
 
@@ -25,9 +25,9 @@ pub(super) fn measure(
 ) -> Result<Run<f64>, SimulationError> {
     let name = format!("contended {}, {threads} threads", operation.name());
     instrument::run(Simulation::new(config), &name, || {
-        // The counter has its lines, and its page, to itself.
+        // The counter does not share its cache line or its page.
         let counter = Arc::new(Buffer::new(config, 1));
-        // By then the last thread has started.
+        // The last thread has started before `start`.
         let start = Simulated::now() + 2 * threads as u64 * config.os.spawn + WARM_UP;
         let team: Vec<_> = (0..threads)
             .map(|core| {
@@ -40,7 +40,7 @@ pub(super) fn measure(
     })
 }
 
-/// Increments from `start` on; returns the number of increments within the window.
+/// Increments from `start` on. Returns the number of increments within the window.
 fn hammer(counter: &Word, operation: Operation, start: u64) -> u64 {
     while Simulated::now() < start {
         Simulated::compute(1_000);

@@ -10,7 +10,7 @@ pub(super) struct Distance {
     pub(super) requester: usize,
     /// The core that has the line and is its home.
     pub(super) holder: usize,
-    /// A third core, as near to the holder as possible; `None` if the machine has two.
+    /// A third core, as near to the holder as possible. `None` if the machine has only two cores.
     pub(super) second: Option<usize>,
 }
 
@@ -76,8 +76,8 @@ fn between(config: &Config, a: usize, b: usize, farthest: usize) -> Option<(usiz
     }
 }
 
-/// Hops on the mesh, which has one core on each tile. Between two sockets: the hops from `a` to the
-/// place that `b` has on its own mesh.
+/// The number of hops on the mesh, which has one core on each tile. Between two sockets, counts the hops from `a` to
+/// the place that `b` has on its own mesh.
 pub(super) fn mesh_hops(config: &Config, a: usize, b: usize) -> usize {
     let width = config.mesh_width().unwrap_or(1) as usize;
     let in_socket = |core: usize| match &config.network {
@@ -97,8 +97,8 @@ fn farthest(config: &Config) -> usize {
         .unwrap_or(0)
 }
 
-/// Another hardware thread of the holder's core, else one of the holder's group, else any. `Config`
-/// counts hardware threads as cores.
+/// Returns another hardware thread of the holder's core, or else of the holder's group, or else any. `Config` counts
+/// hardware threads as cores.
 fn beside(config: &Config, holder: usize, requester: usize) -> Option<usize> {
     let (threads, group) = (
         config.threads_per_core as usize,

@@ -16,7 +16,7 @@ pub(crate) struct PresetErrors {
     pub(crate) fitted: Option<Errors>,
     /// The errors over the other rows.
     pub(crate) unseen: Option<Errors>,
-    /// The worst of the other rows.
+    /// The row with the worst error among the other rows.
     pub(crate) worst: Option<Row>,
     /// All rows with a published number.
     pub(crate) rows: Vec<Row>,
@@ -47,7 +47,7 @@ impl Row {
 }
 
 impl SimulatedReport {
-    /// All that was measured.
+    /// All measured rows.
     pub(super) fn compared(&self) -> Vec<Row> {
         let local = self.local.iter();
         let local =
@@ -78,8 +78,8 @@ impl SimulatedReport {
 }
 
 impl PresetErrors {
-    /// Simulates what was published of each machine, all of it side by side; `progress` hears
-    /// what is begun.
+    /// Simulates the published measurements of each machine, all side by side. `progress` gets the name of each
+    /// simulation that begins.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ mod tests {
         let config = Config::preset("skylake-6700hq").unwrap();
         let report = measure(&config, &[], &mut |_| ()).unwrap();
         let errors = PresetErrors::of(&report);
-        // Counters by 1, 2 and 4 threads were fitted, those by 3 were not.
+        // The counters of 1, 2 and 4 threads were fitted, but not those of 3 threads.
         let [fitted, unseen] = [errors.fitted, errors.unseen].map(Option::unwrap);
         assert_eq!((fitted.compared, unseen.compared), (6, 2));
         assert_eq!(errors.unseen, report.unseen_errors);
@@ -156,7 +156,7 @@ mod tests {
             let rows = |one: &PresetErrors| serde_json::to_string(&one.rows).unwrap();
             assert_eq!(rows(&errors), rows(&whole), "{}", config.name);
             assert_eq!(errors.unseen, whole.unseen);
-            // Loops and wake-ups were published of no machine.
+            // No machine has published loops or wake-ups.
             assert_ne!(errors.hash, whole.hash);
         }
     }

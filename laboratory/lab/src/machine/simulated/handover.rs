@@ -1,5 +1,5 @@
-//! One word that two cores hand to and fro by compare-and-swap, as
-//! core-to-core-latency does: nanoseconds a handover.
+//! The nanoseconds of a handover: two cores hand one word to and fro by compare-and-swap, as the program
+//! core-to-core-latency does.
 
 use super::buffer::{Buffer, Word};
 use super::distance::Distance;
@@ -33,8 +33,8 @@ pub(super) fn measure(config: &Config, distance: &Distance) -> Result<Run<f64>, 
     })
 }
 
-/// Takes the word whenever it is even (`mine` 0) or odd (1); the cycles of all
-/// round trips but the first.
+/// Takes the word whenever it is even (`mine` is 0) or odd (`mine` is 1). Returns the cycles of all round trips except
+/// the first.
 fn play(word: &Word, mine: u64) -> u64 {
     let mut start = 0;
     for round in 0..ROUND_TRIPS {

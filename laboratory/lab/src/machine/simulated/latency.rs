@@ -1,10 +1,8 @@
 //! The cost of one access, by the state of the line and the distance of its owner: the measurement
 //! of David, Guerraoui, Trigonakis, SOSP'13.
 //!
-//! Pinned threads bring a line into its state one after the other, then the
-//! requester's thread reads the clock, accesses the line and reads the clock
-//! again. Every sample is of another line, all of them at home with the
-//! holder.
+//! Pinned threads bring a line into its state one after the other. Then the requester's thread reads the clock,
+//! accesses the line and reads the clock again. Every sample has another line. All lines are at home with the holder.
 
 use super::buffer::{Buffer, Word, lines_a_home, mean};
 use super::distance::Distance;
@@ -43,12 +41,12 @@ by_name! {
 }
 
 impl Operation {
-    /// Whether its error enters the sums.
+    /// Whether the operation's error enters the sums.
     pub(super) fn is_counted(self) -> bool {
         !matches!(self, Self::Tas | Self::Swap)
     }
 
-    /// All words are 0 before the operation.
+    /// Executes the operation. The word must be 0 before.
     fn run(self, word: &Word) {
         match self {
             Self::Load => _ = word.load(SeqCst),
@@ -97,7 +95,7 @@ pub(super) struct Cost {
 /// Samples for each operation and state.
 const SAMPLES: usize = 100;
 
-/// Idle instructions of the requester before it is timed, so that the effects of others are over.
+/// Idle instructions of the requester before it is timed. The effects of other threads are over by then.
 const QUIET: u64 = 4_000;
 
 /// Measures all operations on lines in all states at one distance.
@@ -126,7 +124,7 @@ pub(super) fn measure(
     })
 }
 
-/// One step of the plan: a thread does an operation to a line.
+/// One step of the plan: a thread executes an operation on a line.
 #[derive(Clone, Copy)]
 struct Step {
     role: Role,
@@ -164,7 +162,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Does the steps of `role`, each in its turn. Returns the cycles of the timed steps.
+    /// Executes the steps of `role`, each in its turn. Returns the cycles of the timed steps.
     fn play(&self, role: Role) -> Vec<u64> {
         let mut cycles = Vec::new();
         let mine = |&(_, step): &(u32, &Step)| step.role == role;
@@ -188,7 +186,7 @@ impl Stage {
     }
 }
 
-/// Inside the simulation: the cycles of every sample, cell after cell.
+/// Runs inside the simulation. Returns the cycles of every sample, cell after cell.
 fn samples(config: &Config, distance: &Distance, cells: &[(Operation, State)]) -> Vec<u64> {
     let count = cells.len() * SAMPLES;
     let buffer = Buffer::new(config, count * lines_a_home(config));

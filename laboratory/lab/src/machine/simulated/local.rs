@@ -1,4 +1,4 @@
-//! Loads of a core's own: from its caches and from the memory near it.
+//! Loads of a core from its own caches and from the memory near it.
 
 use super::buffer::{Buffer, is_home, mean};
 use super::distance::mesh_hops;
@@ -11,8 +11,8 @@ use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 /// Levels of the memory and the cycles of a load from each.
 pub(super) type Levels = Vec<(&'static str, f64)>;
 
-/// Undisturbed loads by core 0. For a last-level cache in slices, and for the memory behind it,
-/// loads a hop away.
+/// Measures undisturbed loads by core 0. If the last-level cache has slices, loads from it and from the memory behind
+/// it are one hop away.
 pub(super) fn measure(config: &Config) -> Result<Run<Levels>, SimulationError> {
     instrument::run(Simulation::new(config), &"local loads", || {
         let config = config.clone();
@@ -48,8 +48,8 @@ fn levels(config: &Config) -> Levels {
         .collect()
 }
 
-/// Bytes that are far too many for the one cache and fit well into the other:
-/// read in turn, every line has left the first when it is read again.
+/// Returns a number of bytes that is far too large for the inner cache and fits well into the outer one. If these bytes
+/// are read in turn, every line has left the inner cache before it is read again.
 fn between(inner: u64, outer: u64) -> u64 {
     (inner as f64 * outer as f64).sqrt() as u64
 }

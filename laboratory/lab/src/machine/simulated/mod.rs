@@ -1,8 +1,8 @@
-//! The costs of a simulated machine's operations, measured by programs that run on it, beside the
-//! published costs of the real machine.
+//! The costs of a simulated machine's operations, measured by programs that run on it, with the published costs of the
+//! real machine.
 //!
-//! Every measurement is one simulation of its own, from cold caches; the same
-//! configuration gives the same numbers, whatever the host.
+//! Every measurement is a simulation of its own that begins with cold caches. The same configuration gives the same
+//! numbers on any host.
 
 mod buffer;
 mod contended;
@@ -31,7 +31,7 @@ use published::Compared;
 pub(crate) use published::Errors;
 use serde::Serialize;
 
-/// A simulated machine and what it charges.
+/// A simulated machine and its prices.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SimulatedReport {
     /// `simulated`.
@@ -50,18 +50,18 @@ pub(crate) struct SimulatedReport {
     /// Increments of one counter, in nanoseconds.
     pub(crate) contended: Vec<ContendedCost>,
     pub(crate) handovers: Vec<HandoverCost>,
-    /// Measured on machines with cores that continue while lines are on their way, and on machines
+    /// Bandwidths. They are measured on machines with cores that continue while lines are on their way, and on machines
     /// with published bandwidths.
     pub(crate) bandwidths: Vec<Bandwidth>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,
-    /// The cost model's part of all this; missing if a measurement is missing.
+    /// The costs that the cost model uses. `None` if a measurement is missing.
     pub(crate) prices: Option<MachinePrices>,
-    /// Over load, store, compare-and-swap and fetch-and-add.
+    /// The errors of load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
-    /// Over increments whose published numbers the machine's values were fitted to.
+    /// The errors on published increments that the machine's values were fitted to.
     pub(crate) contended_errors: Option<Errors>,
-    /// Over published numbers that no value of the machine was fitted to.
+    /// The errors on published numbers that no value of the machine was fitted to.
     pub(crate) unseen_errors: Option<Errors>,
     pub(crate) notes: Vec<String>,
     /// The machine, as TOML.
@@ -89,7 +89,7 @@ pub(crate) struct ContendedCost {
     pub(crate) ns: Compared,
 }
 
-/// One word handed from core to core by compare-and-swap.
+/// The cost of one word that cores hand over by compare-and-swap.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HandoverCost {
     pub(crate) distance: String,
@@ -97,7 +97,7 @@ pub(crate) struct HandoverCost {
     pub(crate) ns: Compared,
 }
 
-/// Cores that walk through arrays of their own.
+/// The bandwidth of cores that walk through arrays of their own.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Bandwidth {
     pub(crate) kernel: stream::Kernel,
@@ -105,7 +105,7 @@ pub(crate) struct Bandwidth {
     pub(crate) gb_per_s: Compared,
 }
 
-/// The mean overhead of 100 loops on manycore's pool, each with one iteration of 10 us a thread and
+/// The mean overhead of 100 loops on manycore's pool. Each loop has one iteration of 10 us for each thread, and begins
 /// less than 1 us after the previous loop.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SimulatedLaunchCost {
@@ -113,21 +113,21 @@ pub(crate) struct SimulatedLaunchCost {
     pub(crate) ns: f64,
 }
 
-/// A thread that another wakes.
+/// The time of a wake-up of one thread by another.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SimulatedWakeCost {
-    /// How long it had slept.
+    /// How long the woken thread had slept.
     pub(crate) asleep_us: u64,
-    /// Until its first instruction.
+    /// The time until the woken thread's first instruction.
     pub(crate) ns: f64,
 }
 
-/// Simulates all measurements; `threads` (empty: 1, 2, 4, 8 and 16) are the
-/// counts for contended counters and loops.
+/// Simulates all measurements. `threads` are the numbers of threads for contended counters and loops. If empty, they
+/// are 1, 2, 4, 8 and 16.
 ///
 /// # Errors
 ///
-/// The error of a simulation.
+/// Fails with the error of a simulation.
 pub(crate) fn measure(
     config: &Config,
     threads: &[usize],
@@ -141,7 +141,7 @@ pub(crate) fn measure(
     Ok(SimulatedReport::of(config, found, notes))
 }
 
-/// The thread counts of published increments; none if the user asked for thread counts.
+/// The thread counts of published increments. Empty if the user requested thread counts.
 fn increments(config: &Config, asked: &[usize]) -> Vec<usize> {
     let published = published::contended_threads(&config.name);
     let fit = published.filter(|&threads| threads <= config.cores as usize);
@@ -207,7 +207,7 @@ impl SimulatedReport {
     }
 }
 
-/// One thread a core, at most.
+/// Returns the thread counts that need at most one thread on each core.
 fn thread_counts(asked: &[usize], cores: usize, notes: &mut Vec<String>) -> Vec<usize> {
     let mut counts = match asked {
         [] => vec![1, 2, 4, 8, 16],

@@ -1,5 +1,5 @@
-//! The measurements of a simulated machine: each is a simulation of its own, from cold caches, so
-//! they run side by side.
+//! The measurements of a simulated machine: each is a simulation of its own that begins with cold caches, so they run
+//! side by side.
 
 use super::distance::{self, Distance};
 use super::latency::{self, Operation, State};
@@ -27,7 +27,7 @@ pub(super) enum Measurement {
     Bandwidth(Kernel, usize),
 }
 
-/// The result, beside the published number.
+/// The result of a measurement, with the published number.
 pub(super) enum Found {
     Local(Vec<LocalCost>),
     Accesses(Vec<LatencyCost>),
@@ -38,7 +38,7 @@ pub(super) enum Found {
     Bandwidth(Bandwidth),
 }
 
-/// The same with the hash of the simulation's events.
+/// The result with the hash of the simulation's events.
 pub(super) type Hashed = (Found, u64);
 
 /// All measurements of a machine, in the order of the report. `asked` are the thread counts for
@@ -148,7 +148,7 @@ impl Measurement {
         })
     }
 
-    /// Whether something that it measures was published of the machine.
+    /// Whether a number of this measurement was published for the machine.
     pub(super) fn is_published(&self, config: &Config) -> bool {
         let (name, ghz) = (&config.name, config.ghz);
         match self {
@@ -171,7 +171,7 @@ impl Measurement {
         }
     }
 
-    /// About how long it takes beside others.
+    /// The expected time of the measurement relative to others.
     fn weight(&self) -> usize {
         match *self {
             Self::Local => 50,
@@ -199,9 +199,8 @@ impl fmt::Display for Measurement {
     }
 }
 
-/// The machine for loads and accesses that are timed one at a time. Pointer chases visit lines in
-/// an order that no prefetcher foresees; the probes visit them in turn, so that they need a
-/// machine without one.
+/// The machine for loads and accesses that are timed one at a time. Pointer chases visit lines in an order that no
+/// prefetcher foresees. The probes visit lines in turn, so they need a machine without a prefetcher.
 fn one_by_one(config: &Config) -> Config {
     let mut config = config.clone();
     config.core.overlap = None;
@@ -213,8 +212,8 @@ fn hashed<T>(run: Run<T>, found: impl FnOnce(T) -> Found) -> Hashed {
     (found(run.value), hash)
 }
 
-/// Simulates them all, one at a time for each of the host's threads, the longest first;
-/// `progress` hears what is begun. In the order of `plan`.
+/// Simulates all measurements, the longest first, one at a time on each of the host's threads. `progress` gets the name
+/// of each measurement that begins. Returns the results in the order of `plan`.
 pub(super) fn simulate(
     plan: &[(&Config, Measurement)],
     progress: &mut (dyn FnMut(&str) + Send),
@@ -234,7 +233,7 @@ pub(super) fn simulate(
             let mut tell = progress.lock().unwrap_or_else(PoisonError::into_inner);
             tell(&format!("{}, {measurement}", config.name));
         }
-        // Each is set once.
+        // Each result is set once.
         let _ = found[at].set(measurement.simulate(config));
     });
     let found = found.into_iter().filter_map(OnceLock::into_inner);

@@ -1,17 +1,17 @@
-//! Measurements of the real machines, beside the results of the simulated machines.
+//! Measurements of the real machines, for comparison with the simulated machines.
 
 use super::latency::{Operation, State};
 use manycore_chip::config::{PUBLISHED_CONTENDED, PUBLISHED_SERVERS, PUBLISHED_SOSP13};
 use serde::Serialize;
 
-/// A simulated number and the published one, if there is one.
+/// A simulated number, and the published number if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Compared {
     pub(crate) simulated: f64,
     pub(crate) published: Option<f64>,
-    /// The error relative to the published one.
+    /// The error relative to the published number.
     pub(crate) error: Option<f64>,
-    /// Whether values of the machine were fitted to the published one.
+    /// Whether values of the machine were fitted to the published number.
     pub(crate) fitted: Option<bool>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// The same in another unit.
+    /// The number in another unit.
     pub(super) fn times(self, factor: f64) -> Self {
         Self {
             figure: self.figure * factor,
@@ -68,7 +68,7 @@ pub(super) fn local(machine: &str, ghz: f64, level: &str) -> Option<Published> {
 }
 
 fn sosp13(machine: &str, operation: &str, state: &str, distance: &str) -> Option<Published> {
-    // The table's words for a group are the machines' own.
+    // The table calls a group by each machine's own name.
     let names: &[&str] = match distance {
         "same group" => &["same die", "other core"],
         other => &[other],
@@ -110,8 +110,8 @@ pub(super) fn contended_threads(machine: &str) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// The row that begins with `key`: a number, and perhaps whether it was fitted. All numbers of a
-/// table without that column were.
+/// Finds the row that begins with `key`. It has a number, and perhaps a column that says whether a value was fitted to
+/// it. In a table without that column, all numbers were fitted to.
 fn find(table: &str, key: &[&str]) -> Option<Published> {
     let rows = table.lines().skip(1).map(|row| row.split(','));
     let mut rows = rows.filter(|row| row.clone().take(key.len()).eq(key.iter().copied()));
@@ -125,9 +125,9 @@ fn find(table: &str, key: &[&str]) -> Option<Published> {
 /// The errors of a number of comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Errors {
-    /// Numbers beside which a published one stands.
+    /// The number of comparisons with a published number.
     pub(crate) compared: usize,
-    /// Medians and maxima of absolute values.
+    /// The median of the absolute errors. `worst` is their maximum.
     pub(crate) median: f64,
     pub(crate) worst: f64,
 }

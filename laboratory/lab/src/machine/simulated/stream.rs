@@ -1,7 +1,7 @@
-//! Bandwidth: cores that each walk through arrays of their own, as STREAM does.
+//! Bandwidth: each core walks through arrays of its own, as in STREAM.
 //!
-//! The machine is measured with small caches, so that small arrays do not stay in
-//! them: the way to memory is what counts, and it does not depend on their sizes.
+//! The machine is measured with small caches, so that small arrays do not stay in them. The path to memory determines
+//! the bandwidth, and does not depend on the sizes of the caches.
 
 use super::thread::spawn;
 use manycore_chip::config::Config;
@@ -46,8 +46,8 @@ impl Kernel {
 struct Page([u8; PAGE]);
 
 const PAGE: usize = 4096;
-/// Pages of all arrays of a core: 1.5 MB. With a quarter of them 96 cores of
-/// `milan-7r13x2` show a tenth less, since the last core to end counts.
+/// Pages of all arrays of a core: 1.5 MB. With a quarter of these pages 96 cores of `milan-7r13x2` have a tenth less
+/// bandwidth, since the last core to end counts.
 const PAGES: usize = 384;
 /// Bytes of a core's L2 in this measurement, and of its share of the last cache.
 const L2: u64 = 64 << 10;
@@ -55,7 +55,7 @@ const SHARE: u64 = 16 << 10;
 /// Vector instructions of the loop for a line: loads, a multiply-add, a store.
 const INSTRUCTIONS: u64 = 6;
 
-/// GB/s of the first `cores` cores together; the bytes that the program names.
+/// Returns the GB/s of the first `cores` cores together. The bytes are those that the program accesses.
 pub(super) fn measure(
     config: &Config,
     kernel: Kernel,
@@ -77,8 +77,8 @@ pub(super) fn measure(
     })
 }
 
-/// Every array was written to before. The bytes that were named from the start on,
-/// and how long after it they were done.
+/// Writes all arrays, waits for `start`, and then walks through the arrays. Returns the bytes that were accessed since
+/// `start`, and the cycles that this took.
 fn walk(kernel: Kernel, line: usize, start: u64) -> (usize, u64) {
     let (read, written) = kernel.arrays();
     let pages = PAGES / (read + written);
@@ -88,7 +88,7 @@ fn walk(kernel: Kernel, line: usize, start: u64) -> (usize, u64) {
         Simulated::write(&mut page.0);
     }
     if written == 0 {
-        // So that nothing is left to be written back.
+        // After these reads no modified line is left to be written back.
         for page in arrays.iter().flatten() {
             Simulated::read(&page.0);
         }

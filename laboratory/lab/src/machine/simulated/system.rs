@@ -42,24 +42,24 @@ fn instructions(config: &Config, ns: u64) -> u64 {
     (ns as f64 * config.ghz / config.core.cpi) as u64
 }
 
-/// Loops in the mean, after as many that do not count.
+/// The number of timed loops. As many untimed loops run before them.
 const LOOPS: u64 = 100;
 
 /// The duration of each iteration.
 const TASK_NS: u64 = 10_000;
 
-/// The caller pauses for less than this before each loop, each time for another while. Loops that
-/// follow each other at once fall into a rhythm with the workers' looks for the next one: which
-/// of several depends on a few cycles, and the mean differs between rhythms by a quarter.
+/// The caller pauses for less than this before each loop, each time for another duration. Loops that follow each other
+/// at once fall into one of several rhythms with the workers, which look for the next loop. A few cycles decide which
+/// rhythm, and the means of rhythms differ by a quarter.
 const LONGEST_PAUSE_NS: u64 = 1_000;
 
-/// Nanoseconds that a loop of one iteration a thread takes beyond the iteration, up to
-/// [`LONGEST_PAUSE_NS`] after another such loop.
+/// Returns the nanoseconds that a loop takes in addition to its iteration. It has one iteration for each thread, and
+/// begins at most [`LONGEST_PAUSE_NS`] after another such loop.
 pub(super) fn launch(config: &Config, threads: usize) -> Result<Run<f64>, SimulationError> {
     let name = format!("loops, {threads} threads");
     instrument::run(Simulation::new(config), &name, || {
         let task = || Simulated::compute(instructions(config, TASK_NS));
-        // Before there are workers: when they fall asleep they interrupt the other cores.
+        // This is timed before there are workers, since workers that fall asleep interrupt the other cores.
         let alone = cycles_of(task);
         let cpus = (0..threads).map(|core| vec![core]).collect();
         let groups = config.groups() as usize;
@@ -67,7 +67,7 @@ pub(super) fn launch(config: &Config, threads: usize) -> Result<Run<f64>, Simula
             .build_on(config.cores as usize, groups, cpus)
             .expect("cores of the machine");
         let looped = |number: u64| {
-            // Steps of the golden ratio come near every pause soon.
+            // Steps of the golden ratio soon come near every pause.
             let pause = number * 618 % LONGEST_PAUSE_NS;
             Simulated::compute(instructions(config, pause));
             cycles_of(|| pool.parallel_for(0..threads, |_| task()))

@@ -34,7 +34,7 @@ impl SimulatedReport {
         ]
     }
 
-    /// All that was measured, beside what was published.
+    /// The tables of all measurements, with the published numbers.
     pub(crate) fn tables(&self) -> Vec<Table> {
         let measured = [
             Some(self.latencies()),
@@ -123,7 +123,7 @@ impl SimulatedReport {
     }
 }
 
-/// A table of rows by [`row`]: what was measured, and how it compares.
+/// A table of rows by [`row`]: the measured numbers, and how they compare.
 fn beside<const N: usize>(
     caption: &str,
     what: [&str; N],

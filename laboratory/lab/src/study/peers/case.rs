@@ -1,13 +1,13 @@
-//! One run of one binary.
+//! A case: one run of one peer's binary.
 
 use crate::study::order::PLAIN;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// All that decides it.
+/// Everything that decides the run's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PeersCase {
-    /// The machine's number, and its name.
+    /// The machine's number. Its name is `on`.
     pub(super) machine: usize,
     pub(super) on: String,
     pub(super) threads: usize,

@@ -1,4 +1,4 @@
-//! The measurements, by cell: machine, threads, program, and runtime.
+//! The measurements by cell. A cell is a machine, a number of threads, a program and a runtime.
 
 use super::case::PeersCase;
 use super::config::PeersConfig;
@@ -10,12 +10,12 @@ use crate::measure::statistics::median;
 use crate::study::trial::{Results, Runs};
 use std::collections::HashMap;
 
-/// When a call comes.
+/// The pause of a program before each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// After the one before.
+    /// No pause.
     Hot,
-    /// After 1 ms without work.
+    /// 1 ms without work.
     Millisecond,
 }
 
@@ -29,7 +29,7 @@ impl Gap {
         }
     }
 
-    /// A run's median, in us.
+    /// The median time of a run's calls, in us.
     fn of(self, sample: &PeersSample) -> Option<f64> {
         let calls = match self {
             Self::Hot => &sample.steady,
@@ -40,10 +40,10 @@ impl Gap {
     }
 }
 
-/// A machine's number, threads, and a program.
+/// A machine's number, a number of threads, and a program.
 pub(super) type Place<'a> = (usize, usize, &'a str);
 
-/// All of them.
+/// The runs of all cells.
 pub(super) struct Cells<'a>(HashMap<(usize, usize, &'a str, &'a str), Vec<&'a Runs<PeersCase>>>);
 
 impl<'a> Cells<'a> {
@@ -57,9 +57,9 @@ impl<'a> Cells<'a> {
         Self(cells)
     }
 
-    /// The runs of a cell, an order each.
+    /// The runs of a cell, one for each order (a seed of the machine's perturbation).
     fn runs(&self, (machine, threads, program): Place<'_>, peer: &str) -> Vec<&'a Runs<PeersCase>> {
-        // One thread is what it has.
+        // The serial program has a single thread.
         let threads = if peer == SERIAL { 1 } else { threads };
         let runs = self.0.get(&(machine, threads, program, peer));
         runs.cloned().unwrap_or_default()
@@ -79,7 +79,7 @@ impl<'a> Cells<'a> {
         self.right(place, peer).count()
     }
 
-    /// The median over orders of the runs' medians, in us; none if a run failed.
+    /// The median of the runs' medians, in us. Returns `None` if a run failed.
     pub(super) fn time(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<f64> {
         let times = self.right(place, peer);
         let times: Vec<f64> = times.filter_map(|(_, sample)| gap.of(sample)).collect();
@@ -87,7 +87,7 @@ impl<'a> Cells<'a> {
         whole.then(|| median(times))
     }
 
-    /// The sum of the first calls, in us: the median over orders.
+    /// The sum of a run's first calls, in us, as the median over the runs.
     pub(super) fn first(&self, place: Place<'_>, peer: &str) -> Option<f64> {
         let sums = self.right(place, peer);
         let sums: Vec<f64> = sums
@@ -96,18 +96,18 @@ impl<'a> Cells<'a> {
         (!sums.is_empty()).then(|| median(sums))
     }
 
-    /// The first ten calls' sum over ten times the steady time.
+    /// The sum of the first ten calls, divided by ten times the steady time.
     pub(super) fn first_over_steady(&self, place: Place<'_>, peer: &str) -> Option<f64> {
         let steady = self.time(place, peer, Gap::Hot)?;
         Some(self.first(place, peer)? / (10.0 * steady))
     }
 
-    /// Our time over the peer's, paired by order.
+    /// The time of manycore divided by the peer's, in pairs of runs with the same order.
     pub(super) fn ratio(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<Ratio> {
         self.over((place, OURS), (place, peer), gap)
     }
 
-    /// The time of one cell over the time of another, paired by order.
+    /// The time of one cell divided by that of another, in pairs of runs with the same order.
     pub(super) fn over(
         &self,
         (place, peer): (Place<'_>, &str),
@@ -122,7 +122,7 @@ impl<'a> Cells<'a> {
         Ratio::of(&pairs.collect::<Vec<_>>())
     }
 
-    /// The fastest of the peers.
+    /// The fastest peer, with its time in us.
     pub(super) fn best(
         &self,
         place: Place<'_>,
@@ -134,13 +134,13 @@ impl<'a> Cells<'a> {
         times.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Why the first of its runs that failed has.
+    /// The reason of the cell's first failed run.
     pub(super) fn reason(&self, place: Place<'_>, peer: &str) -> Option<&'a str> {
         let mut runs = self.runs(place, peer).into_iter();
         runs.find_map(|runs| runs.outcomes[0].reason.as_deref())
     }
 
-    /// One fingerprint of its simulations.
+    /// One fingerprint of all simulations of the cell.
     pub(super) fn hash(&self, place: Place<'_>, peer: &str) -> String {
         match &*self.runs(place, peer) {
             [] => String::new(),

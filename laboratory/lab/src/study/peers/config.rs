@@ -13,16 +13,16 @@ use crate::world::World;
 use manycore_chip::config::Config;
 use serde::Serialize;
 
-/// The default machine: the study then runs on all of [`TOGETHER`].
+/// The default of `--on`. With it, the study runs on all machines of [`TOGETHER`].
 pub(super) const HOME: &str = "graviton2-64";
 
-/// A mesh, chiplets, and tiles of a mesh on two sockets.
+/// Three kinds of machine: a mesh, chiplets, and a mesh in tiles on two sockets.
 const TOGETHER: [&str; 3] = [HOME, "milan-7r13x2", "sapphire-rapids-8470x2"];
 
-/// Threads of a quick study.
+/// The numbers of threads in a quick study.
 const QUICK: [usize; 2] = [16, 64];
 
-/// Programs of a quick study. A full study also has the further ones.
+/// Programs of a quick study. A full study also has the programs of [`FURTHER`] and [`UNITS`].
 const BRIEF: [&str; 6] = ["mid", "fine", "skew", "fib", "empty", "reduce"];
 const FURTHER: [&str; 23] = [
     "coarse",
@@ -56,7 +56,7 @@ const UNITS: [&str; 4] = ["unit-1", "unit-4", "unit-16", "unit-64"];
 pub(super) struct PeersConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
-    /// Of each machine.
+    /// The numbers of threads on each machine.
     pub(super) threads: Vec<Vec<usize>>,
     pub(super) programs: Vec<String>,
     /// Peers with binaries in the folder.
@@ -130,13 +130,13 @@ impl PeersConfig {
         self.setup.machines.name(number)
     }
 
-    /// Machines and numbers of threads.
+    /// Each machine's number with each of its numbers of threads.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
         let all = self.threads.iter().enumerate();
         all.flat_map(|(machine, counts)| counts.iter().map(move |&threads| (machine, threads)))
     }
 
-    /// All that is measured.
+    /// All runs of the study.
     pub(super) fn cases(&self) -> Vec<PeersCase> {
         let mut cases = Vec::new();
         for (machine, threads) in self.places() {
@@ -206,7 +206,7 @@ impl PeersConfig {
     }
 }
 
-/// The machines that `on` names. Without it, the default of `--on` stands for three machines.
+/// Returns the machines that the setting `on` names. Without that setting, the default of `--on` means three machines.
 fn machines(request: &Request, asked: &Config) -> anyhow::Result<Machines> {
     let named = |name: &str| {
         let config = Config::named(name).map_err(|error| bad_input(format!("--set on: {error}")));
@@ -242,7 +242,7 @@ fn threads(request: &Request, chip: &Chip) -> anyhow::Result<Vec<usize>> {
     };
     counts.sort_unstable();
     counts.dedup();
-    // One list of threads is for several machines, and some may be too small.
+    // One list of threads applies to several machines. Some may be too small for it.
     counts.retain(|&count| count <= most);
     match counts.is_empty() {
         false => Ok(counts),
@@ -253,7 +253,7 @@ fn threads(request: &Request, chip: &Chip) -> anyhow::Result<Vec<usize>> {
     }
 }
 
-/// The programs asked for.
+/// The requested programs, or else the default ones.
 fn programs(request: &Request) -> anyhow::Result<Vec<String>> {
     let known = |name: &str| {
         let stem = match name.strip_prefix("unit-") {
@@ -279,7 +279,8 @@ fn programs(request: &Request) -> anyhow::Result<Vec<String>> {
         .unwrap_or_else(|| all().collect()))
 }
 
-/// The peers asked for, in the order of the tables: those with binaries, and those without.
+/// Returns two lists of the requested peers: peers with binaries, and peers without. Both are in the order of the
+/// tables.
 fn peers(request: &Request, folder: &str) -> anyhow::Result<(Vec<String>, Vec<String>)> {
     let name = |name: &str| peer::find(name).map(|peer| peer.name);
     let mut asked = request.settings.list("peers", name)?.unwrap_or_default();
@@ -300,12 +301,12 @@ fn peers(request: &Request, folder: &str) -> anyhow::Result<(Vec<String>, Vec<St
     match there.iter().any(|name| name != SERIAL) {
         true => Ok((there, names(missing))),
         false => Err(bad_input(format!(
-            "--set folder={folder}: no binary of a peer; expected those that ci/guests.sh builds"
+            "--set folder={folder}: no peer has a binary there; expected those that ci/guests.sh builds"
         ))),
     }
 }
 
-/// Each file that is run, with its fingerprint: another build is another measurement.
+/// Returns each file that is run, with its fingerprint. A journal thus belongs to one build of the binaries.
 fn files(peers: &[String], folder: &str) -> anyhow::Result<Vec<(String, String)>> {
     let mut files: Vec<(String, String)> = Vec::new();
     for name in peers {

@@ -1,4 +1,4 @@
-//! The figure: speedup by threads, a panel a machine.
+//! The figure: speedup by number of threads, with a panel for each machine.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
@@ -7,7 +7,7 @@ use super::summary;
 use crate::measure::statistics::geometric_mean;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
-/// Peers beside ours.
+/// The number of peers in a panel, apart from manycore.
 const SHOWN: usize = 3;
 
 pub(super) fn figure(config: &PeersConfig, cells: &Cells<'_>) -> Figure {
@@ -45,19 +45,19 @@ pub(super) fn figure(config: &PeersConfig, cells: &Cells<'_>) -> Figure {
     }
 }
 
-/// Ours, and the peers that are fastest with most threads.
+/// Returns manycore and the peers that are fastest with the most threads.
 fn shown<'a>(config: &'a PeersConfig, cells: &Cells<'_>, machine: usize) -> Vec<&'a str> {
     let most = config.threads[machine].last().copied().unwrap_or(1);
     let peers = config.peers.iter().filter(|peer| Peer::is_peer(peer));
     let rated = peers.filter_map(|peer| {
         let programs = common(config, cells, machine, &[OURS, peer]);
-        // Some peers lack programs, so each is rated against ours.
+        // Some peers lack programs. Each peer is therefore compared with manycore on the programs that both have.
         let speedup = |peer| speedup(cells, (machine, most), &programs, peer);
         let share = programs.len() as f64 / config.programs.len() as f64;
         Some((&**peer, share, speedup(peer)? / speedup(OURS)?))
     });
     let mut rated: Vec<_> = rated.collect();
-    // A peer that has few of the programs is shown only where there are no others.
+    // Peers with less than half of the programs come last.
     rated.sort_by(|a, b| {
         (b.1 >= 0.5, b.2)
             .partial_cmp(&(a.1 >= 0.5, a.2))
@@ -67,7 +67,7 @@ fn shown<'a>(config: &'a PeersConfig, cells: &Cells<'_>, machine: usize) -> Vec<
     std::iter::once(OURS).chain(peers).collect()
 }
 
-/// The programs that all of `peers` have, with each number of threads.
+/// Returns the programs that all of `peers` ran with each number of threads.
 fn common<'a>(
     config: &'a PeersConfig,
     cells: &Cells<'_>,
@@ -103,7 +103,7 @@ fn speedup(
     Some(geometric_mean(ratios))
 }
 
-/// Ours over rayon and over the best, with most threads.
+/// States manycore's time relative to rayon's and to the best peer's, with the most threads.
 fn message(config: &PeersConfig, cells: &Cells<'_>) -> String {
     let most = config.threads.iter().enumerate();
     let places: Vec<(usize, usize)> = most
@@ -118,7 +118,7 @@ fn message(config: &PeersConfig, cells: &Cells<'_>) -> String {
     match told.is_empty() {
         true => "No peer has a result to compare with".into(),
         false => format!(
-            "With most threads our time is {} (geometric means of {} cells)",
+            "With the most threads the time of manycore is {} (geometric means of {} cells)",
             told.join(", and "),
             means.programs
         ),

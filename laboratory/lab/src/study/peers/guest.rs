@@ -1,4 +1,4 @@
-//! One run of a binary on a machine.
+//! One run of a peer's binary on a simulated machine.
 
 use super::case::PeersCase;
 use super::output;
@@ -12,7 +12,7 @@ use manycore::topology::Topology;
 use manycore_chip::Simulation;
 use manycore_riscv::{Outcome, Program};
 
-/// The longest reason, in characters.
+/// The longest reason of a failed run, in characters.
 const LONGEST_REASON: usize = 200;
 
 impl Trial for PeersCase {
@@ -31,13 +31,13 @@ impl Trial for PeersCase {
     }
 }
 
-/// Runs the binary; with the simulation's fingerprint. A run that fails is a sample with a reason.
+/// Runs the binary. Returns its sample and the simulation's fingerprint. The sample of a failed run has a reason.
 fn run(case: &PeersCase, machines: &Machines) -> (PeersSample, u64) {
     match attempt(case, machines) {
         Ok(found) => found,
         Err(reason) => {
             let line = reason.lines().next().unwrap_or("no reason");
-            // The rest of the text lists threads, too many for a table.
+            // The rest of the line lists all threads. It is too long for a table.
             let line = line.split(": thread").next().unwrap_or(line);
             let reason = line.chars().take(LONGEST_REASON).collect();
             let sample = PeersSample {
@@ -94,7 +94,7 @@ fn attempt(case: &PeersCase, machines: &Machines) -> Result<(PeersSample, u64), 
     }
 }
 
-/// How it ended, if not well.
+/// Returns how the program failed, or `None` if it succeeded.
 fn failure(outcome: &Outcome) -> Option<String> {
     match (&outcome.message, outcome.status) {
         (Some(message), _) => Some(message.clone()),

@@ -1,5 +1,5 @@
-//! How the same programs fare on manycore and on other runtimes, as RISC-V binaries on simulated
-//! machines of many cores: each peer's own code, unmodified.
+//! The study `peers`: how fast the same programs run on manycore and on other runtimes. The programs are RISC-V
+//! binaries on simulated machines of many cores. Each runtime's code is unmodified.
 
 mod case;
 mod cells;
@@ -28,7 +28,7 @@ use serde_json::json;
 /// The study `peers`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "peers",
-    question: "how fast other runtimes' own binaries are beside ours on chips of many cores",
+    question: "how fast manycore and other runtimes are on chips of many cores",
     home: config::HOME,
     keys: KEYS,
     text: TEXT,
@@ -43,58 +43,57 @@ const KEYS: &[Key] = keys![
     "folder"
         "the folder with the binaries, which ci/guests.sh builds [target/guests]",
     "root"
-        "the folder with the libraries of binaries that are linked to any [/usr/riscv64-linux-gnu]",
+        "the folder with the libraries of dynamically linked binaries [/usr/riscv64-linux-gnu]",
     "on"
-        "a list of presets [of --on's default: graviton2-64,milan-7r13x2,sapphire-rapids-8470x2; of \
-         another machine: that one alone]",
+        "a list of presets [with --on's default: graviton2-64,milan-7r13x2,sapphire-rapids-8470x2; with \
+         another --on: that machine]",
     "programs"
-        "a list of programs, as a binary lists them that is called without arguments [mid, fine, \
-         skew, fib, empty, reduce; --full: all]",
+        "a list of programs; a binary without arguments prints their names [mid, fine, skew, fib, empty, \
+         reduce; --full: all]",
     "peers"
-        "a list of peers [all whose binaries are there]",
+        "a list of peers [all whose binaries exist]",
     "orders" [1, 1_000]
-        "orders of events, each a seed of the machine's perturbation; 1 where the machine has none [1; \
-         --full: 10]",
+        "orders of events; each is a seed of the machine's perturbation; 1 if the machine has no perturbation \
+         [1; --full: 10]",
     "steady" [1, 4_000]
-        "calls after the first ten [6; --full: 30]",
+        "calls of the steady state, after the first ten [6; --full: 30]",
     "gaps" [0, 4_000]
-        "calls that each come after 1 ms without work [2; --full: 5]",
+        "calls that follow 1 ms without work [2; --full: 5]",
     "limit" [1, 100_000]
-        "simulated ms after which a run has failed [40; --full: 4,000]",
+        "simulated ms after which a run counts as failed [40; --full: 4,000]",
 ];
 
 const TEXT: Text = Text {
     title: "Peers",
-    lead: "Programs of a few lines, each built with manycore and with other runtimes for parallel \
-           loops and fork-join, run as ordinary RISC-V Linux binaries on simulated machines. So all \
-           runtimes are compared on machines of many cores, by their own code.",
+    lead: "Programs of a few lines, each built with manycore and with other runtimes for parallel loops and \
+           fork-join, run as ordinary RISC-V Linux binaries on simulated machines. All runtimes are thus \
+           compared by their own code, on machines of many cores.",
     how: &[
-        "A binary makes ten calls (the first ones), then those of the steady state, and then calls that \
-         each come after 1 ms in which the caller sleeps. It notes the time of each by its own clock, \
-         and verifies the result. A program is `empty` (a loop of 1,000 iterations that do nothing), \
-         `fine` (65,536 iterations of some ten instructions), `mid` (1,024 of some 0.2 us), `coarse` (64 of \
-         20 us), `skew` (1,024 whose cost grows with the index), `memory` (a sum of two arrays, 48 MB in \
-         all), `reduce` (a sum of 65,536 terms), `fib` (Fibonacci's 22nd number with a join at every \
-         call), `tree-N` (the sum over a balanced tree of N nodes; `-heavy` and `-light`: of a tree whose \
-         nodes have two thirds of what is below them on the side that is run first, or second), \
-         `tasks` (the iterations of `mid` as tasks that one thread spawns), `nested` (as leaves of joins), \
-         `quicksort` and `mergesort` (of 16,384 numbers), `blur` (256 x 256 pixels), `nbody` (256 \
-         bodies), `bfs` (a breadth-first search of a grid of 128 x 128, level by level), `server` (three \
-         threads that each call for a loop, a join and a few spawned tasks), or `unit-N` (the unit task \
-         of Shuai's paper in fixed blocks of N iterations; `unit`: as the runtime divides it). Three are of \
-         OpenMP alone: `region` (an empty parallel region), `barrier` (100 barriers in one region), and \
-         `reduction` (of three variables).",
-        "The steady time is the median of the calls of the steady state, and over orders again the median. \
-         An order is one seed of the machine's perturbation. A ratio of two runtimes is the geometric mean \
-         over orders of the ratios under the same seed; its interval is the one that Student's t \
-         distribution gives for the mean of their logarithms, at 95%. With one order there is none.",
+        "A binary makes ten first calls, then the calls of the steady state, and then calls before which the \
+         caller sleeps for 1 ms. It measures each call with its own clock and verifies the result. A program is \
+         `empty` (a loop of 1,000 iterations that do nothing), `fine` (65,536 iterations of some ten \
+         instructions), `mid` (1,024 of some 0.2 us), `coarse` (64 of 20 us), `skew` (1,024 whose cost grows \
+         with the index), `memory` (a sum of two arrays, 48 MB in all), `reduce` (a sum of 65,536 terms), `fib` \
+         (Fibonacci's 22nd number with a join at every call), `tree-N` (the sum over a balanced tree of N \
+         nodes; in `tree-N-heavy` and `tree-N-light`, two thirds of the nodes below each node are on the side \
+         that runs first, or second), `tasks` (the iterations of `mid` as tasks that one thread spawns), \
+         `nested` (the same iterations as leaves of joins), `quicksort` and `mergesort` (of 16,384 numbers), \
+         `blur` (256 x 256 pixels), `nbody` (256 bodies), `bfs` (a breadth-first search of a grid of 128 x 128, \
+         level by level), `server` (three threads that each call for a loop, a join and a few spawned tasks), \
+         or `unit-N` (the unit task of Shuai's paper in fixed blocks of N iterations; in `unit` the runtime \
+         chooses the blocks). Three programs are for OpenMP alone: `region` (an empty parallel region), \
+         `barrier` (100 barriers in one region), and `reduction` (of three variables).",
+        "The steady time of a run is the median of its calls in the steady state. That of a cell is the median \
+         over its orders. An order is one seed of the machine's perturbation. The ratio of two runtimes is the \
+         geometric mean of their ratios under each seed. Its 95% interval is that of Student's t distribution \
+         for the mean of the logarithms. With one order there is no interval.",
     ],
 };
 
-/// Under the figure.
-const FIGURE: &str = "Speedup over one thread without a runtime, by threads: the geometric mean over the programs \
-     that all runtimes shown have, in the steady state. Shown are ours and the three peers that are \
-     fastest with most threads.";
+/// The caption of the figure.
+const FIGURE: &str = "Speedup over one thread without a runtime, by number of threads, in the steady state: \
+                      the geometric mean over the programs that all shown runtimes have. The figure shows \
+                      manycore and the three peers that are fastest with the most threads.";
 
 impl Trials for PeersConfig {
     type Trial = PeersCase;

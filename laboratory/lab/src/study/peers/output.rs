@@ -2,7 +2,7 @@
 
 use super::sample::PeersSample;
 
-/// Reads lines `KIND,CALL,NS`, and `right` at the end.
+/// Parses lines `KIND,CALL,NS`, and the line `right`, which states that the result is verified.
 pub(super) fn parse(text: &str) -> Result<PeersSample, String> {
     let mut sample = PeersSample::default();
     let mut is_right = false;
@@ -17,16 +17,16 @@ pub(super) fn parse(text: &str) -> Result<PeersSample, String> {
             Some("first") => &mut sample.first,
             Some("steady") => &mut sample.steady,
             Some("gap") => &mut sample.gap,
-            _ => return Err(format!("it prints `{line}`")),
+            _ => return Err(format!("the binary printed `{line}`")),
         };
         match ns.and_then(|ns| ns.parse().ok()) {
             Some(ns) => calls.push(ns),
-            None => return Err(format!("it prints `{line}`")),
+            None => return Err(format!("the binary printed `{line}`")),
         }
     }
     match is_right && !sample.steady.is_empty() {
         true => Ok(sample),
-        false => Err("it does not tell that its result is right".into()),
+        false => Err("the binary did not print that its result is right".into()),
     }
 }
 
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_apart() {
+    fn calls_are_sorted_by_kind() {
         let sample = parse("first,0,9\nsteady,1,5\nsteady,2,6\ngap,3,7\nright\n").unwrap();
         assert_eq!(
             (sample.first, sample.steady, sample.gap),
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_not_verified_is_none() {
+    fn output_without_a_verified_result_is_refused() {
         let told = |text| parse(text).unwrap_err();
         assert!(told("steady,0,5\n").contains("right"));
         assert!(told("first,0,x\nright\n").contains("first,0,x"));

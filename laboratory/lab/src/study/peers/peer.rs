@@ -5,15 +5,15 @@ use std::path::Path;
 /// A runtime, with its binary.
 pub(super) struct Peer {
     pub(super) name: &'static str,
-    /// The binary, in the folder of all.
+    /// The name of the binary in the folder of all binaries.
     file: &'static str,
     /// Variables of the program's environment.
     pub(super) environment: &'static [&'static str],
-    /// A library that is loaded first, in the same folder.
+    /// A library in the same folder that is loaded before all others.
     preload: Option<&'static str>,
-    /// Whether it is linked to libraries.
+    /// Whether the binary is linked dynamically.
     pub(super) is_shared: bool,
-    /// Whether the peer repeats another peer in all but its loops.
+    /// Whether the peer differs from another peer only in its loops.
     varies_loops: bool,
 }
 
@@ -29,7 +29,7 @@ impl Peer {
         }
     }
 
-    /// A variant of the same binary: the environment changes its loops.
+    /// A variant of the same binary. The environment changes how its loops run.
     const fn with(self, environment: &'static [&'static str]) -> Self {
         Self {
             environment,
@@ -38,8 +38,8 @@ impl Peer {
         }
     }
 
-    /// Whether to measure `program`: a variant for loops leaves out recursive programs, and programs
-    /// of teams are for OpenMP.
+    /// Whether to measure `program`. A variant for loops leaves out recursive programs. Only OpenMP runs the programs
+    /// of [`TEAMS`].
     pub(super) fn runs(&self, program: &str) -> bool {
         let recursive = ["fib", "tree", "quicksort", "mergesort", "tasks", "nested"];
         let has_tasks = recursive.iter().any(|stem| program.starts_with(stem));
@@ -47,37 +47,37 @@ impl Peer {
         (!self.varies_loops || !has_tasks) && (!has_teams || self.file.starts_with("openmp"))
     }
 
-    /// The files that it needs.
+    /// The files that the peer needs.
     pub(super) fn files(&self, folder: &str) -> Vec<String> {
         let files = [Some(self.file), self.preload];
         let path = |file| Path::new(folder).join(file).display().to_string();
         files.into_iter().flatten().map(path).collect()
     }
 
-    /// Whether the runtime is ours.
+    /// Whether the runtime is manycore or a variant of it.
     pub(super) fn is_ours(name: &str) -> bool {
         name.starts_with(OURS)
     }
 
-    /// Whether the runtime is a peer: neither ours nor serial.
+    /// Whether the runtime is a peer: neither manycore, nor a variant of it, nor serial.
     pub(super) fn is_peer(name: &str) -> bool {
         !Self::is_ours(name) && name != SERIAL
     }
 }
 
-/// Our runtime: each ratio has its time above the line.
+/// This repository's runtime. Its time is the numerator of each ratio.
 pub(super) const OURS: &str = "manycore";
 
 /// One thread without a runtime, the base of speedups.
 pub(super) const SERIAL: &str = "serial";
 
-/// Programs of what the members of an OpenMP team do together.
+/// Programs that an OpenMP team executes together.
 pub(super) const TEAMS: [&str; 3] = ["region", "barrier", "reduction"];
 
-/// The peer of the first comparison.
+/// The peer that some tables compare with by name.
 pub(super) const RAYON: &str = "rayon";
 
-/// All of them, in the order of the tables.
+/// All runtimes, in the order of the tables.
 pub(super) const PEERS: [Peer; 12] = [
     Peer::new(SERIAL, "serial"),
     Peer::new(OURS, "manycore"),
@@ -97,7 +97,7 @@ pub(super) const PEERS: [Peer; 12] = [
     Peer::new("gomp-active", "openmp").with(&["OMP_WAIT_POLICY=active"]),
 ];
 
-/// The peer of that name.
+/// Returns the peer with this name.
 pub(super) fn find(name: &str) -> Result<&'static Peer, String> {
     let found = PEERS.iter().find(|peer| peer.name == name);
     found.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `manycore figure FILE.csv`: speedups by threads from the table that the study has written.
+//! `manycore figure FILE.csv`: draws speedups by number of threads from the table that the study has written.
 
 use super::peer::{OURS, Peer};
 use crate::failure::bad_input;
@@ -19,37 +19,37 @@ const COLUMNS: [&str; 7] = [
     "ratio_serial",
 ];
 
-/// Upper bound on the panels of a figure.
+/// The most panels of a figure.
 const MOST: usize = 24;
 
-/// Peers beside ours in a panel.
+/// The number of peers in a panel, apart from manycore.
 const SHOWN: usize = 3;
 
 const COUNT: &str = "a whole number from 1 to 4096";
 const RATIO: &str = "a number above 0, or nothing where a run failed or no serial time is known";
 
-/// The column that only such a table has.
+/// The column that only this study's table has.
 const PEER: &str = "peer";
 
-/// Whether the text begins with the header of such a table.
+/// Whether the text begins with the header of this study's table.
 pub(crate) fn is_table(text: &str) -> bool {
     let header = text.lines().next().unwrap_or_default();
     header.split(',').any(|name| name.trim() == PEER)
 }
 
-/// A machine and a program: the speedups of each peer, by threads.
+/// A machine and a program, with the speedups of each peer by number of threads.
 struct Place {
     machine: String,
     program: String,
     peers: BTreeMap<String, BTreeMap<usize, f64>>,
 }
 
-/// The figure of a table: a panel for each program and machine, with ours and the three fastest
-/// peers at the most threads.
+/// Returns the figure of a table. Each program and machine has a panel with manycore and the peers that are fastest
+/// with the most threads.
 ///
 /// # Errors
 ///
-/// When a row is no measurement, and when no place has ours.
+/// If a row is not a measurement, or if no row has a speedup of manycore.
 pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
     let wrong = |what: String| bad_input(format!("{}{what}", path.display()));
     let mut places = read(path)?;
@@ -130,14 +130,14 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
 }
 
 impl Place {
-    /// The most threads that ours has.
+    /// The largest number of threads of manycore's speedups.
     fn most(&self) -> usize {
         let ours = self.peers.get(OURS);
         let most = ours.and_then(|speedups| speedups.last_key_value());
         most.map_or(1, |(threads, _)| *threads)
     }
 
-    /// The fastest peers with most threads. A runtime counts once, by its fastest variant.
+    /// The fastest peers with the most threads. A runtime counts once, with its fastest variant.
     fn best(&self) -> Vec<(&str, f64)> {
         let peers = self.peers.iter().filter(|(peer, _)| *peer != OURS);
         let speedups =
@@ -157,7 +157,7 @@ impl Place {
         best
     }
 
-    /// Our speedup over the best peer's, with most threads.
+    /// The speedup of manycore divided by the best peer's, with the most threads.
     fn over_best(&self) -> Option<f64> {
         let ours = self.peers.get(OURS)?.get(&self.most())?;
         Some(ours / self.best().first()?.1)
@@ -189,8 +189,8 @@ fn message(places: &[Place]) -> String {
     match ratios.len() {
         0 => "No peer has a result to compare with".into(),
         panels => format!(
-            "With most threads manycore is {:.2} times as fast as the best peer (geometric mean of {panels} \
-             panels)",
+            "With the most threads manycore is {:.2} times as fast as the best peer (geometric mean of \
+             {panels} panels)",
             geometric_mean(ratios)
         ),
     }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_ours_is_refused() {
+    fn a_table_without_manycore_is_refused() {
         let told = |rows: &str| figure(rows).unwrap_err().to_string();
         assert!(told("simulated,a,4,mid,rayon,none,1\n").contains("no speedup of `manycore`"));
         assert!(told("simulated,a,0,mid,rayon,none,1\n").contains("threads"));

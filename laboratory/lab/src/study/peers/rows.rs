@@ -1,4 +1,4 @@
-//! The numbers, a cell a row.
+//! The numbers: a row for each cell and gap.
 
 use super::cells::{Cells, Gap, Place};
 use super::config::PeersConfig;
@@ -7,7 +7,7 @@ use crate::measure::ratio::Ratio;
 use crate::report::csv::columns;
 
 columns! {
-    /// A cell: a line of `peers.csv`.
+    /// A line of `peers.csv`: a cell and a gap.
     pub(super) PeersRow(
         config: &PeersConfig,
         cells: &Cells<'_>,
@@ -21,7 +21,7 @@ columns! {
         threads: usize = place.1,
         program: String = place.2.to_owned(),
         peer: String = peer.to_owned(),
-        /// Between two calls.
+        /// The time between two calls.
         gap: &'static str = gap.name(),
         /// The number of runs that succeeded.
         orders: usize = cells.orders(place, peer),
@@ -30,12 +30,12 @@ columns! {
             .then(|| cells.first(place, peer).map(rounded))
             .flatten(),
         steady_us: Option<f64> = cells.time(place, peer, gap).map(rounded),
-        /// The ratio of its time to the serial time.
+        /// The runtime's time divided by the serial time.
         ratio_serial: Option<f64> = cells
             .time(place, peer, gap)
             .zip(cells.time(place, SERIAL, Gap::Hot))
             .map(|(time, serial)| rounded(time / serial)),
-        /// The ratio of our time to its time, and the interval.
+        /// The time of manycore divided by the runtime's, with the interval.
         ratio_ours: Option<f64> = ratio.map(|ratio| rounded(ratio.mean)),
         ratio_ours_low: Option<f64> = interval(ratio).map(|[low, _]| rounded(low)),
         ratio_ours_high: Option<f64> = interval(ratio).map(|[_, high]| rounded(high)),
@@ -74,7 +74,7 @@ fn interval(ratio: Option<Ratio>) -> Option<[f64; 2]> {
     ratio?.interval
 }
 
-/// To a nanosecond, or a thousandth.
+/// Rounds times to a nanosecond, and ratios to a thousandth.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

@@ -1,13 +1,13 @@
-//! Whether more threads make a program slower.
+//! Finds programs that more threads make slower.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
 use crate::measure::ratio::Ratio;
 
-/// The largest ratio of a time to the best time at fewer threads that is not reported.
+/// A larger ratio of a time to the best time with fewer threads is reported.
 pub(super) const ALLOWED: f64 = 1.05;
 
-/// A number of threads beside the fewer threads that are fastest.
+/// A comparison of a number of threads with the fastest smaller number of threads.
 pub(super) struct Step<'a> {
     pub(super) machine: usize,
     pub(super) program: &'a str,
@@ -24,13 +24,13 @@ impl Step<'_> {
         self.ratio.mean > ALLOWED
     }
 
-    /// Whether the whole interval is above what is allowed; one order has none.
+    /// Whether the whole interval is above [`ALLOWED`]. With one order there is no interval.
     pub(super) fn is_slower_for_sure(&self) -> bool {
         self.ratio.interval.is_some_and(|[low, _]| low > ALLOWED)
     }
 }
 
-/// Compares each cell of a runtime with the best of fewer threads, in calls without a gap.
+/// Compares each cell of a runtime with its fastest cell of fewer threads, in calls without a gap.
 pub(super) fn steps<'a>(config: &'a PeersConfig, cells: &Cells<'_>, peer: &str) -> Vec<Step<'a>> {
     let mut found = Vec::new();
     for (machine, counts) in config.threads.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Ours over peers in all cells of a place.
+//! The time of manycore relative to the peers' times, over many cells.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
@@ -6,7 +6,7 @@ use super::peer::{Peer, RAYON};
 use crate::measure::ratio::Ratio;
 use crate::measure::statistics::geometric_mean;
 
-/// A peer that is not behind ours for sure.
+/// A cell where a peer may be as fast as manycore.
 pub(super) struct Ahead<'a> {
     pub(super) machine: usize,
     pub(super) threads: usize,
@@ -16,15 +16,15 @@ pub(super) struct Ahead<'a> {
     pub(super) ratio: Ratio,
 }
 
-/// Geometric means over the programs that both have.
+/// Geometric means over the programs that manycore and the peer both have.
 pub(super) struct Means {
     pub(super) over_rayon: Option<f64>,
     pub(super) over_best: Option<f64>,
     pub(super) programs: usize,
 }
 
-/// The mean ratios of our time to rayon's and to the best peer's. A place is a machine and a number
-/// of threads.
+/// Returns the mean ratios of manycore's time to rayon's and to the best peer's. A place is a machine and a number of
+/// threads.
 pub(super) fn means<'a>(
     config: &'a PeersConfig,
     cells: &Cells<'a>,
@@ -50,7 +50,7 @@ pub(super) fn means<'a>(
     }
 }
 
-/// All peers that are not behind ours for sure.
+/// Returns all cells where a peer may be as fast as manycore.
 pub(super) fn ahead<'a>(config: &'a PeersConfig, cells: &Cells<'a>) -> Vec<Ahead<'a>> {
     let mut found = Vec::new();
     for (machine, threads) in config.places() {

@@ -1,5 +1,5 @@
-//! The tables: ratios of our time to the peers', cells where a peer is ahead, cells where threads
-//! slow a program down, failed runs, and all times.
+//! The tables: ratios of manycore's time to the peers', cells where a peer is ahead, cells where more threads are
+//! slower, failed runs, and all times.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
@@ -42,7 +42,7 @@ fn means(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     };
     let places = config.places();
     Table::new(
-        "Our time over rayon's, and over that of the fastest peer of each program: geometric means",
+        "Time of manycore over rayon's, and over that of each program's fastest peer: geometric means",
         [
             "machine",
             "threads",
@@ -72,7 +72,7 @@ fn first(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     };
     let head = ["machine", "threads"].map(str::to_owned);
     Table::new(
-        "The first ten calls of ours in sum, over ten calls of the steady state",
+        "The sum of manycore's first ten calls, over ten calls of its steady state",
         head.into_iter().chain(config.programs.iter().cloned()),
         config.places().map(row),
     )
@@ -91,7 +91,7 @@ fn ahead(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         ]
     };
     Table::new(
-        "Where a peer is not behind ours for sure: our time over its",
+        "Cells where a peer may be as fast as manycore: manycore's time over the peer's",
         ["machine", "threads", "program", "gap", "peer", "ratio"],
         found.iter().map(cell),
     )
@@ -111,7 +111,7 @@ fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         ]
     };
     Table::new(
-        "Where ours takes more than 1.05 of the time that it takes with fewer threads, us",
+        "Cells where manycore takes more than 1.05 of its best time with fewer threads, us",
         [
             "machine", "program", "threads", "time", "fewer", "time", "ratio",
         ],
@@ -170,7 +170,7 @@ fn times(config: &PeersConfig, cells: &Cells<'_>, machine: usize, program: &str)
     });
     Table::of_least(
         format!(
-            "{program} on {}: a call, us{serial}",
+            "{program} on {}: time of a call, us{serial}",
             config.machine(machine)
         ),
         "runtime",
@@ -181,7 +181,7 @@ fn times(config: &PeersConfig, cells: &Cells<'_>, machine: usize, program: &str)
     )
 }
 
-/// Threads, and when calls come.
+/// A column: a number of threads, and when calls are made.
 struct Column {
     threads: usize,
     gap: Gap,
@@ -196,7 +196,7 @@ impl std::fmt::Display for Column {
     }
 }
 
-/// With three digits.
+/// Formats a time with three digits.
 fn microseconds(time: f64) -> String {
     match time {
         _ if time < 10.0 => format!("{time:.2}"),

@@ -7,28 +7,28 @@ use super::scaling::{self, ALLOWED};
 use super::summary;
 use crate::report::table::{Cell, Table};
 
-/// The goal to be ahead of each peer holds from this number of threads on.
+/// From this number of threads on, manycore is to be faster than each peer.
 const FEWEST: usize = 4;
 
-/// The number of threads at which the means are judged, or a machine's largest one below.
+/// The means are judged at this number of threads, or at a machine's largest number below it.
 const MANY: usize = 64;
 
-/// The largest means over rayon and over the best peer.
+/// The largest allowed means of manycore's time over rayon's and over the best peer's.
 const OVER_RAYON: f64 = 0.40;
 const OVER_BEST: f64 = 0.75;
 
-/// The largest ratio of the first ten calls to ten steady ones.
+/// The largest allowed ratio of the first ten calls to ten steady ones.
 const FIRST: f64 = 2.0;
 
-/// A row: what is asked, the bound, what was found, and whether that is within the bound; none if
-/// nothing was measured for it.
+/// A row: what is asked, its bound, what was found, and whether that is within the bound. `found` is `None` if nothing
+/// was measured.
 struct Verdict {
     asked: String,
     bound: String,
     found: Option<(String, bool)>,
 }
 
-/// The table.
+/// The table of goals.
 pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     let verdicts = [
         slower(config, cells),
@@ -58,7 +58,7 @@ pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         ]
     };
     Table::new(
-        "What ours is to reach, and what was found",
+        "The goals of manycore, and what was found",
         ["asked", "bound", "found", "verdict"],
         verdicts.map(row),
     )
@@ -74,7 +74,7 @@ fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Verdict {
     let worst = steps.iter().map(|step| step.ratio.mean).reduce(f64::max);
     let found = worst.map(|worst| {
         let told = format!(
-            "{slower} of {} cells above, {sure} of them for sure; worst {worst:.2}",
+            "{slower} of {} cells above, {sure} of them certainly; worst {worst:.2}",
             steps.len()
         );
         (told, slower == 0)
@@ -103,10 +103,10 @@ fn ahead(config: &PeersConfig, cells: &Cells<'_>, gap: Gap) -> Verdict {
             pairs.count()
         })
         .sum();
-    let told = format!("{behind} of {compared} cells not below for sure");
+    let told = format!("{behind} of {compared} cells not certainly below");
     Verdict {
         asked: match gap {
-            Gap::Hot => format!("our time over each peer's, from {FEWEST} threads on"),
+            Gap::Hot => format!("manycore's time over each peer's, from {FEWEST} threads on"),
             Gap::Millisecond => format!("the same after {}", gap.name()),
         },
         bound: "below 1 with its interval".into(),
@@ -135,7 +135,7 @@ fn mean(
     let mean = of(&summary::means(config, cells, &places, Gap::Hot));
     Verdict {
         asked: format!(
-            "our time over {peer} with {MANY} threads (or the most below), geometric mean"
+            "manycore's time over {peer} with {MANY} threads (or the largest number below), geometric mean"
         ),
         bound: format!("at most {bound:.2}"),
         found: mean.map(|mean| (format!("{mean:.2}"), mean <= bound)),

@@ -46,7 +46,7 @@ impl Policy {
         names
     }
 
-    /// Whether all policies of its mode are compared with this one.
+    /// Whether the others of its mode are compared with this policy.
     pub(super) fn is_base(&self) -> bool {
         self.name == Self::BASE
     }

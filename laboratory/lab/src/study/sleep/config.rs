@@ -13,12 +13,12 @@ use manycore_programs::sleep::Mode;
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;
 
-/// Under 20 s and 20 min with what the last cells need beyond their share.
+/// The default of `seconds`. The last cells can exceed their share, but a study stays below 20 s, or 20 min if full.
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 900;
 
-/// Simulated runs, quick and full. The machine has no noise, but a run that begins differently
-/// steals differently. With few large stolen pieces (MergeSort), a run has two possible times.
+/// Simulated runs of a quick and of a full study. The machine has no noise, but a run that begins differently steals
+/// differently. If the stolen pieces are few and large (MergeSort), a run has two possible times.
 const SIMULATED_RUNS: [u64; 2] = [7, 15];
 
 /// The document's algorithms.
@@ -40,17 +40,17 @@ pub(super) struct SleepConfig {
     pub(super) world: &'static str,
     /// This host's processor, or the simulated machine's name.
     pub(super) machine: String,
-    /// The simulated machine, all of it.
+    /// The whole simulated machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) chip: Option<Chip>,
     pub(super) seed: u64,
-    /// Ascending; 1 is always among them, since speedups need it.
+    /// The numbers of threads, ascending. 1 is always among them, since speedups need it.
     pub(super) threads: Vec<usize>,
     pub(super) algorithms: Vec<Algorithm>,
     pub(super) policies: Vec<Policy>,
     #[serde(serialize_with = "size_name")]
     pub(super) size: Size,
-    /// `None`: as many as there is time for, which only native ones know.
+    /// `None` means as many as there is time for. Only native runs have a time limit.
     pub(super) runs: Option<u64>,
     pub(super) seconds: u64,
 }
@@ -67,8 +67,7 @@ impl SleepConfig {
         };
         if chip.is_some() && set.text("seconds").is_some() {
             return Err(bad_input(
-                "--set seconds: simulated runs are not repeated to fill a time; expected it \
-                 without --on, or --set runs",
+                "--set seconds: simulated runs have no time limit; expected it without --on, or --set runs",
             ));
         }
         let modes = set.list("mode", str::parse)?;
@@ -115,7 +114,7 @@ impl SleepConfig {
         }
     }
 
-    /// The cells, side by side for an algorithm.
+    /// The cells. The cells of an algorithm follow each other.
     pub(super) fn cells(&self) -> Vec<SleepCell> {
         let of = |&algorithm: &Algorithm| {
             let counts = self.threads.iter();
@@ -124,19 +123,18 @@ impl SleepConfig {
         self.algorithms.iter().flat_map(of).collect()
     }
 
-    /// Whether the inputs are the document's, so that its figures can stand
-    /// beside ours.
+    /// Whether the inputs are the document's. Tables then also show its numbers.
     pub(super) fn is_documents(&self) -> bool {
         self.size == Size::Document
     }
 
-    /// The thread count that policies are compared at.
+    /// The number of threads for the comparison of policies.
     pub(super) fn most_threads(&self) -> usize {
         self.threads.last().copied().unwrap_or(1)
     }
 }
 
-/// The policies, side by side for a mode.
+/// The requested policies. The policies of a mode follow each other.
 fn policies(only: &SleepOnly, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
     let of = |&mode: &Mode| {
         Policy::all()
@@ -147,14 +145,14 @@ fn policies(only: &SleepOnly, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
     policies.retain(|policy| only.wants(&policy.name));
     if policies.is_empty() {
         return Err(bad_input(
-            "--only: no such policy was published; expected --set mode=sound with it",
+            "--only: no such policy was published; expected it with --set mode=sound",
         ));
     }
     Ok(policies)
 }
 
-/// 1, and those asked for; else 1, 2, 4, ... and as many as a pool would take,
-/// or what suits a simulated machine.
+/// Returns 1 and the requested numbers of threads. Without a request, returns powers of two and a pool's default number
+/// on this host, or the numbers that suit a simulated machine.
 fn thread_counts(
     asked: &[NonZeroUsize],
     chip: Option<&Chip>,
@@ -220,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_the_documents_programs_and_every_sound_policy() {
+    fn the_default_is_the_documents_programs_and_every_sound_policy() {
         let config = config(&[], &[], &[]).unwrap();
         assert_eq!(config.threads, [1, 8, 16, 24, 32]);
         assert_eq!(config.algorithms, DOCUMENT);
@@ -233,10 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn only_leaves_algorithms_and_policies() {
+    fn only_selects_algorithms_and_policies() {
         let both = "mode=sound,as-published";
         let config = config(&["tsp", "split", "packed"], &[both], &[4]).unwrap();
-        // One thread is what speedups are over.
+        // Speedups are relative to one thread.
         assert_eq!(config.threads, [1, 4]);
         assert_eq!(config.algorithms, [Algorithm::Tsp]);
         let names: Vec<String> = config.policies.iter().map(Policy::to_string).collect();
@@ -250,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_what_is_wrong() {
         for (only, set, threads, part) in [
             (&["lief"][..], &[][..], &[][..], "`lief`"),
             (&[], &["mode=fast"], &[], "`fast`"),

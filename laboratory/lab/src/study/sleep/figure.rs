@@ -1,5 +1,5 @@
-//! The figures: what each policy takes relative to rayon's, a row a policy; and, where there
-//! are more than two thread counts, how programs speed up.
+//! The figures: the time of each policy relative to rayon's, with a row for each policy; and the speedup of programs,
+//! if there are more than two numbers of threads.
 
 use super::cell::Policy;
 use super::config::SleepConfig;
@@ -12,10 +12,10 @@ use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 
-/// Beyond it a dot stands at the edge: one disturbed run would flatten all others.
+/// The end of the axis. A greater time has its dot at the edge, since one disturbed run would flatten all others.
 const MOST: f64 = 2.0;
 
-/// Times over packed's of the same mode, on one thread and on the most there are.
+/// Times divided by packed's in the same mode, on one thread and on the most threads.
 pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPolicies]) -> Figure {
     let mut counts = vec![config.most_threads(), 1];
     counts.dedup();
@@ -46,14 +46,14 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
         part: String::new(),
         message: sentence(&compared(config, measured)).text,
         note: format!(
-            "Median time over that of packed, rayon's way, with ranges from the 10th to the 90th \
-             percentile of runs; a panel for each program, left is faster ({place})"
+            "Median time over that of packed, rayon's policy, with ranges from the 10th to the 90th percentile \
+             of runs; each program has a panel, and left is faster ({place})"
         ),
         panels: panels.filter(has_dots).collect(),
     }
 }
 
-/// A policy's runs over packed's median.
+/// The times of a policy's runs, divided by packed's median.
 fn relative_time(
     measured: &[MeasuredPolicies],
     algorithm: Algorithm,
@@ -69,7 +69,7 @@ fn relative_time(
     Some(samples.spread().map(|time| time / base).into())
 }
 
-/// As in the document, over the fastest single-thread time of any policy; a line a policy.
+/// Speedups over the fastest single-thread time of any policy, as in the document, with a line for each policy.
 pub(super) fn speedups(
     place: &str,
     config: &SleepConfig,
@@ -106,7 +106,7 @@ pub(super) fn speedups(
     };
     Some(Figure {
         part: "speedup".into(),
-        message: "How far fork-join programs speed up with more threads, by sleep policy".into(),
+        message: "Speedup of fork-join programs with more threads, by sleep policy".into(),
         note: format!(
             "The fastest single-thread time of any policy over the median time; bars from the 10th \
              to the 90th percentile of runs ({place})"
@@ -115,10 +115,10 @@ pub(super) fn speedups(
     })
 }
 
-/// Differences of means that are less are called none.
+/// Differences of means below this level count as none.
 const LEVEL: f64 = 0.02;
 
-/// The times on the most threads: a cell for each algorithm and mode, since a policy's base is packed in its mode.
+/// The times on the most threads. Each algorithm and mode has a cell, since a policy's base is packed in the same mode.
 pub(super) fn compared(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Compared {
     let threads = config.most_threads();
     let unit = measured.first().map_or(config.unit(), |cell| cell.unit);
@@ -136,7 +136,7 @@ pub(super) fn compared(config: &SleepConfig, measured: &[MeasuredPolicies]) -> C
                     true => Policy::BASE.to_owned(),
                     false => policy.to_string(),
                 };
-                // The runs of a simulation follow each other, and are one order of events.
+                // The runs of a simulation follow each other, and so belong to one order of events.
                 let times = match is_simulated {
                     true => vec![samples.time()],
                     false => samples.runs.iter().map(|run| run.time).collect(),
@@ -149,7 +149,7 @@ pub(super) fn compared(config: &SleepConfig, measured: &[MeasuredPolicies]) -> C
     compared
 }
 
-/// Whether the policy matters.
+/// The sentence that says whether the policy matters.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let others = compared.names().into_iter();
     let means: Vec<(&str, Ratio)> = others
@@ -158,7 +158,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
         .collect();
     let Some(&(best, ratio)) = means.iter().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean)) else {
         return Sentence {
-            text: "Time that programs take by sleep policy".into(),
+            text: "Time of programs by sleep policy".into(),
             ratios: Vec::new(),
         };
     };

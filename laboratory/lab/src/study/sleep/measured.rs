@@ -8,14 +8,14 @@ use crate::study::unit::Unit;
 use manycore_chip::HotLine;
 use serde::{Deserialize, Serialize};
 
-/// A cell: a line of the journal.
+/// The measurements of a cell: a line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct MeasuredPolicies {
     pub(super) cell: SleepCell,
     pub(super) unit: Unit,
-    /// Not cut short by ctrl-C.
+    /// Whether the cell was measured to its end, without ctrl-C.
     pub(super) complete: bool,
-    /// The part of the study's time that the cell took.
+    /// The seconds that the cell took.
     pub(super) seconds: f64,
     pub(super) policies: Vec<PolicySamples>,
 }
@@ -39,11 +39,10 @@ pub(super) struct SleepSample {
     pub(super) time: f64,
     /// CPU time of all threads together.
     pub(super) cpu_time: f64,
-    /// How long all threads together waited for a CPU that others held; native
-    /// only.
+    /// How long all threads together waited for a CPU that other threads held. Only native runs measure this.
     #[serde(default)]
     pub(super) waited: f64,
-    /// Times that a worker went to sleep, and was woken.
+    /// How often a worker went to sleep. `wakeups` is how often one was woken.
     pub(super) sleeps: u64,
     pub(super) wakeups: u64,
     /// Lost wake-ups, found by the watchdog of a policy as published.
@@ -64,7 +63,7 @@ pub(super) struct Line {
 }
 
 impl MeasuredPolicies {
-    /// Nothing yet.
+    /// A cell without runs.
     pub(super) fn new(cell: SleepCell, unit: Unit, policies: &[Policy]) -> Self {
         let samples = |policy: &Policy| PolicySamples {
             policy: policy.clone(),
@@ -120,26 +119,25 @@ impl CellRecord for MeasuredPolicies {
 }
 
 impl PolicySamples {
-    /// The spread of at least one run.
+    /// The spread of the times. There must be a run.
     pub(super) fn spread(&self) -> Spread {
         let times: Vec<f64> = self.runs.iter().map(|run| run.time).collect();
         Spread::of(&times)
     }
 
-    /// The time of at least one run.
+    /// The median time. There must be a run.
     pub(super) fn time(&self) -> f64 {
         self.median(|run| run.time)
     }
 
-    /// The median of something about a run.
+    /// The median of what `of` returns for each run.
     pub(super) fn median(&self, of: impl Fn(&SleepSample) -> f64) -> f64 {
         median(self.runs.iter().map(of))
     }
 }
 
 impl Line {
-    /// The events between two looks at the lines of named objects. Lines with equal names are
-    /// added.
+    /// The events between two snapshots of the lines of named objects. Lines with equal names are added.
     pub(super) fn between(before: &[HotLine], after: &[HotLine]) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         for line in after {
@@ -164,10 +162,10 @@ impl Line {
     }
 }
 
-/// A warning about a run on a busy machine. `cpus` is the number of CPUs that the threads may use.
+/// Returns a warning if the machine was busy. `cpus` is the number of CPUs that the threads may use.
 pub(super) fn disturbance(measured: &[MeasuredPolicies], cpus: usize) -> Option<String> {
     let (mut waited, mut time) = (0.0, 0.0);
-    // With more threads than CPUs they wait for each other.
+    // If there are more threads than CPUs, threads wait for each other.
     for cell in measured.iter().filter(|cell| cell.cell.threads <= cpus) {
         for run in cell.policies.iter().flat_map(|samples| &samples.runs) {
             waited += run.waited;
@@ -182,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equally_named_lines_are_one_and_the_past_does_not_count() {
+    fn lines_with_equal_names_are_added_from_the_first_snapshot_on() {
         let line = |address, name: &str, reads, writes, transfers| HotLine {
             address,
             names: vec![name.into(), "x".into()],

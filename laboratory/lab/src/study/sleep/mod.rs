@@ -1,5 +1,5 @@
-//! How fork-join programs speed up under each way for idle workers to sleep
-//! and be woken: the experiment of the sleep counters' document.
+//! The study `sleep`: how fork-join programs speed up under each sleep policy, which decides how idle workers sleep and
+//! are woken. It is the experiment of the sleep counters' document of 2022.
 
 mod cell;
 mod config;
@@ -45,60 +45,60 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 /// The settings of this study.
 const KEYS: &[Key] = keys![
     "mode"
-        "sound, as-published (with the wake-ups that it loses), or both, a list [sound]",
+        "a list: sound, as-published (which loses wake-ups), or both [sound]",
     "size"
-        "inputs: quick, or document, as in the document [quick; --full: document]",
+        "inputs: quick, or document (those of the document) [quick; --full: document]",
     "runs" [1, 100_000]
-        "timed runs of each policy in each cell [as many as there is time for; simulated: 7; --full: 15]",
+        "timed runs of each policy in each cell [native: as many as fit into `seconds`; simulated: 7; --full: 15]",
     "seconds" [1, 1_000_000]
-        "time for all cells together, not simulated [15; --full: 900]",
+        "time for all cells together, for native runs [15; --full: 900]",
 ];
 
 const TEXT: Text = Text {
     title: "Sleep",
-    lead: "Threads of a pool that find no work go to sleep, and must be woken when there is some. A sleep \
-     policy is how the pool keeps count of that, which itself takes time. Here policies are compared \
-     on programs that split their work in two again and again (fork-join): packed is the policy of \
-     rayon, a library of parallel loops, ours that of manycore, and most others come from an \
+    lead: "Threads of a pool that find no work go to sleep, and must be woken when there is new work. A sleep policy \
+     is the way in which the pool counts its sleeping threads, which itself takes time. This study compares \
+     policies on programs that split their work in two again and again (fork-join). `packed` is the policy of \
+     rayon, a library of parallel loops. `ours` is the policy of manycore. Most other policies come from an \
      experiment of 2022 by J. D. S. Fontena, which is called the document below.",
     how: &[
-        "Fork-join programs run on threads of this machine or of a simulated one, where they are \
-         bound to cores that fill one core group after the other. Each policy of a cell has a pool \
-         of its own, a run for warmth, and then the runs that count; answers are verified. Natively \
-         each round runs every policy of a cell in shuffled order. Kernels join through an indirect \
-         call, the same for all policies.",
-        "\"Fastest\" divides the fastest single-thread time of any policy by a policy's time, \
-     \"own\" the policy's own single-thread time. \"To packed\" is a policy's time relative to that \
-     of packed, rayon's, in the same mode: with one common single-thread time for both (then it \
-     is the times' ratio), and with each its own. The document divided by each branch's own; \
-     with the common one its losses on QuickSort and TSP vanish, as its author found a week later.",
-        "The columns of 2022, which stand beside inputs of the document's size (--set size=document), are the document's own raw times, medians of 30 runs of rayon's \
-     branches on two Xeon Gold 6130, analysed in the same two ways. A policy with a dash there, ours \
-     among them, was none of these branches: 2022 has no time of it. The single-thread times of \
-     MergeSort and QuickSort there have two levels (74.8 and 84 ms, 66.2 and 71.8 ms) that flip \
-     between builds whatever the branch: placement of code. MergeSort's -17% is that, not \
-     scheduling, which is why it is small against each policy's own single-thread time.",
-        "Simulated policies differ only in the words they touch and the lines these share. A line that every \
-     post reads and every change between busy and idle writes costs each post a miss; \
-     sleep.lines.csv has these counts for all algorithms and thread counts, and those of all other \
-     named lines.",
-        "The document ends with two questions: what a varying frequency does, and what 64 threads do. \
-     Two machines ask them: dahu-governed, whose cores run the slower the longer they idled (--on \
-     dahu-governed --threads 32), and dahu-smt, whose cores have two hardware threads each (--on dahu-smt \
-     --threads 32,64).",
+        "Fork-join programs run on threads of this machine or of a simulated machine. Simulated threads are \
+         bound to cores and fill one core group after the other. Each policy of a cell has its own pool, a \
+         warm-up run, and then the runs that count; answers are verified. On this machine each round runs every \
+         policy of a cell, in shuffled order. Programs join through an indirect call, the same for all \
+         policies.",
+        "A speedup \"fastest\" is the fastest single-thread time of any policy divided by a policy's time. A \
+     speedup \"own\" is the policy's own single-thread time divided by its time. \"To packed\" compares a \
+     policy with packed, rayon's policy, in the same mode: by time, and by the speedups \"own\". The document \
+     used each branch's own single-thread time. With a common one its losses on QuickSort and TSP vanish, as \
+     its author found a week later.",
+        "The columns of 2022 are shown for inputs of the document's size (--set size=document). They are the \
+     document's raw times, medians of 30 runs of rayon's branches on two Xeon Gold 6130, analysed in the same \
+     two ways. A policy that was not among these branches, such as ours, has a dash. The document's \
+     single-thread times of MergeSort and QuickSort have two levels (74.8 and 84 ms, 66.2 and 71.8 ms). Builds \
+     of every branch flip between them, because of the placement of code. This explains MergeSort's -17%, which \
+     scheduling does not: the number is small relative to each policy's own single-thread time.",
+        "In a simulation, policies differ only in the words that they access and in the cache lines that these \
+     words share. If every post of a job reads a line and every change between busy and idle writes it, each \
+     post has a miss. sleep.lines.csv has the accesses to all named lines, for all algorithms and numbers of \
+     threads.",
+        "The document ends with two questions: what is the effect of a varying frequency, and of 64 threads? Two \
+     machines answer them. Cores of dahu-governed run slower the longer they idled (--on dahu-governed \
+     --threads 32). Cores of dahu-smt have two hardware threads each (--on dahu-smt --threads 32,64).",
     ],
 };
 
-/// Under the figure of times.
-const FIGURE: &str = "A dot left of the line is faster than packed; a range that ends in an arrow goes on. Policies \
-     without a mode are sound; those as published may lose a wake-up. Names say what differs from packed, whose \
-     three counters are one word: split, each is a word; padded, each has a cache line of its own; sleepers, who posts \
-     a job reads only how many threads sleep; nojec, without the counter of posts (jobs event counter); \
-     lazy-inactive and no-inactive, idle threads that are awake are read late, or not counted; ours, manycore's.";
+/// The caption of the figure of times.
+const FIGURE: &str = "A dot left of the line is faster than packed. A range with an arrow continues beyond the \
+     figure. Policies without a mode are sound; those as published may lose a wake-up. The three counters of \
+     packed are one word. Names say what differs: split, each counter is a word; padded, each word has its own \
+     cache line; sleepers, a post of a job reads only the number of sleeping threads; nojec, there is no \
+     counter of posts (jobs event counter); lazy-inactive, a post reads the number of awake idle threads only \
+     if threads sleep; no-inactive, there is no such number; ours, manycore's policy.";
 
-/// Under the figure of speedups.
-const SPEEDUPS: &str =
-    "Speedup against threads: the fastest single-thread time of any policy over the median time.";
+/// The caption of the figure of speedups.
+const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any policy over the median \
+     time.";
 
 impl Question for SleepConfig {
     type Measured = Vec<MeasuredPolicies>;

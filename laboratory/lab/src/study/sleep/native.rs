@@ -1,8 +1,7 @@
-//! One cell on this host: every policy of it, in turns.
+//! Measures every policy of a cell on this host, in turns.
 //!
-//! A host changes speed and is disturbed from outside. So each round runs
-//! every policy once, in an order of its own, in a pool of its own, and all
-//! of them see the same host; what is compared are medians over rounds.
+//! A host changes its speed and is disturbed by other processes. Each round therefore runs every policy once, in random
+//! order, in a pool of its own. All policies thus see the same host, and their medians over rounds are compared.
 
 use super::cell::Policy;
 use super::config::SleepConfig;
@@ -16,13 +15,12 @@ use manycore::Native;
 use manycore_programs::fork::{Kernel, Prepared};
 use std::time::{Duration, Instant};
 
-/// Rounds without which a median says nothing.
+/// With fewer rounds a median says nothing.
 const FEWEST_ROUNDS: usize = 3;
-/// As many as the document's runs.
+/// The number of the document's runs.
 const MOST_ROUNDS: usize = 30;
 
-/// Adds rounds to `measured` until its cell has enough, its `share` of the
-/// time is spent, or ctrl-C is pressed.
+/// Adds rounds to `measured` until the cell has enough rounds, its `share` of the time is spent, or ctrl-C is pressed.
 pub(super) fn measure(
     config: &SleepConfig,
     measured: &mut MeasuredPolicies,
@@ -66,8 +64,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// One run in a pool of its own, after one for warmth; `audited`: the answer
-/// is looked at.
+/// Times one run in a pool of its own, after a warm-up run. Verifies the answer if `audited`.
 fn run(
     kernel: &mut Prepared,
     policy: &Policy,

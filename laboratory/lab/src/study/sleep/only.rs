@@ -1,10 +1,10 @@
-//! The parts of the study that `--only` leaves.
+//! The parts of the study that `--only` selects.
 
 use super::cell::Policy;
 use crate::failure::bad_input;
 use manycore_programs::fork::Algorithm;
 
-/// Algorithms, policies, or both.
+/// The selected algorithms and policies. An empty list selects all.
 #[derive(Default)]
 pub(super) struct SleepOnly {
     algorithms: Vec<Algorithm>,
@@ -31,7 +31,7 @@ impl SleepOnly {
         Ok(only)
     }
 
-    /// Those asked for, whatever would be measured else.
+    /// The selected algorithms, or `default` if none is selected.
     pub(super) fn algorithms(&self, default: Vec<Algorithm>) -> Vec<Algorithm> {
         match self.algorithms.is_empty() {
             true => default,

@@ -1,8 +1,8 @@
 //! Pools of any policy behind one type.
 //!
-//! Every kernel is compiled once for a platform, and not once for each of two dozen policies. It
-//! joins through [`Joiner`], at the price of an indirect call, the same for all policies.
-//! `laboratory/peers/` measures the cost of a `join` itself.
+//! A kernel is compiled once for each platform, instead of once for each of two dozen policies. It joins through
+//! [`Joiner`]. This costs an indirect call, the same for all policies. `laboratory/peers/` measures the cost of a
+//! `join` itself.
 
 use super::cell::Policy;
 use crate::study::chip::Chip;
@@ -14,10 +14,10 @@ use manycore_programs::fork::Fork;
 use manycore_programs::sleep::policy as by_name;
 use std::marker::PhantomData;
 
-/// A closure to be called once.
+/// A closure that is called once.
 type Call<'a, 'b> = &'a mut (dyn FnMut(bool) + Send + 'b);
 
-/// A pool without its policy's type.
+/// A pool with an erased policy type.
 pub(super) trait Joiner: Send + Sync {
     fn threads(&self) -> usize;
     fn join(&self, a: Call<'_, '_>, b: Call<'_, '_>);
@@ -96,9 +96,8 @@ pub(super) fn native(policy: &Policy, threads: usize) -> anyhow::Result<Box<dyn 
     Ok(Box::new(builder.build()?))
 }
 
-/// A pool of a simulated machine's threads, each bound to a hardware thread:
-/// they fill one core group after the other, one thread a core, and then the
-/// second hardware threads.
+/// A pool of a simulated machine's threads, each bound to a hardware thread. The threads fill one core group after the
+/// other with one thread on each core, and then the second hardware threads.
 pub(super) fn simulated(
     policy: &Policy,
     chip: &Chip,

@@ -1,4 +1,4 @@
-//! The raw times of July 2022, analysed again.
+//! The document's raw times of July 2022, analysed again.
 
 use super::cell::Policy;
 use super::speedup::{Delta, Times};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// J. D. S. Fontena, 12 July 2022; see `data/README.md`.
 const TIMES: &str = include_str!("../../../data/sleep_counters_july2022.csv");
 
-/// A median of 30 runs.
+/// A median time of 30 runs.
 #[derive(Clone, Debug, Deserialize)]
 struct Time {
     algorithm: String,
@@ -45,7 +45,7 @@ impl Published {
         Some(Delta::new(times(branch(&policy.name)?)?, times("master")?))
     }
 
-    /// The speed of a policy on `threads` threads over the fastest branch on one thread.
+    /// The speedup of a policy on `threads` threads over the fastest branch on one thread.
     pub(super) fn speedup(
         &self,
         algorithm: Algorithm,
@@ -84,7 +84,7 @@ fn name_of(algorithm: Algorithm) -> Option<&'static str> {
     }
 }
 
-/// The branch of rayon that a policy is.
+/// The branch of rayon that implements a policy.
 pub(super) fn branch(policy: &str) -> Option<&'static str> {
     match policy {
         "packed" => Some("master"),
@@ -104,9 +104,9 @@ mod tests {
     use super::*;
     use manycore_programs::sleep::Mode;
 
-    /// The results of another program on the same times.
+    /// The expected numbers come from another program's analysis of the same times.
     #[test]
-    fn the_medians_say_what_the_reanalysis_says() {
+    fn the_medians_have_the_gains_of_the_other_analysis() {
         let published = Published::load().unwrap();
         let delta = |algorithm, policy: &str| {
             let policy = Policy {
@@ -138,7 +138,7 @@ mod tests {
             .speedup(Algorithm::QuickSort, &packed, 32)
             .unwrap();
         assert!((speedup - 6.58).abs() < 0.01, "{speedup}");
-        // The 17% of MergeSort are there on one thread already.
+        // Most of MergeSort's 17% is gained on one thread already.
         let own = delta(Algorithm::MergeSort, "nojec-padded").own;
         assert!((-0.08..0.0).contains(&own), "{own}");
     }

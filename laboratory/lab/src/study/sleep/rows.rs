@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The numbers: a row for each observation.
 
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, PolicySamples};
@@ -9,7 +9,7 @@ use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 
 columns! {
-    /// A policy in a cell: a line of `sleep.csv`.
+    /// A line of `sleep.csv`: a policy in a cell.
     pub(super) SleepRow(
         config: &SleepConfig,
         cell: &MeasuredPolicies,
@@ -24,17 +24,17 @@ columns! {
         threads: usize = cell.cell.threads,
         time_median: f64 = cell.unit.round(samples.time()),
         unit: Unit = cell.unit,
-        /// Over the fastest single-thread time of any policy.
+        /// The speedup over the fastest single-thread time of any policy.
         speedup: Option<f64> = over(speedup::fastest_single(all, cell.cell.algorithm)),
-        /// A run's, the median; as are sleeps and recovered.
+        /// A median over runs, like `sleeps` and `recovered`.
         wakeups: f64 = samples.median(|run| run.wakeups as f64),
-        /// CPU time of all threads together, a run's median.
+        /// The CPU time of all threads together, the median over runs.
         cpu_time: f64 = cell.unit.round(samples.median(|run| run.cpu_time)),
         mode: Mode = samples.policy.mode,
         time_p10: f64 = cell.unit.round(samples.spread().p10),
         time_p90: f64 = cell.unit.round(samples.spread().p90),
         runs: usize = samples.runs.len(),
-        /// Over the policy's own single-thread time.
+        /// The speedup over the policy's own single-thread time.
         speedup_own: Option<f64> = over(speedup::time(all, cell.cell.algorithm, &samples.policy, 1)),
         sleeps: f64 = samples.median(|run| run.sleeps as f64),
         recovered: f64 = samples.median(|run| run.recovered as f64),
@@ -42,8 +42,8 @@ columns! {
 }
 
 columns! {
-    /// The effect of a policy's runs on the lines of some named objects: a line of
-    /// `sleep.lines.csv`. Counts are a run's, on average.
+    /// A line of `sleep.lines.csv`: the effect of a policy on the cache lines with the same named objects. Counts are
+    /// means over runs.
     pub(super) LineRow(
         config: &SleepConfig,
         cell: &MeasuredPolicies,
@@ -56,9 +56,9 @@ columns! {
         policy: String = samples.policy.name.clone(),
         mode: Mode = samples.policy.mode,
         threads: usize = cell.cell.threads,
-        /// Its named objects.
+        /// The named objects in the cache line.
         line: String = of.names.clone(),
-        /// How many lines hold just these.
+        /// How many cache lines hold exactly these objects.
         lines: usize = of.lines,
         reads_missed: f64 = samples.a_run(of.reads),
         writes: f64 = samples.a_run(of.writes),
@@ -80,7 +80,7 @@ pub(super) fn rows(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Vec<S
     })
 }
 
-/// The rows of every line that was touched.
+/// The rows of every cache line that was accessed.
 pub(super) fn line_rows(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Vec<LineRow> {
     of_each(measured, |cell, samples| {
         let touched = |line: &&Line| line.reads + line.writes + line.transfers > 0;

@@ -1,5 +1,5 @@
-//! One cell on a simulated machine: every policy is a simulation of its own,
-//! and the host's cores share them.
+//! Measures one cell on a simulated machine. Every policy is a simulation of its own. The host's cores share the
+//! simulations.
 
 use super::cell::{Policy, SleepCell};
 use super::config::SleepConfig;
@@ -17,11 +17,10 @@ use manycore_platform::Platform;
 use manycore_programs::fork::{Kernel, Size};
 use std::sync::mpsc;
 
-/// Bytes of a simulated thread's stack: stolen work runs on top of what waits.
+/// Bytes of a simulated thread's stack. A thread that waits runs stolen work on top of its waiting frames.
 const STACK: usize = 4 << 20;
 
-/// Simulates every policy of `measured`'s cell; what was found depends on
-/// nothing but the arguments, however many threads `host` has.
+/// Simulates every policy of `measured`'s cell. The results do not depend on the number of threads of `host`.
 pub(super) fn measure(
     config: &SleepConfig,
     chip: &Chip,
@@ -60,7 +59,7 @@ struct Found {
     lines: Vec<Line>,
 }
 
-/// With the simulation's fingerprint.
+/// Simulates one policy. Also returns the simulation's fingerprint.
 fn simulate(
     config: &SleepConfig,
     chip: &Chip,
@@ -73,7 +72,7 @@ fn simulate(
         let (send, receive) = mpsc::channel();
         let (chip, policy) = (chip.clone(), policy.clone());
         let caller = move || {
-            // Fails if the receiver has gone.
+            // `send` fails only if the receiver is dropped.
             let _ = send.send(run(&chip, cell, &policy, runs, seed, size));
         };
         Simulated::join(start::<Simulated>("caller".into(), vec![0], caller)?);
@@ -82,13 +81,12 @@ fn simulate(
     let simulation = Simulation::new(&chip.0).stack_size(STACK);
     let name = format!("{cell}: {policy}");
     let run = instrument::run(simulation, &name, program).map_err(|error| anyhow!("{error}"))?;
-    // A copy: what was allocated in the simulated machine's memory keeps all
-    // of that.
+    // The clone is on the host's heap. The original would keep all of the simulated machine's memory alive.
     let found = run.value?.clone();
     Ok((found, run.statistics.hash))
 }
 
-/// The simulated program: a pool, a run for warmth, and the runs that count.
+/// The simulated program: a pool, a warm-up run, and then the runs that count.
 fn run(
     chip: &Chip,
     cell: SleepCell,

@@ -1,25 +1,24 @@
 //! Speedups, and the gain of a policy over the baseline.
 //!
-//! A speedup is a time on one thread over a time on several. Its meaning
-//! depends on the policy of the one thread. With the fastest policy there, speedups
-//! order policies as their times do. With each policy's own time, a speedup hides
-//! what the policy costs, or gains, on one thread.
+//! A speedup is a time on one thread divided by a time on several threads. Its meaning depends on the choice of the
+//! single-thread time. If all policies use the fastest one, speedups order policies as their times do. If each policy
+//! uses its own, a speedup hides what the policy costs or gains on one thread.
 
 use super::cell::Policy;
 use super::measured::MeasuredPolicies;
 use crate::measure::statistics::geometric_mean;
 use manycore_programs::fork::Algorithm;
 
-/// A time relative to another policy's, minus one: below zero is faster.
+/// The time of a policy relative to another policy's, minus one. A number below zero is faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Delta {
-    /// By the clock; the same with speedups over one common single-thread time.
+    /// By time, or equally by speedups over a common single-thread time.
     pub(super) time: f64,
     /// By speedups over each policy's own single-thread time.
     pub(super) own: f64,
 }
 
-/// Times on several threads and on one.
+/// The times on several threads and on one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) several: f64,
@@ -84,8 +83,8 @@ pub(super) fn delta(
     Some(Delta::new(times(policy)?, times(&base)?))
 }
 
-/// The geometric mean over algorithms of a policy's time relative to packed's,
-/// minus one; `None` if an algorithm lacks either.
+/// The geometric mean over algorithms of a policy's time relative to packed's, minus one. Returns `None` if an
+/// algorithm lacks either time.
 pub(super) fn mean_delta(
     measured: &[MeasuredPolicies],
     algorithms: &[Algorithm],
@@ -128,8 +127,8 @@ mod tests {
 
     #[test]
     fn the_two_baselines_can_disagree() {
-        // On 4 threads as fast as packed, on one thread a fifth slower: against
-        // its own time it seems to gain a fifth.
+        // `split` is as fast as `packed` on 4 threads, and a fifth slower on one. Relative to its own single-thread
+        // time it seems to gain.
         let measured = synthetic::measured(&[
             ("packed", 1, 100.0),
             ("packed", 4, 30.0),

@@ -1,4 +1,4 @@
-//! Measurements made up for tests: Life, every time in three equal runs.
+//! Synthetic measurements for tests. The algorithm is Life, and every time has three equal runs.
 
 use super::cell::{Policy, SleepCell};
 use super::measured::{Line, MeasuredPolicies, PolicySamples, SleepSample};
@@ -6,7 +6,7 @@ use crate::study::unit::Unit;
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 
-/// Measurements made of policies' names, threads and times.
+/// Makes measurements from policies' names, numbers of threads and times.
 pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<MeasuredPolicies> {
     let mut all: Vec<MeasuredPolicies> = Vec::new();
     for &(name, threads, time) in times {

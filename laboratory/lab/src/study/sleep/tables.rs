@@ -1,5 +1,5 @@
-//! The tables: the gain of each policy over packed, by both baselines, beside the published gain;
-//! speedups by threads; the lines that move.
+//! The tables: the gain of each policy over packed by both baselines, with the published gain; speedups by number of
+//! threads; the cache lines that move between cores.
 
 use super::cell::Policy;
 use super::config::SleepConfig;
@@ -11,10 +11,10 @@ use crate::study::unit::Unit;
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 
-/// The beginning of the names that the policies' own words have.
+/// The prefix of the names of the policies' own words.
 const OWN: &str = "sleep: ";
 
-/// One table an algorithm, at the largest thread count.
+/// One table for each algorithm, with the most threads.
 pub(super) fn by_algorithm(
     config: &SleepConfig,
     published: &Published,
@@ -103,7 +103,7 @@ fn counts(unit: Unit, samples: &PolicySamples, lossy: bool) -> Vec<Cell> {
     cells
 }
 
-/// Time relative to packed, all algorithms and their geometric mean.
+/// The times relative to packed, for all algorithms and as their geometric mean.
 pub(super) fn overview(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Table {
     let threads = config.most_threads();
     let mut header = vec!["policy".to_owned()];
@@ -128,7 +128,7 @@ pub(super) fn overview(config: &SleepConfig, measured: &[MeasuredPolicies]) -> T
     }
 }
 
-/// How speedups go on with threads, the most marked.
+/// The speedups by number of threads.
 pub(super) fn by_threads(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Table {
     let mut header = vec!["policy".to_owned()];
     header.extend(config.threads.iter().map(usize::to_string));
@@ -150,8 +150,8 @@ pub(super) fn by_threads(config: &SleepConfig, measured: &[MeasuredPolicies]) ->
     }
 }
 
-/// The effect of a run on the lines of a policy's own words; simulated only, for the first
-/// algorithm that ran.
+/// The effect of a run on the cache lines of a policy's own words, for the first algorithm. Only simulations have this
+/// table.
 pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Option<Table> {
     let (&algorithm, threads) = (config.algorithms.first()?, config.most_threads());
     let cell = speedup::cell(measured, algorithm, threads)?;
@@ -172,7 +172,9 @@ pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Opti
         })
     });
     Some(Table {
-        caption: format!("{algorithm}, {threads} threads: the policies' cache lines, a run"),
+        caption: format!(
+            "{algorithm}, {threads} threads: accesses of a run to the policies' cache lines"
+        ),
         header: [
             "policy",
             "words in it",
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn both_baselines_and_the_document_stand_side_by_side() {
+    fn tables_have_both_baselines_and_the_document() {
         let only = ["life", "packed", "split-padded", "nojec-sleepers-padded"];
         let config = config(&only, "document");
         let measured = synthetic::measured(&[
@@ -253,7 +255,7 @@ mod tests {
         let words = row(&tables[0], "split-padded");
         let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% 4.36 +3.0% +2.3% 2560 3 2 │";
         assert_eq!(words.join(" "), expected);
-        // For other inputs nothing was published.
+        // For other inputs the document has no times.
         let quick = by_algorithm(&self::config(&only, "quick"), &published, &measured);
         let words = row(&quick[0], "split-padded");
         assert_eq!(words[6..9], ["-27.3%", "2560", "3"]);

@@ -1,4 +1,4 @@
-//! The cores of a team's members.
+//! Binds the members of a team to cores.
 
 use crate::study::chip::Chip;
 use crate::threads::start_ranks;
@@ -6,32 +6,31 @@ use manycore::topology::Topology;
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 
-/// CPUs for each rank, and the placement for a barrier.
+/// The CPUs of each rank, and the ranks' placement for a barrier.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Binding {
-    /// Empty: anywhere.
+    /// An empty list stands for any CPU.
     cpus: Vec<Vec<usize>>,
     pub(in crate::study) placement: Placement,
-    /// The caller is rank 0.
+    /// Whether the caller is rank 0.
     joined_by_caller: bool,
 }
 
 impl Binding {
-    /// One rank a core, filling one core group after the other.
+    /// Binds each rank to a core of its own. Ranks fill one core group after the other.
     pub(in crate::study) fn on_chip(chip: &Chip, ranks: usize) -> Self {
         let groups = (0..ranks).map(|rank| chip.group_of(rank)).collect();
         Self {
             cpus: (0..ranks).map(|rank| vec![chip.on_core(rank)]).collect(),
             placement: Placement::grouped(groups),
-            // The caller is on core 0 already. With two threads on a core the clock of every core
-            // would tick until a thread sleeps, and once more, and each tick interrupts a
-            // computation.
+            // The caller runs on core 0 already. If two threads shared this core, the clock of every core would tick
+            // until a thread sleeps, and once more. Each tick interrupts a computation.
             joined_by_caller: true,
         }
     }
 
-    /// One rank a usable CPU, near ones first, as long as there are any;
-    /// `pinned`, or wherever the system puts them.
+    /// Gives each rank a usable CPU, near CPUs first. If there are more ranks than CPUs, ranks share them. Without
+    /// `pinned`, the system places the ranks.
     pub(in crate::study) fn on_host(topology: &Topology, ranks: usize, pinned: bool) -> Self {
         let order = topology.compact_order();
         let cpus: Vec<usize> = order.iter().copied().cycle().take(ranks).collect();
@@ -52,9 +51,8 @@ impl Binding {
         self.cpus.len()
     }
 
-    /// Runs the functions that `member` makes for each rank, each on its own thread, and waits for
-    /// all of them. There is `room` for this many threads at first: the layout of a simulated
-    /// machine's memory decides its behaviour.
+    /// Runs the function that `member` makes for each rank on a thread of its own, and waits for all ranks. Reserves
+    /// `room` for this many threads, since the layout of a simulated machine's memory changes its behaviour.
     pub(in crate::study) fn run<P: Platform, F: FnOnce() + Send + 'static>(
         &self,
         room: usize,
@@ -75,7 +73,7 @@ impl Binding {
     }
 }
 
-/// The core group of each CPU, numbered as they come.
+/// The core group of each CPU. Groups are numbered by first occurrence.
 fn groups(topology: &Topology, cpus: &[usize]) -> Vec<usize> {
     let mut seen = Vec::new();
     let number = |&cpu: &usize| {

@@ -1,4 +1,4 @@
-//! Cells with a comparison of all policies: one cell after the other.
+//! Measures cells one after the other. Each cell compares all policies.
 
 use super::experiment::{Fingerprints, Session};
 use crate::failure::Interrupted;
@@ -22,16 +22,16 @@ pub(in crate::study) trait CellRecord:
 
     fn cell(&self) -> Self::At;
 
-    /// How long the simulation of a cell may take beside others: its threads.
+    /// The expected time of a cell's simulation relative to other cells: the number of threads.
     fn weight(cell: Self::At) -> f64;
 
-    /// Whether it was not cut short by ctrl-C.
+    /// Whether the cell was measured to its end, without ctrl-C.
     fn is_complete(&self) -> bool;
 
-    /// Runs that every policy has had.
+    /// The number of runs that every policy has.
     fn runs(&self) -> usize;
 
-    /// The part of the study's time that the cell took.
+    /// The seconds that the cell took.
     fn seconds(&self) -> f64;
 
     /// The fingerprint of each policy's simulation.
@@ -61,10 +61,10 @@ impl<R: CellRecord> Fingerprints for Vec<R> {
     }
 }
 
-/// Measures the cells that are not in the journal, for `seconds`.
+/// Measures the cells that are not in the journal. `seconds` is the time for all cells together.
 ///
-/// An empty record is `blank`. `measure` fills it, with the host's threads that simulate (natively
-/// none), and in the cell's part of the time.
+/// `blank` makes an empty record, and `measure` fills it. `measure` gets the host's pool for simulations, or `None` for
+/// native runs, and the cell's share of the time.
 pub(in crate::study) fn measure_cells<R: CellRecord>(
     session: &Session<'_>,
     cells: &[R::At],
@@ -108,8 +108,7 @@ pub(in crate::study) fn measure_cells<R: CellRecord>(
     Ok((measured, journal))
 }
 
-/// The results of each policy in the cell `what`, one simulation at a time for each thread of the
-/// host; nothing after ctrl-C.
+/// Simulates each policy in the cell `what`, one at a time on each thread of the host. Returns `None` after ctrl-C.
 pub(in crate::study) fn simulate_policies<T: Send + Sync>(
     host: &Pool,
     progress: &Progress,

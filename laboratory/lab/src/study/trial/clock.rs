@@ -1,16 +1,15 @@
-//! Time that passes on a core.
+//! Lets time pass on a core.
 
 use manycore_platform::Platform;
 
-/// Computes until `time`, on a simulated core that takes `cpi` cycles an
-/// instruction; natively, spins.
+/// Computes until `time`, on a simulated core with `cpi` cycles an instruction. On this host, spins.
 pub(in crate::study) fn pass_until<P: Platform>(time: u64, cpi: f64) {
     loop {
         let left = time.saturating_sub(P::now());
         if left == 0 {
             return;
         }
-        // At least one: a fraction of a cycle is left of odd numbers.
+        // At least one instruction: if less than `cpi` cycles are left, the quotient is 0.
         P::compute(((left as f64 / cpi) as u64).max(1));
         std::hint::spin_loop();
     }

@@ -1,4 +1,4 @@
-//! From a question to a study's findings.
+//! The steps from a question to a study's findings.
 
 use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::files::OutFolder;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// The decision about the measurements. Its hash names the journal.
+/// Decides what is measured. The question's hash names the journal.
 pub(in crate::study) trait Question: Serialize + Sync {
     /// The measurements.
     type Measured: Fingerprints;
@@ -28,7 +28,7 @@ pub(in crate::study) trait Question: Serialize + Sync {
 
     fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Self::Row>>;
 
-    /// Measures what the sentence compares.
+    /// Measures what the study's sentence compares. By default, measures everything.
     fn compare(&self, session: &Session<'_>) -> anyhow::Result<Comparison> {
         let (measured, journal) = self.measure(session)?;
         Ok(Comparison {
@@ -43,15 +43,15 @@ pub(in crate::study) trait Question: Serialize + Sync {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::study) struct Text {
     pub(in crate::study) title: &'static str,
-    /// The section's first paragraph, for a reader of this page alone.
+    /// The section's first paragraph. A reader understands it without other pages.
     pub(in crate::study) lead: &'static str,
     /// Paragraphs before the tables: how the study measures.
     pub(in crate::study) how: &'static [&'static str],
 }
 
-/// Statements about all measurements together.
+/// The time and the fingerprints of all measurements together.
 pub(in crate::study) trait Fingerprints {
-    /// The part of the study's time that it took.
+    /// The seconds that the measurements took.
     fn seconds(&self) -> f64;
 
     /// One fingerprint of all simulations.
@@ -61,22 +61,22 @@ pub(in crate::study) trait Fingerprints {
     fn hashes(&self) -> Map<String, Value>;
 }
 
-/// The destination of a question's measurements.
+/// The place for a question's measurements.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::study) struct Session<'a> {
     pub(super) study: &'static str,
     pub(super) is_simulated: bool,
-    /// The beginning of the results' names.
+    /// The prefix of the names of the results' files.
     file: &'a str,
-    /// It decides the measurements and their results.
+    /// The hash of the question.
     hash: &'a str,
-    /// Forget what the journal holds.
+    /// Whether to discard what the journal holds.
     fresh: bool,
     out: &'a OutFolder,
 }
 
 impl Session<'_> {
-    /// The journal, and the records in it.
+    /// Opens the journal. Also returns the records in it.
     pub(super) fn journal<R: DeserializeOwned>(&self) -> anyhow::Result<(Journal, Vec<R>)> {
         let name = format!("{}.{}.journal", self.file, self.hash);
         let measurer = match self.is_simulated {
@@ -87,9 +87,9 @@ impl Session<'_> {
     }
 }
 
-/// The findings.
+/// The answer to a question.
 pub(in crate::study) struct Answer<R> {
-    /// The study's own figure first: its message is what the study found.
+    /// The message of the first figure is the study's finding.
     pub(in crate::study) figures: Vec<Captioned>,
     pub(in crate::study) blocks: Vec<Block>,
     pub(in crate::study) rows: Vec<R>,
@@ -97,7 +97,7 @@ pub(in crate::study) struct Answer<R> {
 }
 
 impl<R> Answer<R> {
-    /// One figure, what stands under it, and tables.
+    /// An answer with one figure and its caption, tables, and rows.
     pub(in crate::study) fn new(
         figure: Figure,
         caption: &str,
@@ -113,14 +113,14 @@ impl<R> Answer<R> {
     }
 }
 
-/// The parts that few studies have.
+/// The parts of an answer that few studies have.
 #[derive(Default)]
 pub(in crate::study) struct Extra {
-    /// Why a reader shall not trust the numbers.
+    /// Why the numbers are not reliable, if they are not.
     pub(in crate::study) caution: Option<String>,
-    /// The times that the sentence compares.
+    /// The times that the study's sentence compares.
     pub(in crate::study) compared: Option<Compared>,
-    /// Further files, by what follows `NAME.` in theirs.
+    /// Further files, each with the part of its name after `NAME.`.
     pub(in crate::study) more: Vec<(&'static str, String)>,
     /// Further values of `NAME.meta.json`.
     pub(in crate::study) meta: Vec<(&'static str, Value)>,
@@ -128,7 +128,7 @@ pub(in crate::study) struct Extra {
     pub(in crate::study) json: Vec<(&'static str, Value)>,
 }
 
-/// A study that asks such questions.
+/// A study that makes a [`Question`] of a request.
 #[derive(Debug)]
 pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) name: &'static str,
@@ -136,13 +136,13 @@ pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) home: &'static str,
     pub(in crate::study) keys: &'static [Key],
     pub(in crate::study) text: Text,
-    /// Whether a quick report has time for it.
+    /// Whether a quick report has time for the study.
     pub(in crate::study) is_brief: bool,
-    /// The orders of events under which a quick report measures what the sentence compares.
+    /// The number of orders of events under which a quick report measures what the sentence compares.
     pub(in crate::study) brief_orders: u64,
-    /// Makes the sentence of what it compares.
+    /// Makes the study's sentence from the times that it compares.
     pub(in crate::study) sentence: Option<SentenceOf>,
-    /// Checks what is asked.
+    /// Checks a request and makes its question.
     pub(in crate::study) ask: fn(&Request) -> anyhow::Result<Q>,
 }
 
@@ -189,23 +189,23 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
     }
 }
 
-/// A question, ready to be measured.
+/// A question that is ready to be measured.
 struct Experiment<Q> {
     question: Q,
     study: &'static str,
     text: Text,
     seed: u64,
-    /// The name of its machine, for readers.
+    /// The name of the machine, for readers.
     place: String,
     is_simulated: bool,
-    /// The beginning of the results' names.
+    /// The prefix of the names of the results' files.
     file: String,
-    /// Forget what the journal holds.
+    /// Whether to discard what the journal holds.
     fresh: bool,
 }
 
 impl<Q: Question> Experiment<Q> {
-    /// The hash names the journal.
+    /// The session of this question. `hash` names the journal.
     fn session<'a>(&'a self, hash: &'a str, out: &'a OutFolder) -> Session<'a> {
         Session {
             study: self.study,

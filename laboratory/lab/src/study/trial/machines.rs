@@ -4,7 +4,7 @@ use crate::failure::bad_input;
 use crate::study::chip::Chip;
 use serde::Serialize;
 
-/// Simulated machines by number, the one asked for first; none is this host.
+/// The simulated machines by number. The requested machine has number 0. An empty list stands for this host.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub(in crate::study) struct Machines(pub(in crate::study) Vec<Chip>);
@@ -23,7 +23,7 @@ impl Machines {
         Ok(chip)
     }
 
-    /// Whether this is the host.
+    /// Whether the study runs on this host.
     pub(in crate::study) fn is_host(&self) -> bool {
         self.0.is_empty()
     }

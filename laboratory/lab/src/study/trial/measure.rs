@@ -1,5 +1,4 @@
-//! All trials of a study: simulated side by side on the host's cores, or
-//! natively in rounds.
+//! Runs all trials of a study. Simulations run side by side on the host's cores, and native trials in rounds.
 
 use super::Trial;
 use super::experiment::{Answer, Fingerprints, Question, Session};
@@ -19,15 +18,15 @@ use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// One run: a line of the journal.
+/// A line of the journal: one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 struct TrialRecord<T: Trial> {
     trial: T,
     outcome: T::Sample,
-    /// The fingerprint of a simulation.
+    /// The fingerprint of the simulation. Empty for native runs.
     hash: String,
-    /// The part of the study's time that it took.
+    /// The seconds that the run took.
     seconds: f64,
 }
 
@@ -35,26 +34,26 @@ struct TrialRecord<T: Trial> {
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Runs<T: Trial> {
     pub(in crate::study) trial: T,
-    /// At least one.
+    /// At least one outcome.
     pub(in crate::study) outcomes: Vec<T::Sample>,
-    /// The fingerprint of a simulation.
+    /// The fingerprint of the simulation. Empty for native runs.
     hash: String,
-    /// The cost of the runs.
+    /// The seconds that all runs took.
     seconds: f64,
 }
 
 impl<T: Trial> Runs<T> {
-    /// How something about a run spreads.
+    /// The spread of what `of` returns for each run.
     pub(in crate::study) fn spread(&self, of: impl Fn(&T::Sample) -> f64) -> Spread {
         Spread::of(&self.outcomes.iter().map(of).collect::<Vec<f64>>())
     }
 
-    /// Something about each run.
+    /// The values of `of` for all runs.
     pub(in crate::study) fn samples(&self, of: impl Fn(&T::Sample) -> f64) -> Vec<f64> {
         self.outcomes.iter().map(of).collect()
     }
 
-    /// Each run by itself.
+    /// Splits the runs: each result has one run.
     pub(in crate::study) fn each(&self) -> impl Iterator<Item = Self> {
         self.outcomes.iter().map(|outcome| Self {
             outcomes: vec![outcome.clone()],
@@ -67,13 +66,13 @@ impl<T: Trial> Runs<T> {
         &self.hash
     }
 
-    /// The median of something about a run.
+    /// The median of what `of` returns for each run.
     pub(in crate::study) fn median(&self, of: impl Fn(&T::Sample) -> f64) -> f64 {
         median(self.outcomes.iter().map(of))
     }
 }
 
-/// The measurements, trial by trial.
+/// The runs of each trial.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct MeasuredTrials<T: Trial>(Vec<Runs<T>>);
 
@@ -94,8 +93,7 @@ impl<T: Trial> Fingerprints for MeasuredTrials<T> {
     }
 }
 
-/// Rounds without which a native median says nothing, and as many as make no
-/// more difference.
+/// The fewest and the most rounds. With fewer rounds a native median says nothing. More rounds make no difference.
 const ROUNDS: [usize; 2] = [3, 30];
 
 /// A question that is a list of trials.
@@ -107,23 +105,23 @@ pub(in crate::study) trait Trials: Serialize + Sync {
 
     fn setup(&self) -> &Setup;
 
-    /// All that is measured.
+    /// All measured trials.
     fn trials(&self) -> Vec<Self::Trial>;
 
     fn answer(results: Results<'_, Self>) -> anyhow::Result<Answer<Self::Row>>;
 
-    /// The trials that [`Trials::compared`] asks for.
+    /// The trials that [`Trials::compared`] requires.
     fn compared_trials(&self) -> Vec<Self::Trial> {
         self.trials()
     }
 
-    /// The times that the sentence compares.
+    /// The times that the study's sentence compares.
     fn compared(_results: Results<'_, Self>) -> Option<Compared> {
         None
     }
 }
 
-/// A study's numbers, to be asked.
+/// A study's measurements.
 pub(in crate::study) struct Results<'a, Q: Trials + ?Sized> {
     pub(in crate::study) config: &'a Q,
     /// In the order of the trials.
@@ -209,14 +207,14 @@ fn measure<T: Trial>(
 /// The journal, and the records in it.
 type Kept<T> = Mutex<(Journal, Vec<TrialRecord<T>>)>;
 
-/// The times of a trial's runs, one after the other.
+/// The seconds that each run of a trial took.
 fn seconds_of<T: Trial>(kept: &Kept<T>, trial: &T) -> Vec<f64> {
     let kept = lock(kept);
     let of_trial = kept.1.iter().filter(|record| record.trial == *trial);
     of_trial.map(|record| record.seconds).collect()
 }
 
-/// Runs a trial, and keeps its result.
+/// Runs a trial and keeps its result.
 fn keep<T: Trial>(
     kept: &Kept<T>,
     trial: &T,
@@ -237,11 +235,11 @@ fn keep<T: Trial>(
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panicked thread leaves whole records.
+    // A thread that panics leaves only complete records.
     mutex.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// One simulation at a time for each host thread, in order of decreasing cores.
+/// Simulates one trial at a time on each host thread, in order of decreasing numbers of cores.
 fn simulate_side_by_side<T: Trial>(
     setup: &Setup,
     trials: &[T],
@@ -278,8 +276,8 @@ fn simulate_side_by_side<T: Trial>(
     failed.map_or(Ok(()), Err)
 }
 
-/// Every trial once a round, each round in an order of its own: a host changes
-/// speed and is disturbed from outside, and all shall see the same.
+/// Runs every trial once in each round, in a random order. A host changes its speed and is disturbed by other
+/// processes. Rounds spread this over all trials.
 fn run_in_rounds<T: Trial>(setup: &Setup, trials: &[T], kept: &Kept<T>) -> anyhow::Result<()> {
     let topology = Topology::detect();
     let ([fewest, most], time) = match setup.effort.runs {
@@ -315,7 +313,7 @@ fn run_in_rounds<T: Trial>(setup: &Setup, trials: &[T], kept: &Kept<T>) -> anyho
     Ok(())
 }
 
-/// How many runs there are, and the seconds they took.
+/// The number of runs, and the seconds that they took.
 fn spent<T: Trial>(kept: &Kept<T>) -> (usize, f64) {
     let kept = lock(kept);
     (

@@ -1,10 +1,8 @@
-//! The form of a study: a [`Question`] is measured, and answered by what was
-//! found.
+//! The form of a study. The measurements of a [`Question`] give its answer.
 //!
-//! Most studies run small programs, each with all that decides how it runs (a
-//! [`Trial`]): simulated side by side on the host's cores, or natively in
-//! rounds. Others compare policies cell by cell ([`measure_cells`]). Journal,
-//! interruption, progress, hashes and origin are the same for all and are here.
+//! Most studies run small programs. A [`Trial`] is a program with everything that decides how it runs. Trials are
+//! simulated side by side on the host's cores, or run natively in rounds. Other studies compare policies cell by cell
+//! ([`measure_cells`]). Journal, interruption, progress, hashes and origin are the same for all studies.
 
 mod binding;
 mod cells;
@@ -29,19 +27,19 @@ use manycore::topology::Topology;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt;
 
-/// A program and all that decides how it runs: a key of the journal.
+/// A program with everything that decides how it runs. Trials are the keys of the journal.
 pub(in crate::study) trait Trial:
     Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + DeserializeOwned + Send + Sync
 {
     /// The result of one run.
     type Sample: Clone + fmt::Debug + Serialize + DeserializeOwned + Send;
 
-    /// Trials with the most cores are simulated first: they take longest.
+    /// The number of cores. Trials with the most cores take longest, so they are simulated first.
     fn cores(&self) -> usize;
 
-    /// Runs it on a simulated machine; with the simulation's fingerprint.
+    /// Runs the program on a simulated machine. Also returns the simulation's fingerprint.
     fn simulate(&self, machines: &Machines) -> anyhow::Result<(Self::Sample, u64)>;
 
-    /// Runs it on this host. `topology` has its processors.
+    /// Runs the program on this host. `topology` lists the host's processors.
     fn run_here(&self, topology: &Topology, pinned: bool) -> anyhow::Result<Self::Sample>;
 }

@@ -1,4 +1,4 @@
-//! The common settings of these studies.
+//! The common settings of studies with trials.
 
 use super::machines::Machines;
 use crate::failure::bad_input;
@@ -10,7 +10,7 @@ use crate::world::World;
 use manycore::topology::Topology;
 use serde::Serialize;
 
-/// The settings of all of them.
+/// The settings that these studies share.
 pub(in crate::study) const RUNS: Key = Key::new(
     "runs",
     "native runs of each cell [as many as there is time for]",
@@ -23,17 +23,17 @@ pub(in crate::study) const SECONDS: Key = Key::new(
 );
 pub(in crate::study) const PIN: Key = Key::new(
     "pin",
-    "native: yes, each thread to a CPU of its own while there are any, or no [yes]",
+    "native: yes (each thread has a CPU of its own, as far as they suffice), or no [yes]",
     None,
 );
 
-/// How often this host runs a trial; a simulated machine has no noise.
+/// How often this host runs a trial. A simulated machine has no noise, so it runs each trial once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::study) struct Effort {
-    /// As many as there is time for.
+    /// `None` means as many as there is time for.
     pub(in crate::study) runs: Option<u64>,
     pub(in crate::study) seconds: u64,
-    /// Each thread to a CPU of its own.
+    /// Whether each thread is bound to a CPU of its own.
     pub(in crate::study) pinned: bool,
 }
 
@@ -45,15 +45,14 @@ pub(in crate::study) struct Setup {
     pub(in crate::study) world: &'static str,
     /// This host's processor, or the simulated machine's name.
     pub(in crate::study) machine: String,
-    /// Simulated machines, each whole, as TOML: the requested machine and the machines for
-    /// comparison.
+    /// The requested machine and the machines for comparison, if simulated. Each is serialised whole, as TOML.
     pub(in crate::study) machines: Machines,
     pub(in crate::study) seed: u64,
     pub(in crate::study) effort: Effort,
 }
 
 impl Setup {
-    /// The setup of the machine asked for alone.
+    /// A setup with only the requested machine.
     pub(in crate::study) fn new(study: &'static str, request: &Request) -> anyhow::Result<Self> {
         request.counts_cores()?;
         let machines = match &request.world {
@@ -104,14 +103,14 @@ impl Setup {
         }
     }
 
-    /// The machine asked for, if it is simulated.
+    /// The requested machine, if it is simulated.
     pub(in crate::study) fn chip(&self) -> Option<&Chip> {
         self.machines.0.first()
     }
 
-    /// The core counts asked for, each possible; else powers of two: up to
-    /// `most` on a machine that grows, up to what another has, and on this
-    /// host until two share a CPU.
+    /// Returns the requested numbers of cores, which must be possible. Without a request, returns powers of two. They
+    /// end at `most` on a machine that scales, at the number of cores on other machines, and at twice the number of
+    /// CPUs or more on this host.
     pub(in crate::study) fn cores(
         &self,
         request: &Request,
@@ -145,7 +144,7 @@ impl Setup {
         Ok(counts)
     }
 
-    /// "simulated: atac-64" or "native".
+    /// The machine for readers: "simulated: atac-64" or "native".
     pub(in crate::study) fn place(&self) -> String {
         match self.machines.is_host() {
             true => "native".to_owned(),
