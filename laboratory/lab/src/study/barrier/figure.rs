@@ -1,5 +1,5 @@
-//! The figure: an episode and its exit latency against cores, one line a
-//! barrier; single episodes beside the closed form.
+//! The figure: the time of an episode and its exit latency against cores, with one line for each barrier.
+//! Single episodes are shown with the closed form of the thesis.
 
 use super::config::BarrierConfig;
 use crate::report::words;
@@ -8,7 +8,7 @@ use crate::study::team::{self, Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
-/// Cores of the panel that shows small machines, as the thesis's own does.
+/// The most cores in the panel of small machines. The thesis has such a panel too.
 const SMALL: usize = 16;
 
 pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
@@ -73,7 +73,7 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     }
 }
 
-/// The times of the loop.
+/// The time of a wait in the loop, compared between barriers.
 pub(super) fn compared(race: Race<'_, BarrierConfig>) -> Compared {
     race.compared(race.config.compared_at(), "a wait takes", true)
 }
