@@ -21,7 +21,8 @@ pub(super) const KEYS: &[Key] = keys![
     "writes" [0, LARGEST_BYTES]
         "bytes written by an iteration, a list [2^10; --full: 2^6..2^16; simulated: the document's]",
     "comps" [0, 1 << 62]
-        "additions of an iteration, a list [folded: 2^10, 2^60, opaque: 2^10, 2^12; --full: 2^10..2^60, 2^10..2^20; simulated: 2^10]",
+        "additions of an iteration, a list [folded: 2^10, 2^60, opaque: 2^10, 2^12; \
+         --full: 2^10..2^60, 2^10..2^20; simulated: 2^10]",
     "grid"
         "star: vary one size at a time, as in the document; cross: all pairs [star]",
     "tasks"

@@ -1,9 +1,9 @@
-//! The simulated machine, and what the document measured on the real one.
+//! The simulated machine, and what the document measured on the real machine.
 
 use manycore_chip::config::{Config, Network, range};
 use serde::{Serialize, Serializer};
 
-/// A machine of the document: its name there, the cells of its tables, and the threads of the
+/// A machine of the document: its name there, the cells of its tables and, as `compared`, the threads in the
 /// tables that compare the document's model with Taskflow.
 #[derive(Debug)]
 struct InDocument {
@@ -53,11 +53,11 @@ impl DocumentChip {
     pub(in crate::study) fn new(config: &Config) -> Self {
         let mut config = config.clone();
         let document = DOCUMENT.iter().find(|known| known.preset == config.name);
-        // The cores of the document's machines have two hardware threads each. The presets leave
-        // out the second ones. They matter only here: a caller beside as many pool threads as cores
-        // runs on a second hardware thread.
+        // The cores of the document's machines have two hardware threads each. The presets leave out the
+        // second. It matters only here: if every core has a pool thread, the caller runs on a second
+        // hardware thread.
         let groups = matches!(config.network, Network::Groups { .. });
-        // If a machine may have that number.
+        // Whether a machine may have twice as many cores.
         let room = range("cores").is_some_and(|(_, most)| f64::from(2 * config.cores) <= most);
         if document.is_some() && groups && room && config.threads_per_core == 1 {
             config.threads_per_core = 2;
@@ -67,7 +67,7 @@ impl DocumentChip {
         Self { config, document }
     }
 
-    /// The preset, or the name that a file gives.
+    /// The preset's name, or the name in the machine's file.
     pub(in super::super) fn name(&self) -> &str {
         &self.config.name
     }
@@ -77,7 +77,7 @@ impl DocumentChip {
         self.document.map_or(self.name(), |known| known.name)
     }
 
-    /// Cores, each with an L1 of its own.
+    /// The number of cores, each with its own L1.
     pub(in super::super) fn cores(&self) -> usize {
         (self.config.cores / self.config.threads_per_core) as usize
     }
@@ -86,7 +86,7 @@ impl DocumentChip {
         (self.config.group_cores / self.config.threads_per_core) as usize
     }
 
-    /// The number of core groups of `threads` threads. Groups fill one after the other.
+    /// The number of core groups in which `threads` threads run. They fill one group after the other.
     pub(in crate::study) fn groups_of(&self, threads: usize) -> usize {
         threads
             .div_ceil(self.cores_in_a_group())
@@ -103,15 +103,15 @@ impl DocumentChip {
         self.document.map(|known| known.compared)
     }
 
-    /// The place of thread `number`: the first hardware thread of a core until every core has one,
+    /// The hardware thread of pool thread `number`: the first of a core until every core has a pool thread,
     /// then the second.
     pub(super) fn on_core(&self, number: usize) -> usize {
         let (cores, each) = (self.cores(), self.config.threads_per_core as usize);
         number % cores * each + number / cores % each
     }
 
-    /// The place of the caller of a pool of `threads`: the next core of the last thread's group,
-    /// or, if all of them are taken, beside that thread.
+    /// The hardware thread of the caller of a pool of `threads`. It is on the next core of the last thread's
+    /// group or, if that group is full, on the last thread's core.
     pub(super) fn beside(&self, threads: usize) -> usize {
         match threads.is_multiple_of(self.cores_in_a_group()) {
             false => self.on_core(threads),
@@ -147,7 +147,7 @@ impl DocumentChip {
     }
 }
 
-/// As TOML: what `--on FILE.toml` reads.
+/// Writes the TOML that `--on FILE.toml` reads.
 impl Serialize for DocumentChip {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.config.to_toml())
@@ -181,10 +181,10 @@ mod tests {
             (gold.cores(), gold.groups_of(24), gold.groups_of(36)),
             (48, 1, 2)
         );
-        // 24 threads fill a socket: the caller is beside the last of them.
+        // 24 threads fill a socket, so the caller is on the core of the last thread.
         assert_eq!(gold.beside(24), gold.on_core(23) + 1);
         assert_eq!(gold.beside(36), gold.on_core(36));
-        // One hardware thread a core: they share it.
+        // A core has one hardware thread, which the last thread and the caller share.
         let atac = chip("atac-64");
         assert_eq!(atac.beside(64), 63);
         assert_eq!(atac.threads(), [1, 2, 4, 8, 16, 32, 64]);

@@ -1,5 +1,5 @@
-//! The study on a simulated machine: every policy of a cell is a simulation of
-//! its own, and the host's cores share them.
+//! The study on a simulated machine. Every policy of a cell is a simulation of its own; the host's cores share
+//! the simulations.
 
 mod chip;
 pub(super) mod compare;
@@ -19,12 +19,11 @@ use manycore::Pool;
 use run::SimulatedLoop;
 use std::time::Instant;
 
-/// The default number of counted loops of a simulation. The machine has no noise, and an even
-/// number serves both halves of a regret.
+/// The default number of rounds of a simulation: one for each half of a regret. The machine has no noise, so
+/// more are not needed.
 const ROUNDS: u64 = 2;
 
-/// Simulates every policy of `measured`'s cell; what was found depends on
-/// nothing but the arguments, however many threads `host` has.
+/// Simulates every policy of `measured`'s cell. The result does not depend on the number of `host`'s threads.
 pub(super) fn measure(
     config: &BlockSizeConfig,
     chip: &DocumentChip,
@@ -116,8 +115,8 @@ mod tests {
         }
     }
 
-    /// The document's pool, 8 threads, 1 KiB read and written: the latency with small blocks over
-    /// that with large ones.
+    /// Returns the latency with small blocks divided by that with large blocks: in the document's pool, with
+    /// 8 threads, and 1 KiB read and written by an iteration.
     fn small_over_large(preset: &str) -> f64 {
         let chip = DocumentChip::new(&manycore_chip::config::Config::preset(preset).unwrap());
         let cell = LoopCell {
@@ -141,8 +140,8 @@ mod tests {
 
     #[test]
     fn a_claim_costs_all_threads_where_they_are_in_several_groups() {
-        // Printed: 1.28 on the 3970X, 1.01 to 1.05 on a socket of the Gold 5225R, with 8 threads
-        // near each other. Without the looks the 3970X has 1.02.
+        // The document has 1.28 on the 3970X and, with all 8 threads on a socket, 1.01 to 1.05 on the
+        // Gold 5225R. If tasks do not look at the counter's line, the simulated 3970X has 1.02.
         let [far, near] = ["tr3970x", "gold5225r"].map(small_over_large);
         assert!(far > 1.15, "{far}");
         assert!(near < 1.05, "{near}");

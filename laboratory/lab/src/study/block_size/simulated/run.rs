@@ -1,4 +1,4 @@
-//! One policy in one cell: a simulation of its own.
+//! The simulation of one policy in one cell.
 
 use super::chip::DocumentChip;
 use super::document;
@@ -29,17 +29,17 @@ pub(in crate::study) struct SimulatedLoop {
     pub(in crate::study) hash: u64,
 }
 
-/// Loops of our pool in a row that are not faster than the fastest before, by [`FASTER`]: the pool
-/// has settled, and what follows counts.
+/// manycore's pool has settled when this many loops in a row are not faster, by [`FASTER`], than the fastest
+/// loop before. Later loops count.
 const SETTLED: usize = 2;
-/// A loop that takes less than this share of the fastest one's time: the pool still settles.
+/// A loop is faster if it takes less than this share of the fastest loop's time.
 const FASTER: f64 = 0.95;
-/// Our pool must settle within this many loops; the loops after them count in any case.
+/// After this many loops the pool counts as settled in any case.
 const MOST_WARM: usize = 32;
 
-/// Runs the cell's loop for warmth and then `rounds` times. The document's pool is warm after one
-/// loop; ours starts its threads while it runs, and goes on until it has settled. Our pool may be
-/// `told` what the machine charges.
+/// Runs the cell's loop to warm the pool, and then `rounds` times. The document's pool is warm after one loop.
+/// manycore's pool starts threads while loops run, and is warm when it has settled. `told` are the machine's
+/// prices, for manycore's pool.
 pub(in crate::study) fn simulate(
     chip: &DocumentChip,
     cell: LoopCell,
@@ -56,7 +56,7 @@ pub(in crate::study) fn simulate(
             LoopPolicy::Document(_) => (chip.beside(cell.threads), chip.clone()),
         };
         let caller = move || {
-            // Fails if the receiver has gone.
+            // Fails only if the receiver is dropped.
             let _ = send.send(loops.run(&chip, policy, told));
         };
         Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
@@ -69,8 +69,7 @@ pub(in crate::study) fn simulate(
         .with_context(context)?;
     let cycles = run.value.with_context(context)?;
     Ok(SimulatedLoop {
-        // A copy: what was allocated in the simulated machine's memory keeps
-        // all of that.
+        // A copy, since a vector in the simulated machine's memory would keep all of that memory.
         cycles: cycles.iter().map(|&cycles| cycles as f64).collect(),
         hash: run.statistics.hash,
     })
@@ -98,7 +97,7 @@ struct Loops {
     cell: LoopCell,
     rounds: usize,
     body: Body,
-    /// How often each iteration ran, outside of simulated time.
+    /// How often each iteration ran. The count takes no simulated time.
     ran: Vec<AtomicU32>,
 }
 
@@ -137,7 +136,7 @@ impl Loops {
         match policy {
             LoopPolicy::Document(block) => {
                 let loops = Arc::new(self);
-                // Within a group the line comes back before the core's window is full.
+                // Within one core group the line returns before a core's window is full, so looks are free.
                 let far = chip.config.groups() > 1;
                 let body = {
                     let loops = Arc::clone(&loops);
@@ -172,8 +171,8 @@ impl Loops {
         })
     }
 
-    /// Cycles of each of `rounds` loops, after one for warmth and more until `settled` in a row
-    /// are not faster.
+    /// Returns the cycles of each of `rounds` loops. Before them runs one loop, and more until `settled` loops
+    /// in a row are not faster.
     fn time(&self, settled: usize, run_loop: impl Fn()) -> anyhow::Result<Vec<u64>> {
         let ran = Cell::new(0);
         let run = || {
