@@ -16,7 +16,7 @@ impl<P: Platform> Spmd for Streamcluster<P> {
     }
 }
 
-/// For a team of `ranks`.
+/// Prepares the program for a team of `ranks`.
 pub(super) fn streamcluster<P: Platform>(
     input: StreamclusterInput,
     ranks: usize,

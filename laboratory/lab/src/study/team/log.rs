@@ -1,9 +1,9 @@
-//! The notes of a team's members, and conclusions from them.
+//! The times that a team's members note, and the results computed from them.
 
 use crate::measure::statistics::Spread;
 use anyhow::bail;
 
-/// One member's notes, in ticks.
+/// The times that one member notes, in ticks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     pub(super) begin: u64,
@@ -12,7 +12,7 @@ pub(super) struct Log {
     pub(super) waits: Vec<(u64, u64)>,
 }
 
-/// The results of a team's notes.
+/// The results computed from a team's logs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Course {
     pub(super) total: f64,
@@ -21,17 +21,18 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// The course of at least one member and one episode.
+    /// Computes the results of one or more logs. Fails without an episode, or if members have different numbers
+    /// of episodes.
     pub(super) fn of(logs: &[Log]) -> anyhow::Result<Self> {
         let episodes = logs[0].waits.len();
         if episodes == 0 || logs.iter().any(|log| log.waits.len() != episodes) {
-            bail!("members waited at the barrier differently often");
+            bail!("the members did not wait at the barrier equally often, or not at all");
         }
         let last = |of: &dyn Fn(&Log) -> u64| logs.iter().map(of).max().unwrap_or(0);
         let mut exits = Vec::with_capacity(episodes);
         for episode in 0..episodes {
             let entered = last(&|log| log.waits[episode].0);
-            // Natively the clocks of cores need not agree to the last tick.
+            // Natively the clocks of two cores may differ by some ticks, so a difference may be negative.
             let left = last(&|log| log.waits[episode].1);
             exits.push(left.saturating_sub(entered) as f64);
         }
@@ -56,7 +57,7 @@ impl Course {
         Ok(())
     }
 
-    /// In another unit.
+    /// Converts the times to another unit.
     pub(super) fn scaled(self, factor: f64) -> Self {
         Self {
             total: self.total * factor,

@@ -1,4 +1,4 @@
-//! The measurements, in medians.
+//! The summaries of all points.
 
 use super::point::{PointSummary, TeamPoint};
 use crate::study::trial::Runs;
@@ -16,7 +16,7 @@ impl TeamMeasured {
         }
     }
 
-    /// A point, if it was measured.
+    /// The summary of `point`, if it was measured.
     pub(in crate::study) fn of(&self, point: &TeamPoint) -> Option<&PointSummary> {
         self.all.iter().find(|summary| summary.point == *point)
     }

@@ -23,16 +23,16 @@ pub(in crate::study) enum TeamProgram {
 
 /// A program that one team can run once.
 pub(super) trait Spmd: Send + Sync {
-    /// The part of `rank`; `wait` is the team's barrier.
+    /// Runs the part of `rank`. `wait` waits at the team's barrier.
     fn run(&self, rank: usize, wait: &mut dyn FnMut());
 
-    /// After all ranks: a fingerprint of the answer, verified, if there is one.
+    /// Verifies the answer after all ranks have ended, and returns its fingerprint. Returns `None` if the
+    /// program has no answer.
     fn answer(&self) -> anyhow::Result<Option<String>>;
 }
 
 impl TeamProgram {
-    /// The program for a team of `ranks` on cores that take `cpi` cycles an
-    /// instruction.
+    /// Prepares the program for a team of `ranks`, on cores that take `cpi` cycles an instruction.
     pub(super) fn prepare<P: Platform>(
         self,
         ranks: usize,

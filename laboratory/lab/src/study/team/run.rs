@@ -9,22 +9,21 @@ use manycore_platform::Platform;
 use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use std::sync::{Arc, Mutex};
 
-/// The result.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub(super) struct TeamRan {
-    /// One a rank.
+    /// One log for each rank.
     pub(super) logs: Vec<Log>,
     pub(super) answer: Option<String>,
 }
 
-/// Episodes that notes have room for without growing while they are timed.
+/// The number of episodes that a log has room for, so that it does not grow while they are timed.
 const ROOM: usize = 4096;
 
 /// Waits of each member before its program.
 pub(super) const WARM: usize = 2;
 
-/// Runs `program` on a team that meets at the barrier of this name; cores take
-/// `cpi` cycles an instruction.
+/// Runs `program` on a team that meets at the barrier named `barrier`. Cores take `cpi` cycles an instruction.
 pub(super) fn run<P: Broadcast>(
     barrier: &str,
     binding: &Binding,
@@ -89,9 +88,8 @@ impl<B> SpmdShared<B> {
     {
         let mut member = self.barrier.member(rank);
         let mut waits = Vec::with_capacity(ROOM);
-        // Twice for nothing: after the first all are here, and lines have been
-        // touched; it is left one after the other, as they came, and the second
-        // in step.
+        // These waits are not measured. Before the first, members start one after the other and their cores lack
+        // the barrier's lines. They may leave the first wait one after the other, and leave the second in step.
         for _ in 0..WARM {
             self.barrier.wait(&mut member);
         }
