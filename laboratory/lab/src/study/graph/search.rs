@@ -13,11 +13,11 @@ pub(super) enum Search<P: Platform> {
     Triangles(Triangles<P>),
 }
 
-/// How often edges come and go while triangles are counted.
+/// The number of batches of changed edges while triangles are counted.
 pub(super) const BATCHES: usize = 4;
 
 impl<P: Platform> Search<P> {
-    /// Breadth-first from the vertex with most neighbours.
+    /// Makes the graph and its search. A breadth-first search begins at the vertex with the most neighbours.
     pub(super) fn new(program: GraphProgram, rmat: Rmat, ranks: usize) -> Self {
         match program {
             GraphProgram::BreadthFirst => {
@@ -42,7 +42,7 @@ impl<P: Platform> Search<P> {
         }
     }
 
-    /// Checks the answer; edges within the tree's component, or components, or triangles.
+    /// Checks the answer. Returns the number of edges within the tree, of components, or of triangles.
     pub(super) fn verify(&self) -> anyhow::Result<usize> {
         match self {
             Self::BreadthFirst(search) => search.verify().context("the tree is wrong"),

@@ -15,28 +15,28 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Simulated loops that count, after the warm-up. If threads share cores, chance decides when a
-/// thread is put aside.
+/// The simulated loops whose median counts, after the warm-up. They differ if threads share cores, since
+/// threads are then preempted at different times.
 const ROUNDS: usize = 9;
-/// The same natively, where the median of them is taken.
+/// The native loops whose median counts, after the warm-up.
 const NATIVE_ROUNDS: usize = 5;
 
-/// All that decides it.
+/// All that decides a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ModelCase {
-    /// The loop, and its machine.
+    /// The loop and its machine.
     #[serde(flatten)]
     pub(super) at: Configuration,
     pub(super) policy: ModelPolicy,
     pub(super) seed: u64,
 }
 
-/// The result.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ModelSample {
     /// The median of the loops, in ns.
     pub(super) latency_ns: f64,
-    /// The block, where a model picks it beforehand.
+    /// The block, if a model picks it before the loop runs.
     pub(super) block: Option<usize>,
 }
 
@@ -104,7 +104,7 @@ impl Trial for ModelCase {
     }
 }
 
-/// The prices of the one machine that this process studies, measured once.
+/// Returns the prices of the one machine that this process studies. The first call measures them.
 fn measured(world: &World) -> anyhow::Result<MachinePrices> {
     static PRICES: OnceLock<MachinePrices> = OnceLock::new();
     match PRICES.get() {

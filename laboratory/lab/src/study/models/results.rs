@@ -1,4 +1,4 @@
-//! The measurements, in medians, and the document's numbers.
+//! The measurements and their medians, and the document's numbers.
 
 use super::case::ModelCase;
 use super::config::ModelsConfig;
@@ -9,7 +9,7 @@ use crate::model::{Configuration, ModelError};
 use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 
-/// The study's numbers, to be asked.
+/// The study's measurements, and the document's latencies.
 pub(super) struct ModelResults<'a> {
     pub(super) config: &'a ModelsConfig,
     pub(super) of: Results<'a, ModelsConfig>,
@@ -34,12 +34,12 @@ impl<'a> ModelResults<'a> {
         Some(self.runs(at, policy)?.spread(|run| run.latency_ns))
     }
 
-    /// The block that a model picked beforehand.
+    /// The block that a model picked before the loop ran.
     pub(super) fn block(&self, at: &Configuration, policy: ModelPolicy) -> Option<usize> {
         self.runs(at, policy)?.outcomes.first()?.block
     }
 
-    /// The latencies of our pool's policies in all loops.
+    /// The latencies of the policies of manycore's pool in all loops.
     pub(super) fn compared(&self) -> Compared {
         let setup = &self.config.setup;
         let mut compared = Compared::new(String::new(), setup.unit(), !setup.machines.is_host());
@@ -53,19 +53,19 @@ impl<'a> ModelResults<'a> {
         compared
     }
 
-    /// The policies of our pool; the document's is another pool.
+    /// The policies of manycore's pool: all except [`ModelPolicy::Document`].
     pub(super) fn ours(&self) -> impl Iterator<Item = ModelPolicy> + Clone {
         let all = self.config.policies.iter().copied();
         all.filter(|&policy| policy != ModelPolicy::Document)
     }
 
-    /// The least latency of our pool's policies in a loop.
+    /// The least latency of the policies of manycore's pool in a loop.
     pub(super) fn best(&self, at: &Configuration) -> Option<f64> {
         let all = self.ours().filter_map(|policy| self.latency(at, policy));
         all.map(|spread| spread.median).reduce(f64::min)
     }
 
-    /// A policy's latency over the best policy's in each loop.
+    /// For each loop, a policy's latency divided by that of the best policy.
     pub(super) fn ratios(&self, policy: ModelPolicy) -> Vec<f64> {
         let loops = self.config.loops();
         let ratio = |at: &Configuration| Some(self.latency(at, policy)?.median / self.best(at)?);
@@ -73,7 +73,7 @@ impl<'a> ModelResults<'a> {
     }
 }
 
-/// Mean, median and the most of ratios.
+/// The geometric mean, the median and the largest of `ratios`.
 pub(super) fn middle(ratios: &[f64]) -> Option<[f64; 3]> {
     let most = ratios.iter().copied().reduce(f64::max)?;
     Some([
