@@ -53,7 +53,7 @@ impl ModelsConfig {
             [threads] => Some(threads.get()),
             _ => {
                 return Err(bad_input(
-                    "--threads: all loops of this study have the same threads; expected one number",
+                    "--threads: all loops of this study have the same thread count; expected one number",
                 ));
             }
         };

@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `robustness.csv`.
 
 use super::config::{App, Contestants, DOUBLES, Parameter, RobustnessConfig};
 use crate::report::csv::columns;
@@ -19,8 +19,8 @@ columns! {
         cores: usize = contest.config.cores,
         app: App = contest.app,
         /// The changed parameter. `slow-receivers` changes the transport and also the receivers' check, so
-        /// that a wait takes the time that explains the thesis's "just doubles". `none`: a barrier to
-        /// compare with.
+        /// that a wait takes as long as the thesis's "just doubles" implies. In rows of the other barriers,
+        /// `none`.
         parameter: &'static str = changed,
         value: Option<u64> = to,
         total_cycles: f64 = summary.total.median,
@@ -32,7 +32,7 @@ columns! {
     }
 }
 
-/// Every sweep with the machine's own value, and every other barrier.
+/// The rows of every sweep, of the slow receivers, and of every other barrier.
 pub(super) fn rows(config: &RobustnessConfig, measured: &TeamMeasured) -> Vec<RobustnessRow> {
     let mut rows = Vec::new();
     for contest in config.contests() {

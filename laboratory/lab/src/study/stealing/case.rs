@@ -18,7 +18,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// All that decides it.
+/// All that decides a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StealingCase {
     pub(super) cores: usize,
@@ -27,17 +27,18 @@ pub(super) struct StealingCase {
     pub(super) tasks: usize,
     /// Cycles of each task; natively, ns.
     pub(super) task_cycles: u64,
-    /// Within a task its worker answers requests so often, in the same unit; else between two.
+    /// The time between two answers to requests within a task, in the same unit. If `None`, workers answer
+    /// requests only between tasks.
     pub(super) answers_every: Option<u64>,
     pub(super) seed: u64,
 }
 
-/// The result, in cycles or ns from the start.
+/// The result of a run. Times are in cycles or ns from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct StealingSample {
-    /// When the last task was done.
+    /// When the last task ended.
     pub(super) makespan: f64,
-    /// When the last worker knew that all were.
+    /// When the last worker knew that all tasks had ended.
     pub(super) over: f64,
     pub(super) steals: u64,
     pub(super) attempts: u64,
@@ -46,7 +47,7 @@ pub(super) struct StealingSample {
 }
 
 impl StealingCase {
-    /// The time of all tasks over the cores.
+    /// The time of all tasks divided by the number of cores.
     pub(super) fn ideal(&self) -> f64 {
         self.tasks as f64 * self.task_cycles as f64 / self.cores as f64
     }
@@ -114,7 +115,7 @@ impl fmt::Display for StealingCase {
 #[derive(Clone, Copy)]
 struct TaskWork {
     ticks: u64,
-    /// After which requests are answered.
+    /// Ticks of work after which the worker answers requests.
     bout: u64,
     cpi: f64,
 }
@@ -125,11 +126,11 @@ struct StealingTeam<'a> {
     work: TaskWork,
 }
 
-/// The notes of the workers, outside of simulated time.
+/// What the workers note. It takes no simulated time.
 struct StealingBooks {
-    /// How often each task was done.
+    /// How often each task ran.
     runs: Vec<u32>,
-    /// The first worker's.
+    /// When the first worker began.
     begin: u64,
     done: u64,
     over: u64,
@@ -138,7 +139,7 @@ struct StealingBooks {
 }
 
 impl StealingBooks {
-    /// In units of `scale` a tick, if all is in order.
+    /// Checks that each task ran once, and returns the result. A tick counts as `scale` units.
     fn outcome(&self, scale: f64) -> anyhow::Result<StealingSample> {
         if self.workers > 0 {
             bail!("a worker panicked");
@@ -188,8 +189,7 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
             .books
             .lock()
             .unwrap_or_else(|error| error.into_inner());
-        // A copy in the host's memory: what was allocated in the simulated
-        // machine's keeps all of that.
+        // Takes the notes out of the shared data.
         Ok(StealingBooks {
             runs: std::mem::take(&mut books.runs),
             ..*books
@@ -206,12 +206,12 @@ struct StealingShared<P: Platform, D> {
 }
 
 impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
-    /// The work of worker `rank`. Its tasks are `mine` at first.
+    /// Runs worker `rank`, whose tasks are `mine` at first, and notes its results.
     fn work(&self, rank: usize, mine: Range<usize>) {
         let mut pile = self.discipline.deque(rank);
         let mut start = self.start.member(rank);
         pile.fill(mine.filter_map(|number| Task::new(number as u64 + 1)));
-        // Until all piles are filled.
+        // Waits until all piles are filled.
         self.start.wait(&mut start);
         let begin = P::now();
         let (mut ran, mut done) = (Vec::new(), begin);
@@ -229,7 +229,7 @@ impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
         ran.into_iter().for_each(|number| books.runs[number] += 1);
     }
 
-    /// Runs a task of the pile's worker; returns the time of its end.
+    /// Runs one task, and answers requests within it. Returns the time at which it ends.
     fn run(&self, pile: &mut D::Deque) -> u64 {
         let TaskWork { ticks, bout, cpi } = self.work;
         let begin = P::now();

@@ -1,4 +1,4 @@
-//! The measurements, in medians.
+//! The measurements, and their medians.
 
 use super::case::{StealingCase, StealingSample};
 use super::config::StealingConfig;
@@ -7,11 +7,11 @@ use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 use manycore_programs::stealing::Distribution;
 
-/// The study's numbers, to be asked.
+/// The study's measurements.
 pub(super) type StealingResults<'a> = Results<'a, StealingConfig>;
 
 impl<'a> StealingResults<'a> {
-    /// A case's runs.
+    /// The runs of a case.
     fn runs(
         self,
         (cores, cycles): (usize, u64),
@@ -21,13 +21,13 @@ impl<'a> StealingResults<'a> {
         self.of(&self.config.case(cores, cycles, distribution, discipline))
     }
 
-    /// The makespan over the ideal one where workers answer within tasks as well.
+    /// The median makespan over the ideal, if workers answer requests within tasks too.
     pub(super) fn answering(self, distribution: Distribution, discipline: &str) -> Option<f64> {
         let runs = self.of(&self.config.answering(distribution, discipline))?;
         Some(runs.median(|run| run.makespan) / runs.trial.ideal())
     }
 
-    /// The makespan over the ideal one.
+    /// The makespan over the ideal.
     pub(super) fn stretch(
         self,
         at: (usize, u64),
@@ -39,7 +39,7 @@ impl<'a> StealingResults<'a> {
         Some(makespan.map(|makespan| makespan / runs.trial.ideal()))
     }
 
-    /// A count of a run, the median.
+    /// The median of a count over runs.
     pub(super) fn count(
         self,
         at: (usize, u64),

@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `streamcluster.csv`.
 
 use crate::report::csv::columns;
 use crate::study::team::PointSummary;
@@ -17,7 +17,7 @@ columns! {
         /// In `unit`.
         total_cycles: f64 = setup.unit().round(summary.total.median),
         exit_latency_median: f64 = setup.unit().round(summary.exit.median),
-        /// The hash of the verified answer: the same whatever the barrier and the cores.
+        /// The hash of the verified answer, which does not depend on the barrier and the cores.
         output_hash: Option<String> = summary.output.clone(),
         unit: Unit = setup.unit(),
         /// Waits of each member.
