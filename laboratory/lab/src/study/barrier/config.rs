@@ -10,17 +10,17 @@ use serde::Serialize;
 const EPISODES: [usize; 2] = [100, 1_000];
 /// The fewest episodes that give a median.
 const FEWEST_EPISODES: usize = 10;
-/// Cores of the thesis's largest machine. The time to simulate an episode grows with the square of the
-/// number of members, so larger machines get fewer episodes.
+/// Cores of the thesis's largest machine. Larger machines get fewer episodes, since the time to simulate an episode
+/// grows with the square of the cores.
 const THESIS_CORES: usize = 64;
-/// The setting of a kernel that charges nothing for putting a thread to sleep, like the thesis's simulator.
+/// A kernel that charges nothing for sleep, like the thesis's simulator.
 pub(super) const FREE_SWITCH: &str = "os.switch=0";
-/// Barriers whose members sleep while they wait: glibc's current barrier, and that of 2013.
+/// Barriers with sleep: glibc's current barrier, and its barrier of 2013.
 pub(super) const SLEEPING: [&str; 2] = ["futex", "glibc-2011"];
 /// Cycles that members compute before a wait in [`BarrierConfig::with_overhead`]. On the thesis's machine
 /// its barrier is ahead by fewer cycles on two cores, and by more on four.
 const OVERHEAD: u64 = 200;
-/// The number of single episodes. It is even, since some barriers alternate between two kinds of episode.
+/// Single episodes: an even number, since some barriers alternate between two kinds.
 const SINGLE: usize = 4;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -53,7 +53,6 @@ impl BarrierConfig {
         })
     }
 
-    /// The number of waits of a loop on `cores` cores.
     pub(super) fn episodes(&self, cores: usize) -> usize {
         let default = || {
             let most = EPISODES[usize::from(self.full)];
@@ -64,8 +63,7 @@ impl BarrierConfig {
         self.episodes.unwrap_or_else(default)
     }
 
-    /// The number of cores at which machines and barriers are compared: the study's largest number up to
-    /// the thesis's 64, else its smallest.
+    /// The cores at which machines and barriers are compared: the most up to the thesis's 64, else the fewest.
     pub(super) fn compared_at(&self) -> usize {
         let small = self.cores.iter().filter(|&&cores| cores <= THESIS_CORES);
         small.max().or(self.cores.first()).copied().unwrap_or(1)
@@ -89,8 +87,8 @@ impl BarrierConfig {
         }
     }
 
-    /// The loop at a barrier with sleeping members, on the requested machine with [`FREE_SWITCH`]. Returns
-    /// `None` if sleep is free there anyway, or if the study does not measure the barrier.
+    /// The loop at a barrier with sleep, on a kernel with [`FREE_SWITCH`]. `None` if sleep is free anyway, or if the
+    /// barrier is not measured.
     pub(super) fn free(&self, cores: usize, barrier: &str) -> Option<TeamPoint> {
         let charges = self.setup.chip()?.0.os.switch > 0;
         (charges && self.has(barrier)).then(|| TeamPoint {
@@ -99,8 +97,8 @@ impl BarrierConfig {
         })
     }
 
-    /// The loop at the thesis's barrier, with members that compute before each wait. Returns `None` without
-    /// a broadcast network, or if the study does not measure this barrier on `cores` cores.
+    /// The loop at the thesis's barrier, with members that compute before each wait. `None` without a broadcast
+    /// network, or if this is not measured.
     pub(super) fn with_overhead(&self, cores: usize) -> Option<TeamPoint> {
         let has_network = self.setup.chip()?.0.optical.is_some();
         let measured = has_network && self.has(CHANNEL) && self.cores.contains(&cores);
@@ -117,7 +115,7 @@ impl BarrierConfig {
         self.barriers.iter().any(|name| name == barrier)
     }
 
-    /// All measurements. Those that differ only in the barrier are adjacent.
+    /// All points, with the barriers of a program side by side.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         let simulated = !self.setup.machines.is_host();
@@ -163,7 +161,6 @@ impl Contest for BarrierConfig {
         &self.cores
     }
 
-    /// The loop at `barrier`.
     fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint {
         TeamPoint {
             machine,

@@ -1,5 +1,4 @@
-//! The figure: the time of an episode and its exit latency against cores, with one line for each barrier.
-//! Single episodes are shown with the closed form of the thesis.
+//! The figure: the time of an episode and its exit latency against cores, with a line for each barrier.
 
 use super::config::BarrierConfig;
 use crate::report::words;
@@ -8,7 +7,7 @@ use crate::study::team::{self, Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
-/// The most cores in the panel of small machines. The thesis has such a panel too.
+/// The most cores in the panel of small machines, which the thesis has too.
 const SMALL: usize = 16;
 
 pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
@@ -73,7 +72,7 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     }
 }
 
-/// The time of a wait in the loop, compared between barriers.
+/// The times of a wait in the loop.
 pub(super) fn compared(race: Race<'_, BarrierConfig>) -> Compared {
     race.compared(race.config.compared_at(), "a wait takes", true)
 }

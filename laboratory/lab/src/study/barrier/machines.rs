@@ -12,9 +12,8 @@ use manycore_chip::config::{Config, Optical, Protocol};
 /// Real machines: one with two dies, one with eight sockets.
 const BESIDE: [&str; 2] = ["kunpeng-920", "westmere-ex"];
 
-/// A modern protocol for the same tiles. It has an exclusive state. A cache that holds a clean line can
-/// supply it, and data go straight from cache to cache. A line's home takes the next request as soon as it
-/// has looked into its directory.
+/// A modern protocol for the same tiles. It has an exclusive state. Clean lines and data go straight from cache to
+/// cache. A home takes the next request after a look into its directory.
 const GOOD: [&str; 4] = [
     "coherence.protocol=mesi",
     "coherence.clean-forward=true",
@@ -22,8 +21,7 @@ const GOOD: [&str; 4] = [
     "coherence.occupancy=6",
 ];
 
-/// If the requested machine has a broadcast network, adds the machines to compare it with. Each gets the
-/// same network.
+/// Adds the machines to compare with a machine that has a broadcast network. Each gets the same network.
 pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Result<()> {
     let asked = settings.text("beside");
     let of_asked = machines.0.first().map(|chip| chip.0.clone());
@@ -57,7 +55,7 @@ pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Resul
     }
     for name in presets {
         let mut machine = with_network(&name, &optical)?;
-        // All machines of a comparison have their order of events perturbed alike.
+        // All machines of a comparison are perturbed alike.
         machine.perturb = chip.perturb;
         machine.perturb_seed = chip.perturb_seed;
         machines.0.push(Chip(machine));
@@ -87,7 +85,7 @@ mod tests {
         let settings = Settings::parse(&pairs, super::super::KEYS)?;
         let mut machines = Machines(vec![Chip(Config::preset(preset)?)]);
         add(&mut machines, &settings)?;
-        // A result contains its machine as TOML, from which the machine can run again.
+        // A result's machine can run again from its TOML.
         for chip in &machines.0 {
             assert_eq!(Config::from_toml(&chip.0.to_toml(), "echo")?, chip.0);
         }

@@ -1,6 +1,5 @@
-//! The cost of a barrier on chips of 2 to 1,024 cores. S. J. Park's thesis (MIT, 2013; "the thesis" in this
-//! folder) has a barrier over a broadcast network. The study compares it with the thesis's baselines and
-//! with the best barriers.
+//! The cost of a barrier on chips of 2 to 1,024 cores: of the barrier over a broadcast network in S. J. Park's thesis
+//! (MIT, 2013; "the thesis" in this folder), its baselines, and the best barriers.
 
 mod config;
 mod figure;
@@ -16,7 +15,6 @@ use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Tr
 use config::BarrierConfig;
 use rows::BarrierRow;
 
-/// The study `barrier`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "barrier",
     question: "what a wait at each barrier costs, with and without a broadcast network",
@@ -29,7 +27,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: BarrierConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "episodes" [1, 1_000_000]
         "waits of the loop [100, beyond 64 cores 100 * (64 / cores)^2, at least 10; --full: 1000 for 100]",
@@ -54,7 +51,7 @@ const TEXT: Text = Text {
     ],
 };
 
-/// Under the figure.
+/// The figure's caption.
 const FIGURE: &str = "The time of one wait in a loop, and the exit latency: from the last arrival to the last \
      departure. Points are medians, with bars from the 10th to the 90th percentile: for exit latencies \
      over episodes, for the time of a wait over runs. A simulation needs only one run.";

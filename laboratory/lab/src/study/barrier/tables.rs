@@ -1,12 +1,10 @@
-//! The tables: the time of an episode and its exit latency by barrier and cores, single episodes with the
-//! closed form of the thesis, and what remains of the thesis's gain on other machines.
+//! The tables: the loop, single episodes, and the thesis's gain on other machines.
 
 use super::config::{BarrierConfig, FREE_SWITCH, SLEEPING};
 use crate::report::table::{Cell, Table};
 use crate::study::team::{Arrivals, BASELINES, CHANNEL, Contest, PointSummary, Race, closed_form};
 use manycore_chip::config::Optical;
 
-/// The time of an episode in a loop.
 pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     let config = race.config;
     let unit = config.setup.unit().name();
@@ -32,7 +30,6 @@ pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     )
 }
 
-/// The exit latency in the loop: from the last arrival to the last departure.
 pub(super) fn exits(race: Race<'_, BarrierConfig>) -> Table {
     let unit = race.config.setup.unit().name();
     race.table(
@@ -44,7 +41,7 @@ pub(super) fn exits(race: Race<'_, BarrierConfig>) -> Table {
     )
 }
 
-/// The exit latency of single episodes, with the closed form of the thesis. Only simulated machines have them.
+/// Single episodes, which only simulated machines have.
 pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
     type Form = fn(&Optical, usize) -> u64;
     if race.config.setup.machines.is_host() {
@@ -78,7 +75,6 @@ pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
     ]
 }
 
-/// What remains of the thesis's gain on other machines.
 pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     let machines = &race.config.setup.machines;
     if machines.0.len() < 2 {
@@ -124,10 +120,10 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     })
 }
 
-/// The sense-reversing barrier: with its two words on a cache line each, and on one.
+/// The sense-reversing barrier, with its two words on two cache lines and on one.
 const SENSE: [&str; 2] = ["sense", "sense-on-a-line"];
 
-/// Barriers that the thesis may have compared with, by cores. Barriers with sleep appear also with [`FREE_SWITCH`].
+/// Barriers that the thesis may have compared with. Those with sleep appear also with [`FREE_SWITCH`].
 pub(super) fn as_it_may_have_been(race: Race<'_, BarrierConfig>) -> Option<Table> {
     let config = race.config;
     let unit = config.setup.unit();

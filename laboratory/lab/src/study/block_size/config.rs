@@ -17,13 +17,13 @@ use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// The most bytes that all threads of a loop write to. Each thread has its own bytes.
+/// The most bytes that all threads write, each to its own.
 const MOST_WRITTEN: u64 = 1 << 30;
-/// The most bytes that a loop reads, that it writes, and the most additions that it does. Each takes about a minute.
+/// The most bytes that a loop reads, or writes, and the most additions that it does. Each takes about a minute.
 const LONGEST_LOOP: u64 = 1 << 36;
 
-/// The measurement's time in seconds. With the longest cells, the warm-up and a margin for a host that slows
-/// down, a quick study takes less than 20 s and a full study less than 15 min.
+/// Seconds of measurements. With the longest cells, the warm-up and a margin for a host that slows down, a study takes
+/// less than 20 s, and with `--full` less than 15 min.
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 660;
 
@@ -55,7 +55,7 @@ pub(super) struct BlockSizeConfig {
     pub(super) writes: Vec<u64>,
     folded_comps: Vec<u64>,
     opaque_comps: Vec<u64>,
-    /// Whether all sizes are combined, instead of varied one at a time.
+    /// Whether all sizes are combined, instead of varied one by one.
     pub(super) cross: bool,
     /// If `None`, each loop's length decides.
     blocks: Option<Vec<usize>>,
@@ -168,7 +168,7 @@ impl BlockSizeConfig {
         Ok(config)
     }
 
-    /// Checks products: numbers that are each in range may be too large together.
+    /// Checks products, since numbers in range may be too large together.
     fn check_products(&self) -> anyhow::Result<()> {
         let most = |list: &[u64]| list.iter().copied().max().unwrap_or(0);
         let (n, read, write) = (self.n as u64, most(&self.reads), most(&self.writes));
@@ -189,8 +189,8 @@ impl BlockSizeConfig {
         bounded(&[self.threads.len(), loops])
     }
 
-    /// Removes the sizes that are too long for opaque tasks, which execute all their additions. If no size is
-    /// left, removes the opaque task.
+    /// Removes sizes that opaque tasks cannot have, since they execute all additions. If none is left, removes the
+    /// opaque task.
     fn drop_endless_opaque_tasks(&mut self) -> anyhow::Result<()> {
         let most = UnitTask::MOST_OPAQUE_ADDITIONS;
         self.opaque_comps.retain(|&comp| comp <= most);
@@ -257,7 +257,6 @@ impl BlockSizeConfig {
         policies
     }
 
-    /// The unit of latencies.
     pub(super) fn unit(&self) -> Unit {
         match self.chip {
             Some(_) => Unit::Cycles,
@@ -266,7 +265,7 @@ impl BlockSizeConfig {
     }
 }
 
-/// Up to eleven powers of two from 1 to about `n`. For 1,024 iterations these are all of them.
+/// Up to eleven powers of two from 1 to about `n`: for 1,024 iterations all of them.
 fn spaced_blocks(n: usize) -> Vec<usize> {
     let last = f64::from(n.max(1).ilog2());
     let mut blocks: Vec<usize> = (0..11)
@@ -276,14 +275,13 @@ fn spaced_blocks(n: usize) -> Vec<usize> {
     blocks
 }
 
-/// All partitioners. `fixed-block` and `sharded` have no size, so the library chooses their block.
+/// All partitioners. The library chooses the blocks of `fixed-block` and `sharded`.
 fn all_partitioners() -> Vec<Partitioner> {
     let parsed = Partitioner::NAMES.iter().map(|name| name.parse());
     parsed.filter_map(Result::ok).collect()
 }
 
-/// The thread counts `asked` for. Without any: on a simulated machine [`DocumentChip::threads`], and on this
-/// host 1, 2, 4, ... and a pool's default.
+/// The counts `asked` for. By default the simulated machine's, or on this host 1, 2, 4, ... and a pool's default.
 fn thread_counts(
     asked: &[NonZeroUsize],
     chip: Option<&DocumentChip>,

@@ -1,4 +1,4 @@
-//! The figure: latency against block size, with one line for each thread count.
+//! The figure: latency against block size, a line for each thread count.
 
 use super::grid::{Class, Workload, threads};
 use super::measure::{LoopSamples, MeasuredLoops};
@@ -12,7 +12,7 @@ use crate::study::trial::CellRecord;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 use manycore_programs::partition::Partitioner;
 
-/// The pool whose fixed blocks a panel shows: manycore's, or the document's.
+/// The pool of a panel: manycore's, or the document's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhosePool {
     Ours,
@@ -20,7 +20,7 @@ enum WhosePool {
     Documents,
 }
 
-/// Makes the figure, with one panel for each workload and pool.
+/// A panel for each workload and pool.
 pub(super) fn figure(place: &str, measured: &[MeasuredLoops], compared: &Compared) -> Figure {
     let mut panels: Vec<(Workload, WhosePool, &MeasuredLoops, Vec<Series>)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.runs() > 0) {
@@ -76,7 +76,7 @@ fn panel(cell: &MeasuredLoops, pool: WhosePool, series: Vec<Series>) -> Panel {
     )
 }
 
-/// A cell's lines: its fixed blocks and, in a panel of manycore's pool, the default.
+/// A cell's fixed blocks and, for manycore's pool, the default.
 fn series(cell: &MeasuredLoops, pool: WhosePool) -> Vec<Series> {
     let point = |samples: &LoopSamples| {
         let block = match pool {

@@ -8,11 +8,10 @@ use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 
-/// The most dependent additions that a core does in a nanosecond. It does one a clock cycle, and no clock
-/// exceeds 6 GHz.
+/// The most dependent additions of a core in a nanosecond: one a clock cycle, at 6 GHz.
 const MOST_ADDITIONS_PER_NS: f64 = 6.0;
 
-/// Compares the folded and the opaque unit task. Returns nothing if only one of them was measured.
+/// Compares the folded and the opaque unit task, if both were measured.
 pub(super) fn blocks(measured: &[MeasuredLoops]) -> Vec<Block> {
     let Some(table) = table(measured) else {
         return Vec::new();
@@ -44,7 +43,7 @@ fn table(measured: &[MeasuredLoops]) -> Option<Table> {
         measured.iter().filter(wanted).collect::<Vec<_>>()
     };
     let (mut folded, mut opaque) = (of(LoopTask::Folded), of(LoopTask::Opaque));
-    // The read and write sizes that most folded cells have and that an opaque cell has too.
+    // The sizes that most folded cells have and an opaque cell has too.
     let sizes = |cell: &MeasuredLoops| (cell.cell.workload.read, cell.cell.workload.write);
     let shared = |cell: &&&MeasuredLoops| opaque.iter().any(|other| sizes(other) == sizes(cell));
     let (read, write) = folded

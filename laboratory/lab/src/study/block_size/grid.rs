@@ -17,7 +17,7 @@ manycore_programs::by_name! {
     }
 }
 
-/// Tasks whose results are averaged together.
+/// Tasks that are averaged together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Class {
@@ -48,8 +48,8 @@ impl Class {
     }
 }
 
-/// A loop without its number of threads. Only a unit task has `read` and `write`; for other tasks they are 0.
-/// For an irregular loop `comp` is the mean number of additions of an iteration.
+/// A loop without its number of threads. Only unit tasks have `read` and `write`, else they are 0. An irregular loop's
+/// `comp` is the mean of its additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::study) struct Workload {
     pub(in crate::study) task: LoopTask,
@@ -67,12 +67,12 @@ pub(in crate::study) struct LoopCell {
 }
 
 /// The most additions of an irregular loop's iteration, in the mean. They take a third of a microsecond to a
-/// microsecond, so the time of a claim is small in comparison.
+/// microsecond, much longer than a claim.
 const LONG_ADDITIONS: u64 = 3_000;
 /// The additions of a large irregular loop, about 5 ms.
 const LARGE_LOOP_ADDITIONS: u64 = 15_000_000;
 
-/// Every cell of `config`. The cells of a workload are adjacent.
+/// Every cell, with the cells of a workload side by side.
 pub(super) fn cells(config: &BlockSizeConfig) -> Vec<LoopCell> {
     let threads = |workload| {
         let counts = config.threads.iter();
@@ -105,8 +105,7 @@ fn workloads(config: &BlockSizeConfig) -> Vec<Workload> {
     workloads
 }
 
-/// The workloads of a unit task: all combinations of its sizes or, as in the document, one size varied at a
-/// time while the others keep their middle value.
+/// The workloads of a unit task: all sizes combined or, as in the document, varied one by one around the middle.
 fn unit_tasks(config: &BlockSizeConfig, task: LoopTask) -> Vec<Workload> {
     let comps = config.comps(task);
     let middle = (

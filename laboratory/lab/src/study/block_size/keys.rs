@@ -2,13 +2,11 @@
 
 use crate::study::settings::{Key, keys};
 
-/// The most iterations of a loop. An audit has a counter for each of them, which a small machine's memory
-/// must hold.
+/// The most iterations of a loop: an audit's counters for all of them fit a small machine's memory.
 const LARGEST: u64 = 1 << 28;
-/// The most bytes that an iteration reads or writes. Each thread has its own bytes to write.
+/// The most bytes that an iteration reads or writes.
 const LARGEST_BYTES: u64 = 1 << 24;
 
-/// The settings of this study.
 pub(super) const KEYS: &[Key] = keys![
     "n" [1, LARGEST]
         "iterations of a unit-task loop [1024; simulated: the document's, 4096 or 8192]",

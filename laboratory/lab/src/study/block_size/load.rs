@@ -54,7 +54,7 @@ impl Kernel {
 
     /// Runs the loop once and returns how long it took, in microseconds.
     pub(super) fn time(&self, loops: Loops<'_, Native>) -> f64 {
-        // The compiler makes a loop for each kernel, so a call of the body costs what it costs in a user's loop.
+        // Each kernel has its own compiled loop, so a call of the body costs what it costs in a user's loop.
         match self {
             Self::UnitTask(load) => time(load, loops),
             Self::Irregular(load) => time(load, loops),
@@ -76,9 +76,8 @@ impl Kernel {
     }
 }
 
-/// Runs a cell's loop once to warm up and then `rounds` times, and returns the latencies in ns. Before that,
-/// checks that every iteration runs once and does its work. `told` are the machine's prices, from which a
-/// partitioner may pick a block.
+/// Checks that every iteration runs once and does its work. Then runs the loop once to warm up and `rounds` times, and
+/// returns the latencies in ns. Partitioners may pick a block from the machine's prices, `told`.
 pub(in crate::study) fn time_natively(
     pool: &Pool,
     cell: LoopCell,

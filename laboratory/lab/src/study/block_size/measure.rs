@@ -19,10 +19,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-/// The fewest rounds for a median. The number is even, since a regret compares halves of the rounds.
+/// The fewest rounds for a median: an even number, for both halves.
 const FEWEST_ROUNDS: usize = 4;
-/// The most rounds, without and with `--full`: enough for the median of a short loop. Longer loops get the
-/// time that remains.
+/// The most rounds, without and with `--full`: enough for a short loop. Longer loops get the remaining time.
 const MOST_ROUNDS: [usize; 2] = [100, 400];
 
 /// The latencies of a cell's policies, round by round. A line of the journal.
@@ -30,14 +29,14 @@ const MOST_ROUNDS: [usize; 2] = [100, 400];
 pub(super) struct MeasuredLoops {
     pub(super) cell: LoopCell,
     pub(super) unit: Unit,
-    /// Whether the cell ended without ctrl-C.
+    /// Whether the cell was not cut short by ctrl-C.
     pub(super) complete: bool,
-    /// How much of the study's time the cell took.
+    /// Seconds that the cell took.
     pub(super) seconds: f64,
-    /// How many seconds its threads, all together, waited for a CPU that other threads held.
+    /// Seconds that its threads, all together, waited for a CPU.
     pub(super) waited: f64,
     pub(super) policies: Vec<LoopSamples>,
-    /// For simulated loops: the fingerprint of each policy's simulation, in the order of `policies`.
+    /// For simulated loops: each policy's fingerprint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) hashes: Vec<String>,
 }
@@ -53,12 +52,12 @@ pub(super) struct LoopSamples {
 impl LoopSamples {
     /// The policy, parsed from its name.
     pub(super) fn policy(&self) -> LoopPolicy {
-        // The study itself wrote the name. An unknown name in a journal is read as the default.
+        // An unknown name in a journal is read as the default.
         let parsed = self.policy.parse();
         parsed.unwrap_or(LoopPolicy::Ours(Partitioner::default()))
     }
 
-    /// The block size, if the policy is manycore's pool with a shared counter and a given block size.
+    /// The block size, if the policy gives one to manycore's pool with a shared counter.
     pub(super) fn fixed_block(&self) -> Option<usize> {
         match self.policy() {
             LoopPolicy::Ours(Partitioner::FixedBlock(Block::Size(size))) => Some(size.get()),
@@ -150,13 +149,13 @@ pub(super) fn measure(
     let what = cell.to_string();
     progress.inside(&what, 0.0);
     let kernel = Kernel::new(cell.workload, config.seed)?;
-    // Each cell has its own pool. The pool learns from this cell alone, and no other pool's threads spin.
+    // Each cell has its own pool, which learns from this cell alone. No other pool's threads spin.
     let pool = Pool::builder()
         .threads(cell.threads)
         .build()
         .with_context(|| format!("block-size, {}", super::grid::threads(cell.threads)))?;
 
-    // The audit and one round to warm up do not count. Natively there is no document's pool.
+    // The audit and one round to warm up do not count. Natively no policy is the document's.
     let ours = |policy: &LoopPolicy| match policy {
         LoopPolicy::Ours(partitioner) => Some(*partitioner),
         LoopPolicy::Document(_) => None,
@@ -210,7 +209,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Whether the rounds suffice: the most that are `wanted` or, when time is up, an even number in that range.
+/// Whether the rounds suffice: all that are `wanted` or, when time is up, an even number of them.
 fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool {
     let will_do = wanted.contains(&rounds) && rounds.is_multiple_of(2);
     rounds >= *wanted.end() || will_do && !in_time
@@ -218,7 +217,7 @@ fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool 
 
 /// A warning about a run on a busy machine. `cpus` is the number of CPUs that the threads may use.
 pub(super) fn disturbance(measured: &[MeasuredLoops], cpus: usize) -> Option<String> {
-    // Cells with more threads than CPUs are left out, since their threads wait for each other.
+    // If there are more threads than CPUs, they wait for each other.
     let fitting = || measured.iter().filter(|cell| cell.cell.threads <= cpus);
     let waited: f64 = fitting().map(|cell| cell.waited).sum();
     let time: f64 = fitting()

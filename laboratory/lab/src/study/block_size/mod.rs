@@ -1,6 +1,5 @@
-//! How block size, threads and task size decide the latency of a parallel loop. The study repeats the
-//! experiment of R. Shuai's paper (2021; "the document" in this folder) with fixed blocks, and adds all
-//! partitioners.
+//! How block size, threads and task size decide the latency of a parallel loop: the experiment of R. Shuai's paper
+//! (2021; "the document" in this folder), with all partitioners in addition to fixed blocks.
 
 mod config;
 mod figure;
@@ -33,7 +32,6 @@ pub(in crate::study) use policy::LoopPolicy;
 pub(in crate::study) use rows::groups_here;
 pub(in crate::study) use simulated::{DocumentChip, simulate};
 
-/// The study `block-size`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "block-size",
     question: "how block size, threads and task size decide the latency of a parallel loop",
@@ -68,13 +66,13 @@ const TEXT: Text = Text {
     ],
 };
 
-/// The text under the figure.
+/// The figure's caption.
 const FIGURE: &str = "Medians, with bars from the 10th to the 90th percentile. If a disturbed host made a bar far \
      longer than the others, it ends in an arrow. Small blocks pay for many claims; large blocks leave \
      threads idle at the end. Where the dashed line touches the lowest point of its curve, tuning \
      gains nothing.";
 
-/// The text before the latencies of the document's pool, which is simulated.
+/// Comes before the latencies of the document's pool, which is simulated.
 const DOCUMENT: &str = "The document measured a pool of its own. Each thread sleeps on a condition variable until \
      the caller has put the loop into the thread's queue. The caller wakes one thread after the other and \
      then takes part, so T threads make T + 1 participants. If the threads are in several core groups, \
@@ -82,12 +80,12 @@ const DOCUMENT: &str = "The document measured a pool of its own. Each thread sle
      pool is simulated with each block size. All other rows are those of manycore's pool, in which the \
      caller is one of the T threads.";
 
-/// The text after these latencies, if the document has tables of the machine.
+/// Comes after these latencies, if the document has tables of the machine.
 const STEPS: &str = "The document's loops have 4096 iterations; those with 1024^4 additions on the Threadripper \
      3970X have 8192. Only these numbers, and T + 1 participants, explain how the document's latencies step \
      where blocks are few. (Three of its columns for 8 threads step as columns for 4 threads do.)";
 
-/// The text after the rank correlations.
+/// Comes after the rank correlations.
 const RANKS: &str = "The inputs are the machine's latencies, six instructions a byte, and the cost of waking; \
      nothing is fitted to the tables. The noise of the tables limits the correlation. Between blocks of \
      4 and 64 their latencies differ by only a few percent. Columns that differ only in unit_comp, which \

@@ -31,8 +31,7 @@ impl BlockSizeOnly {
         Ok(only)
     }
 
-    /// The tasks that both `--set tasks` and `--only` name. If only one of them names tasks, its tasks; if
-    /// neither does, `usual`.
+    /// The tasks that both options name. If only one option names tasks, its tasks; otherwise `usual`.
     pub(super) fn tasks(
         &self,
         asked: Option<Vec<LoopTask>>,

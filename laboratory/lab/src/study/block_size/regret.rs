@@ -92,8 +92,8 @@ fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
 /// The best block's name in a comparison.
 const BEST: &str = "best block";
 
-/// For each cell, the times of the default and of the best block. Natively each round is a sample, and the other half
-/// of the rounds picks its block. A simulation has one order of events, so all its rounds make one sample.
+/// For each cell, the times of the default and the best block. Natively a round is a sample, and the other half of the
+/// rounds picks its block. All rounds of a simulation are one order of events, and so one sample.
 pub(super) fn compared(measured: &[MeasuredLoops], is_simulated: bool) -> Compared {
     let default = Partitioner::default().name();
     let unit = measured.first().map_or(Unit::Cycles, |cell| cell.unit);
@@ -117,8 +117,7 @@ pub(super) fn compared(measured: &[MeasuredLoops], is_simulated: bool) -> Compar
     compared
 }
 
-/// The latency of the partitioner `name` in each round, and the latency of the block that the other half of the rounds
-/// picks.
+/// A partitioner's latency in each round, and the latency of the block that the other half of the rounds picks.
 fn rounds(measured: &MeasuredLoops, name: &str) -> Option<[Vec<f64>; 2]> {
     if measured.runs() < 2 {
         return None;
@@ -159,7 +158,6 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     }
 }
 
-/// Which rounds count.
 #[derive(Clone, Copy)]
 enum Half {
     Even,
@@ -186,7 +184,6 @@ fn fastest<'a>(policies: &[&'a LoopSamples], half: Half) -> Option<&'a LoopSampl
     best.map(|(_, samples)| samples)
 }
 
-/// The regrets of every partitioner, in each class and in all classes together.
 pub(super) fn overall(regrets: &[Regret]) -> Vec<Overall> {
     let mut names: Vec<&str> = Vec::new();
     for regret in regrets {
@@ -222,8 +219,7 @@ pub(super) fn overall(regrets: &[Regret]) -> Vec<Overall> {
 }
 
 impl Best {
-    /// How far the 10th and the 90th percentile of the best block's samples are from their median, as shares
-    /// of the median.
+    /// How far the 10th and 90th percentiles of the best block's samples are from their median, as parts of it.
     pub(super) fn spread(&self) -> (f64, f64) {
         let median = self.latency.median;
         (
@@ -234,7 +230,6 @@ impl Best {
 }
 
 impl Regret {
-    /// Whether the partitioner is the default.
     pub(super) fn is_default(&self) -> bool {
         self.partitioner == Partitioner::default().name()
     }
@@ -298,7 +293,7 @@ mod tests {
         assert_eq!(regrets[0].best.block_size, 16);
         assert!((regrets[0].regret - 0.2).abs() < 1e-12);
         let overall = overall(&regrets);
-        // Two partitioners, each with one class and with all classes.
+        // Two partitioners, each in one class and in all.
         assert_eq!(overall.len(), 4);
         assert!((overall[0].geometric_mean_regret - 0.2).abs() < 1e-12);
         assert_eq!(overall[0].cells, 1);
@@ -312,7 +307,7 @@ mod tests {
             ("adaptive", &[12.0, 12.0, 12.0, 12.0]),
         ]);
         let compared = compared(&[cell], false);
-        // The odd rounds pick the block 2, which takes 10 in the even rounds.
+        // The odd rounds pick block 2 for the even rounds.
         let times = |name| compared.cells[0].times(name).unwrap().to_vec();
         assert_eq!(times(BEST), [10.0; 4]);
         assert_eq!(times("adaptive"), [12.0; 4]);

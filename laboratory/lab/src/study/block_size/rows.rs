@@ -9,7 +9,7 @@ use crate::study::unit::Unit;
 use manycore::topology::Topology;
 
 columns! {
-    /// A policy in a cell: a line of `block-size.csv`.
+    /// A policy in a cell.
     pub(super) BlockSizeRow(
         config: &BlockSizeConfig,
         groups: usize,
@@ -51,8 +51,7 @@ pub(super) fn rows(config: &BlockSizeConfig, measured: &[MeasuredLoops]) -> Vec<
     rows.collect()
 }
 
-/// The number of core groups that this host's usable CPUs belong to. T threads that are not pinned run in up
-/// to T of them.
+/// The number of core groups of this host's usable CPUs.
 pub(in crate::study) fn groups_here() -> usize {
     let machine = Topology::detect();
     let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();

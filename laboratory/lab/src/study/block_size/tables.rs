@@ -7,11 +7,11 @@ use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 
-/// The number of columns of latencies that fit a terminal.
+/// Columns of latencies that fit a terminal.
 const COLUMNS: usize = 6;
 
-/// Latencies, with a row for each block size and then for each partitioner, and a column for each workload and
-/// thread count. Workloads of one class and length share a table, up to [`COLUMNS`].
+/// Latencies: a row for each block size and partitioner, a column for each workload and thread count. Workloads of one
+/// class and length share a table, up to [`COLUMNS`].
 pub(super) fn latencies(measured: &[MeasuredLoops]) -> Vec<Table> {
     let mut groups: Vec<(String, Vec<&MeasuredLoops>)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.runs() > 0) {
@@ -107,7 +107,6 @@ fn best_block(cell: &MeasuredLoops) -> Option<&str> {
     best.map(|samples| samples.policy.as_str())
 }
 
-/// Geometric means of the regrets, by class.
 pub(super) fn regret_means(overall: &[Overall]) -> Table {
     let mut header = vec!["partitioner".to_owned()];
     let classes: Vec<Class> = Class::ALL
@@ -135,7 +134,6 @@ pub(super) fn regret_means(overall: &[Overall]) -> Table {
     }
 }
 
-/// Each partitioner's worst cell.
 pub(super) fn worst_cells(overall: &[Overall]) -> Table {
     let header = [
         "partitioner",
@@ -163,7 +161,6 @@ pub(super) fn worst_cells(overall: &[Overall]) -> Table {
     }
 }
 
-/// The regret of the default in every cell.
 pub(super) fn default_by_cell(regrets: &[Regret]) -> Table {
     let header = [
         "cell",
@@ -203,7 +200,7 @@ fn all_classes(overall: &[Overall]) -> impl Iterator<Item = &Overall> {
     overall.iter().filter(|row| row.class.is_none())
 }
 
-/// A partitioner's name in a table. `fixed-block` alone would read as the fixed blocks of the document.
+/// `fixed-block` alone would read as the document's fixed blocks.
 fn partitioner(name: &str) -> String {
     match name {
         "fixed-block" => "fixed-block (auto)".into(),
@@ -216,7 +213,7 @@ fn spread(regret: &Regret) -> String {
     format!("{} .. {}", percent(below), percent(above))
 }
 
-/// A percentage with its sign, since a negative regret is a gain.
+/// With a sign, since a negative regret is a gain.
 pub(super) fn percent(part: f64) -> String {
     format!("{:+.1}%", part * 100.0)
 }

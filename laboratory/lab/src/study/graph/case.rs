@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Edges for each vertex, as in Graph500.
 pub(super) const EDGE_FACTOR: u32 = 16;
 
-/// All that decides a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct GraphCase {
     pub(super) program: GraphProgram,
@@ -29,12 +28,11 @@ pub(super) struct GraphCase {
     pub(super) seed: u64,
 }
 
-/// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct GraphSample {
     /// From the first rank's begin to the last rank's end, in cycles or ns.
     pub(super) time: f64,
-    /// What the answer's check counted: edges within the tree, components, or triangles.
+    /// Edges within the tree, components, or triangles.
     pub(super) found: u64,
     pub(super) tasks: u64,
     pub(super) steals: u64,
@@ -93,14 +91,14 @@ struct GraphTeam<'a> {
     unit: f64,
 }
 
-/// What the ranks note. It takes no simulated time.
+/// The ranks' notes, which take no simulated time.
 #[derive(Default)]
 struct GraphBooks {
     begin: Option<u64>,
     end: u64,
     tasks: u64,
     counts: Counts,
-    /// The number of ranks that have ended.
+    /// Ranks that have ended.
     done: usize,
 }
 
@@ -140,16 +138,14 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
     }
 }
 
-/// The data that the ranks share.
 struct GraphShared<P: Platform, D: Discipline<P>> {
     search: Search<P>,
-    // The barrier is one through memory, since disciplines set their cores' filters of messages.
+    // A barrier through memory, since disciplines change their cores' filters of network messages.
     shares: Shares<P, D, DisseminationBarrier<P>>,
     books: Mutex<GraphBooks>,
 }
 
 impl<P: Platform, D: Discipline<P>> GraphShared<P, D> {
-    /// Runs the part of `rank`, and notes its results.
     fn search(&self, rank: usize) {
         let mut share = self.shares.take(rank);
         share.meet();

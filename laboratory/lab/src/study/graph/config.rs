@@ -8,7 +8,7 @@ use crate::study::stealing::disciplines_of;
 use crate::study::trial::Setup;
 use serde::Serialize;
 
-/// Cores of the machine in Park's thesis.
+/// Cores of the thesis's machine.
 const CORES: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -76,13 +76,11 @@ impl GraphConfig {
         self.cores.last().copied().unwrap_or(1)
     }
 
-    /// All pairs of a program and the scale of its graph.
     pub(super) fn loads(&self) -> impl Iterator<Item = (GraphProgram, u32)> {
         let programs = self.programs.iter();
         programs.flat_map(|&program| self.scales.iter().map(move |&scale| (program, scale)))
     }
 
-    /// All searches that are measured.
     pub(super) fn cases(&self) -> Vec<GraphCase> {
         let mut cases = Vec::new();
         for (program, scale) in self.loads() {

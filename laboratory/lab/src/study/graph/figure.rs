@@ -1,4 +1,4 @@
-//! The figure: time against cores, with a panel for each program and graph.
+//! The figure: time against cores, a panel for each program and graph.
 
 use super::results::GraphResults;
 use crate::measure::ratio::Side;

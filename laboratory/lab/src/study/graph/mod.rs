@@ -1,5 +1,5 @@
-//! How fast each discipline of work stealing searches a graph with small and uneven frontiers. Park's
-//! broadcast thesis (2013, section 7.2.1) names this as future work.
+//! How fast each discipline of work stealing searches a graph with small and uneven frontiers: future work in S. J.
+//! Park's thesis (MIT, 2013, section 7.2.1).
 
 mod case;
 mod config;
@@ -19,7 +19,6 @@ use config::GraphConfig;
 use results::GraphResults;
 use rows::GraphRow;
 
-/// The study `graph`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "graph",
     question: "how fast each discipline of work stealing searches an R-MAT graph",
@@ -32,7 +31,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: GraphConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "scale" [1, 20]
         "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
@@ -59,7 +57,7 @@ const TEXT: Text = Text {
     ],
 };
 
-/// The text under the figure.
+/// The figure's caption.
 const FIGURE: &str = "Time from the first rank's begin to the last rank's end: medians of runs, with bars from the \
      10th to the 90th percentile. A simulation needs only one run.";
 

@@ -6,11 +6,9 @@ use super::program::GraphProgram;
 use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 
-/// The study's measurements.
 pub(super) type GraphResults<'a> = Results<'a, GraphConfig>;
 
 impl<'a> GraphResults<'a> {
-    /// The runs of a case.
     pub(super) fn runs(
         self,
         (program, scale): (GraphProgram, u32),
@@ -20,7 +18,7 @@ impl<'a> GraphResults<'a> {
         self.of(&self.config.case(program, scale, cores, discipline))
     }
 
-    /// The fastest discipline, and how many times as long the second fastest takes.
+    /// The fastest discipline, and the second's time over its time.
     pub(super) fn best(self, load: (GraphProgram, u32), cores: usize) -> Option<(&'a str, f64)> {
         let all = self.config.disciplines.iter();
         let all = all.filter_map(|name| {
@@ -33,7 +31,7 @@ impl<'a> GraphResults<'a> {
         Some((best.0, second.1 / best.1))
     }
 
-    /// The times of all disciplines on the most cores.
+    /// The times on the most cores.
     pub(super) fn compared(self) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
         let cores = config.most_cores();

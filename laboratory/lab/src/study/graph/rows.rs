@@ -8,7 +8,7 @@ use crate::study::trial::{Runs, Setup};
 use crate::study::unit::Unit;
 
 columns! {
-    /// All runs of a case: a line of `graph.csv`.
+    /// All runs of a case.
     pub(super) GraphRow(setup: &Setup, runs: &Runs<GraphCase>, time: Spread) {
         world: &'static str = setup.world,
         machine: String = setup.machine.clone(),

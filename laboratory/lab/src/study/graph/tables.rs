@@ -5,7 +5,7 @@ use super::program::GraphProgram;
 use super::results::GraphResults;
 use crate::report::table::{Cell, Table};
 
-/// For each program and graph, a table of times by cores and a table of counts.
+/// A table of times and one of counts for each program and graph.
 pub(super) fn all(results: GraphResults<'_>) -> Vec<Table> {
     let loads = results.config.loads();
     loads

@@ -15,23 +15,21 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The simulated loops whose median counts, after the warm-up. They differ if threads share cores, since
-/// threads are then preempted at different times.
+/// Simulated loops after the warm-up; their median counts. If threads share cores, chance decides when a thread is
+/// preempted.
 const ROUNDS: usize = 9;
-/// The native loops whose median counts, after the warm-up.
+/// Native loops after the warm-up; their median counts.
 const NATIVE_ROUNDS: usize = 5;
 
-/// All that decides a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ModelCase {
-    /// The loop and its machine.
+    /// The loop, and its machine.
     #[serde(flatten)]
     pub(super) at: Configuration,
     pub(super) policy: ModelPolicy,
     pub(super) seed: u64,
 }
 
-/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ModelSample {
     /// The median of the loops, in ns.
@@ -104,7 +102,7 @@ impl Trial for ModelCase {
     }
 }
 
-/// Returns the prices of the one machine that this process studies. The first call measures them.
+/// Returns the prices of this process's one machine. The first call measures them.
 fn measured(world: &World) -> anyhow::Result<MachinePrices> {
     static PRICES: OnceLock<MachinePrices> = OnceLock::new();
     match PRICES.get() {

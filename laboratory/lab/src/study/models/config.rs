@@ -16,7 +16,7 @@ const N: u64 = 4096;
 /// The bytes read or written while another size varies.
 const MIDDLE: u64 = 1024;
 const MIDDLE_COMP: u64 = 1 << 60;
-/// The most bytes that all threads of a loop write to. Each thread has its own bytes.
+/// The most bytes that all threads write, each to its own.
 const MOST_WRITTEN: u64 = 1 << 30;
 /// The most bytes that a loop reads or writes. This takes about a minute.
 const LONGEST_LOOP: u64 = 1 << 36;
@@ -130,7 +130,7 @@ impl ModelsConfig {
         values
     }
 
-    /// The loop in which `dimension` has this value, and the other sizes have their middle value.
+    /// The loop with this value of `dimension` and middle values of the other sizes.
     pub(super) fn at(&self, dimension: Dimension, value: u64) -> Configuration {
         let or = |of: Dimension, middle: u64| if of == dimension { value } else { middle };
         Configuration {
@@ -152,7 +152,7 @@ impl ModelsConfig {
         }
     }
 
-    /// Every loop, each once. The loop with all middle values is in all three tables.
+    /// Every loop once. The loop of middle values is in all three tables.
     pub(super) fn loops(&self) -> Vec<Configuration> {
         let mut loops = Vec::new();
         for dimension in Dimension::ALL {
@@ -166,7 +166,6 @@ impl ModelsConfig {
         loops
     }
 
-    /// All cases that are measured.
     pub(super) fn cases(&self) -> Vec<ModelCase> {
         let of = |at: Configuration| {
             let policies = self.policies.iter();
@@ -183,7 +182,7 @@ fn policies(
     threads: usize,
 ) -> anyhow::Result<Vec<ModelPolicy>> {
     let all = ModelPolicy::ALL.into_iter();
-    // The caller of the document's pool is not one of its threads, and needs its own hardware thread.
+    // In the document's pool the caller needs a hardware thread of its own.
     let room = chip.is_some_and(|chip| threads < chip.hardware_threads());
     let possible: Vec<ModelPolicy> = all
         .filter(|&policy| policy != ModelPolicy::Document || room)

@@ -1,4 +1,4 @@
-//! The figure: latency against the size that varies, with a panel for each table of the document.
+//! The figure: latency against the varying size, a panel for each table of the document.
 
 use super::config::Dimension;
 use super::policy::ModelPolicy;

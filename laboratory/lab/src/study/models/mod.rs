@@ -1,6 +1,5 @@
-//! Runs loops with the block size that each cost model picks. "The document" in this folder is R. Shuai's
-//! paper (2021). Its own comparison of its model with Taskflow (section "Related work and comparison") is
-//! printed too.
+//! Runs loops with the block of each cost model. The study also shows how R. Shuai's paper (2021; "the document" in
+//! this folder) compares its model with Taskflow (section "Related work and comparison").
 
 mod case;
 mod config;
@@ -20,7 +19,6 @@ use config::ModelsConfig;
 use results::ModelResults;
 use rows::ModelRow;
 
-/// The study `models`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "models",
     question: "how long a loop takes with the block that each cost model picks",
@@ -33,7 +31,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: ModelsConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "n" [1, 1 << 24]
         "iterations of the loop [4096, the document's]",
@@ -69,7 +66,7 @@ const TEXT: Text = Text {
     ],
 };
 
-/// The text under the figure.
+/// The figure's caption.
 const FIGURE: &str = "Latency of one loop of unit tasks under each policy: medians, with bars from the 10th \
      to the 90th percentile if there are several runs. A policy picks how many iterations a \
      thread takes at a time.";

@@ -10,14 +10,13 @@ manycore_programs::by_name! {
     pub(super) enum ModelPolicy: "unknown policy", "expected some of" {
         /// The document's formula, in the document's pool; simulated only.
         Document = "document",
-        /// The document's formula. This policy and all below run in manycore's pool.
+        /// The document's formula, in manycore's pool like all below.
         Published = "published",
-        /// A formula of the same form, fitted to the document's table of preferred blocks.
+        /// The formula's form, fitted to the document's table of preferred blocks.
         Refitted = "refitted",
         /// The balance of measured prices, times a power of an iteration's bytes.
         Ours = "ours",
-        /// `fixed-block` without a size. It picks a block from the prices and the time that it measures of an
-        /// iteration.
+        /// `fixed-block` without a size, with prices. It measures an iteration's time.
         PricesAlone = "prices-alone",
         /// The rule that the document ascribes to Taskflow.
         TaskflowRule = "taskflow-rule",
@@ -27,7 +26,7 @@ manycore_programs::by_name! {
 }
 
 impl ModelPolicy {
-    /// The block, if the policy picks it before the loop runs.
+    /// The block that a model picks before the loop.
     pub(super) fn block(self, choices: &Choices) -> Option<usize> {
         match self {
             Self::Document | Self::Published => Some(choices.published),
@@ -37,7 +36,6 @@ impl ModelPolicy {
         }
     }
 
-    /// The loop's pool and partitioner.
     pub(super) fn of_loop(self, choices: &Choices) -> LoopPolicy {
         let block = self.block(choices).and_then(NonZeroUsize::new);
         match (self, block) {

@@ -7,7 +7,7 @@ use crate::report::csv::columns;
 use crate::study::trial::{Runs, Setup};
 
 columns! {
-    /// A policy in a loop: a line of `models.csv`. Latencies are in nanoseconds.
+    /// A policy in a loop, with latencies in ns.
     pub(super) ModelRow(setup: &Setup, runs: &Runs<ModelCase>, latency: Spread) {
         world: &'static str = setup.world,
         machine: String = setup.machine.clone(),

@@ -5,7 +5,7 @@ use super::results::{ModelResults, middle};
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
 
-/// For each table that the document has of a machine, a table of each policy's latency by the size that varies.
+/// A table of latencies for each table of the document.
 pub(super) fn latencies(results: &ModelResults<'_>) -> Vec<Table> {
     let table = |dimension| latency_table(results, dimension);
     Dimension::ALL.map(table).into()
@@ -79,7 +79,6 @@ fn us(ns: f64) -> String {
     }
 }
 
-/// The latency of each policy divided by that of the best policy of manycore's pool.
 pub(super) fn means(results: &ModelResults<'_>) -> Table {
     let row = |&policy| {
         let ratios = results.ratios(policy);

@@ -36,7 +36,6 @@ impl Account {
         account
     }
 
-    /// The account since `before`.
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
             user: self.user - before.user,

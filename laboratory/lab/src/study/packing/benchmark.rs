@@ -4,7 +4,7 @@ use manycore_platform::Platform;
 use manycore_programs::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
 
 manycore_programs::by_name! {
-    /// One of the poster's five programs.
+    /// The poster's five programs.
     pub(super) enum Benchmark: "unknown benchmark", "expected some of" {
         Barnes = "barnes",
         Bt = "bt",
@@ -32,7 +32,7 @@ impl Benchmark {
         }
     }
 
-    /// The program on that dataset.
+    /// The program on the small dataset.
     pub(super) fn program<P: Platform>(self) -> Box<dyn Program> {
         match self {
             Self::Barnes => Box::new(barnes::Barnes::<P>::new(

@@ -27,14 +27,13 @@ pub(super) struct Turn {
     pub(super) cores: usize,
 }
 
-/// All that decides a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingCase {
     pub(super) load: Load,
-    /// The number of threads at the program's start.
+    /// Threads at the program's start.
     pub(super) threads: usize,
     pub(super) mode: Mode,
-    /// The name of the barrier at which the threads meet.
+    /// The barrier at which the threads meet.
     pub(super) barrier: String,
     /// At least one turn. The first is at 0.
     pub(super) turns: Vec<Turn>,
@@ -44,20 +43,19 @@ pub(super) struct PackingCase {
     pub(super) settings: Vec<String>,
 }
 
-/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingSample {
     /// The time of the counted part.
     pub(super) time_ns: f64,
     /// Barriers that a rank passed in this time.
     pub(super) barriers: usize,
-    /// Barriers of the steps before the counted part, and the time and account of these steps. If the run has a fixed
-    /// length, time and account are 0.
+    /// Barriers of the steps before the counted part, and the time and account of these steps. Time and account are 0
+    /// in a run of fixed length.
     pub(super) skipped: usize,
     pub(super) settling_ns: f64,
     pub(super) settling: Account,
-    /// Half of the 95% interval of a step's mean time, divided by the mean. `None` if the run has a fixed length or
-    /// reached the program's end.
+    /// Half of the 95% interval of a step's mean time, over the mean. `None` if the run had a fixed length or reached
+    /// the program's end.
     pub(super) margin: Option<f64>,
     /// If the cores change: the time of each counted barrier since the first.
     pub(super) passed_ns: Vec<f64>,
@@ -75,7 +73,7 @@ impl PackingSample {
         self.time_ns / self.barriers as f64
     }
 
-    /// Whether the run ended without being steady, because it was too long.
+    /// Whether the run became too long without being steady.
     pub(super) fn is_unsteady(&self) -> bool {
         self.margin.is_some_and(|margin| margin > STEADY)
     }
@@ -92,7 +90,7 @@ impl PackingCase {
         self.turns.iter().map(|turn| turn.cores).max().unwrap_or(1)
     }
 
-    /// Prepares the program for a machine whose cores do `per_ns` work in a nanosecond.
+    /// Prepares the program for cores that do `per_ns` work in a nanosecond.
     fn prepare<W: PackingWorld>(&self, per_ns: f64, bandwidth: Bandwidth) -> Prepared<W> {
         let intervals = |work: &[f64], mean_ns: f64, intervals| {
             let (extent, horizon) = self.extent::<W>(mean_ns, intervals, UntilSteady::endless);
@@ -171,7 +169,7 @@ impl PackingCase {
         counted: usize,
         steady: impl Fn(usize) -> UntilSteady,
     ) -> (Extent, Arc<Horizon>) {
-        // By then, a runtime that learns what ranks have to do has seen a whole step.
+        // A runtime that learns what ranks have to do has seen a step by then.
         const FEWEST: usize = 2;
         // If intervals are very short, it learns for this long.
         const LEARNED_NS: f64 = 5e6;
@@ -193,7 +191,7 @@ impl PackingCase {
         }
     }
 
-    /// The number of barriers of all steps of the program, if it is known.
+    /// Barriers of all steps of the program, if known.
     pub(super) fn program_barriers(&self) -> Option<usize> {
         match self.load {
             Load::Declared { benchmark, .. } => {
@@ -227,7 +225,7 @@ impl PackingCase {
             account: notes.account,
             prelude_ns: prelude as f64 / per_ns,
             prelude: before,
-            // A copy, since a string in a simulated machine's memory would keep all of that memory.
+            // A copy: the original would keep all of the simulated machine's memory.
             answer: ran.answer.as_str().to_owned(),
         }
     }
@@ -258,7 +256,7 @@ impl Trial for PackingCase {
 
     fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<PackingSample> {
         let cpus = &topology.compact_order()[..self.most_cores()];
-        // Only declared programs need the bandwidth, and they do not run on this host.
+        // Only declared programs need the bandwidth, and they do not run here.
         let ready = self.prepare::<Native>(Native::per_ns(1.0), Bandwidth::unknown());
         let ran = run::<Native>(self, ready, cpus)?;
         Ok(self.outcome(&ran, Native::ticks_per_ns()))

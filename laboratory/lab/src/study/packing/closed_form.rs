@@ -1,8 +1,8 @@
 //! The time of an interval between two barriers for T equal ranks on C cores, in units of one
 //! rank's computation.
 
-/// The least time of any schedule (McNaughton 1959), if the ranks' mean is 1 and the longest rank takes `longest`.
-/// It is the longest rank's time or, if that is longer, the time of all ranks spread evenly over all cores.
+/// The least time of any schedule (McNaughton 1959) for ranks of mean 1: that of the longest rank or, if longer, that
+/// of all ranks spread evenly over all cores.
 pub(super) fn ideal(threads: usize, cores: usize, longest: f64) -> f64 {
     longest.max(threads as f64 / cores as f64)
 }
@@ -36,8 +36,8 @@ pub(super) fn fair(threads: usize, cores: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// The same time from a simulation. All threads that share a core run at the same speed, and an idle core takes
-    /// a waiting thread at once.
+    /// The same time by simulation: threads of a core run at the same speed, and an idle core takes a waiting thread at
+    /// once.
     fn fluid(threads: usize, cores: usize) -> f64 {
         let mut queues = vec![Vec::new(); cores];
         for thread in 0..threads {
@@ -72,8 +72,7 @@ mod tests {
 
     #[test]
     fn fair_sharing_agrees_with_a_simulation() {
-        // With more than two threads a core, the formula is not exact: it spreads the rest evenly, but idle cores
-        // take one thread each.
+        // With more than two threads a core the formula is not exact: idle cores take one thread each.
         for cores in 1..=16 {
             for threads in 1..2 * cores {
                 let (formula, simulated) = (fair(threads, cores), fluid(threads, cores));

@@ -9,20 +9,19 @@ use manycore_programs::spmd::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most grains of a phase, since each costs a simulation time. All numbers of ranks up to 16 divide it, except 11
-/// and 13, whose ranks differ by 0.2%.
+/// The most grains of a phase, since a simulation pays for each. All numbers of ranks up to 16 divide it, except 11 and
+/// 13, which miss by 0.2%.
 const GRAINS: usize = 5040;
 
 /// A phase, and how long its items take.
 struct Timed {
     phase: Phase,
-    /// The work of an item, with an entry for each of equal parts of the items in order. Empty for a phase that
-    /// declares what its items cost.
+    /// The work of an item: an entry for each of equal parts of all items. Empty if the phase declares its cost.
     work: Vec<f64>,
     /// The wait for a device before each grain, and (`alone`) the work after the wait.
     rest_ns: f64,
     alone: u64,
-    /// How often each grain ran. Counting takes no simulated time, and little native time: counts on one cache line
+    /// How often each grain ran. Counting takes no simulated time, and little native time, since neighbouring counts
     /// mostly belong to one rank.
     runs: Vec<AtomicU32>,
 }
@@ -39,10 +38,10 @@ pub(super) struct Declared<W: PackingWorld> {
 }
 
 impl<W: PackingWorld> Declared<W> {
-    /// A program of equal phases up to the horizon, in which rank i has the work `work[i]`. Another number of ranks
-    /// divides the sum anew. A grain has at least the work `least`.
+    /// Equal phases, in which rank i has the work `work[i]`. Another number of ranks divides the sum anew. A grain has
+    /// at least the work `least`.
     pub(super) fn intervals(work: &[f64], least: f64, horizon: Arc<Horizon>) -> Self {
-        // All ranks have the same number of grains, and no grain is too short.
+        // All ranks have equally many grains, and none is too short.
         let mean = work.iter().sum::<f64>() / work.len() as f64;
         let most = (mean / least).max(1.0) as usize;
         let each = (GRAINS / work.len()).clamp(1, most);
@@ -61,8 +60,7 @@ impl<W: PackingWorld> Declared<W> {
         }
     }
 
-    /// The program that `of` declares, up to the horizon. Its bytes come from `memory`, and reading its file takes
-    /// `file_ns`.
+    /// The program that `of` declares. Reading its file takes `file_ns`.
     pub(super) fn program(
         of: &dyn Declaration,
         file_ns: f64,
@@ -117,8 +115,7 @@ impl<W: PackingWorld> Declared<W> {
     }
 }
 
-/// The phases before a program's first step. The first has one item: the work of one thread alone. The others are the
-/// work of all threads.
+/// The phases before the first step: one thread's work alone, as one item, and then the work of all.
 pub(super) fn prelude(of: &dyn Declaration) -> Vec<Phase> {
     let alone = Phase {
         name: "preparation",
@@ -141,8 +138,7 @@ impl Timed {
         }
     }
 
-    /// The work of a grain in addition to the instructions that the phase declares. The items of a grain are in one
-    /// part of `work`.
+    /// A grain's work in addition to the declared instructions. Its items are in one part of `work`.
     fn of<W: PackingWorld>(&self, start: usize, count: usize, memory: Option<&Memory<W>>) -> u64 {
         let item = match memory {
             Some(memory) => self.phase.cost.bytes * memory.work_a_byte(),
@@ -171,7 +167,7 @@ impl<W: PackingWorld> Program for Declared<W> {
         }
     }
 
-    /// Checks that every item before the first step ran once, and every item of a step once in each step.
+    /// Checks that every item ran once, and every item of a step once in each step.
     fn verify(&self) -> Result<Verified, WrongAnswer> {
         let of_steps = Self::wrong(&self.phases, self.horizon.steps());
         match Self::wrong(&self.prelude, 1).or(of_steps) {

@@ -12,7 +12,7 @@ const DOUBLINGS: u32 = 5;
 /// A run is not doubled beyond this number of barriers.
 const MOST_BARRIERS: usize = 50_000;
 
-/// The number of steps after which a program ends: known before, or decided while it runs.
+/// The number of steps of a program: known before, or decided while it runs.
 #[derive(Debug)]
 pub(super) struct Horizon(AtomicUsize);
 
@@ -37,18 +37,17 @@ impl Horizon {
 pub(super) enum Extent {
     /// Everything after `skipped` barriers.
     Rest { skipped: usize },
-    /// The second half of a run that is doubled until this half is steady. If the program ends before, all of it.
+    /// The second half of a run that is doubled until this half is steady, or a whole program that ends before.
     Steady(UntilSteady),
 }
 
-/// A run that is doubled until it is steady.
 #[derive(Clone, Debug)]
 pub(super) struct UntilSteady {
     /// Barriers before the first step.
     pub(super) prelude: usize,
     /// Barriers of a step.
     phases: usize,
-    /// The steps after which the run is first checked, and the steps after which it ends, steady or not.
+    /// Steps after which the run is first checked, and after which it ends in any case.
     first: usize,
     most: usize,
     /// How often the run is doubled again once it could end, to check its earlier result.
@@ -84,7 +83,7 @@ impl UntilSteady {
         }
     }
 
-    /// The same run, doubled `further` times more once it could end.
+    /// Doubles the run `further` times more.
     pub(super) fn doubled(self, further: u32) -> Self {
         Self { further, ..self }
     }
@@ -102,8 +101,8 @@ impl UntilSteady {
         mark.is_some_and(|mark| self.barrier(mark) == barrier)
     }
 
-    /// Checks a run that has passed these barriers. If it is steady or has become too long, returns its second half.
-    /// The program then ends after the next step, which other ranks may have begun.
+    /// Checks a run that has passed these barriers. If it is steady or too long, returns its second half and ends it
+    /// after the next step, which other ranks may have begun.
     pub(super) fn look(&self, passed: &[u64]) -> Option<Half> {
         let end = passed.len() - 1;
         let steps = (end - self.prelude) / self.phases;
@@ -133,7 +132,6 @@ impl UntilSteady {
     }
 }
 
-/// The half of a run that counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Half {
     /// The barrier at which it begins.
@@ -146,7 +144,7 @@ pub(super) struct Half {
 mod tests {
     use super::*;
 
-    /// Returns the half that counts of a run whose phases take `step` ticks, and the number of its steps.
+    /// The half that counts of a run with phases of `step` ticks, and the number of steps.
     fn run(extent: &UntilSteady, step: impl Fn(usize) -> u64) -> (Option<Half>, usize) {
         let mut passed: Vec<u64> = (0..=extent.prelude as u64).collect();
         for at in 0..extent.horizon.steps() {

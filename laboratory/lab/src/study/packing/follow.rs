@@ -1,4 +1,4 @@
-//! Runtimes that follow an allotment (how many cores they may use now): parallel loops on a pool, and ranks at user
+//! Runtimes that follow an allotment (the cores that they may use now): parallel loops on a pool, and ranks at user
 //! level.
 
 use super::case::PackingCase;

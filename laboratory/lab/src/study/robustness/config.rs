@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Cores of the thesis's machine.
 const CORES: usize = 64;
 
-/// A transport of this many cycles "just doubles" the runtime of the loop, according to the thesis.
+/// The thesis says that a transport of this many cycles "just doubles" the runtime of the loop.
 pub(super) const DOUBLES: u64 = 20_000;
 
 /// Episodes of the loop, without and with `--full`.
@@ -36,7 +36,7 @@ by_name! {
     }
 }
 
-/// The values of a parameter in ascending order, with the machine's own value.
+/// A parameter's values, with the machine's own, in ascending order.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Sweep {
     pub(super) parameter: Parameter,
@@ -58,7 +58,7 @@ pub(super) struct RobustnessConfig {
 }
 
 impl Parameter {
-    /// What the parameter is, in words.
+    /// The parameter in words.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Transport => "how long a message is under way",
@@ -67,7 +67,6 @@ impl Parameter {
         }
     }
 
-    /// The parameter's value in a machine's network.
     pub(super) fn of(self, optical: &Optical) -> u64 {
         match self {
             Self::Transport => optical.transport,
@@ -86,7 +85,7 @@ impl Parameter {
         }
     }
 
-    /// The values for the loop: the thesis's ranges and, with `full`, larger values.
+    /// The loop's values: the thesis's ranges and, with `full`, larger values.
     fn values(self, full: bool) -> &'static [u64] {
         match (self, full) {
             (Self::Transport, false) => &[50, 200, 1_000, 5_000, 20_000],
@@ -102,7 +101,7 @@ impl Parameter {
 }
 
 impl App {
-    /// The application's name in a sentence, after "in".
+    /// The name in a sentence, after "in".
     pub(super) fn place(self) -> &'static str {
         match self {
             Self::Loop => "a loop of waits",
@@ -171,7 +170,7 @@ impl RobustnessConfig {
         sweeps.find(|sweep| sweep.parameter == parameter)
     }
 
-    /// The points that the study's sentence compares: the first application with every value of the transport.
+    /// The points that the sentence compares: the first application with each transport.
     pub(super) fn compared_points(&self) -> Vec<TeamPoint> {
         let (Some(contest), Some(sweep)) =
             (self.contests().next(), self.sweep(Parameter::Transport))
@@ -186,7 +185,7 @@ impl RobustnessConfig {
         as_it_is.chain(slower).collect()
     }
 
-    /// All points that are measured. The unchanged machine is part of every sweep, but is measured only once.
+    /// All points. The unchanged machine is in every sweep, but is measured once.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for contest in self.contests() {
@@ -238,7 +237,6 @@ pub(super) struct Contestants<'a> {
 }
 
 impl Contestants<'_> {
-    /// The values of `sweep` for the application.
     pub(super) fn values(self, sweep: &Sweep) -> &[u64] {
         match self.app {
             App::Loop => &sweep.values,
@@ -266,16 +264,15 @@ impl Contestants<'_> {
 }
 
 impl Contestants<'_> {
-    /// Whether the study tests the thesis's statement about [`DOUBLES`]: there are several cores, and the sweep of
-    /// the transport contains it.
+    /// Whether the study tests what the thesis says about [`DOUBLES`].
     pub(super) fn tests_slow_receivers(&self) -> bool {
         let of_transport = |sweep: &&Sweep| sweep.parameter == Parameter::Transport;
         let mut sweeps = self.config.sweeps.iter().filter(of_transport);
         self.config.cores > 1 && sweeps.any(|sweep| self.values(sweep).contains(&DOUBLES))
     }
 
-    /// The thesis's barrier with slow receivers: without the transport a wait takes about [`DOUBLES`] cycles, as it
-    /// must if that transport doubles the time. If `far`, the transport is [`DOUBLES`], else the machine's own.
+    /// The thesis's barrier with slow receivers: a wait takes about [`DOUBLES`] cycles without transport, as it must if
+    /// that transport doubles it. If `far`, the transport is [`DOUBLES`].
     pub(super) fn slow_receivers(&self, far: bool) -> TeamPoint {
         let check = DOUBLES / (self.config.cores as u64 - 1).max(1);
         let mut settings = vec![format!("optical.check={check}")];

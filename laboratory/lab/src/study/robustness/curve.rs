@@ -8,7 +8,7 @@ use crate::study::team::{CHANNEL, Contest, PointSummary, Race};
 pub(super) struct Curve {
     /// The machine's own value.
     own: u64,
-    /// Pairs of a value and a time, in ascending order of values.
+    /// Values and times, in ascending order.
     pub(super) points: Vec<(u64, f64)>,
     /// Waits of each member.
     pub(super) episodes: usize,
@@ -30,19 +30,18 @@ impl Curve {
         })
     }
 
-    /// The time at a measured value.
     fn at(&self, value: u64) -> Option<f64> {
         let found = self.points.iter().find(|point| point.0 == value);
         found.map(|point| point.1)
     }
 
-    /// The time at `value`, divided by the time at the machine's own value.
+    /// The time at `value` over the time at the machine's own value.
     pub(super) fn factor(&self, value: u64) -> Option<f64> {
         Some(self.at(value)? / self.at(self.own)?)
     }
 
-    /// The value at which the time reaches `level`, interpolated between two neighbouring points. Returns `None`
-    /// if no two neighbours have `level` between them.
+    /// The value at which the time reaches `level`, interpolated between neighbouring points. `None` if it is not
+    /// reached.
     pub(super) fn reached(points: &[(u64, f64)], level: f64) -> Option<f64> {
         let pairs = points.windows(2);
         let crossing = pairs
@@ -52,7 +51,7 @@ impl Curve {
     }
 }
 
-/// The other barriers of an application on the unchanged machine, the fastest first.
+/// The other barriers on the unchanged machine, the fastest first.
 pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummary> {
     let config = race.config.config;
     let names = config.barriers.iter().filter(|name| *name != CHANNEL);
@@ -67,7 +66,7 @@ pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummar
 mod tests {
     use super::*;
 
-    /// Ten episodes of a barrier that takes 633 cycles and one transport. The machine's own transport is 5 cycles.
+    /// Ten episodes of 633 cycles and one transport, which is 5 cycles on the machine.
     fn curve() -> Curve {
         let point = |value: u64| (value, 10.0 * (633.0 + value as f64));
         Curve {

@@ -1,4 +1,4 @@
-//! The figure: an application's time against each parameter, with the times of other barriers as levels.
+//! The figure: an application's time against each parameter, and other barriers' times as levels.
 
 use super::config::{Contestants, Parameter, RobustnessConfig};
 use super::curve::Curve;
@@ -6,7 +6,7 @@ use super::{sentence, tables};
 use crate::study::team::{CHANNEL, PointSummary, Race};
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
-/// Makes the figure, with a row of panels for each application.
+/// A row of panels for each application.
 pub(super) fn figure<'a>(
     config: &RobustnessConfig,
     races: impl Iterator<Item = Race<'a, Contestants<'a>>> + Clone,

@@ -1,5 +1,5 @@
-//! Whether the barrier of S. J. Park's thesis (MIT, 2013; "the thesis" in this folder) stays fast on a slower
-//! broadcast network. This is the thesis's robustness test, on both of its applications.
+//! Whether the barrier of S. J. Park's thesis (MIT, 2013; "the thesis" in this folder) stays fast on a slower broadcast
+//! network: its robustness test.
 
 mod config;
 mod curve;
@@ -16,7 +16,6 @@ use super::trial::{Answer, Inquiry, Results, Setup, Text, Trials};
 use config::{Contestants, RobustnessConfig};
 use rows::RobustnessRow;
 
-/// The study `robustness`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "robustness",
     question: "whether a barrier over a broadcast network stays fast when the network is slower",
@@ -29,7 +28,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: RobustnessConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "transport" [0, 1_000_000]
         "cycles from a message's sender to the receiver's queue, a list [5..20000; --full: more values]",
@@ -54,7 +52,7 @@ const TEXT: Text = Text {
     ],
 };
 
-/// The text under the figure.
+/// The figure's caption.
 const FIGURE: &str = "The time end to end against one delay of the broadcast network; the other delays are \
      unchanged. Simulations have no noise, so there are no bars.";
 

@@ -7,8 +7,7 @@ use crate::report::words;
 use crate::study::compared::{Compared, Sentence};
 use crate::study::team::{CHANNEL, Fastest, Race};
 
-/// Makes a cell for each value of the transport, and names it after the value. The cell has the times of the thesis's
-/// barrier with that transport, and of the barriers through memory.
+/// A cell for each transport, which is its name: the thesis's barrier with it, and the barriers through memory.
 pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     let config = race.config.config;
     let sweep = config.sweep(Parameter::Transport)?;
@@ -29,7 +28,7 @@ pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     Some(compared)
 }
 
-/// Says up to which transport (the time that a message is under way) the barrier over the network is faster.
+/// Says up to which transport of a message the barrier over the network is faster.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let found = find(compared);
     let (text, ratios) =
@@ -74,8 +73,7 @@ fn find(compared: &Compared) -> Option<(String, Vec<(Ratio, f64)>)> {
     Some((said + &ground, ends.map(|ratio| (ratio, 1.0)).into()))
 }
 
-/// The transport at which the thesis's barrier takes as long as the barrier `other`. Returns `None` if an order of
-/// events has no such transport.
+/// The transport with which the thesis's barrier takes as long as `other`. `None` if an order has no such transport.
 fn crossing(compared: &Compared, other: &str) -> Option<Ratio> {
     let level = compared.cells.first()?.times(other)?;
     let at = level.iter().enumerate().map(|(order, level)| {
@@ -94,8 +92,7 @@ mod tests {
     use super::*;
     use crate::study::unit::Unit;
 
-    /// The sentence on a barrier over the network that takes 600 cycles and its transport, and on a barrier that takes
-    /// `other` cycles, under three orders of events.
+    /// For a barrier of 600 cycles and its transport, and another of `other` cycles, under three orders.
     fn text(other: [f64; 3]) -> String {
         let mut compared = Compared::new("In a loop of waits".into(), Unit::Cycles, true);
         for value in [5, 200, 20_000] {

@@ -1,11 +1,10 @@
-//! The tables: the thesis's barrier with each changed value, and the other barriers on the unchanged machine.
+//! The tables: each changed value, and the other barriers on the unchanged machine.
 
 use super::config::Contestants;
 use super::curve::{Curve, others};
 use crate::report::table::{Cell, Table};
 use crate::study::team::{BASELINES, PointSummary, Race};
 
-/// A table of one application and all parameters.
 pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
     let config = race.config.config;
     let beside = beside(race);
@@ -50,7 +49,6 @@ pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
     }
 }
 
-/// A table of the other barriers on the unchanged machine.
 pub(super) fn references(race: Race<'_, Contestants<'_>>) -> Table {
     let row = |other: &PointSummary| {
         vec![

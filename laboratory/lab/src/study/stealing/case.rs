@@ -18,7 +18,6 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// All that decides a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StealingCase {
     pub(super) cores: usize,
@@ -27,13 +26,12 @@ pub(super) struct StealingCase {
     pub(super) tasks: usize,
     /// Cycles of each task; natively, ns.
     pub(super) task_cycles: u64,
-    /// The time between two answers to requests within a task, in the same unit. If `None`, workers answer
-    /// requests only between tasks.
+    /// Time between answers to requests within a task. If `None`, workers answer only between tasks.
     pub(super) answers_every: Option<u64>,
     pub(super) seed: u64,
 }
 
-/// The result of a run. Times are in cycles or ns from the start.
+/// The result; times are in cycles or ns from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct StealingSample {
     /// When the last task ended.
@@ -47,7 +45,7 @@ pub(super) struct StealingSample {
 }
 
 impl StealingCase {
-    /// The time of all tasks divided by the number of cores.
+    /// The time of all tasks over the cores.
     pub(super) fn ideal(&self) -> f64 {
         self.tasks as f64 * self.task_cycles as f64 / self.cores as f64
     }
@@ -111,11 +109,10 @@ impl fmt::Display for StealingCase {
     }
 }
 
-/// The work of a task.
 #[derive(Clone, Copy)]
 struct TaskWork {
     ticks: u64,
-    /// Ticks of work after which the worker answers requests.
+    /// Ticks between answers to requests.
     bout: u64,
     cpi: f64,
 }
@@ -126,7 +123,7 @@ struct StealingTeam<'a> {
     work: TaskWork,
 }
 
-/// What the workers note. It takes no simulated time.
+/// The workers' notes, which take no simulated time.
 struct StealingBooks {
     /// How often each task ran.
     runs: Vec<u32>,
@@ -139,7 +136,7 @@ struct StealingBooks {
 }
 
 impl StealingBooks {
-    /// Checks that each task ran once, and returns the result. A tick counts as `scale` units.
+    /// Checks that each task ran once. A tick counts as `scale` units.
     fn outcome(&self, scale: f64) -> anyhow::Result<StealingSample> {
         if self.workers > 0 {
             bail!("a worker panicked");
@@ -197,7 +194,6 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
     }
 }
 
-/// The data that the workers share.
 struct StealingShared<P: Platform, D> {
     discipline: D,
     start: DisseminationBarrier<P>,
@@ -206,7 +202,7 @@ struct StealingShared<P: Platform, D> {
 }
 
 impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
-    /// Runs worker `rank`, whose tasks are `mine` at first, and notes its results.
+    /// Runs worker `rank` with the tasks `mine` at first.
     fn work(&self, rank: usize, mine: Range<usize>) {
         let mut pile = self.discipline.deque(rank);
         let mut start = self.start.member(rank);
@@ -229,7 +225,7 @@ impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
         ran.into_iter().for_each(|number| books.runs[number] += 1);
     }
 
-    /// Runs one task, and answers requests within it. Returns the time at which it ends.
+    /// Runs one task, with answers to requests. Returns its end.
     fn run(&self, pile: &mut D::Deque) -> u64 {
         let TaskWork { ticks, bout, cpi } = self.work;
         let begin = P::now();

@@ -14,12 +14,12 @@ use serde::Serialize;
 const CORES: usize = 64;
 /// Cycles of the thesis's task, which takes 0.12 ms.
 const CYCLES: u64 = 120_000;
-/// In the thesis, the first of these disciplines is faster than the second under the distributions [`SWAPPED`].
+/// In the thesis the first discipline is faster than the second, under the distributions [`SWAPPED`].
 const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
 const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
-/// With this factor for the number of tasks, a worker's last task is less than 1% of its tasks.
+/// With this many times the tasks, a worker's last task is less than 1% of its work.
 const MANY: usize = 12;
-/// How often a worker answers requests within a task, in [`StealingConfig::answering`].
+/// Answers to requests within a task, in [`StealingConfig::answering`].
 const ANSWERS: u64 = 100;
 /// The most tasks of a run, since each is noted.
 const MOST_TASKS: u64 = 1 << 22;
@@ -29,11 +29,11 @@ const MOST_TASKS: u64 = 1 << 22;
 pub(super) struct StealingConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
-    /// On the first of these numbers, tasks of all lengths run.
+    /// On the first number of cores, tasks of all lengths run.
     pub(super) cores: Vec<usize>,
-    /// The lengths of tasks. Tasks of the first length run on all numbers of cores.
+    /// Tasks of the first length run on all numbers of cores.
     pub(super) cycles: Vec<u64>,
-    /// The mean number of tasks of a core.
+    /// Tasks of a core, in the mean.
     pub(super) tasks: usize,
     pub(super) disciplines: Vec<String>,
     pub(super) distributions: Vec<Distribution>,
@@ -86,15 +86,14 @@ impl StealingConfig {
         }
     }
 
-    /// The thesis's own disciplines, as far as the study has them. Their workers get requests for tasks and
-    /// answer them.
+    /// The thesis's own disciplines, as far as they are measured. Their workers answer requests for tasks.
     pub(super) fn offering(&self) -> impl Iterator<Item = &str> {
         let names = self.disciplines.iter().map(|name| &**name);
         names.filter(|name| ["offer-mutex", "offer-cas"].contains(name))
     }
 
-    /// The case with the first length and the first number of cores. If workers of the discipline get requests,
-    /// they answer [`ANSWERS`] times in a task.
+    /// The case of the first length on the first number of cores. Workers that get requests answer them [`ANSWERS`]
+    /// times in a task.
     pub(super) fn answering(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let (cores, task_cycles) = (self.cores[0], self.cycles[0]);
         let case = self.case(cores, task_cycles, distribution, discipline);
@@ -105,8 +104,7 @@ impl StealingConfig {
         }
     }
 
-    /// The case [`answering`](Self::answering), but with so many tasks that a single task at the end makes no
-    /// difference.
+    /// [`answering`](Self::answering), with so many tasks that a single task at the end makes no difference.
     fn with_many(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let case = self.answering(distribution, discipline);
         StealingCase {
@@ -115,8 +113,7 @@ impl StealingConfig {
         }
     }
 
-    /// Cases that try to explain a finding in the thesis that is opposite here: with answers within tasks, and, if
-    /// the study has both disciplines of the finding, with many tasks.
+    /// Cases that may explain a finding of the thesis that is opposite here: answers within tasks, and many tasks.
     fn tried(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for &distribution in &self.distributions {
@@ -136,14 +133,13 @@ impl StealingConfig {
         cases
     }
 
-    /// The measured pairs of a number of cores and a length of tasks: one of the two varies at a time.
+    /// Pairs of a number of cores and a length of tasks. One varies at a time.
     pub(super) fn star(&self) -> Vec<(usize, u64)> {
         let lengths = self.cycles.iter().map(|&cycles| (self.cores[0], cycles));
         let sizes = self.cores[1..].iter().map(|&cores| (cores, self.cycles[0]));
         lengths.chain(sizes).collect()
     }
 
-    /// All disciplines and distributions at each pair of [`star`](Self::star).
     pub(super) fn star_cases(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for (cores, cycles) in self.star() {
@@ -155,7 +151,6 @@ impl StealingConfig {
         cases
     }
 
-    /// All cases that are measured.
     pub(super) fn cases(&self) -> Vec<StealingCase> {
         let mut cases = self.star_cases();
         cases.extend(self.tried());
@@ -163,12 +158,12 @@ impl StealingConfig {
     }
 }
 
-/// The requested numbers of cores. By default those of the thesis or, if the machine has a fixed size, all its cores.
+/// The requested numbers of cores, else the thesis's, or all cores of a machine with a fixed number.
 fn cores(setup: &Setup, request: &Request) -> anyhow::Result<Vec<usize>> {
     let cpus = Topology::detect().usable().len();
     if !request.cores.is_empty() {
         let cores = setup.cores(request, CORES)?;
-        // With more threads than CPUs, threads would spend the time of their tasks waiting for a CPU.
+        // Otherwise tasks would spend their time waiting for a CPU.
         return match cores
             .iter()
             .find(|&&cores| setup.machines.is_host() && cores > cpus)
@@ -194,7 +189,7 @@ fn first<T: PartialEq>(values: &mut [T], value: T) {
     }
 }
 
-/// The disciplines in `names`, which come from `--only`. If there are no names, all disciplines.
+/// The disciplines in `names`, or all if there are none.
 pub(in crate::study) fn disciplines_of(names: &[String]) -> anyhow::Result<Vec<String>> {
     let all = disciplines();
     if let Some(name) = names.iter().find(|name| !all.contains(&&***name)) {

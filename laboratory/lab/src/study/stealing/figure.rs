@@ -1,5 +1,4 @@
-//! The figure: the time over the ideal against the length of tasks and against cores, with a panel for each
-//! distribution.
+//! The figure: time over the ideal against the length of tasks and against cores, a panel for each distribution.
 
 use super::results::StealingResults;
 use crate::measure::ratio::{Ratio, Side};
@@ -66,10 +65,10 @@ fn panels(
     results.config.distributions.iter().map(panel).collect()
 }
 
-/// A discipline within this factor of the fastest counts as the fastest.
+/// Times within this factor of the fastest count as the fastest.
 const LEVEL: f64 = 1.01;
 
-/// Names the discipline that is fastest most often, and the number of cases in which that is shown.
+/// Names the discipline that is fastest most often, and in how many cases this is shown.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let of = |name: &str| -> Vec<Ratio> {
         let cells = compared.cells.iter();
@@ -94,7 +93,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     };
     let open = match count(&ratios, Side::NotShown) {
         0 => String::new(),
-        open => format!("; {open} cases show neither this nor the opposite"),
+        open => format!("; in {open} neither this nor the opposite is shown"),
     };
     Sentence {
         text: format!(

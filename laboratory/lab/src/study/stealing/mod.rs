@@ -1,5 +1,5 @@
-//! How well tasks that begin on few cores spread over all cores: the benchmark of work stealing in S. J. Park's
-//! thesis (MIT, 2013; "the thesis" in this folder).
+//! How well tasks that begin on few cores spread over all: the benchmark of work stealing in S. J. Park's thesis (MIT,
+//! 2013; "the thesis" in this folder).
 
 mod case;
 mod config;
@@ -18,7 +18,6 @@ pub(super) use config::disciplines_of;
 use results::StealingResults;
 use rows::StealingRow;
 
-/// The study `stealing`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "stealing",
     question: "how fast each discipline of work stealing spreads tasks from where they begin",
@@ -31,7 +30,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: StealingConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "tasks" [1, 100_000]
         "tasks a core, on average [16]",
@@ -60,7 +58,7 @@ const TEXT: Text = Text {
     ],
 };
 
-/// The text under the figure.
+/// The figure's caption.
 const FIGURE: &str = "Time until all tasks are done, over the ideal (the time of all tasks divided by the cores): \
      medians of runs, with bars from the 10th to the 90th percentile. A simulation needs only one run.";
 

@@ -7,11 +7,9 @@ use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 use manycore_programs::stealing::Distribution;
 
-/// The study's measurements.
 pub(super) type StealingResults<'a> = Results<'a, StealingConfig>;
 
 impl<'a> StealingResults<'a> {
-    /// The runs of a case.
     fn runs(
         self,
         (cores, cycles): (usize, u64),
@@ -21,7 +19,7 @@ impl<'a> StealingResults<'a> {
         self.of(&self.config.case(cores, cycles, distribution, discipline))
     }
 
-    /// The median makespan over the ideal, if workers answer requests within tasks too.
+    /// The makespan over the ideal, with answers to requests within tasks.
     pub(super) fn answering(self, distribution: Distribution, discipline: &str) -> Option<f64> {
         let runs = self.of(&self.config.answering(distribution, discipline))?;
         Some(runs.median(|run| run.makespan) / runs.trial.ideal())
@@ -39,7 +37,6 @@ impl<'a> StealingResults<'a> {
         Some(makespan.map(|makespan| makespan / runs.trial.ideal()))
     }
 
-    /// The median of a count over runs.
     pub(super) fn count(
         self,
         at: (usize, u64),
@@ -50,7 +47,6 @@ impl<'a> StealingResults<'a> {
         Some(self.runs(at, distribution, discipline)?.median(of))
     }
 
-    /// The makespans of all cases.
     pub(super) fn compared(self) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
         let mut compared = Compared::new(String::new(), setup.unit(), !setup.machines.is_host());

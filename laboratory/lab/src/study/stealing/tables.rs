@@ -5,7 +5,7 @@ use super::results::StealingResults;
 use crate::report::table::Table;
 use manycore_programs::stealing::Distribution;
 
-/// One table for each number of cores and length of tasks.
+/// A table for each number of cores and length of tasks.
 pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     let tables = results.config.star().into_iter().map(|at| {
         let (cores, cycles) = at;
@@ -23,8 +23,7 @@ pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     tables.collect()
 }
 
-/// A table in which workers of the thesis's disciplines answer requests within tasks too. The other disciplines are
-/// unchanged.
+/// With answers to requests within tasks, by workers of the thesis's disciplines.
 pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
     let config = results.config;
     let at = *config.star().first()?;
@@ -44,7 +43,7 @@ pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
     Some(table(results, caption, stretch, 3))
 }
 
-/// The counts for the first number of cores and length of tasks.
+/// Counts for the first number of cores and length of tasks.
 pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     let Some(at) = results.config.star().first().copied() else {
         return Vec::new();
@@ -71,7 +70,7 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     tables.into()
 }
 
-/// A table with a row for each discipline and a column for each distribution, whose least value is marked.
+/// A row for each discipline, and a column for each distribution with its least value marked.
 fn table(
     results: StealingResults<'_>,
     caption: String,

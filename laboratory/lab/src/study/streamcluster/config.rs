@@ -31,7 +31,6 @@ impl StreamclusterConfig {
         })
     }
 
-    /// The contest of each input.
     pub(super) fn clusterings(&self) -> impl Iterator<Item = Clustering<'_>> {
         let of = |&input| Clustering {
             config: self,
@@ -40,7 +39,6 @@ impl StreamclusterConfig {
         self.inputs.iter().map(of)
     }
 
-    /// All points that are measured.
     pub(super) fn entries(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for clustering in self.clusterings() {
@@ -58,7 +56,7 @@ impl StreamclusterConfig {
     }
 }
 
-/// The contest of the barriers at one input.
+/// The barriers at one input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clustering<'a> {
     pub(super) config: &'a StreamclusterConfig,

@@ -1,5 +1,5 @@
-//! PARSEC's streamcluster, with each barrier in place of PARSEC's own. It is the second application of
-//! S. J. Park's thesis (MIT, 2013; "the thesis" in this folder).
+//! PARSEC's streamcluster, with each barrier in place of its own: the second application of S. J. Park's thesis (MIT,
+//! 2013; "the thesis" in this folder).
 
 mod config;
 mod figure;
@@ -14,7 +14,6 @@ use crate::report::table::Table;
 use config::{Clustering, StreamclusterConfig};
 use rows::StreamclusterRow;
 
-/// The study `streamcluster`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "streamcluster",
     question: "how long PARSEC's streamcluster takes with each barrier",
@@ -27,7 +26,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: StreamclusterConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "input"
         "PARSEC's inputs, a list of test, simdev, simsmall, simmedium, simlarge [test]",
@@ -48,7 +46,7 @@ const TEXT: Text = Text {
     ],
 };
 
-/// The text under the figure.
+/// The figure's caption.
 const FIGURE: &str = "The time of streamcluster end to end, and the exit latency of its waits (from the last arrival \
      to the last departure), against cores. Points are medians, with bars from the 10th to the 90th \
      percentile: of the time over runs, of the exit latency over waits. A simulation needs only one run.";
@@ -106,7 +104,6 @@ impl Trials for StreamclusterConfig {
     }
 }
 
-/// The tables of one input.
 fn tables(race: Race<'_, Clustering<'_>>) -> [Table; 2] {
     let (input, unit) = (race.config.input, race.config.config.setup.unit().name());
     let of = |cores, name: &str| race.of(0, cores, name);

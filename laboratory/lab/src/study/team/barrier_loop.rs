@@ -1,5 +1,5 @@
-//! The thesis's first program: a loop of waits (Park 2013, section 6.1.1). If its episodes are far apart, it
-//! measures the cost of a single episode.
+//! The thesis's first program: a loop of waits (Park 2013, section 6.1.1). If its episodes are far apart, each shows
+//! the cost of a single one.
 
 use super::program::Spmd;
 use crate::study::trial::pass_until;
@@ -19,7 +19,7 @@ pub(in crate::study) enum Arrivals {
     After(u64),
     /// All at one time, long after the previous episode.
     Together,
-    /// One after the other, so far apart that the barrier has handled each arrival before the next.
+    /// One after the other, each when the barrier has handled the arrival before.
     Apart,
 }
 
@@ -45,12 +45,10 @@ impl fmt::Display for Arrivals {
     }
 }
 
-/// Cycles from the arrival of a member to that of the next, if they arrive apart. The slowest barrier handles
-/// an arrival in a few hundred cycles.
+/// Cycles between two members that arrive apart. The slowest barrier handles an arrival in a few hundred cycles.
 const APART: u64 = 2_000;
 
-/// Cycles between single episodes: `REST`, and `REST_OF_EACH` for each member. Even the slowest barrier ends
-/// an episode in this time.
+/// Cycles between single episodes, longer than the slowest episode: `REST`, and `REST_OF_EACH` for each member.
 const REST: u64 = 1_000_000;
 const REST_OF_EACH: u64 = 4_000;
 
@@ -76,7 +74,7 @@ impl<P: Platform> BarrierLoop<P> {
         }
     }
 
-    /// Returns the time at which `rank` is to arrive at an episode; 0 means at once.
+    /// When `rank` is to arrive at an episode; 0 is at once.
     fn arrival(&self, begin: u64, episode: usize, rank: usize) -> u64 {
         let period = REST + (REST_OF_EACH + APART) * self.ranks as u64;
         let delay = match self.arrivals {

@@ -16,7 +16,6 @@ impl<P: Platform> Spmd for Streamcluster<P> {
     }
 }
 
-/// Prepares the program for a team of `ranks`.
 pub(super) fn streamcluster<P: Platform>(
     input: StreamclusterInput,
     ranks: usize,

@@ -1,9 +1,9 @@
-//! The times that a team's members note, and the results computed from them.
+//! The times that a team's members note, and their results.
 
 use crate::measure::statistics::Spread;
 use anyhow::bail;
 
-/// The times that one member notes, in ticks.
+/// One member's times, in ticks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     pub(super) begin: u64,
@@ -12,7 +12,7 @@ pub(super) struct Log {
     pub(super) waits: Vec<(u64, u64)>,
 }
 
-/// The results computed from a team's logs.
+/// The results of a team's times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Course {
     pub(super) total: f64,
@@ -21,8 +21,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Computes the results of one or more logs. Fails without an episode, or if members have different numbers
-    /// of episodes.
+    /// Computes the results. Fails without an episode, or if members differ in their number of episodes.
     pub(super) fn of(logs: &[Log]) -> anyhow::Result<Self> {
         let episodes = logs[0].waits.len();
         if episodes == 0 || logs.iter().any(|log| log.waits.len() != episodes) {
@@ -32,7 +31,7 @@ impl Course {
         let mut exits = Vec::with_capacity(episodes);
         for episode in 0..episodes {
             let entered = last(&|log| log.waits[episode].0);
-            // Natively the clocks of two cores may differ by some ticks, so a difference may be negative.
+            // Natively the clocks of two cores may differ by some ticks.
             let left = last(&|log| log.waits[episode].1);
             exits.push(left.saturating_sub(entered) as f64);
         }
@@ -57,7 +56,6 @@ impl Course {
         Ok(())
     }
 
-    /// Converts the times to another unit.
     pub(super) fn scaled(self, factor: f64) -> Self {
         Self {
             total: self.total * factor,

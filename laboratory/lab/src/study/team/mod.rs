@@ -26,7 +26,7 @@ pub(in crate::study) use program::TeamProgram;
 pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race};
 pub(in crate::study) use sentence::{Fastest, sentence};
 
-/// The text on how a team is measured.
+/// How a team is measured.
 pub(in crate::study) const HOW: &str = "\"End to end\" is the time from the last member's begin to the last \
      member's end; two waits before it do not count. Each member notes its arrivals and departures in its \
      own memory. On a simulated machine each member is bound to a core. Members fill one core group after \

@@ -4,11 +4,10 @@ use crate::failure::bad_input;
 use crate::study::trial::Setup;
 use manycore_programs::barrier::barriers;
 
-/// PARSEC's barrier. Its members contend for a lock, so its simulations take ten times as long as all others
-/// together.
+/// PARSEC's barrier. Its members contend for a lock, so its simulations take ten times as long as all others.
 const ON_REQUEST: &str = "spin-sleep";
 
-/// The barriers in `only`. If it is empty, all barriers; on a simulated machine without [`ON_REQUEST`].
+/// The barriers in `only`, or all. Without request, [`ON_REQUEST`] is not simulated.
 pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::Result<Vec<String>> {
     let all = barriers();
     if let Some(name) = only.iter().find(|name| !all.contains(&&***name)) {
@@ -24,11 +23,11 @@ pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::R
     Ok(all.into_iter().filter(wanted).map(str::to_owned).collect())
 }
 
-/// The text that explains the barriers' names.
+/// Explains the barriers' names.
 pub(in crate::study) const BARRIERS: &str = "The barriers: sense, a count, and a word that the last member \
-     to arrive changes (sense-reversing); sense-on-a-line, the same with count and word on one cache line; futex, that of the C library \
-     glibc since 2.25: a count, and waiting members sleep; glibc-2011, that of glibc until 2.24: a \
-     lock, a count, and sleep; spin-sleep, PARSEC's: a lock, spinning, and sleep; dissemination, \
+     to arrive changes (sense-reversing); sense-on-a-line, the same with count and word on one cache line; \
+     futex, that of the C library glibc since 2.25: a count, and waiting members sleep; glibc-2011, that \
+     of glibc until 2.24: a lock, a count, and sleep; spin-sleep, PARSEC's: a lock, spinning, and sleep; dissemination, \
      rounds in which each member signals another, twice as far away in each round; tournament, the \
      losers of each round wait for its winners; combining, a tree of counts; mcs, a tree of words (by \
      Mellor-Crummey and Scott); counted, each member signals all others, whose network interfaces \

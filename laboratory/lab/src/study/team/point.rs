@@ -7,26 +7,26 @@ use crate::study::trial::Runs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A team on a machine, and the program and the barrier that it runs.
+/// A team on a machine, with its barrier and program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::study) struct TeamPoint {
-    /// The machine's index in the study's list. Natively it is 0.
+    /// The machine's index in the study's list.
     pub(in crate::study) machine: usize,
     /// Changes to that machine, as for `--set`.
     pub(in crate::study) settings: Vec<String>,
-    /// The number of members. Natively there may be more members than CPUs.
+    /// Members. Natively there may be more of them than CPUs.
     pub(in crate::study) cores: usize,
     pub(in crate::study) barrier: String,
     pub(in crate::study) program: TeamProgram,
 }
 
-/// The result of one run of a point, in cycles or ns.
+/// The result of one run, in cycles or ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study) struct TeamSample {
-    /// From the begin of the last member to the end of the last member.
+    /// From the last member's begin to the last member's end.
     pub(in crate::study) total: f64,
     pub(in crate::study) episodes: usize,
-    /// The spread over episodes of the exit latency: from the last arrival to the last departure.
+    /// From the last arrival to the last departure, over episodes.
     pub(in crate::study) exit: Spread,
     /// Messages that a broadcast network carried to receivers.
     pub(in crate::study) messages: u64,
@@ -34,7 +34,7 @@ pub(in crate::study) struct TeamSample {
     pub(in crate::study) output: Option<String>,
 }
 
-/// The summary of all runs of a point.
+/// All runs of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::study) struct PointSummary {
     pub(in crate::study) point: TeamPoint,
@@ -43,14 +43,14 @@ pub(in crate::study) struct PointSummary {
     /// The total of each run.
     pub(in crate::study) totals: Vec<f64>,
     pub(in crate::study) episodes: usize,
-    /// The median over runs of each percentile of the exit latency.
+    /// Each percentile is a median over runs.
     pub(in crate::study) exit: Spread,
     pub(in crate::study) messages: u64,
     pub(in crate::study) output: Option<String>,
 }
 
 impl PointSummary {
-    /// Summarizes at least one run.
+    /// Needs at least one run.
     pub(super) fn of(runs: &Runs<TeamPoint>) -> Self {
         let first = &runs.outcomes[0];
         Self {
@@ -69,17 +69,16 @@ impl PointSummary {
         }
     }
 
-    /// The median total time over the number of episodes.
     pub(in crate::study) fn an_episode(&self) -> f64 {
         self.total.median / self.episodes as f64
     }
 
-    /// [`an_episode`](Self::an_episode) with its percentiles.
+    /// The same with its percentiles.
     pub(in crate::study) fn a_wait(&self) -> Spread {
         self.total.map(|total| total / self.episodes as f64)
     }
 
-    /// Messages of an episode. Each wait of the warm-up sends as many.
+    /// Messages of an episode. A wait of the warm-up sends as many.
     pub(in crate::study) fn messages_an_episode(&self) -> f64 {
         self.messages as f64 / (self.episodes + WARM) as f64
     }

@@ -7,7 +7,6 @@ use manycore_programs::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The program of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {
@@ -21,18 +20,16 @@ pub(in crate::study) enum TeamProgram {
     },
 }
 
-/// A program that one team can run once.
 pub(super) trait Spmd: Send + Sync {
-    /// Runs the part of `rank`. `wait` waits at the team's barrier.
+    /// Runs the part of `rank`. `wait` is the team's barrier.
     fn run(&self, rank: usize, wait: &mut dyn FnMut());
 
-    /// Verifies the answer after all ranks have ended, and returns its fingerprint. Returns `None` if the
-    /// program has no answer.
+    /// Verifies the answer after all ranks, and returns its fingerprint, if there is one.
     fn answer(&self) -> anyhow::Result<Option<String>>;
 }
 
 impl TeamProgram {
-    /// Prepares the program for a team of `ranks`, on cores that take `cpi` cycles an instruction.
+    /// The program for `ranks` on cores that take `cpi` cycles an instruction.
     pub(super) fn prepare<P: Platform>(
         self,
         ranks: usize,

@@ -19,14 +19,13 @@ pub(in crate::study) trait Contest {
 
     fn barriers(&self) -> &[String];
 
-    /// The requested machine's numbers of cores, in ascending order.
+    /// In ascending order.
     fn cores(&self) -> &[usize];
 
     /// The program with a barrier on a machine.
     fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint;
 }
 
-/// A contest and its results.
 #[derive(Debug)]
 pub(in crate::study) struct Race<'a, C> {
     pub(in crate::study) config: &'a C,
@@ -42,7 +41,6 @@ impl<C> Clone for Race<'_, C> {
 impl<C> Copy for Race<'_, C> {}
 
 impl<'a, C: Contest> Race<'a, C> {
-    /// The result of a barrier on a machine.
     pub(in crate::study) fn of(
         self,
         machine: usize,
@@ -53,7 +51,6 @@ impl<'a, C: Contest> Race<'a, C> {
             .of(&self.config.entry(machine, cores, barrier))
     }
 
-    /// The fastest of the `wanted` barriers.
     fn fastest(
         self,
         machine: usize,
@@ -75,27 +72,26 @@ impl<'a, C: Contest> Race<'a, C> {
         self.fastest(machine, cores, |summary| !summary.broadcasts())
     }
 
-    /// The fastest barrier over a broadcast network, except the thesis's.
+    /// The fastest barrier over a broadcast network, without the thesis's.
     pub(in crate::study) fn beyond(self, machine: usize, cores: usize) -> Option<&'a PointSummary> {
         self.fastest(machine, cores, |summary| {
             summary.broadcasts() && summary.point.barrier != CHANNEL
         })
     }
 
-    /// The names of the barriers that use the broadcast network, on `at` cores of the requested machine.
+    /// The barriers that use the broadcast network on `at` cores.
     pub(in crate::study) fn over_network(self, at: usize) -> Vec<String> {
         let names = self.config.barriers().iter();
         let used = names.filter(|name| self.of(0, at, name).is_some_and(PointSummary::broadcasts));
         used.cloned().collect()
     }
 
-    /// The broadcast network of the requested machine.
     pub(in crate::study) fn optical(self) -> Option<&'a Optical> {
         self.config.setup().chip()?.0.optical.as_ref()
     }
 
-    /// A table with a row for each barrier and a column for each number of cores. The least value of each
-    /// column is marked. `above` adds a computed row at the top.
+    /// A row for each barrier, and a column for each number of cores with its least value marked. `above` adds a
+    /// computed row at the top.
     pub(in crate::study) fn table(
         self,
         caption: String,
@@ -119,7 +115,7 @@ impl<'a, C: Contest> Race<'a, C> {
         table
     }
 
-    /// One line for each barrier against the number of cores, up to `most`.
+    /// A line for each barrier against cores, up to `most`.
     pub(in crate::study) fn series(
         self,
         most: usize,

@@ -9,21 +9,20 @@ use manycore_platform::Platform;
 use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use std::sync::{Arc, Mutex};
 
-/// The result of a run.
 #[derive(Clone, Debug)]
 pub(super) struct TeamRan {
-    /// One log for each rank.
+    /// By rank.
     pub(super) logs: Vec<Log>,
     pub(super) answer: Option<String>,
 }
 
-/// The number of episodes that a log has room for, so that it does not grow while they are timed.
+/// Episodes that a log has room for, so that it does not grow while they are timed.
 const ROOM: usize = 4096;
 
 /// Waits of each member before its program.
 pub(super) const WARM: usize = 2;
 
-/// Runs `program` on a team that meets at the barrier named `barrier`. Cores take `cpi` cycles an instruction.
+/// Cores take `cpi` cycles an instruction.
 pub(super) fn run<P: Broadcast>(
     barrier: &str,
     binding: &Binding,
@@ -44,7 +43,6 @@ struct SpmdTeam<'a> {
     cpi: f64,
 }
 
-/// The data that the members share.
 struct SpmdShared<B> {
     barrier: B,
     program: Box<dyn Spmd>,
@@ -81,15 +79,14 @@ impl<P: Platform> BarrierVisitor<P> for SpmdTeam<'_> {
 }
 
 impl<B> SpmdShared<B> {
-    /// The work of `rank`.
     fn member<P: Platform>(&self, rank: usize)
     where
         B: Barrier<P>,
     {
         let mut member = self.barrier.member(rank);
         let mut waits = Vec::with_capacity(ROOM);
-        // These waits are not measured. Before the first, members start one after the other and their cores lack
-        // the barrier's lines. They may leave the first wait one after the other, and leave the second in step.
+        // After the first wait all members have started and have the barrier's cache lines, but they may leave it one
+        // by one. They leave the second in step.
         for _ in 0..WARM {
             self.barrier.wait(&mut member);
         }

@@ -1,5 +1,5 @@
-//! The sentence of a study of barriers. It names the fastest barrier through memory, as far as the intervals show it,
-//! and compares the thesis's barrier with it.
+//! The sentence of a study of barriers: the fastest barrier through memory, as far as the intervals show it, and the
+//! thesis's barrier in comparison.
 
 use super::race::{CHANNEL, Contest, Race};
 use crate::measure::ratio::{Ratio, Side};
@@ -10,8 +10,7 @@ const MEMORY: &str = "through memory";
 const NETWORK: &str = "over a broadcast network";
 
 impl<C: Contest> Race<'_, C> {
-    /// The times of all barriers on `at` cores: of a wait if `is_a_wait`, else of the whole program. `what` is the
-    /// sentence's subject and verb, such as "a wait takes".
+    /// The times of all barriers on `at` cores: of a wait, or of the whole program. `what` is like "a wait takes".
     pub(in crate::study) fn compared(self, at: usize, what: &str, is_a_wait: bool) -> Compared {
         let setup = self.config.setup();
         let is_simulated = !setup.machines.is_host();
@@ -32,7 +31,6 @@ impl<C: Contest> Race<'_, C> {
     }
 }
 
-/// Names the fastest barrier through memory, and compares the thesis's barrier with it.
 pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
     let cell = |name| compared.cells.iter().find(|cell| cell.name == name);
     let say = |cell: &ComparedCell, name| cell.median(name).map(|time| compared.unit.say(time));
@@ -73,7 +71,7 @@ pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
 /// The fastest barrier of a cell.
 pub(in crate::study) struct Fastest<'a> {
     pub(in crate::study) name: &'a str,
-    /// The second fastest barrier, and its time divided by the fastest barrier's.
+    /// The second fastest barrier, and its time over the fastest's.
     lead: Option<(&'a str, Ratio)>,
 }
 

@@ -10,10 +10,10 @@ use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use serde::Serialize;
 
-/// The number of cells whose latencies fit a terminal.
+/// Cells of latencies that fit a terminal.
 const COLUMNS: usize = 4;
 
-/// A column of a table of the document, and the simulation of the same cell.
+/// A column of the document's tables, and the same cell simulated.
 #[derive(Clone, Debug, Serialize)]
 pub(in super::super) struct Comparison {
     threads: usize,
@@ -22,12 +22,12 @@ pub(in super::super) struct Comparison {
     unit_comp: u64,
     /// Block size, the document's latency and the simulated latency, both in ns.
     latencies: Vec<(usize, f64, f64)>,
-    /// Spearman's rank correlation of the two latencies over block size.
+    /// Spearman's, of the two latencies over block size.
     rank_correlation: f64,
 }
 
-/// Compares every column of the tables whose cell was simulated. The additions of a folded task take no time,
-/// so columns that differ only in `unit_comp` have the same simulated cell.
+/// Compares every column of the tables that was simulated. Additions of a folded task take no time, so columns that
+/// differ only in `unit_comp` share a cell.
 pub(in super::super) fn comparisons(
     chip: &DocumentChip,
     tables: &[PublishedCell],
@@ -81,7 +81,7 @@ impl Comparison {
         (self.preferred(|at| at.1), self.preferred(|at| at.2))
     }
 
-    /// The simulated latency divided by the document's: the median over blocks.
+    /// The simulated latency over the document's: the median of all blocks.
     fn ratio(&self) -> f64 {
         median(
             self.latencies
@@ -91,7 +91,6 @@ impl Comparison {
     }
 }
 
-/// The rank correlations, with a row for every column of the document's tables.
 pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
     let header = [
         "document's cell",
@@ -122,8 +121,7 @@ pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
     }
 }
 
-/// Simulated latencies of the document's pool in microseconds, each beside the latency that the document
-/// prints for the same cell, if any.
+/// Simulated latencies of the document's pool in microseconds, beside those that the document prints.
 pub(in super::super) fn latencies(
     chip: &DocumentChip,
     measured: &[MeasuredLoops],
@@ -198,7 +196,7 @@ fn printed(cell: &MeasuredLoops, block: usize, comparisons: &[Comparison]) -> St
     }
 }
 
-/// Spearman's rank correlation: Pearson's correlation of the ranks. Equal values have their mean rank.
+/// Spearman's rank correlation: Pearson's of the ranks. Equal values have their mean rank.
 fn spearman(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks_of(a), ranks_of(b));
     let middle = (a.len() as f64 - 1.0) / 2.0;
@@ -207,7 +205,7 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
         both.map(|(a, b)| (a - middle) * (b - middle)).sum()
     };
     let spread = (product(&a, &a) * product(&b, &b)).sqrt();
-    // If all values are equal, there is no order to compare.
+    // Equal values have no ranks to compare.
     if spread > 0.0 {
         product(&a, &b) / spread
     } else {

@@ -11,12 +11,12 @@ use crate::threads::start_ranks;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::sync::Arc;
 
-/// Instructions to call the task through a `std::function` and to set up its loops, with one division.
+/// Instructions to call a `std::function` and to set up the task's loops, with a division.
 const CALL: u64 = 30;
 /// Instructions to move a `std::function` into or out of a queue.
 const MOVE: u64 = 100;
 
-/// A lock whose waiters sleep. Its word is 0 (free), 1 (held) or 2 (held, and threads may wait).
+/// A lock with sleeping waiters: 0 is free, 1 held, 2 held with waiters.
 struct Mutex<P: Platform>(P::Futex);
 
 impl<P: Platform> Mutex<P> {
@@ -41,8 +41,7 @@ impl<P: Platform> Mutex<P> {
     }
 }
 
-/// A condition variable for one sleeper, which holds a [`Mutex`] when it begins to wait. As on Windows, a
-/// notification without a sleeper makes no system call.
+/// A condition variable for one sleeper. As on Windows, a notification without a sleeper makes no system call.
 struct Condition<P: Platform> {
     epoch: P::Futex,
     sleepers: P::AtomicU32,
@@ -73,7 +72,6 @@ impl<P: Platform> Condition<P> {
     }
 }
 
-/// What a queue holds: nothing, a loop, or the order to end.
 const IDLE: u32 = 0;
 const LOOP: u32 = 1;
 const END: u32 = 2;
@@ -177,7 +175,6 @@ impl<P: Platform, F: Fn(usize, &dyn Fn())> DocumentShared<P, F> {
     }
 }
 
-/// The document's pool, for loops with one body.
 pub(super) struct DocumentPool<P: Platform, F> {
     shared: Arc<DocumentShared<P, F>>,
     threads: Vec<P::Thread>,

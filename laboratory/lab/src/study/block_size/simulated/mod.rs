@@ -1,5 +1,4 @@
-//! The study on a simulated machine. Every policy of a cell is a simulation of its own; the host's cores share
-//! the simulations.
+//! The study on a simulated machine. The host's cores share the simulations, one for each policy of a cell.
 
 mod chip;
 pub(super) mod compare;
@@ -19,11 +18,10 @@ use manycore::Pool;
 use run::SimulatedLoop;
 use std::time::Instant;
 
-/// The default number of rounds of a simulation: one for each half of a regret. The machine has no noise, so
-/// more are not needed.
+/// The default number of rounds: one for each half of a regret. The machine has no noise.
 const ROUNDS: u64 = 2;
 
-/// Simulates every policy of `measured`'s cell. The result does not depend on the number of `host`'s threads.
+/// Simulates every policy of `measured`'s cell. The number of `host`'s threads changes no result.
 pub(super) fn measure(
     config: &BlockSizeConfig,
     chip: &DocumentChip,
@@ -115,8 +113,7 @@ mod tests {
         }
     }
 
-    /// Returns the latency with small blocks divided by that with large blocks: in the document's pool, with
-    /// 8 threads, and 1 KiB read and written by an iteration.
+    /// The latency with small blocks over that with large blocks, in the document's pool of 8 threads.
     fn small_over_large(preset: &str) -> f64 {
         let chip = DocumentChip::new(&manycore_chip::config::Config::preset(preset).unwrap());
         let cell = LoopCell {
@@ -140,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_claim_costs_all_threads_where_they_are_in_several_groups() {
-        // The document has 1.28 on the 3970X and, with all 8 threads on a socket, 1.01 to 1.05 on the
-        // Gold 5225R. If tasks do not look at the counter's line, the simulated 3970X has 1.02.
+        // The document has 1.28 on the 3970X, and 1.01 to 1.05 on one socket of the Gold 5225R. Without looks at the
+        // counter's line, the 3970X has 1.02.
         let [far, near] = ["tr3970x", "gold5225r"].map(small_over_large);
         assert!(far > 1.15, "{far}");
         assert!(near < 1.05, "{near}");

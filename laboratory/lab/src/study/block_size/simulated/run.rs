@@ -20,26 +20,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 
-/// The result of a simulation.
 #[derive(Debug, PartialEq)]
 pub(in crate::study) struct SimulatedLoop {
     /// Cycles of each loop.
     pub(in crate::study) cycles: Vec<f64>,
-    /// The simulation's fingerprint.
     pub(in crate::study) hash: u64,
 }
 
-/// manycore's pool has settled when this many loops in a row are not faster, by [`FASTER`], than the fastest
-/// loop before. Later loops count.
+/// manycore's pool has settled when this many loops in a row are not faster than the fastest before.
 const SETTLED: usize = 2;
-/// A loop is faster if it takes less than this share of the fastest loop's time.
+/// A faster loop takes less than this share of the fastest loop's time.
 const FASTER: f64 = 0.95;
-/// After this many loops the pool counts as settled in any case.
+/// The most loops in which the pool may settle.
 const MOST_WARM: usize = 32;
 
 /// Runs the cell's loop to warm the pool, and then `rounds` times. The document's pool is warm after one loop.
-/// manycore's pool starts threads while loops run, and is warm when it has settled. `told` are the machine's
-/// prices, for manycore's pool.
+/// manycore's pool starts threads meanwhile, and is warm when it has settled. It gets the machine's prices, `told`.
 pub(in crate::study) fn simulate(
     chip: &DocumentChip,
     cell: LoopCell,
@@ -69,7 +65,7 @@ pub(in crate::study) fn simulate(
         .with_context(context)?;
     let cycles = run.value.with_context(context)?;
     Ok(SimulatedLoop {
-        // A copy, since a vector in the simulated machine's memory would keep all of that memory.
+        // A copy: the original would keep all of the simulated machine's memory.
         cycles: cycles.iter().map(|&cycles| cycles as f64).collect(),
         hash: run.statistics.hash,
     })
@@ -92,7 +88,6 @@ impl Body {
     }
 }
 
-/// The loops of one simulation.
 struct Loops {
     cell: LoopCell,
     rounds: usize,
@@ -136,7 +131,7 @@ impl Loops {
         match policy {
             LoopPolicy::Document(block) => {
                 let loops = Arc::new(self);
-                // Within one core group the line returns before a core's window is full, so looks are free.
+                // Within one core group the line returns before the core's window is full, so looks are free.
                 let far = chip.config.groups() > 1;
                 let body = {
                     let loops = Arc::clone(&loops);
@@ -171,8 +166,8 @@ impl Loops {
         })
     }
 
-    /// Returns the cycles of each of `rounds` loops. Before them runs one loop, and more until `settled` loops
-    /// in a row are not faster.
+    /// Returns the cycles of `rounds` loops. Before them runs a loop, and more until `settled` loops in a row are not
+    /// faster.
     fn time(&self, settled: usize, run_loop: impl Fn()) -> anyhow::Result<Vec<u64>> {
         let ran = Cell::new(0);
         let run = || {

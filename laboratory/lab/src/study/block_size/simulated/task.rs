@@ -20,30 +20,29 @@ use crate::study::block_size::grid::{LoopTask, Workload};
 use manycore_platform::Platform;
 use std::sync::{Mutex, PoisonError};
 
-/// Instructions for a byte that is only written: a store and three instructions of a loop.
+/// A byte that is only written: a store and three instructions of a loop.
 const WRITE: u64 = 4;
-/// Instructions for an opaque addition: the addition, and two instructions that count it.
+/// An opaque addition, and two instructions that count it.
 const ADDITION: u64 = 3;
 
-/// The most instructions after a waiting load that a core executes: the reorder buffer of Skylake (Intel's
+/// The most instructions that a core executes behind a waiting load: the reorder buffer of Skylake (Intel's
 /// optimization manual) and of Zen 2 (AMD's, family 17h models 30h+).
 const WINDOW: u64 = 224;
-/// Bytes from one look (a load of the loop's variables) to the next. Looks are more frequent than claims.
+/// Bytes between two looks (loads of the loop's variables), which are more frequent than claims.
 const LOOK_BYTES: usize = 64;
-/// The most looks of an iteration.
 const MOST_LOOKS: u64 = 64;
 
-/// Bytes after each thread's output: two cache lines, so that two outputs share no line.
+/// Two cache lines, so that two threads' bytes share none.
 const APART: usize = 128;
 
-/// The task with its memory, which must be allocated inside a simulation.
+/// The task and its memory, allocated inside a simulation.
 pub(super) struct SimulatedTask {
     instructions: u64,
     /// Cycles an instruction.
     cpi: f64,
     input: Vec<u8>,
     written: usize,
-    /// The bytes written, by hardware thread.
+    /// Bytes by hardware thread.
     outputs: Vec<Mutex<Vec<u8>>>,
 }
 
@@ -70,8 +69,8 @@ impl SimulatedTask {
         }
     }
 
-    /// Runs one iteration. No code uses its results, so only its time is simulated: reads and writes line by
-    /// line, and the instructions.
+    /// Runs one iteration. Its results are not used, so only its time is simulated: reads and writes line by line, and
+    /// instructions.
     pub(super) fn run<P: Platform>(&self, look: Option<&dyn Fn()>) {
         P::read(&self.input);
         match look {
@@ -79,7 +78,7 @@ impl SimulatedTask {
             None => P::compute(self.instructions),
         }
         let output = &self.outputs[P::core()];
-        // Takes the bytes out, so that no lock of the host is held while simulated time passes.
+        // Takes the bytes out, so that no host lock is held while simulated time passes.
         let taken = std::mem::take(&mut *output.lock().unwrap_or_else(PoisonError::into_inner));
         let mut bytes = match taken.len() {
             0 => vec![0; self.written + APART],
@@ -89,8 +88,7 @@ impl SimulatedTask {
         *output.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
     }
 
-    /// Computes, and looks at the loop's variables at regular intervals. While a look waits for its line, the
-    /// core computes until its window is full.
+    /// Computes, with looks at regular intervals. While a look waits, the core computes until its window is full.
     fn compute_looking<P: Platform>(&self, look: &dyn Fn()) {
         let bytes = self.input.len().max(self.written);
         let looks = (bytes.div_ceil(LOOK_BYTES) as u64).clamp(1, MOST_LOOKS);
@@ -110,7 +108,7 @@ mod tests {
     use manycore_chip::config::Config;
     use manycore_chip::{Simulated, Simulation};
 
-    /// Returns the cycles of an iteration whose looks take `wait` cycles each.
+    /// Cycles of an iteration with looks of `wait` cycles.
     fn cycles(wait: Option<u64>) -> u64 {
         let config = Config::preset("tr3970x").unwrap();
         let run = Simulation::new(&config).run(|| {
