@@ -61,7 +61,7 @@ fn orders_that_the_thesis_reverses_are_tried() {
                 --only channel,sense,sense-on-a-line,futex,glibc-2011";
     let text = Bench::new().run(args).ok().out();
     let mut lines = text.lines();
-    let caption = "What the thesis compared with, as it may have been";
+    let caption = "Barriers that the thesis may have compared with";
     assert!(lines.any(|line| line.starts_with(caption)), "{text}");
     let mut wait = |name: &str| -> Vec<f64> {
         let row = lines.find_map(|line| line.strip_prefix('│')?.trim().strip_prefix(name));

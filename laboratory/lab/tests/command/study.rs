@@ -30,7 +30,7 @@ fn the_table_shows_blocks_threads_and_regrets() {
         "*",
         "Regret",
         "spread",
-        "can therefore not have been executed",
+        "They cannot have been executed",
         "out/block-size.csv",
     ] {
         assert!(words.contains(part), "{text}\nlacks {part}");

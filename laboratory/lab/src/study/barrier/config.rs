@@ -6,21 +6,21 @@ use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, bar
 use crate::study::trial::Setup;
 use serde::Serialize;
 
-/// Episodes of the loop, quick and full: the thesis's thousand.
+/// Episodes (waits of the whole team) of the loop, without and with `--full`. The thesis has 1,000.
 const EPISODES: [usize; 2] = [100, 1_000];
-/// The least number of episodes for a median.
+/// The fewest episodes that give a median.
 const FEWEST_EPISODES: usize = 10;
-/// The thesis's largest machine: what N members cost a simulation grows with
-/// the square of N, so beyond there are fewer episodes.
+/// Cores of the thesis's largest machine. Larger machines get fewer episodes, since the time to simulate an episode
+/// grows with the square of the cores.
 const THESIS_CORES: usize = 64;
-/// A kernel that charges nothing for putting a thread to sleep, as the thesis's simulator.
+/// A kernel that charges nothing for sleep, like the thesis's simulator.
 pub(super) const FREE_SWITCH: &str = "os.switch=0";
-/// Barriers with sleeping members: glibc's of today, and glibc's of 2013.
+/// Barriers with sleep: glibc's current barrier, and its barrier of 2013.
 pub(super) const SLEEPING: [&str; 2] = ["futex", "glibc-2011"];
-/// Cycles that members compute before a wait, where they do: more than what the thesis's barrier
-/// is ahead by on two cores of its machine, and less than on four.
+/// Cycles that members compute before a wait in [`BarrierConfig::with_overhead`]. On the thesis's machine
+/// its barrier is ahead by fewer cycles on two cores, and by more on four.
 const OVERHEAD: u64 = 200;
-/// Single episodes: in some barriers every other one is another way round.
+/// Single episodes: an even number, since some barriers alternate between two kinds.
 const SINGLE: usize = 4;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -30,7 +30,7 @@ pub(super) struct BarrierConfig {
     pub(super) setup: Setup,
     pub(super) barriers: Vec<String>,
     pub(super) cores: Vec<usize>,
-    /// `None`: by the number of cores.
+    /// If `None`, the number of cores decides.
     episodes: Option<usize>,
     full: bool,
 }
@@ -53,7 +53,6 @@ impl BarrierConfig {
         })
     }
 
-    /// Waits of a loop on `cores` cores.
     pub(super) fn episodes(&self, cores: usize) -> usize {
         let default = || {
             let most = EPISODES[usize::from(self.full)];
@@ -64,21 +63,20 @@ impl BarrierConfig {
         self.episodes.unwrap_or_else(default)
     }
 
-    /// The number of cores at which machines and barriers are compared: the
-    /// thesis's 64, or what comes near.
+    /// The cores at which machines and barriers are compared: the most up to the thesis's 64, else the fewest.
     pub(super) fn compared_at(&self) -> usize {
         let small = self.cores.iter().filter(|&&cores| cores <= THESIS_CORES);
         small.max().or(self.cores.first()).copied().unwrap_or(1)
     }
 
-    /// As many cores as [`BarrierConfig::compared_at`], as far as a machine has them.
+    /// [`BarrierConfig::compared_at`], or all cores of a machine that has fewer.
     pub(super) fn cores_of(&self, machine: usize) -> usize {
         let chip = self.setup.machines.0.get(machine);
         let most = chip.filter(|chip| !chip.scales()).map(|chip| chip.cores());
         self.compared_at().min(most.unwrap_or(usize::MAX))
     }
 
-    /// Single episodes on the machine asked for.
+    /// Single episodes on the requested machine.
     pub(super) fn single(&self, cores: usize, barrier: &str, arrivals: Arrivals) -> TeamPoint {
         TeamPoint {
             program: TeamProgram::Loop {
@@ -89,8 +87,8 @@ impl BarrierConfig {
         }
     }
 
-    /// A barrier with sleeping members, on the requested machine with a kernel that charges nothing
-    /// for sleep, if the kernel charges something and the barrier is measured.
+    /// The loop at a barrier with sleep, on a kernel with [`FREE_SWITCH`]. `None` if sleep is free anyway, or if the
+    /// barrier is not measured.
     pub(super) fn free(&self, cores: usize, barrier: &str) -> Option<TeamPoint> {
         let charges = self.setup.chip()?.0.os.switch > 0;
         (charges && self.has(barrier)).then(|| TeamPoint {
@@ -99,7 +97,8 @@ impl BarrierConfig {
         })
     }
 
-    /// The thesis's barrier with members that compute before each wait, over its network.
+    /// The loop at the thesis's barrier, with members that compute before each wait. `None` without a broadcast
+    /// network, or if this is not measured.
     pub(super) fn with_overhead(&self, cores: usize) -> Option<TeamPoint> {
         let has_network = self.setup.chip()?.0.optical.is_some();
         let measured = has_network && self.has(CHANNEL) && self.cores.contains(&cores);
@@ -116,7 +115,7 @@ impl BarrierConfig {
         self.barriers.iter().any(|name| name == barrier)
     }
 
-    /// All measurements, side by side for a machine and a number of cores.
+    /// All points, with the barriers of a program side by side.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         let simulated = !self.setup.machines.is_host();
@@ -162,7 +161,6 @@ impl Contest for BarrierConfig {
         &self.cores
     }
 
-    /// The loop.
     fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint {
         TeamPoint {
             machine,

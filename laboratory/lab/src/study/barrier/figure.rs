@@ -1,5 +1,4 @@
-//! The figure: an episode and its exit latency against cores, one line a
-//! barrier; single episodes beside the closed form.
+//! The figure: the time of an episode and its exit latency against cores, with a line for each barrier.
 
 use super::config::BarrierConfig;
 use crate::report::words;
@@ -8,7 +7,7 @@ use crate::study::team::{self, Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
-/// Cores of the panel that shows small machines, as the thesis's own does.
+/// The most cores in the panel of small machines, which the thesis has too.
 const SMALL: usize = 16;
 
 pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
@@ -73,7 +72,7 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     }
 }
 
-/// The times of the loop.
+/// The times of a wait in the loop.
 pub(super) fn compared(race: Race<'_, BarrierConfig>) -> Compared {
     race.compared(race.config.compared_at(), "a wait takes", true)
 }

@@ -1,7 +1,7 @@
 //! The machines with which the thesis's machine is compared.
 //!
-//! The thesis has one machine: 64 tiles with MSI, where every clean line comes from memory. Here two machines that
-//! exist get the same network, and so do the same tiles with a protocol as it is built today.
+//! The thesis has one machine: 64 tiles with the protocol MSI, under which every clean line comes from memory. This
+//! study adds the same network to two real machines, and to the same tiles with a modern protocol.
 
 use crate::failure::bad_input;
 use crate::study::chip::Chip;
@@ -9,12 +9,11 @@ use crate::study::settings::Settings;
 use crate::study::trial::Machines;
 use manycore_chip::config::{Config, Optical, Protocol};
 
-/// Machines that exist: two dies, and eight sockets.
+/// Real machines: one with two dies, one with eight sockets.
 const BESIDE: [&str; 2] = ["kunpeng-920", "westmere-ex"];
 
-/// A good protocol on the same tiles: an exclusive state, clean lines from a
-/// cache that has one, data straight from cache to cache, and a home that takes
-/// the next request after a look at its directory.
+/// A modern protocol for the same tiles. It has an exclusive state. Clean lines and data go straight from cache to
+/// cache. A home takes the next request after a look into its directory.
 const GOOD: [&str; 4] = [
     "coherence.protocol=mesi",
     "coherence.clean-forward=true",
@@ -22,8 +21,7 @@ const GOOD: [&str; 4] = [
     "coherence.occupancy=6",
 ];
 
-/// Adds to a machine with a broadcast network those to compare it with, each
-/// with the same network.
+/// Adds the machines to compare with a machine that has a broadcast network. Each gets the same network.
 pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Result<()> {
     let asked = settings.text("beside");
     let of_asked = machines.0.first().map(|chip| chip.0.clone());
@@ -57,7 +55,7 @@ pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Resul
     }
     for name in presets {
         let mut machine = with_network(&name, &optical)?;
-        // All machines of a comparison run under one order of events.
+        // All machines of a comparison are perturbed alike.
         machine.perturb = chip.perturb;
         machine.perturb_seed = chip.perturb_seed;
         machines.0.push(Chip(machine));
@@ -65,13 +63,13 @@ pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Resul
     Ok(())
 }
 
-/// A preset with a broadcast network that it does not have.
+/// The preset `name`, with `optical` as its broadcast network.
 fn with_network(name: &str, optical: &Optical) -> anyhow::Result<Config> {
     let mut machine =
         Config::preset(name).map_err(|error| bad_input(format!("--set beside: {error}")))?;
     machine.name = format!("{name}-optical");
     machine.optical = Some(optical.clone());
-    let source = "hypothetical: that of the machine it is compared with, in cycles";
+    let source = "hypothetical: the network of the machine compared with, in cycles";
     machine
         .sources
         .insert("optical".to_owned(), source.to_owned());
@@ -87,7 +85,7 @@ mod tests {
         let settings = Settings::parse(&pairs, super::super::KEYS)?;
         let mut machines = Machines(vec![Chip(Config::preset(preset)?)]);
         add(&mut machines, &settings)?;
-        // The machine that a result echoes can be run again.
+        // A result's machine can run again from its TOML.
         for chip in &machines.0 {
             assert_eq!(Config::from_toml(&chip.0.to_toml(), "echo")?, chip.0);
         }

@@ -1,5 +1,5 @@
-//! The cost of a barrier on chips of 2 to 1,024 cores: the thesis's over a broadcast network, its
-//! baselines, and the best barriers.
+//! The cost of a barrier on chips of 2 to 1,024 cores: of the barrier over a broadcast network in S. J. Park's thesis
+//! (MIT, 2013; "the thesis" in this folder), its baselines, and the best barriers.
 
 mod config;
 mod figure;
@@ -15,7 +15,6 @@ use super::trial::{Answer, Inquiry, PIN, RUNS, Results, SECONDS, Setup, Text, Tr
 use config::BarrierConfig;
 use rows::BarrierRow;
 
-/// The study `barrier`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "barrier",
     question: "what a wait at each barrier costs, with and without a broadcast network",
@@ -28,10 +27,9 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: BarrierConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "episodes" [1, 1_000_000]
-        "waits of the loop [100, and beyond 64 cores fewer by the square, 10 at least; --full: 1000]",
+        "waits of the loop [100, beyond 64 cores 100 * (64 / cores)^2, at least 10; --full: 1000 for 100]",
     "beside"
         "presets to compare the machine with, a list, or none [kunpeng-920,westmere-ex]",
     .. RUNS, SECONDS, PIN
@@ -39,24 +37,24 @@ const KEYS: &[Key] = keys![
 
 const TEXT: Text = Text {
     title: "Barriers",
-    lead: "A barrier is a place in a program where each thread waits until all have come. Such a wait \
-     costs time even if all come at once, and more on more cores. Here ways to build a barrier are \
-     compared: through memory and, where a machine has one, over a network that tells all cores at \
-     once. channel, the barrier of S. J. Park's thesis (MIT, 2013), is made for such a network, which in \
-     the thesis is made of light; on a machine without one its messages go through memory.",
+    lead: "A barrier is a place in a program where each thread waits until all threads have arrived. A \
+     wait costs time even if all arrive at once, and more time on more cores. This study compares ways to \
+     build a barrier: through memory and, if the machine has one, over a network that reaches all cores at \
+     once. The barrier channel, of S. J. Park's thesis (MIT, 2013), is made for such a network, an optical \
+     one in the thesis. On a machine without such a network its messages go through memory.",
     how: &[
-        "A team waits at a barrier in a loop, and, where it is simulated, in single episodes a \
-         million cycles or more apart: all members arriving in one cycle, or each 2,000 cycles after \
-         the one before, so that those that sleep when they wait long do.",
+        "A team of threads waits at a barrier in a loop. On a simulated machine it also waits in single \
+         episodes, a million cycles or more apart. Either all members arrive in one cycle, or each arrives \
+         2,000 cycles after the one before. In the second case, members sleep at the barriers that use sleep.",
         team::HOW,
         team::BARRIERS,
     ],
 };
 
-/// Under the figure.
-const FIGURE: &str = "One wait of a loop against cores, and from the last arrival to the last departure: medians, \
-     with bars from the 10th to the 90th percentile over episodes (end to end: over runs, of which \
-     a simulation needs one).";
+/// The figure's caption.
+const FIGURE: &str = "The time of one wait in a loop, and the exit latency: from the last arrival to the last \
+     departure. Points are medians, with bars from the 10th to the 90th percentile: for exit latencies \
+     over episodes, for the time of a wait over runs. A simulation needs only one run.";
 
 impl Trials for BarrierConfig {
     type Trial = TeamPoint;

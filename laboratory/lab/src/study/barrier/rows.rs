@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `barrier.csv`.
 
 use crate::report::csv::columns;
 use crate::study::team::{Arrivals, PointSummary};
@@ -6,28 +6,26 @@ use crate::study::trial::Setup;
 use crate::study::unit::Unit;
 
 columns! {
-    /// A loop: a line of `barrier.csv`.
+    /// All runs of a point.
     pub(super) BarrierRow(setup: &Setup, summary: &PointSummary, of: Arrivals) {
         world: &'static str = setup.world,
         machine: String = setup.machines.name(summary.point.machine),
         cores: usize = summary.point.cores,
         barrier: String = summary.point.barrier.clone(),
         episodes: usize = summary.episodes,
-        /// Time of an episode of a loop with all that is done between two, in `unit`: the numbers of episodes differ by
-        /// row, and single episodes are far apart.
+        /// Time of a loop over its number of episodes, in `unit`. Empty for single episodes.
         episode_median: Option<f64> = in_a_loop(of, summary.a_wait().median),
         exit_latency_median: f64 = setup.unit().round(summary.exit.median),
         unit: Unit = setup.unit(),
-        /// In a loop, together or apart.
         arrivals: &'static str = of.name(),
         exit_latency_p10: f64 = setup.unit().round(summary.exit.p10),
         exit_latency_p90: f64 = setup.unit().round(summary.exit.p90),
         episode_p10: Option<f64> = in_a_loop(of, summary.a_wait().p10),
         episode_p90: Option<f64> = in_a_loop(of, summary.a_wait().p90),
         runs: usize = summary.runs,
-        /// Messages of the broadcast network.
+        /// Messages of the broadcast network, counted at the receivers.
         messages_an_episode: f64 = thousandths(summary.messages_an_episode()),
-        /// Changes to the machine.
+        /// Changes to the machine, as for `--set`.
         settings: String = summary.point.settings.join(" "),
     }
 }
@@ -37,7 +35,7 @@ fn in_a_loop(arrivals: Arrivals, time: f64) -> Option<f64> {
     is_loop.then(|| thousandths(time))
 }
 
-/// As many digits as a mean of thousand episodes has.
+/// Rounds to thousandths, the precision of a mean of 1,000 episodes.
 fn thousandths(number: f64) -> f64 {
     (1e3 * number).round() / 1e3
 }

@@ -1,12 +1,10 @@
-//! The tables: an episode by barrier and cores, its exit latency, a single
-//! episode beside the closed form, and what remains on other machines.
+//! The tables: the loop, single episodes, and the thesis's gain on other machines.
 
 use super::config::{BarrierConfig, FREE_SWITCH, SLEEPING};
 use crate::report::table::{Cell, Table};
 use crate::study::team::{Arrivals, BASELINES, CHANNEL, Contest, PointSummary, Race, closed_form};
 use manycore_chip::config::Optical;
 
-/// An episode in a loop.
 pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     let config = race.config;
     let unit = config.setup.unit().name();
@@ -24,7 +22,7 @@ pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     }
     race.table(
         format!(
-            "One wait in a loop of {}, by cores: {unit}, end to end over their number",
+            "One wait in a loop of {}, by cores: {unit}, the whole time over the number of waits",
             waits.join(", ")
         ),
         None,
@@ -32,7 +30,6 @@ pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     )
 }
 
-/// From the last arrival to the last departure, in the loop.
 pub(super) fn exits(race: Race<'_, BarrierConfig>) -> Table {
     let unit = race.config.setup.unit().name();
     race.table(
@@ -44,7 +41,7 @@ pub(super) fn exits(race: Race<'_, BarrierConfig>) -> Table {
     )
 }
 
-/// Single episodes beside what the thesis's own figures say; simulated only.
+/// Single episodes, which only simulated machines have.
 pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
     type Form = fn(&Optical, usize) -> u64;
     if race.config.setup.machines.is_host() {
@@ -78,7 +75,6 @@ pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
     ]
 }
 
-/// The rest of the thesis's gain on other machines.
 pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     let machines = &race.config.setup.machines;
     if machines.0.len() < 2 {
@@ -124,10 +120,10 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     })
 }
 
-/// The sense-reversing barrier, as it is and with its two words on one line.
+/// The sense-reversing barrier, with its two words on two cache lines and on one.
 const SENSE: [&str; 2] = ["sense", "sense-on-a-line"];
 
-/// Each of these baselines by cores; the sleeping ones also with a kernel that charges nothing.
+/// Barriers that the thesis may have compared with. Those with sleep appear also with [`FREE_SWITCH`].
 pub(super) fn as_it_may_have_been(race: Race<'_, BarrierConfig>) -> Option<Table> {
     let config = race.config;
     let unit = config.setup.unit();
@@ -153,7 +149,7 @@ pub(super) fn as_it_may_have_been(race: Race<'_, BarrierConfig>) -> Option<Table
     header.extend(config.cores().iter().map(usize::to_string));
     (rows.len() > 2).then(|| Table {
         caption: format!(
-            "What the thesis compared with, as it may have been: one wait of the loop, {}",
+            "Barriers that the thesis may have compared with: one wait of the loop, {}",
             unit.name()
         ),
         header,

@@ -17,13 +17,13 @@ use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Bytes that the threads of a loop write to, each to its own.
+/// The most bytes that all threads write, each to its own.
 const MOST_WRITTEN: u64 = 1 << 30;
-/// Bytes that a loop reads and writes, and additions that it does: a minute's.
+/// The most bytes that a loop reads, or writes, and the most additions that it does. Each takes about a minute.
 const LONGEST_LOOP: u64 = 1 << 36;
 
-/// Under 20 s and 15 min with the longest cells, the warm-up and a margin for
-/// a host that slows down.
+/// Seconds of measurements. With the longest cells, the warm-up and a margin for a host that slows down, a study takes
+/// less than 20 s, and with `--full` less than 15 min.
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 660;
 
@@ -35,7 +35,7 @@ pub(super) struct BlockSizeConfig {
     pub(super) world: &'static str,
     /// This host's processor, or the simulated machine's name.
     pub(super) machine: String,
-    /// The simulated machine, all of it.
+    /// The simulated machine with all its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) chip: Option<DocumentChip>,
     /// The published latencies for comparison.
@@ -55,13 +55,13 @@ pub(super) struct BlockSizeConfig {
     pub(super) writes: Vec<u64>,
     folded_comps: Vec<u64>,
     opaque_comps: Vec<u64>,
-    /// Vary all sizes, not one at a time.
+    /// Whether all sizes are combined, instead of varied one by one.
     pub(super) cross: bool,
-    /// `None`: spaced to suit each loop.
+    /// If `None`, each loop's length decides.
     blocks: Option<Vec<usize>>,
-    /// By name, for the hash and for `meta.json`.
+    /// Their names, for the hash and for `meta.json`.
     partitioners: Vec<String>,
-    /// `None`: as many as there is time for.
+    /// If `None`, as many as there is time for.
     pub(super) rounds: Option<u64>,
     pub(super) seconds: u64,
 }
@@ -168,7 +168,7 @@ impl BlockSizeConfig {
         Ok(config)
     }
 
-    /// Numbers that are each in their range may be too many together.
+    /// Checks products, since numbers in range may be too large together.
     fn check_products(&self) -> anyhow::Result<()> {
         let most = |list: &[u64]| list.iter().copied().max().unwrap_or(0);
         let (n, read, write) = (self.n as u64, most(&self.reads), most(&self.writes));
@@ -189,8 +189,8 @@ impl BlockSizeConfig {
         bounded(&[self.threads.len(), loops])
     }
 
-    /// Opaque additions really happen, so a list of sizes that suits folded
-    /// tasks has some that opaque ones cannot have.
+    /// Removes sizes that opaque tasks cannot have, since they execute all additions. If none is left, removes the
+    /// opaque task.
     fn drop_endless_opaque_tasks(&mut self) -> anyhow::Result<()> {
         let most = UnitTask::MOST_OPAQUE_ADDITIONS;
         self.opaque_comps.retain(|&comp| comp <= most);
@@ -206,7 +206,7 @@ impl BlockSizeConfig {
         Ok(())
     }
 
-    /// The sizes of a unit task's computation.
+    /// The numbers of additions of a unit task.
     pub(super) fn comps(&self, task: LoopTask) -> Vec<u64> {
         match task {
             LoopTask::Opaque => self.opaque_comps.clone(),
@@ -214,7 +214,7 @@ impl BlockSizeConfig {
         }
     }
 
-    /// The iterations of a unit-task loop: the user's, or the number of the table for comparison.
+    /// The iterations of a unit-task loop: the user's, else those of the document's table, else the default.
     pub(super) fn iterations(&self, read: u64, write: u64) -> usize {
         let machine = self.chip.as_ref().map(DocumentChip::name_in_tables);
         let mut tables = self.tables.iter().map(|cell| &cell.at);
@@ -224,8 +224,7 @@ impl BlockSizeConfig {
         table.filter(|_| !self.n_asked).map_or(self.n, |at| at.n)
     }
 
-    /// The computations of a unit task while its reads and writes vary: for folded tasks the
-    /// document's value.
+    /// The additions of a unit task while its reads and writes vary. Folded tasks have the document's value.
     pub(super) fn middle_comp(&self, task: LoopTask) -> u64 {
         match (task, self.full) {
             (LoopTask::Opaque, true) => 1 << 16,
@@ -258,7 +257,6 @@ impl BlockSizeConfig {
         policies
     }
 
-    /// The unit of latencies.
     pub(super) fn unit(&self) -> Unit {
         match self.chip {
             Some(_) => Unit::Cycles,
@@ -267,7 +265,7 @@ impl BlockSizeConfig {
     }
 }
 
-/// Eleven powers of two from 1 to about `n`: for 1024 iterations all of them.
+/// Up to eleven powers of two from 1 to about `n`: for 1,024 iterations all of them.
 fn spaced_blocks(n: usize) -> Vec<usize> {
     let last = f64::from(n.max(1).ilog2());
     let mut blocks: Vec<usize> = (0..11)
@@ -277,14 +275,13 @@ fn spaced_blocks(n: usize) -> Vec<usize> {
     blocks
 }
 
-/// `fixed-block` and `sharded` with the block that the library chooses.
+/// All partitioners. The library chooses the blocks of `fixed-block` and `sharded`.
 fn all_partitioners() -> Vec<Partitioner> {
     let parsed = Partitioner::NAMES.iter().map(|name| name.parse());
     parsed.filter_map(Result::ok).collect()
 }
 
-/// 1, 2, 4, ... and as many as a pool would take, or what suits a simulated
-/// machine.
+/// The counts `asked` for. By default the simulated machine's, or on this host 1, 2, 4, ... and a pool's default.
 fn thread_counts(
     asked: &[NonZeroUsize],
     chip: Option<&DocumentChip>,

@@ -1,4 +1,4 @@
-//! The figure: latency against block size, one line a thread count.
+//! The figure: latency against block size, a line for each thread count.
 
 use super::grid::{Class, Workload, threads};
 use super::measure::{LoopSamples, MeasuredLoops};
@@ -12,7 +12,7 @@ use crate::study::trial::CellRecord;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 use manycore_programs::partition::Partitioner;
 
-/// The pool of a panel's fixed blocks.
+/// The pool of a panel: manycore's, or the document's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhosePool {
     Ours,
@@ -20,7 +20,7 @@ enum WhosePool {
     Documents,
 }
 
-/// One panel a workload and pool.
+/// A panel for each workload and pool.
 pub(super) fn figure(place: &str, measured: &[MeasuredLoops], compared: &Compared) -> Figure {
     let mut panels: Vec<(Workload, WhosePool, &MeasuredLoops, Vec<Series>)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.runs() > 0) {
@@ -45,7 +45,7 @@ pub(super) fn figure(place: &str, measured: &[MeasuredLoops], compared: &Compare
         message: regret::sentence(compared).text,
         note: format!(
             "Latency of one parallel loop against the size of the blocks that its threads claim; \
-             dashed, the default, which gets no block size ({place})"
+             dashed: the default, which gets no block size ({place})"
         ),
         panels: panels.into_iter().map(panel).collect(),
     }
@@ -76,7 +76,7 @@ fn panel(cell: &MeasuredLoops, pool: WhosePool, series: Vec<Series>) -> Panel {
     )
 }
 
-/// A cell's fixed blocks, and the default beside them.
+/// A cell's fixed blocks and, for manycore's pool, the default.
 fn series(cell: &MeasuredLoops, pool: WhosePool) -> Vec<Series> {
     let point = |samples: &LoopSamples| {
         let block = match pool {

@@ -8,26 +8,25 @@ use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 
-/// Additions that a core does in a nanosecond, one after the other: at most one
-/// a clock cycle, and no clock is beyond this.
+/// The most dependent additions of a core in a nanosecond: one a clock cycle, at 6 GHz.
 const MOST_ADDITIONS_PER_NS: f64 = 6.0;
 
-/// The document's unit task, folded and opaque, side by side; nothing if only one was measured.
+/// Compares the folded and the opaque unit task, if both were measured.
 pub(super) fn blocks(measured: &[MeasuredLoops]) -> Vec<Block> {
     let Some(table) = table(measured) else {
         return Vec::new();
     };
     vec![
         Block::Paragraph(
-            "Folded and opaque. In the document's listing nothing looks at the sum between two \
-             additions of the inner loop, so a compiler folds them into one. Its axis unit_comp, \
-             which goes up to 2^60 additions an iteration, can therefore not have been executed: \
-             at one addition a clock cycle a single such iteration would take ten years. The \
-             folded task here does what the compiler made of it, one addition whatever unit_comp \
-             says, and its latencies do not depend on unit_comp. The opaque task does every \
-             addition, up to 2^20 of them. The last column says how many additions a core would \
-             have to do in a nanosecond for the folded task to be real; a core does one a clock \
-             cycle, at most six."
+            "Folded and opaque. In the document's listing no code uses the sum between two \
+             additions of the inner loop, so a compiler folds them into one. The document's axis \
+             unit_comp goes up to 2^60 additions an iteration. They cannot have been executed: at \
+             one addition a clock cycle, one such iteration would take ten years. The folded task \
+             does what the compiler made of the listing: one addition, whatever unit_comp is. So \
+             its latencies do not depend on unit_comp. The opaque task executes every addition, \
+             up to 2^20. The last column is the number of additions that a core would have to do \
+             in a nanosecond if the folded task executed all of them. A core does one a clock \
+             cycle, so at most six."
                 .into(),
         ),
         Block::Table(table),
@@ -44,7 +43,7 @@ fn table(measured: &[MeasuredLoops]) -> Option<Table> {
         measured.iter().filter(wanted).collect::<Vec<_>>()
     };
     let (mut folded, mut opaque) = (of(LoopTask::Folded), of(LoopTask::Opaque));
-    // The sizes of most cells that vary comp.
+    // The sizes that most folded cells have and an opaque cell has too.
     let sizes = |cell: &MeasuredLoops| (cell.cell.workload.read, cell.cell.workload.write);
     let shared = |cell: &&&MeasuredLoops| opaque.iter().any(|other| sizes(other) == sizes(cell));
     let (read, write) = folded

@@ -17,7 +17,7 @@ manycore_programs::by_name! {
     }
 }
 
-/// Tasks with results that are averaged together.
+/// Tasks that are averaged together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Class {
@@ -48,8 +48,8 @@ impl Class {
     }
 }
 
-/// A loop without its number of threads. Sizes without meaning are 0, except `comp`, which is the
-/// mean of an irregular loop's additions.
+/// A loop without its number of threads. Only unit tasks have `read` and `write`, else they are 0. An irregular loop's
+/// `comp` is the mean of its additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::study) struct Workload {
     pub(in crate::study) task: LoopTask,
@@ -66,13 +66,13 @@ pub(in crate::study) struct LoopCell {
     pub(in crate::study) threads: usize,
 }
 
-/// A third of a microsecond to a microsecond each: long enough that a claim is
-/// small beside it.
+/// The most additions of an irregular loop's iteration, in the mean. They take a third of a microsecond to a
+/// microsecond, much longer than a claim.
 const LONG_ADDITIONS: u64 = 3_000;
-/// The work of a large irregular loop, about 5 ms.
+/// The additions of a large irregular loop, about 5 ms.
 const LARGE_LOOP_ADDITIONS: u64 = 15_000_000;
 
-/// Every cell of `config`. The cells of a workload are side by side.
+/// Every cell, with the cells of a workload side by side.
 pub(super) fn cells(config: &BlockSizeConfig) -> Vec<LoopCell> {
     let threads = |workload| {
         let counts = config.threads.iter();
@@ -105,8 +105,7 @@ fn workloads(config: &BlockSizeConfig) -> Vec<Workload> {
     workloads
 }
 
-/// The unit task, its sizes crossed or, as in the document, one varied at a
-/// time while the others stay in the middle.
+/// The workloads of a unit task: all sizes combined or, as in the document, varied one by one around the middle.
 fn unit_tasks(config: &BlockSizeConfig, task: LoopTask) -> Vec<Workload> {
     let comps = config.comps(task);
     let middle = (
@@ -135,7 +134,7 @@ fn unit_tasks(config: &BlockSizeConfig, task: LoopTask) -> Vec<Workload> {
     workloads
 }
 
-/// `wanted` if it is there, else the first.
+/// Returns `wanted` if `sizes` contains it, else the first size.
 fn nearest(sizes: &[u64], wanted: u64) -> u64 {
     match sizes.contains(&wanted) {
         true => wanted,

@@ -2,18 +2,16 @@
 
 use crate::study::settings::{Key, keys};
 
-/// The largest loop: what a small machine's memory holds, with a counter for
-/// every iteration while a loop is audited.
+/// The most iterations of a loop: an audit's counters for all of them fit a small machine's memory.
 const LARGEST: u64 = 1 << 28;
-/// The largest task's bytes, which each thread has for itself.
+/// The most bytes that an iteration reads or writes.
 const LARGEST_BYTES: u64 = 1 << 24;
 
-/// The settings of this study.
 pub(super) const KEYS: &[Key] = keys![
     "n" [1, LARGEST]
         "iterations of a unit-task loop [1024; simulated: the document's, 4096 or 8192]",
     "irregular-n" [1, LARGEST]
-        "iterations of an irregular loop, a list [1024; --full: and 100000]",
+        "iterations of an irregular loop, a list [1024; --full: also 100000]",
     "tiny-n" [1, LARGEST]
         "iterations of the tiny loop [1000000]",
     "reads" [1, LARGEST_BYTES]
@@ -21,7 +19,8 @@ pub(super) const KEYS: &[Key] = keys![
     "writes" [0, LARGEST_BYTES]
         "bytes written by an iteration, a list [2^10; --full: 2^6..2^16; simulated: the document's]",
     "comps" [0, 1 << 62]
-        "additions of an iteration, a list [2^10 and, folded 2^60, opaque 2^12; --full: 2^10..2^60 and ..2^20; simulated: 2^10]",
+        "additions of an iteration, a list [folded: 2^10, 2^60, opaque: 2^10, 2^12; \
+         --full: 2^10..2^60, 2^10..2^20; simulated: 2^10]",
     "grid"
         "star: vary one size at a time, as in the document; cross: all pairs [star]",
     "tasks"
@@ -29,11 +28,11 @@ pub(super) const KEYS: &[Key] = keys![
     "blocks" [1, LARGEST]
         "fixed block sizes, a list [11 from 1 to N, evenly spaced in their logarithm; simulated: 1..1024]",
     "partitioners"
-        "beside the fixed blocks, a list [all]",
+        "partitioners to measure in addition to the fixed blocks, a list [all]",
     "rounds" [1, 10_000]
         "measurements of each policy in each cell [as many as there is time for; simulated: 2]",
     "tables"
-        "latencies to compare simulated ones with, a CSV file as for `model` [the document's]",
+        "published latencies to compare simulated ones with, a CSV file as for `model` [the document's]",
     "seconds" [1, 1_000_000]
-        "time for all cells together, not simulated [15; --full: 660]",
+        "time for all cells together, native only [15; --full: 660]",
 ];

@@ -20,7 +20,7 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    /// Whether there can be such a kernel, without making its input.
+    /// Checks the workload's sizes, without making an input.
     pub(super) fn check(workload: Workload) -> anyhow::Result<()> {
         Self::new(Workload { n: 0, ..workload }, 0)
             .map_err(|error| bad_input(format!("{workload}: {error}")))?;
@@ -54,8 +54,7 @@ impl Kernel {
 
     /// Runs the loop once and returns how long it took, in microseconds.
     pub(super) fn time(&self, loops: Loops<'_, Native>) -> f64 {
-        // One loop is compiled for each kernel, so that nothing stands between
-        // the partitioner and the body that a user's loop would not have.
+        // Each kernel has its own compiled loop, so a call of the body costs what it costs in a user's loop.
         match self {
             Self::UnitTask(load) => time(load, loops),
             Self::Irregular(load) => time(load, loops),
@@ -77,8 +76,8 @@ impl Kernel {
     }
 }
 
-/// Latencies in ns of `rounds` runs of a cell's loop, after one to warm up. Checks that every
-/// iteration runs once and does its work. The loop receives the machine's prices, `told`.
+/// Checks that every iteration runs once and does its work. Then runs the loop once to warm up and `rounds` times, and
+/// returns the latencies in ns. Partitioners may pick a block from the machine's prices, `told`.
 pub(in crate::study) fn time_natively(
     pool: &Pool,
     cell: LoopCell,

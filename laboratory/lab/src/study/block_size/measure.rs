@@ -1,8 +1,7 @@
-//! One cell: every policy of it, in turns.
+//! Measures all policies of one cell, in rounds.
 //!
-//! A host changes speed and is disturbed from outside. So each round runs
-//! every policy once, in an order of its own, and all of them see the same
-//! host; what is compared are medians over rounds.
+//! A host changes its speed, and other programs disturb it. So each round runs every policy once, in a new
+//! random order, and all policies meet the same conditions. Medians over rounds are compared.
 
 use super::config::BlockSizeConfig;
 use super::grid::LoopCell;
@@ -20,10 +19,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-/// Rounds without which a median says nothing; even, for both halves.
+/// The fewest rounds for a median: an even number, for both halves.
 const FEWEST_ROUNDS: usize = 4;
-/// Enough for the median of a short loop, quick and full; what time is left
-/// goes to the longer ones.
+/// The most rounds, without and with `--full`: enough for a short loop. Longer loops get the remaining time.
 const MOST_ROUNDS: [usize; 2] = [100, 400];
 
 /// The latencies of a cell's policies, round by round. A line of the journal.
@@ -31,14 +29,14 @@ const MOST_ROUNDS: [usize; 2] = [100, 400];
 pub(super) struct MeasuredLoops {
     pub(super) cell: LoopCell,
     pub(super) unit: Unit,
-    /// Not cut short by ctrl-C.
+    /// Whether the cell was not cut short by ctrl-C.
     pub(super) complete: bool,
-    /// The part of the study's time that the cell took.
+    /// Seconds that the cell took.
     pub(super) seconds: f64,
-    /// How long its threads waited, all together, for a CPU that others held.
+    /// Seconds that its threads, all together, waited for a CPU.
     pub(super) waited: f64,
     pub(super) policies: Vec<LoopSamples>,
-    /// For simulated loops: a policy's fingerprint, in their order.
+    /// For simulated loops: each policy's fingerprint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) hashes: Vec<String>,
 }
@@ -46,21 +44,20 @@ pub(super) struct MeasuredLoops {
 /// One policy's latencies by round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct LoopSamples {
-    /// The policy's name, which it can be parsed from.
+    /// The policy's name, which [`LoopSamples::policy`] parses.
     pub(super) policy: String,
     pub(super) latency: Vec<f64>,
 }
 
 impl LoopSamples {
-    /// The measurements.
+    /// The policy, parsed from its name.
     pub(super) fn policy(&self) -> LoopPolicy {
-        // The study itself wrote the name. A journal with another name is read as the default.
+        // An unknown name in a journal is read as the default.
         let parsed = self.policy.parse();
         parsed.unwrap_or(LoopPolicy::Ours(Partitioner::default()))
     }
 
-    /// The block size, if this is our pool with a shared counter and a size
-    /// that was given.
+    /// The block size, if the policy gives one to manycore's pool with a shared counter.
     pub(super) fn fixed_block(&self) -> Option<usize> {
         match self.policy() {
             LoopPolicy::Ours(Partitioner::FixedBlock(Block::Size(size))) => Some(size.get()),
@@ -68,7 +65,7 @@ impl LoopSamples {
         }
     }
 
-    /// The block size, if this is the document's pool.
+    /// The block size, if the policy is the document's pool.
     pub(super) fn document_block(&self) -> Option<usize> {
         match self.policy() {
             LoopPolicy::Document(size) => Some(size.get()),
@@ -82,7 +79,7 @@ impl LoopSamples {
 }
 
 impl MeasuredLoops {
-    /// Nothing yet.
+    /// A record without samples.
     pub(super) fn new(cell: LoopCell, unit: Unit, policies: &[LoopPolicy]) -> Self {
         let samples = |policy: &LoopPolicy| LoopSamples {
             policy: policy.to_string(),
@@ -152,15 +149,13 @@ pub(super) fn measure(
     let what = cell.to_string();
     progress.inside(&what, 0.0);
     let kernel = Kernel::new(cell.workload, config.seed)?;
-    // A pool for each cell: its threads and what it has learnt are the cell's
-    // alone, and no other pool's threads spin beside it.
+    // Each cell has its own pool, which learns from this cell alone. No other pool's threads spin.
     let pool = Pool::builder()
         .threads(cell.threads)
         .build()
         .with_context(|| format!("block-size, {}", super::grid::threads(cell.threads)))?;
 
-    // Audit and one round for warmth, neither of them counted.
-    // The document's pool is simulated only.
+    // The audit and one round to warm up do not count. Natively no policy is the document's.
     let ours = |policy: &LoopPolicy| match policy {
         LoopPolicy::Ours(partitioner) => Some(*partitioner),
         LoopPolicy::Document(_) => None,
@@ -214,8 +209,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Whether these rounds will do: all that were wanted, or what there was time
-/// for.
+/// Whether the rounds suffice: all that are `wanted` or, when time is up, an even number of them.
 fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool {
     let will_do = wanted.contains(&rounds) && rounds.is_multiple_of(2);
     rounds >= *wanted.end() || will_do && !in_time
@@ -223,7 +217,7 @@ fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool 
 
 /// A warning about a run on a busy machine. `cpus` is the number of CPUs that the threads may use.
 pub(super) fn disturbance(measured: &[MeasuredLoops], cpus: usize) -> Option<String> {
-    // With more threads than CPUs they wait for each other.
+    // If there are more threads than CPUs, they wait for each other.
     let fitting = || measured.iter().filter(|cell| cell.cell.threads <= cpus);
     let waited: f64 = fitting().map(|cell| cell.waited).sum();
     let time: f64 = fitting()

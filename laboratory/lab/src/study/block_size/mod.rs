@@ -1,6 +1,5 @@
-//! How block size, threads and task size decide the latency of a parallel
-//! loop: the block-size document's experiment, with every partitioner beside
-//! the fixed blocks.
+//! How block size, threads and task size decide the latency of a parallel loop: the experiment of R. Shuai's paper
+//! (2021; "the document" in this folder), with all partitioners in addition to fixed blocks.
 
 mod config;
 mod figure;
@@ -33,7 +32,6 @@ pub(in crate::study) use policy::LoopPolicy;
 pub(in crate::study) use rows::groups_here;
 pub(in crate::study) use simulated::{DocumentChip, simulate};
 
-/// The study `block-size`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "block-size",
     question: "how block size, threads and task size decide the latency of a parallel loop",
@@ -48,54 +46,54 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 
 const TEXT: Text = Text {
     title: "Block size",
-    lead: "A parallel loop gives its iterations to threads in blocks. Small blocks make threads claim \
-     often; large ones leave threads without work at the end. Which size is best depends on loop \
-     and machine. The default of manycore picks it without being told. The task that the loops run \
-     is that of a paper by R. Shuai (2021), which is called the document below.",
+    lead: "A parallel loop gives its iterations to threads in blocks. If blocks are small, threads \
+     claim often; if they are large, threads have no work at the end. Which size is best depends on the \
+     loop and the machine. The default of manycore chooses the size itself. The loops run the task of a \
+     paper by R. Shuai (2021), called the document below.",
     how: &[
-        "A thread claims a block of iterations at a time from a counter that all threads share \
-         (fixed block sizes, as in the document), or as one of the partitioners says. Natively each \
-         round runs every policy of a cell once, in shuffled order, and every policy is audited \
-         first: each iteration ran exactly once and wrote what it should. Simulated threads are bound \
-         to cores that fill one core group after the other. There each policy of a cell is a \
-         simulation of its own, which runs the loop for warmth and then the rounds that count. The \
-         document's pool is warm after one loop, ours when two in a row are not 5% faster than all \
-         before.",
-        "Regret is a partitioner's latency over that of the best fixed block of this very run, minus \
-     one; below zero it beat every block. The best of many noisy numbers is partly luck, so the \
-     best block is picked on one half of the rounds and compared on the other, both ways round; \
-     \"plain\" picks and compares on the same rounds, which overstates the regret.",
+        "A thread claims one block of iterations at a time: from a counter that all threads share \
+         (fixed block sizes, as in the document), or by the rule of a partitioner. Natively each \
+         round runs every policy of a cell once, in shuffled order. Before that, an audit checks that \
+         under every policy each iteration runs exactly once and writes what it should. Simulated \
+         threads are bound to cores, and fill one core group after the other. Each policy of a cell \
+         is a simulation of its own. It first runs the loop to warm the pool, and then runs the \
+         rounds that count. The document's pool is warm after one loop. The pool of manycore is warm \
+         when two loops in a row are not 5% faster than all loops before.",
+        "Regret is a partitioner's latency divided by that of the best fixed block of the same run, \
+     minus one; if it is negative, the partitioner beat every block. The best of many noisy numbers is \
+     partly luck. So the best block is picked on one half of the rounds and compared on the other half, \
+     and the other way round. \"plain\" picks and compares on the same rounds, which overstates the regret.",
     ],
 };
 
-/// Under the figure.
-const FIGURE: &str = "Medians, with bars from the 10th to the 90th percentile; a bar that a disturbed host made far \
-     longer than the others ends in an arrow. Small blocks pay for many claims; large ones leave \
-     threads idle at the end. Where the dashed line touches the bottom of its curve nothing was \
-     left to tune.";
+/// The figure's caption.
+const FIGURE: &str = "Medians, with bars from the 10th to the 90th percentile. If a disturbed host made a bar far \
+     longer than the others, it ends in an arrow. Small blocks pay for many claims; large blocks leave \
+     threads idle at the end. Where the dashed line touches the lowest point of its curve, tuning \
+     gains nothing.";
 
-/// Before the document's tables, which are simulated.
+/// Comes before the latencies of the document's pool, which is simulated.
 const DOCUMENT: &str = "The document measured a pool of its own. Each thread sleeps on a condition variable until \
-     the caller, which wakes one after the other, has put the loop into its queue; the caller \
-     takes part, so T threads make T + 1 participants. Where threads are in several core groups, \
-     every claim takes the line of the counter away from all tasks, which read their sizes there. That \
-     pool is simulated here with each block size; all other rows are our pool's, in which the caller is \
-     one of the T.";
+     the caller has put the loop into the thread's queue. The caller wakes one thread after the other and \
+     then takes part, so T threads make T + 1 participants. If the threads are in several core groups, \
+     every claim takes the counter's cache line away from all tasks, which read their sizes there. This \
+     pool is simulated with each block size. All other rows are those of manycore's pool, in which the \
+     caller is one of the T threads.";
 
-/// The same, where the document has tables of the machine.
-const STEPS: &str = "The document's loops have 4096 iterations, in the table of 1024^4 additions on the Threadripper \
-     3970X 8192: only these, and T + 1 participants, explain how its latencies step where blocks are few. \
-     (Three of its columns for 8 threads step as with 4.)";
+/// Comes after these latencies, if the document has tables of the machine.
+const STEPS: &str = "The document's loops have 4096 iterations; those with 1024^4 additions on the Threadripper \
+     3970X have 8192. Only these numbers, and T + 1 participants, explain how the document's latencies step \
+     where blocks are few. (Three of its columns for 8 threads step as columns for 4 threads do.)";
 
-/// After the rank correlations.
-const RANKS: &str = "The inputs are the machine's latencies, six instructions a byte, and what waking costs; \
-     nothing is fitted to the tables. What limits the correlation is their noise: between blocks \
-     4 and 64 they are flat to a few percent, and columns that differ only in unit_comp, which \
-     takes no time, order those blocks differently. One latency is a slip of print (4132000 \
-     among 418000s). On the W-3225R at 8 threads the document loses more from block 128 on than \
-     a caller beside the eighth thread explains: here hardware threads of a core do not slow \
-     each other. The Gold 5225R ran faster than the 2.2 GHz by which \
-     cycles become time here, so its latencies come out longer by about the turbo's part.";
+/// Comes after the rank correlations.
+const RANKS: &str = "The inputs are the machine's latencies, six instructions a byte, and the cost of waking; \
+     nothing is fitted to the tables. The noise of the tables limits the correlation. Between blocks of \
+     4 and 64 their latencies differ by only a few percent. Columns that differ only in unit_comp, which \
+     takes no time, order those blocks differently. One latency is a misprint (4132000 among 418000s). \
+     On the W-3225R with 8 threads and blocks from 128 on, the document loses more than is explained by a \
+     caller on the core of the eighth thread: in the simulation, hardware threads of a core do not slow \
+     each other. The Gold 5225R ran faster than 2.2 GHz, by which cycles are converted to time here. So \
+     its simulated latencies are too long by about the share of the turbo.";
 
 fn ask(request: &Request) -> anyhow::Result<BlockSizeConfig> {
     let config = BlockSizeConfig::new(request)?;

@@ -1,4 +1,4 @@
-//! The parts of the study that `--only` leaves.
+//! The parts of the study that `--only` selects.
 
 use super::grid::LoopTask;
 use crate::failure::bad_input;
@@ -31,8 +31,7 @@ impl BlockSizeOnly {
         Ok(only)
     }
 
-    /// The tasks of `--set tasks` that `--only` leaves. Without `--set tasks`, the tasks of
-    /// `--only`, and otherwise `usual`.
+    /// The tasks that both options name. If only one option names tasks, its tasks; otherwise `usual`.
     pub(super) fn tasks(
         &self,
         asked: Option<Vec<LoopTask>>,
@@ -56,7 +55,7 @@ impl BlockSizeOnly {
     }
 }
 
-/// The items that both settings leave. There must be some.
+/// Returns `left`, the items that both options name. Fails if there are none.
 fn some_of<T>(left: Vec<T>, setting: &str) -> anyhow::Result<Vec<T>> {
     if left.is_empty() {
         return Err(bad_input(format!(

@@ -1,4 +1,4 @@
-//! The rule of claiming iterations, and the pool that runs them.
+//! How a loop is run: by which pool and rule of claiming.
 
 use manycore_programs::partition::{Block, ParsePartitionerError, Partitioner};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A way to run a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::study) enum LoopPolicy {
-    /// Our pool with a partitioner.
+    /// manycore's pool with a partitioner.
     Ours(Partitioner),
     /// The document's own pool, with this block size; simulated only.
     Document(NonZeroUsize),
@@ -18,7 +18,7 @@ pub(in crate::study) enum LoopPolicy {
 const DOCUMENT: &str = "document";
 
 impl LoopPolicy {
-    /// `partitioner` in the CSV.
+    /// The CSV's column `partitioner`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Ours(partitioner) => partitioner.name(),
@@ -26,7 +26,7 @@ impl LoopPolicy {
         }
     }
 
-    /// Its given block size.
+    /// The block size, if the policy gives one.
     pub(super) fn block(self) -> Option<usize> {
         match self {
             Self::Ours(Partitioner::FixedBlock(Block::Size(size)))
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn a_parsed_name_prints_as_before() {
         for name in ["document=16", "fixed-block=4", "adaptive", "sharded"] {
             let policy: LoopPolicy = name.parse().unwrap();
             assert_eq!(policy.to_string(), name);

@@ -1,12 +1,10 @@
 //! How much worse than the best fixed block a partitioner is.
 //!
-//! The regret of a policy in a cell is its latency over the best fixed
-//! block's, minus one. With eleven blocks and noise, the block that came out
-//! best owes some of that to luck, and a policy equal to it in truth is charged
-//! for not having had the same luck (the winner's curse). So the best block is
-//! picked on the even rounds and both are compared on the odd ones, and the
-//! other way round; the regret is the mean of the two. The plain regret, from
-//! the same rounds for both, stands beside it.
+//! The regret of a policy in a cell is its latency divided by that of the best fixed block, minus one. With
+//! eleven blocks and noise, the block with the best times was partly lucky. A policy that is equally fast but
+//! had no such luck would seem worse (the winner's curse). So the best block is picked on the even rounds and
+//! compared on the odd rounds, and the other way round; the regret comes from the mean of both ratios. The
+//! plain regret picks and compares on all rounds, and is reported too.
 
 use super::grid::{Class, LoopCell};
 use super::measure::{LoopSamples, MeasuredLoops};
@@ -32,9 +30,9 @@ pub(super) struct Regret {
     pub(super) unit: Unit,
     pub(super) latency: Spread,
     pub(super) best: Best,
-    /// The best block from the other half of the rounds.
+    /// With the best block picked on the other half of the rounds.
     pub(super) regret: f64,
-    /// The best block from the same rounds: biased upwards.
+    /// With the best block picked on the same rounds: biased upwards.
     pub(super) plain_regret: f64,
 }
 
@@ -42,7 +40,7 @@ pub(super) struct Regret {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Overall {
     pub(super) partitioner: String,
-    /// `None`: all classes.
+    /// If `None`, all classes.
     pub(super) class: Option<Class>,
     pub(super) cells: usize,
     pub(super) geometric_mean_regret: f64,
@@ -56,7 +54,7 @@ pub(super) fn regrets(measured: &[MeasuredLoops]) -> Vec<Regret> {
 }
 
 fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
-    // With two rounds each half has one.
+    // Each half needs a round.
     if measured.runs() < 2 {
         return Vec::new();
     }
@@ -91,11 +89,11 @@ fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
     others.into_iter().map(regret).collect()
 }
 
-/// The name under which the best block is compared.
+/// The best block's name in a comparison.
 const BEST: &str = "best block";
 
-/// For each cell, the times of the default and the best block. Natively a sample is a round, and the other half of the
-/// rounds picks its block. The rounds of a simulation follow each other, and are one order of events.
+/// For each cell, the times of the default and the best block. Natively a round is a sample, and the other half of the
+/// rounds picks its block. All rounds of a simulation are one order of events, and so one sample.
 pub(super) fn compared(measured: &[MeasuredLoops], is_simulated: bool) -> Compared {
     let default = Partitioner::default().name();
     let unit = measured.first().map_or(Unit::Cycles, |cell| cell.unit);
@@ -119,7 +117,7 @@ pub(super) fn compared(measured: &[MeasuredLoops], is_simulated: bool) -> Compar
     compared
 }
 
-/// A partitioner's latency in each round, and that of the block which the other half of the rounds picks.
+/// A partitioner's latency in each round, and the latency of the block that the other half of the rounds picks.
 fn rounds(measured: &MeasuredLoops, name: &str) -> Option<[Vec<f64>; 2]> {
     if measured.runs() < 2 {
         return None;
@@ -134,7 +132,7 @@ fn rounds(measured: &MeasuredLoops, name: &str) -> Option<[Vec<f64>; 2]> {
     Some([ours, best.collect()])
 }
 
-/// How good the default is.
+/// Compares the default with the best block.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let default = Partitioner::default().name();
     let cells = compared.cells.iter();
@@ -149,8 +147,8 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     };
     Sentence {
         text: format!(
-            "Without a block size, the time of the default over that of the best block: {} in the mean of {} cases, \
-             each a loop on some threads; in the worst of them {}{}",
+            "The time of the default, which gets no block size, against that of the best block: {} in the mean of {} \
+             cases, each a loop on some threads, and {} in the worst of them{}",
             difference(mean),
             compared.cells.len(),
             difference(worst),
@@ -160,7 +158,6 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     }
 }
 
-/// Which rounds count.
 #[derive(Clone, Copy)]
 enum Half {
     Even,
@@ -187,7 +184,6 @@ fn fastest<'a>(policies: &[&'a LoopSamples], half: Half) -> Option<&'a LoopSampl
     best.map(|(_, samples)| samples)
 }
 
-/// Every partitioner in every class and in all of them.
 pub(super) fn overall(regrets: &[Regret]) -> Vec<Overall> {
     let mut names: Vec<&str> = Vec::new();
     for regret in regrets {
@@ -223,8 +219,7 @@ pub(super) fn overall(regrets: &[Regret]) -> Vec<Overall> {
 }
 
 impl Best {
-    /// How far the middle eight tenths of the best block's samples reach
-    /// below and above their median, as parts of it.
+    /// How far the 10th and 90th percentiles of the best block's samples are from their median, as parts of it.
     pub(super) fn spread(&self) -> (f64, f64) {
         let median = self.latency.median;
         (
@@ -235,7 +230,6 @@ impl Best {
 }
 
 impl Regret {
-    /// Whether the partitioner is the default.
     pub(super) fn is_default(&self) -> bool {
         self.partitioner == Partitioner::default().name()
     }
@@ -274,8 +268,7 @@ mod tests {
 
     #[test]
     fn a_policy_no_better_than_the_blocks_is_not_charged_for_their_luck() {
-        // Two blocks and a policy, all 10 in truth; each block was lucky in
-        // one half.
+        // Both blocks and the policy truly take 10. Each block was lucky in one half of the rounds.
         let cell = measured(&[
             ("fixed-block=1", &[8.0, 10.0, 8.0, 10.0]),
             ("fixed-block=2", &[10.0, 8.0, 10.0, 8.0]),
@@ -300,7 +293,7 @@ mod tests {
         assert_eq!(regrets[0].best.block_size, 16);
         assert!((regrets[0].regret - 0.2).abs() < 1e-12);
         let overall = overall(&regrets);
-        // Two partitioners, one class, and all classes.
+        // Two partitioners, each in one class and in all.
         assert_eq!(overall.len(), 4);
         assert!((overall[0].geometric_mean_regret - 0.2).abs() < 1e-12);
         assert_eq!(overall[0].cells, 1);
@@ -314,7 +307,7 @@ mod tests {
             ("adaptive", &[12.0, 12.0, 12.0, 12.0]),
         ]);
         let compared = compared(&[cell], false);
-        // Odd rounds pick 2 for the even ones, which then takes 10.
+        // The odd rounds pick block 2 for the even rounds.
         let times = |name| compared.cells[0].times(name).unwrap().to_vec();
         assert_eq!(times(BEST), [10.0; 4]);
         assert_eq!(times("adaptive"), [12.0; 4]);

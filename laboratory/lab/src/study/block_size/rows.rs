@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `block-size.csv`.
 
 use super::config::BlockSizeConfig;
 use super::grid::LoopTask;
@@ -9,7 +9,7 @@ use crate::study::unit::Unit;
 use manycore::topology::Topology;
 
 columns! {
-    /// A policy in a cell: a line of `block-size.csv`.
+    /// A policy in a cell.
     pub(super) BlockSizeRow(
         config: &BlockSizeConfig,
         groups: usize,
@@ -25,7 +25,7 @@ columns! {
         unit_comp: u64 = of.cell.workload.comp,
         task: LoopTask = of.cell.workload.task,
         partitioner: &'static str = samples.policy().name(),
-        /// Empty where the partitioner chooses.
+        /// Empty if the partitioner chooses.
         block_size: Option<usize> = samples.policy().block(),
         latency_median: f64 = of.unit.round(samples.median()),
         latency_p10: f64 = of.unit.round(Spread::of(&samples.latency).p10),
@@ -51,8 +51,7 @@ pub(super) fn rows(config: &BlockSizeConfig, measured: &[MeasuredLoops]) -> Vec<
     rows.collect()
 }
 
-/// Core groups that the usable CPUs of this host belong to. Threads that are not pinned may touch
-/// as many of them as there are threads.
+/// The number of core groups of this host's usable CPUs.
 pub(in crate::study) fn groups_here() -> usize {
     let machine = Topology::detect();
     let mut groups: Vec<usize> = machine.usable().iter().map(|cpu| cpu.group).collect();

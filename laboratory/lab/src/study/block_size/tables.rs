@@ -1,4 +1,4 @@
-//! The tables: latencies in the document's shape, regrets.
+//! The tables: latencies in the document's format, and regrets.
 
 use super::grid::{Class, Workload, threads};
 use super::measure::{LoopSamples, MeasuredLoops};
@@ -10,8 +10,8 @@ use crate::study::trial::CellRecord;
 /// Columns of latencies that fit a terminal.
 const COLUMNS: usize = 6;
 
-/// Latencies: block sizes down, threads across; below them the partitioners.
-/// Workloads with the same iterations share a table as far as its width goes.
+/// Latencies: a row for each block size and partitioner, a column for each workload and thread count. Workloads of one
+/// class and length share a table, up to [`COLUMNS`].
 pub(super) fn latencies(measured: &[MeasuredLoops]) -> Vec<Table> {
     let mut groups: Vec<(String, Vec<&MeasuredLoops>)> = Vec::new();
     for cell in measured.iter().filter(|cell| cell.runs() > 0) {
@@ -26,7 +26,7 @@ pub(super) fn latencies(measured: &[MeasuredLoops]) -> Vec<Table> {
             .iter()
             .filter(|cell| cell.cell.workload == cells[0].cell.workload)
             .count();
-        // Thread counts of a workload stay together.
+        // A table has all thread counts of a workload.
         let width = (COLUMNS / per_workload).max(1) * per_workload;
         let parts = cells.chunks(width);
         parts.map(|cells| latency_table(heading, cells)).collect()
@@ -107,7 +107,6 @@ fn best_block(cell: &MeasuredLoops) -> Option<&str> {
     best.map(|samples| samples.policy.as_str())
 }
 
-/// Geometric means of the regrets, by class.
 pub(super) fn regret_means(overall: &[Overall]) -> Table {
     let mut header = vec!["partitioner".to_owned()];
     let classes: Vec<Class> = Class::ALL
@@ -135,7 +134,6 @@ pub(super) fn regret_means(overall: &[Overall]) -> Table {
     }
 }
 
-/// Each partitioner's worst cell.
 pub(super) fn worst_cells(overall: &[Overall]) -> Table {
     let header = [
         "partitioner",
@@ -163,7 +161,6 @@ pub(super) fn worst_cells(overall: &[Overall]) -> Table {
     }
 }
 
-/// The default in every cell.
 pub(super) fn default_by_cell(regrets: &[Regret]) -> Table {
     let header = [
         "cell",
@@ -203,7 +200,7 @@ fn all_classes(overall: &[Overall]) -> impl Iterator<Item = &Overall> {
     overall.iter().filter(|row| row.class.is_none())
 }
 
-/// `fixed-block` alone would read as the document's.
+/// `fixed-block` alone would read as the document's fixed blocks.
 fn partitioner(name: &str) -> String {
     match name {
         "fixed-block" => "fixed-block (auto)".into(),
@@ -216,7 +213,7 @@ fn spread(regret: &Regret) -> String {
     format!("{} .. {}", percent(below), percent(above))
 }
 
-/// With a sign, for a regret below zero is a gain.
+/// With a sign, since a negative regret is a gain.
 pub(super) fn percent(part: f64) -> String {
     format!("{:+.1}%", part * 100.0)
 }

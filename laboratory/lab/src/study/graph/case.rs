@@ -16,10 +16,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Graph500's.
+/// Edges for each vertex, as in Graph500.
 pub(super) const EDGE_FACTOR: u32 = 16;
 
-/// All that decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct GraphCase {
     pub(super) program: GraphProgram,
@@ -29,12 +28,11 @@ pub(super) struct GraphCase {
     pub(super) seed: u64,
 }
 
-/// The result, in cycles or ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct GraphSample {
-    /// From the first rank's beginning to the last rank's end.
+    /// From the first rank's begin to the last rank's end, in cycles or ns.
     pub(super) time: f64,
-    /// Edges of the tree's component, or components, as its check found.
+    /// Edges within the tree, components, or triangles.
     pub(super) found: u64,
     pub(super) tasks: u64,
     pub(super) steals: u64,
@@ -89,18 +87,18 @@ impl fmt::Display for GraphCase {
 struct GraphTeam<'a> {
     case: &'a GraphCase,
     binding: &'a Binding,
-    /// A tick's worth.
+    /// Cycles or ns of a tick.
     unit: f64,
 }
 
-/// The notes of the ranks, outside of simulated time.
+/// The ranks' notes, which take no simulated time.
 #[derive(Default)]
 struct GraphBooks {
     begin: Option<u64>,
     end: u64,
     tasks: u64,
     counts: Counts,
-    /// Ranks that have come to the end.
+    /// Ranks that have ended.
     done: usize,
 }
 
@@ -140,16 +138,14 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
     }
 }
 
-/// The data that the ranks share.
 struct GraphShared<P: Platform, D: Discipline<P>> {
     search: Search<P>,
-    // Through memory: piles set the filters of their cores.
+    // A barrier through memory, since disciplines change their cores' filters of network messages.
     shares: Shares<P, D, DisseminationBarrier<P>>,
     books: Mutex<GraphBooks>,
 }
 
 impl<P: Platform, D: Discipline<P>> GraphShared<P, D> {
-    /// The work of a rank.
     fn search(&self, rank: usize) {
         let mut share = self.shares.take(rank);
         share.meet();

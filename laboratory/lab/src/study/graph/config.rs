@@ -8,7 +8,7 @@ use crate::study::stealing::disciplines_of;
 use crate::study::trial::Setup;
 use serde::Serialize;
 
-/// The thesis's machine.
+/// Cores of the thesis's machine.
 const CORES: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -76,13 +76,11 @@ impl GraphConfig {
         self.cores.last().copied().unwrap_or(1)
     }
 
-    /// Graphs and the programs that run on them.
     pub(super) fn loads(&self) -> impl Iterator<Item = (GraphProgram, u32)> {
         let programs = self.programs.iter();
         programs.flat_map(|&program| self.scales.iter().map(move |&scale| (program, scale)))
     }
 
-    /// All that is measured.
     pub(super) fn cases(&self) -> Vec<GraphCase> {
         let mut cases = Vec::new();
         for (program, scale) in self.loads() {

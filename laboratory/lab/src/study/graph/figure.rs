@@ -1,4 +1,4 @@
-//! The figure: time against cores, a panel a program and graph.
+//! The figure: time against cores, a panel for each program and graph.
 
 use super::results::GraphResults;
 use crate::measure::ratio::Side;
@@ -27,14 +27,14 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
         part: String::new(),
         message: sentence(&results.compared()).text,
         note: format!(
-            "Time of a search of a random graph, by how its tasks are spread ({})",
+            "Time of a search of a random graph, by the discipline that spreads its tasks ({})",
             config.setup.place()
         ),
         panels: panels.collect(),
     }
 }
 
-/// Which discipline is fastest, as far as that is shown.
+/// Names the fastest discipline, as far as the intervals show it.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let (mut said, mut ratios) = (Vec::new(), Vec::new());
     for cell in &compared.cells {
@@ -49,7 +49,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
         said.push(match ratio.side(1.0) {
             Side::Above => format!("{best} in {} ({ratio})", cell.name),
             _ => format!(
-                "in {} no difference of {best} and {next} is shown ({ratio})",
+                "in {} no difference between {best} and {next} is shown ({ratio})",
                 cell.name
             ),
         });

@@ -1,5 +1,5 @@
-//! How fast each discipline of work stealing searches a graph with small and uneven frontiers:
-//! future work of the broadcast thesis (Park 2013, section 7.2.1).
+//! How fast each discipline of work stealing searches a graph with small and uneven frontiers: future work in S. J.
+//! Park's thesis (MIT, 2013, section 7.2.1).
 
 mod case;
 mod config;
@@ -19,7 +19,6 @@ use config::GraphConfig;
 use results::GraphResults;
 use rows::GraphRow;
 
-/// The study `graph`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "graph",
     question: "how fast each discipline of work stealing searches an R-MAT graph",
@@ -32,36 +31,35 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: GraphConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "scale" [1, 20]
         "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
     "programs"
-        "a list of breadth-first, components, triangles (of edges that come and go) [all]",
+        "a list of breadth-first, components, triangles (of a graph whose edges change) [all]",
     .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
     title: "Graph search",
-    lead: "A search of a graph makes its tasks while it runs: few at first, then very many, on the core \
-     that finds them. So it shows how well idle cores take tasks from busy ones, by the ways of the \
-     section on work stealing.",
+    lead: "A search of a graph makes its tasks while it runs: few at first, then very many, each on the \
+     core that finds it. So it shows how well idle cores take tasks from busy cores. The ways to do so \
+     (disciplines) are those of the section on work stealing.",
     how: &[
-        "An R-MAT graph with the chances of Graph500 and 16 edges a vertex is searched \
-         frontier by frontier. A task is a vertex and up to 64 of its edges; a rank puts the \
-         vertices that it has found into its own pile, and the discipline spreads them. Between \
-         frontiers the ranks meet at a dissemination barrier. For the triangles the graph is \
-         dynamic: in each of several batches a sixteenth of its edges goes and as many others \
-         come, and the number of triangles is kept up to date. There a task is such an edge, and \
-         each rank begins with its part of them. Every tree is checked by the rules of Graph500, \
-         every label against a sequential union of sets, the number of triangles against the last \
-         graph's.",
+        "The graph is an R-MAT graph with the probabilities of Graph500 and 16 edges a vertex. It \
+         is searched frontier by frontier. A task is a vertex and up to 64 of its edges. A rank \
+         puts the vertices that it finds into its own pile, and the discipline spreads them. \
+         Between frontiers the ranks meet at a dissemination barrier. In the program triangles the \
+         graph changes: each of several batches replaces a sixteenth of its edges, and the program \
+         updates the number of triangles. A task is then one changed edge, and each rank begins \
+         with its share of them. Every tree is checked by the rules of Graph500, every label \
+         against a sequential union of sets, and the number of triangles against a count in the \
+         last graph.",
     ],
 };
 
-/// Under the figure.
-const FIGURE: &str = "Time from the first rank's begin to the last one's end: medians, with bars from the 10th to \
-     the 90th percentile of runs, of which a simulation needs one.";
+/// The figure's caption.
+const FIGURE: &str = "Time from the first rank's begin to the last rank's end: medians of runs, with bars from the \
+     10th to the 90th percentile. A simulation needs only one run.";
 
 impl Trials for GraphConfig {
     type Trial = GraphCase;

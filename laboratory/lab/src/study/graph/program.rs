@@ -1,4 +1,4 @@
-//! The programs on the graph. Only the triangles change it.
+//! The programs by name. Only `triangles` changes its graph.
 
 manycore_programs::by_name! {
     /// A search of `manycore_programs::graph`.

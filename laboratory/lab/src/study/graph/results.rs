@@ -1,4 +1,4 @@
-//! The measurements, in medians.
+//! The measurements, and their medians.
 
 use super::case::GraphCase;
 use super::config::GraphConfig;
@@ -6,11 +6,9 @@ use super::program::GraphProgram;
 use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 
-/// The study's numbers, to be asked.
 pub(super) type GraphResults<'a> = Results<'a, GraphConfig>;
 
 impl<'a> GraphResults<'a> {
-    /// A case's runs.
     pub(super) fn runs(
         self,
         (program, scale): (GraphProgram, u32),
@@ -20,8 +18,7 @@ impl<'a> GraphResults<'a> {
         self.of(&self.config.case(program, scale, cores, discipline))
     }
 
-    /// The discipline that takes least time, and how much more the second
-    /// takes.
+    /// The fastest discipline, and the second's time over its time.
     pub(super) fn best(self, load: (GraphProgram, u32), cores: usize) -> Option<(&'a str, f64)> {
         let all = self.config.disciplines.iter();
         let all = all.filter_map(|name| {

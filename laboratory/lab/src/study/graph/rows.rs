@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `graph.csv`.
 
 use super::case::{EDGE_FACTOR, GraphCase};
 use super::program::GraphProgram;
@@ -8,7 +8,7 @@ use crate::study::trial::{Runs, Setup};
 use crate::study::unit::Unit;
 
 columns! {
-    /// A case: a line of `graph.csv`.
+    /// All runs of a case.
     pub(super) GraphRow(setup: &Setup, runs: &Runs<GraphCase>, time: Spread) {
         world: &'static str = setup.world,
         machine: String = setup.machine.clone(),
@@ -22,9 +22,9 @@ columns! {
         time_p10: f64 = setup.unit().round(time.p10),
         time_p90: f64 = setup.unit().round(time.p90),
         unit: Unit = setup.unit(),
-        /// Edges within the tree's component, or components.
+        /// Edges within the tree, components, or triangles.
         found: f64 = runs.median(|run| run.found as f64),
-        /// Counts are a run's medians.
+        /// Counts are medians over runs.
         tasks_run: f64 = runs.median(|run| run.tasks as f64),
         steals: f64 = runs.median(|run| run.steals as f64),
         messages: f64 = runs.median(|run| run.sent as f64),

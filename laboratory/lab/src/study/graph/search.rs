@@ -6,18 +6,17 @@ use manycore_platform::Platform;
 use manycore_programs::graph::{BreadthFirst, Components, Evolving, Rmat, Triangles, Work};
 use std::sync::Arc;
 
-/// A search on a graph.
 pub(super) enum Search<P: Platform> {
     BreadthFirst(BreadthFirst<P>),
     Components(Components<P>),
     Triangles(Triangles<P>),
 }
 
-/// How often edges come and go while triangles are counted.
+/// Batches of changed edges for triangles.
 pub(super) const BATCHES: usize = 4;
 
 impl<P: Platform> Search<P> {
-    /// Breadth-first from the vertex with most neighbours.
+    /// Makes the graph. Breadth-first search begins at the vertex with most neighbours.
     pub(super) fn new(program: GraphProgram, rmat: Rmat, ranks: usize) -> Self {
         match program {
             GraphProgram::BreadthFirst => {
@@ -42,7 +41,7 @@ impl<P: Platform> Search<P> {
         }
     }
 
-    /// Checks the answer; edges within the tree's component, or components, or triangles.
+    /// Checks the answer. Returns the number of edges within the tree, components, or triangles.
     pub(super) fn verify(&self) -> anyhow::Result<usize> {
         match self {
             Self::BreadthFirst(search) => search.verify().context("the tree is wrong"),

@@ -1,11 +1,11 @@
-//! The tables: a discipline's time, and what it took from others.
+//! The tables: each discipline's times and counts.
 
 use super::case::GraphSample;
 use super::program::GraphProgram;
 use super::results::GraphResults;
 use crate::report::table::{Cell, Table};
 
-/// Times by cores, and what was stolen and sent, one table each a graph and program.
+/// A table of times and one of counts for each program and graph.
 pub(super) fn all(results: GraphResults<'_>) -> Vec<Table> {
     let loads = results.config.loads();
     loads
@@ -55,7 +55,7 @@ fn counts(results: GraphResults<'_>, load: (GraphProgram, u32)) -> Table {
     };
     let (program, scale) = load;
     Table::new(
-        format!("{program}, 2^{scale} vertices, {cores} cores: what was done for it"),
+        format!("{program}, 2^{scale} vertices, {cores} cores: tasks, steals and messages"),
         ["discipline", "tasks", "taken from others", "messages sent"],
         config.disciplines.iter().map(row),
     )

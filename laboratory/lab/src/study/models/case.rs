@@ -15,13 +15,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Simulated loops that count, after the warm-up. If threads share cores, chance decides when a
-/// thread is put aside.
+/// Simulated loops after the warm-up; their median counts. If threads share cores, chance decides when a thread is
+/// preempted.
 const ROUNDS: usize = 9;
-/// The same natively, where the median of them is taken.
+/// Native loops after the warm-up; their median counts.
 const NATIVE_ROUNDS: usize = 5;
 
-/// All that decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ModelCase {
     /// The loop, and its machine.
@@ -31,12 +30,11 @@ pub(super) struct ModelCase {
     pub(super) seed: u64,
 }
 
-/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ModelSample {
     /// The median of the loops, in ns.
     pub(super) latency_ns: f64,
-    /// The block, where a model picks it beforehand.
+    /// The block, if a model picks it before the loop runs.
     pub(super) block: Option<usize>,
 }
 
@@ -104,7 +102,7 @@ impl Trial for ModelCase {
     }
 }
 
-/// The prices of the one machine that this process studies, measured once.
+/// Returns the prices of this process's one machine. The first call measures them.
 fn measured(world: &World) -> anyhow::Result<MachinePrices> {
     static PRICES: OnceLock<MachinePrices> = OnceLock::new();
     match PRICES.get() {

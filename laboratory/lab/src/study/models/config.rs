@@ -13,16 +13,16 @@ use serde::Serialize;
 
 /// Iterations of the document's loops.
 const N: u64 = 4096;
-/// The value of a size while another varies.
+/// The bytes read or written while another size varies.
 const MIDDLE: u64 = 1024;
 const MIDDLE_COMP: u64 = 1 << 60;
-/// Bytes that the threads of a loop write to, each to its own.
+/// The most bytes that all threads write, each to its own.
 const MOST_WRITTEN: u64 = 1 << 30;
-/// Bytes that a loop reads or writes: a minute's.
+/// The most bytes that a loop reads or writes. This takes about a minute.
 const LONGEST_LOOP: u64 = 1 << 36;
 
 manycore_programs::by_name! {
-    /// The varying size of a table of the document.
+    /// The size that varies in a table of the document.
     pub(super) enum Dimension: "unknown size", "expected some of" {
         Read = "unit_read",
         Write = "unit_write",
@@ -53,7 +53,7 @@ impl ModelsConfig {
             [threads] => Some(threads.get()),
             _ => {
                 return Err(bad_input(
-                    "--threads: all loops of this study have the same number; expected one number",
+                    "--threads: all loops of this study have the same thread count; expected one number",
                 ));
             }
         };
@@ -120,7 +120,7 @@ impl ModelsConfig {
         Ok(config)
     }
 
-    /// The values of one table, the least first.
+    /// The values of one table, in ascending order.
     pub(super) fn values(&self, dimension: Dimension) -> Vec<u64> {
         let mut values = match dimension {
             Dimension::Read | Dimension::Write => self.sizes.clone(),
@@ -130,7 +130,7 @@ impl ModelsConfig {
         values
     }
 
-    /// The loop where `dimension` has this value.
+    /// The loop with this value of `dimension` and middle values of the other sizes.
     pub(super) fn at(&self, dimension: Dimension, value: u64) -> Configuration {
         let or = |of: Dimension, middle: u64| if of == dimension { value } else { middle };
         Configuration {
@@ -152,7 +152,7 @@ impl ModelsConfig {
         }
     }
 
-    /// Every loop, each once: the middle stands in all three tables.
+    /// Every loop once. The loop of middle values is in all three tables.
     pub(super) fn loops(&self) -> Vec<Configuration> {
         let mut loops = Vec::new();
         for dimension in Dimension::ALL {
@@ -166,7 +166,6 @@ impl ModelsConfig {
         loops
     }
 
-    /// All that is measured.
     pub(super) fn cases(&self) -> Vec<ModelCase> {
         let of = |at: Configuration| {
             let policies = self.policies.iter();
@@ -176,14 +175,14 @@ impl ModelsConfig {
     }
 }
 
-/// The policies that `--only` leaves.
+/// The policies that `--only` names, else all.
 fn policies(
     only: &[String],
     chip: Option<&DocumentChip>,
     threads: usize,
 ) -> anyhow::Result<Vec<ModelPolicy>> {
     let all = ModelPolicy::ALL.into_iter();
-    // The document's caller is one more than its threads: it needs a hardware thread of its own.
+    // In the document's pool the caller needs a hardware thread of its own.
     let room = chip.is_some_and(|chip| threads < chip.hardware_threads());
     let possible: Vec<ModelPolicy> = all
         .filter(|&policy| policy != ModelPolicy::Document || room)

@@ -1,4 +1,4 @@
-//! The figure: latency against what varies, a panel a table of the document.
+//! The figure: latency against the varying size, a panel for each table of the document.
 
 use super::config::Dimension;
 use super::policy::ModelPolicy;
@@ -11,8 +11,8 @@ pub(super) fn figure(results: &ModelResults<'_>) -> Figure {
         part: String::new(),
         message: sentence(&results.compared()).text,
         note: format!(
-            "Latency of one loop on {} threads, by who picks how many iterations a thread takes \
-             at a time ({})",
+            "Latency of one loop on {} threads, by the policy that picks how many iterations a \
+             thread takes at a time ({})",
             results.config.threads,
             results.config.setup.place()
         ),
@@ -76,13 +76,13 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let ratio = best.and_then(|best| compared.mean_ratio(default, best.1));
     let text = match (told_nothing, best, ratio) {
         (Some(told_nothing), Some((best, policy)), Some(ratio)) => format!(
-            "Without a model, the default (adaptive) takes {told_nothing:.2} times the best \
-             latency of each loop, in the mean; the best model, {policy}, {best:.2}; adaptive over it: {}{}",
+            "In the mean, the default (adaptive), which has no model, takes {told_nothing:.2} times the best \
+             latency of each loop; the best model, {policy}, takes {best:.2} times; adaptive against {policy}: {}{}",
             difference(ratio),
             compared.ground()
         ),
         (Some(mean), ..) | (None, Some((mean, _)), _) => {
-            format!("{mean:.2} times the best latency of each loop, in the mean")
+            format!("In the mean, {mean:.2} times the best latency of each loop")
         }
         (None, None, _) => "No loop was measured".into(),
     };

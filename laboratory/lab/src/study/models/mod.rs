@@ -1,5 +1,5 @@
-//! The models of the block size as policies of one loop, beside the document's comparison of its
-//! own model with Taskflow (Shuai 2021, section "Related work and comparison").
+//! Runs loops with the block of each cost model. The study also shows how R. Shuai's paper (2021; "the document" in
+//! this folder) compares its model with Taskflow (section "Related work and comparison").
 
 mod case;
 mod config;
@@ -19,10 +19,9 @@ use config::ModelsConfig;
 use results::ModelResults;
 use rows::ModelRow;
 
-/// The study `models`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "models",
-    question: "what a loop takes with the block that each cost model picks",
+    question: "how long a loop takes with the block that each cost model picks",
     home: "native",
     keys: KEYS,
     text: TEXT,
@@ -32,12 +31,11 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: ModelsConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "n" [1, 1 << 24]
         "iterations of the loop [4096, the document's]",
     "sizes" [1, 1 << 20]
-        "bytes read, and written, by an iteration while the other stays 1024, a list [2^6, 2^10, \
+        "bytes that an iteration reads (or writes) while it writes (or reads) 1024, a list [2^6, 2^10, \
          2^12; --full: 2^6, 2^8 .. 2^16]",
     .. RUNS, SECONDS, PIN
 ];
@@ -45,33 +43,32 @@ const KEYS: &[Key] = keys![
 const TEXT: Text = Text {
     title: "Cost models",
     lead: "How many iterations of a parallel loop should a thread take at a time? A cost model computes \
-     it from what the machine charges and what the loop does. Here several models, and adaptive, \
-     manycore's default, which gets no prices, run the same loops. The loops and the published \
-     model are those of a paper by R. Shuai (2021), which is called the document below.",
+     this number from the machine's prices and the loop's work. Here several models run the same loops, \
+     and so does adaptive, manycore's default, which gets no prices. The loops and the published model \
+     are those of a paper by R. Shuai (2021), called the document below.",
     how: &[
-        "Loops of the document's unit task. published: the document's formula; \
-         refitted: its form, fitted anew to the document's table of preferred blocks; ours: the \
-         balance of prices that `manycore machine` measures, times a power of an iteration's bytes; \
-         prices-alone: our pool's `fixed-block`, which gets those prices and times the \
-         iterations itself; adaptive: the default, which gets no prices; document: the document's \
-         own pool with its formula, simulated only. Natively each run is the median of five loops, \
-         after one for warmth, in a pool of its own. Each simulated loop runs by itself: until two in \
-         a row are not 5% faster than all before (the pool starts its threads meanwhile), then nine \
-         times, whose median counts.",
-        "\"taskflow-rule\" is the rule that the document ascribes to the library Taskflow, in our pool: a \
-     claim by one of T threads takes 1/2T of what is left, and one iteration when less than 4T are. On \
-     simulated machines two hardware threads of a core do not slow each other.",
-        "Columns that are called printed are the document's own: Taskflow, and the \
-     document's pool with the document's formula, read as nanoseconds. The document compares two \
-     runtimes there, not two rules: Taskflow's library has another pool, which is not built here. Two \
-     latencies that it prints of the Threadripper 3970X are slips: 34500 ns for 1024 additions is a \
-     tenth of its neighbours, and 5496700 ns for 1024^5 is ten times its neighbours.",
+        "All loops run the document's unit task. The policies are: published, the document's formula; \
+         refitted, a formula of the same form, fitted to the document's table of preferred blocks; ours, \
+         the balance of the prices that `manycore machine` measures, times a power of an iteration's bytes; \
+         prices-alone, manycore's `fixed-block`, which gets those prices and measures the time of an \
+         iteration itself; adaptive, the default, which gets no prices; document, the document's formula in \
+         the document's own pool (simulated only). Natively each run has a pool of its own. It runs one \
+         loop to warm up, and then five, whose median counts. Each simulation runs one loop under one \
+         policy: until two runs in a row are not 5% faster than all before, while the pool starts its \
+         threads; and then nine times, whose median counts.",
+        "\"taskflow-rule\" is the rule that the document ascribes to the library Taskflow, run in manycore's \
+     pool: a claim by one of T threads takes 1/(2T) of the remaining iterations, or one if fewer than 4T \
+     remain. On simulated machines two hardware threads of a core do not slow each other.",
+        "The columns \"printed\" are the document's latencies, read as nanoseconds: of Taskflow, and of the \
+     document's pool with its formula. They compare two runtimes, not two rules: Taskflow has a pool of \
+     its own, which is not built here. Two latencies of the Threadripper 3970X are misprints: 34500 ns for \
+     1024 additions is a tenth of its neighbours, and 5496700 ns for 1024^5 is ten times its neighbours.",
     ],
 };
 
-/// Under the figure.
+/// The figure's caption.
 const FIGURE: &str = "Latency of one loop of unit tasks under each policy: medians, with bars from the 10th \
-     to the 90th percentile where there are several runs. A policy picks how many iterations a \
+     to the 90th percentile if there are several runs. A policy picks how many iterations a \
      thread takes at a time.";
 
 impl Trials for ModelsConfig {

@@ -1,4 +1,4 @@
-//! The models as policies: what picks the blocks.
+//! The models as policies of a loop.
 
 use crate::model::Choices;
 use crate::study::block_size::LoopPolicy;
@@ -6,17 +6,17 @@ use manycore_programs::partition::{Block, Partitioner};
 use std::num::NonZeroUsize;
 
 manycore_programs::by_name! {
-    /// A model as a policy of the loop.
+    /// A way to pick the blocks of a loop.
     pub(super) enum ModelPolicy: "unknown policy", "expected some of" {
         /// The document's formula, in the document's pool; simulated only.
         Document = "document",
-        /// The document's formula, in our pool, as all that follow.
+        /// The document's formula, in manycore's pool like all below.
         Published = "published",
-        /// Its form, fitted anew to its own table.
+        /// The formula's form, fitted to the document's table of preferred blocks.
         Refitted = "refitted",
         /// The balance of measured prices, times a power of an iteration's bytes.
         Ours = "ours",
-        /// `fixed-block` without a size, from the prices; it times the iterations.
+        /// `fixed-block` without a size, with prices. It measures an iteration's time.
         PricesAlone = "prices-alone",
         /// The rule that the document ascribes to Taskflow.
         TaskflowRule = "taskflow-rule",
@@ -26,7 +26,7 @@ manycore_programs::by_name! {
 }
 
 impl ModelPolicy {
-    /// Its given block, if it has one.
+    /// The block that a model picks before the loop.
     pub(super) fn block(self, choices: &Choices) -> Option<usize> {
         match self {
             Self::Document | Self::Published => Some(choices.published),
@@ -36,7 +36,6 @@ impl ModelPolicy {
         }
     }
 
-    /// How the loop is run.
     pub(super) fn of_loop(self, choices: &Choices) -> LoopPolicy {
         let block = self.block(choices).and_then(NonZeroUsize::new);
         match (self, block) {

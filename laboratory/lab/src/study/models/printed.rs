@@ -15,8 +15,7 @@ impl Printed {
         model::printed_comparisons().map(Self)
     }
 
-    /// The row of a loop in the table for `dimension`. The middle is in all three tables, measured
-    /// anew each time.
+    /// A loop's row in the table for `dimension`. The middle loop has a row in each table, with different latencies.
     pub(super) fn of(
         &self,
         dimension: Dimension,

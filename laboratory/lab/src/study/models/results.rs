@@ -1,4 +1,4 @@
-//! The measurements, in medians, and the document's numbers.
+//! The measurements and their medians, and the document's numbers.
 
 use super::case::ModelCase;
 use super::config::ModelsConfig;
@@ -9,7 +9,6 @@ use crate::model::{Configuration, ModelError};
 use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 
-/// The study's numbers, to be asked.
 pub(super) struct ModelResults<'a> {
     pub(super) config: &'a ModelsConfig,
     pub(super) of: Results<'a, ModelsConfig>,
@@ -29,17 +28,16 @@ impl<'a> ModelResults<'a> {
         self.of.of(&self.config.case(at.clone(), policy))
     }
 
-    /// A policy's latency in ns.
     pub(super) fn latency(&self, at: &Configuration, policy: ModelPolicy) -> Option<Spread> {
         Some(self.runs(at, policy)?.spread(|run| run.latency_ns))
     }
 
-    /// The block that a model picked beforehand.
+    /// The block that a model picks before the loop.
     pub(super) fn block(&self, at: &Configuration, policy: ModelPolicy) -> Option<usize> {
         self.runs(at, policy)?.outcomes.first()?.block
     }
 
-    /// The latencies of our pool's policies in all loops.
+    /// The latencies in manycore's pool.
     pub(super) fn compared(&self) -> Compared {
         let setup = &self.config.setup;
         let mut compared = Compared::new(String::new(), setup.unit(), !setup.machines.is_host());
@@ -53,19 +51,19 @@ impl<'a> ModelResults<'a> {
         compared
     }
 
-    /// The policies of our pool; the document's is another pool.
+    /// All except [`ModelPolicy::Document`], which has another pool.
     pub(super) fn ours(&self) -> impl Iterator<Item = ModelPolicy> + Clone {
         let all = self.config.policies.iter().copied();
         all.filter(|&policy| policy != ModelPolicy::Document)
     }
 
-    /// The least latency of our pool's policies in a loop.
+    /// The least latency in manycore's pool.
     pub(super) fn best(&self, at: &Configuration) -> Option<f64> {
         let all = self.ours().filter_map(|policy| self.latency(at, policy));
         all.map(|spread| spread.median).reduce(f64::min)
     }
 
-    /// A policy's latency over the best policy's in each loop.
+    /// For each loop, a policy's latency over the best policy's.
     pub(super) fn ratios(&self, policy: ModelPolicy) -> Vec<f64> {
         let loops = self.config.loops();
         let ratio = |at: &Configuration| Some(self.latency(at, policy)?.median / self.best(at)?);
@@ -73,7 +71,7 @@ impl<'a> ModelResults<'a> {
     }
 }
 
-/// Mean, median and the most of ratios.
+/// The geometric mean, the median and the largest of `ratios`.
 pub(super) fn middle(ratios: &[f64]) -> Option<[f64; 3]> {
     let most = ratios.iter().copied().reduce(f64::max)?;
     Some([

@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `models.csv`.
 
 use super::case::ModelCase;
 use super::policy::ModelPolicy;
@@ -7,7 +7,7 @@ use crate::report::csv::columns;
 use crate::study::trial::{Runs, Setup};
 
 columns! {
-    /// A policy in a loop: a line of `models.csv`. Latencies are in nanoseconds.
+    /// A policy in a loop, with latencies in ns.
     pub(super) ModelRow(setup: &Setup, runs: &Runs<ModelCase>, latency: Spread) {
         world: &'static str = setup.world,
         machine: String = setup.machine.clone(),
@@ -18,7 +18,7 @@ columns! {
         unit_comp: u64 = runs.trial.at.unit_comp,
         n: usize = runs.trial.at.n,
         policy: ModelPolicy = runs.trial.policy,
-        /// Empty where the policy picks blocks while the loop runs.
+        /// Empty if the policy picks blocks while the loop runs.
         block_size: Option<usize> = runs.outcomes.first().and_then(|run| run.block),
         latency_ns: f64 = latency.median.round(),
         latency_p10_ns: f64 = latency.p10.round(),

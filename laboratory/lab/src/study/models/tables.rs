@@ -1,11 +1,11 @@
-//! The numbers as tables.
+//! The tables: latencies, and their means.
 
 use super::config::Dimension;
 use super::results::{ModelResults, middle};
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
 
-/// A table for each that the document has of a machine: what varies, and what each policy takes.
+/// A table of latencies for each table of the document.
 pub(super) fn latencies(results: &ModelResults<'_>) -> Vec<Table> {
     let table = |dimension| latency_table(results, dimension);
     Dimension::ALL.map(table).into()
@@ -51,8 +51,8 @@ fn latency_table(results: &ModelResults<'_>, dimension: Dimension) -> Table {
     };
     Table {
         caption: format!(
-            "Latency in us, and the block in parentheses where it is picked beforehand: {}, {} \
-             threads, {} varies",
+            "Latency in us, with the block in parentheses if it is picked before the loop runs: {}, \
+             {} threads, {} varies",
             config.setup.place(),
             config.threads,
             dimension.name()
@@ -79,7 +79,6 @@ fn us(ns: f64) -> String {
     }
 }
 
-/// The cost of each policy over the best of our pool's.
 pub(super) fn means(results: &ModelResults<'_>) -> Table {
     let row = |&policy| {
         let ratios = results.ratios(policy);
@@ -94,7 +93,8 @@ pub(super) fn means(results: &ModelResults<'_>) -> Table {
         head.into_iter().chain(numbers.map(Cell::new)).collect()
     };
     Table {
-        caption: "Latency over that of the best policy of our pool in the same loop".into(),
+        caption: "Latency divided by that of the best policy of manycore's pool in the same loop"
+            .into(),
         header: ["policy", "loops", "geometric mean", "median", "worst"]
             .map(String::from)
             .to_vec(),

@@ -1,4 +1,4 @@
-//! The activities of the cores over the whole time: the poster's figure 2.
+//! The time of the cores by activity, as in the poster's figure 2.
 
 use manycore_chip::{Activity, Breakdown};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// The names of its parts, in the poster's order.
+    /// The names of the parts, in the poster's order.
     pub(super) const PARTS: [&'static str; 4] = ["user", "system", "idle", "I/O"];
 
     /// The account of simulated cores, which have no devices.
@@ -36,7 +36,6 @@ impl Account {
         account
     }
 
-    /// The account since `before`.
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
             user: self.user - before.user,
@@ -52,7 +51,7 @@ impl Account {
         self.io += ns;
     }
 
-    /// This account `times` times, plus `more`.
+    /// This account multiplied by `times`, plus `more`.
     pub(super) fn times_plus(&self, times: f64, more: &Self) -> Self {
         Self {
             user: times * self.user + more.user,
@@ -62,7 +61,7 @@ impl Account {
         }
     }
 
-    /// In the poster's order.
+    /// The parts, in the poster's order.
     pub(super) fn parts(&self) -> [f64; 4] {
         [self.user, self.system, self.idle, self.io]
     }

@@ -1,10 +1,10 @@
-//! The poster's programs, and what it says of them.
+//! The poster's programs, and what the poster says about them.
 
 use manycore_platform::Platform;
 use manycore_programs::spmd::{Class, Declaration, Npb, Program, barnes, canneal};
 
 manycore_programs::by_name! {
-    /// A program of the poster's five.
+    /// The poster's five programs.
     pub(super) enum Benchmark: "unknown benchmark", "expected some of" {
         Barnes = "barnes",
         Bt = "bt",
@@ -32,7 +32,7 @@ impl Benchmark {
         }
     }
 
-    /// The program on that dataset.
+    /// The program on the small dataset.
     pub(super) fn program<P: Platform>(self) -> Box<dyn Program> {
         match self {
             Self::Barnes => Box::new(barnes::Barnes::<P>::new(
@@ -45,7 +45,7 @@ impl Benchmark {
         }
     }
 
-    /// Its declaration for the poster's dataset.
+    /// The program's declaration for the poster's dataset.
     pub(super) fn declaration(self) -> Box<dyn Declaration> {
         match self {
             Self::Barnes => Box::new(barnes::BarnesPhases::of(barnes::BarnesInput::Native)),
@@ -68,7 +68,7 @@ impl Benchmark {
         ms * 1e6
     }
 
-    /// The poster's word for it by that.
+    /// The poster's word for this interval.
     pub(super) fn grain(self) -> &'static str {
         match self {
             Self::Canneal | Self::Cg => "fine",

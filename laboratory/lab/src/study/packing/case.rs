@@ -19,24 +19,23 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// From a time on, a number of cores.
+/// The number of cores from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// From the program's begin.
+    /// The time since the program's begin.
     pub(super) at_ns: u64,
     pub(super) cores: usize,
 }
 
-/// All that decides it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingCase {
     pub(super) load: Load,
-    /// The number of threads at the program's start.
+    /// Threads at the program's start.
     pub(super) threads: usize,
     pub(super) mode: Mode,
-    /// At which barrier the threads meet.
+    /// The barrier at which the threads meet.
     pub(super) barrier: String,
-    /// At least one; the first at once.
+    /// At least one turn. The first is at 0.
     pub(super) turns: Vec<Turn>,
     /// How often a run that is steady is doubled again.
     pub(super) doublings: u32,
@@ -44,21 +43,21 @@ pub(super) struct PackingCase {
     pub(super) settings: Vec<String>,
 }
 
-/// The result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PackingSample {
     /// The time of the counted part.
     pub(super) time_ns: f64,
     /// Barriers that a rank passed in this time.
     pub(super) barriers: usize,
-    /// Barriers before that, which do not count, and their time: 0 if the first of them is the
-    /// program's begin.
+    /// Barriers of the steps before the counted part, and the time and account of these steps. Time and account are 0
+    /// in a run of fixed length.
     pub(super) skipped: usize,
     pub(super) settling_ns: f64,
     pub(super) settling: Account,
-    /// Half of the 95% interval of a step's mean time, over it; none if it was not asked for.
+    /// Half of the 95% interval of a step's mean time, over the mean. `None` if the run had a fixed length or reached
+    /// the program's end.
     pub(super) margin: Option<f64>,
-    /// When, from the first on, if the cores change meanwhile.
+    /// If the cores change: the time of each counted barrier since the first.
     pub(super) passed_ns: Vec<f64>,
     pub(super) account: Account,
     /// The time before the first step.
@@ -74,14 +73,14 @@ impl PackingSample {
         self.time_ns / self.barriers as f64
     }
 
-    /// Whether it was asked for, and is not.
+    /// Whether the run became too long without being steady.
     pub(super) fn is_unsteady(&self) -> bool {
         self.margin.is_some_and(|margin| margin > STEADY)
     }
 }
 
 impl PackingCase {
-    /// The numbers of cores, one after the other.
+    /// The numbers of cores of the turns, in order.
     pub(super) fn cores(&self) -> Vec<String> {
         let turns = self.turns.iter();
         turns.map(|turn| turn.cores.to_string()).collect()
@@ -91,7 +90,7 @@ impl PackingCase {
         self.turns.iter().map(|turn| turn.cores).max().unwrap_or(1)
     }
 
-    /// The program, for a machine with cores that do `per_ns` work in a nanosecond.
+    /// Prepares the program for cores that do `per_ns` work in a nanosecond.
     fn prepare<W: PackingWorld>(&self, per_ns: f64, bandwidth: Bandwidth) -> Prepared<W> {
         let intervals = |work: &[f64], mean_ns: f64, intervals| {
             let (extent, horizon) = self.extent::<W>(mean_ns, intervals, UntilSteady::endless);
@@ -158,20 +157,21 @@ impl PackingCase {
         }
     }
 
-    /// The length of a program with steps of about `step_ns`, if `counted` of them are to count.
+    /// Returns which part of a run counts, and when the run ends. Its steps take about `step_ns`, and at least
+    /// `counted` of them count.
     ///
-    /// Without noise, until it is `steady`. Noise of a host would prevent that. There, threads are
-    /// given some time to be spread, and then the steps are run; the spread of the rounds shows the
-    /// quality. If the cores change, everything counts from the beginning.
+    /// Without noise, the run ends when it is `steady`. Noise of a host would prevent that, so there the run has a
+    /// fixed length: first some time in which the system spreads the threads, then the counted steps. The spread over
+    /// rounds shows the precision. If the cores change, everything counts from the beginning.
     fn extent<W: PackingWorld>(
         &self,
         step_ns: f64,
         counted: usize,
         steady: impl Fn(usize) -> UntilSteady,
     ) -> (Extent, Arc<Horizon>) {
-        // A runtime that learns what ranks have to do has seen it once.
+        // A runtime that learns what ranks have to do has seen a step by then.
         const FEWEST: usize = 2;
-        // In very short intervals it goes on learning for longer.
+        // If intervals are very short, it learns for this long.
         const LEARNED_NS: f64 = 5e6;
         let steps = |ns: f64| (ns / step_ns).ceil() as usize;
         if self.turns.len() > 1 {
@@ -180,7 +180,7 @@ impl PackingCase {
             let skipped = steps(W::SETTLED_NS).max(FEWEST);
             (Extent::Rest { skipped }, Horizon::after(skipped + counted))
         } else {
-            // Threads that the system may move take their time to settle.
+            // The system takes some time to move threads to their final cores.
             let settled = match self.mode {
                 Mode::Tp => steps(W::SETTLED_NS),
                 _ => steps(LEARNED_NS),
@@ -191,7 +191,7 @@ impl PackingCase {
         }
     }
 
-    /// Barriers of all steps of the program, if it is known.
+    /// Barriers of all steps of the program, if known.
     pub(super) fn program_barriers(&self) -> Option<usize> {
         match self.load {
             Load::Declared { benchmark, .. } => {
@@ -225,8 +225,7 @@ impl PackingCase {
             account: notes.account,
             prelude_ns: prelude as f64 / per_ns,
             prelude: before,
-            // A copy: what was allocated in a simulated machine's memory keeps all of
-            // that.
+            // A copy: the original would keep all of the simulated machine's memory.
             answer: ran.answer.as_str().to_owned(),
         }
     }
@@ -257,7 +256,7 @@ impl Trial for PackingCase {
 
     fn run_here(&self, topology: &Topology, _: bool) -> anyhow::Result<PackingSample> {
         let cpus = &topology.compact_order()[..self.most_cores()];
-        // There are no declared programs here.
+        // Only declared programs need the bandwidth, and they do not run here.
         let ready = self.prepare::<Native>(Native::per_ns(1.0), Bandwidth::unknown());
         let ran = run::<Native>(self, ready, cpus)?;
         Ok(self.outcome(&ran, Native::ticks_per_ns()))

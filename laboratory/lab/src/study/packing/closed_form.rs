@@ -1,25 +1,25 @@
 //! The time of an interval between two barriers for T equal ranks on C cores, in units of one
 //! rank's computation.
 
-/// No schedule is faster: each rank by itself, and all of them on all cores (McNaughton 1959). For
-/// ranks with a mean of 1 and a longest of `longest`.
+/// The least time of any schedule (McNaughton 1959) for ranks of mean 1: that of the longest rank or, if longer, that
+/// of all ranks spread evenly over all cores.
 pub(super) fn ideal(threads: usize, cores: usize, longest: f64) -> f64 {
     longest.max(threads as f64 / cores as f64)
 }
 
-/// Each thread stays on its core, and the fullest core has the most. This also holds for unbound
-/// threads when an interval is shorter than the system's slice: a thread then runs to the barrier,
-/// and the thread behind it waits as long on any core.
+/// The time if each thread stays on its core: that of the fullest core. This also holds for unbound threads if an
+/// interval is shorter than the system's slice. A thread then runs to the barrier, and the thread behind it waits
+/// equally long on any core.
 pub(super) fn pinned(threads: usize, cores: usize) -> f64 {
     threads.div_ceil(cores) as f64
 }
 
-/// The system shares each core fairly, in slices far shorter than the interval. A core that runs
-/// out of threads takes a thread that waits elsewhere.
+/// The time if the system shares each core fairly, in slices far shorter than the interval. A core that runs out of
+/// threads takes a waiting thread from another core.
 ///
-/// With T = kC + r threads, r cores have k + 1. When the others are through, after k, each
-/// thread of the r crowded cores has had k/(k + 1) of its work; r(k + 1) threads with
-/// 1/(k + 1) left then start over on C cores, spread evenly.
+/// With T = kC + r threads, r crowded cores have k + 1 threads each, and the other cores have k. The other cores end
+/// at time k. Each thread of the crowded cores has then done k/(k + 1) of its work. These r(k + 1) threads, with
+/// 1/(k + 1) of their work left, are now spread evenly over all C cores, and the same holds again.
 pub(super) fn fair(threads: usize, cores: usize) -> f64 {
     let (each, crowded) = (threads / cores, threads % cores);
     match (crowded, each) {
@@ -36,8 +36,8 @@ pub(super) fn fair(threads: usize, cores: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// As a simulation of fluid sharing has it: all threads that share a core run at the
-    /// same speed, and an idle core takes a waiting thread at once.
+    /// The same time by simulation: threads of a core run at the same speed, and an idle core takes a waiting thread at
+    /// once.
     fn fluid(threads: usize, cores: usize) -> f64 {
         let mut queues = vec![Vec::new(); cores];
         for thread in 0..threads {
@@ -71,9 +71,8 @@ mod tests {
     }
 
     #[test]
-    fn fair_sharing_is_what_fluid_threads_do() {
-        // With more than two threads a core, idle cores that take one each do not spread
-        // what is left quite evenly, as the formula has it.
+    fn fair_sharing_agrees_with_a_simulation() {
+        // With more than two threads a core the formula is not exact: idle cores take one thread each.
         for cores in 1..=16 {
             for threads in 1..2 * cores {
                 let (formula, simulated) = (fair(threads, cores), fluid(threads, cores));

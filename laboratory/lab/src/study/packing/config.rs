@@ -14,12 +14,12 @@ use manycore::topology::Topology;
 use manycore_programs::barrier::barriers;
 use serde::Serialize;
 
-/// The poster's.
+/// Threads of the poster's programs.
 const THREADS: usize = 16;
-/// As far as two cores show anything: with and without a rest, and many.
+/// Numbers of threads that differ on two cores: few and many, even and odd.
 const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
 
-/// Barriers of a run, quick and full.
+/// Barriers of a run, without and with `--full`.
 const INTERVALS: [usize; 2] = [12, 50];
 /// The intervals of a sweep, in us.
 const SWEEP: [&[u64]; 2] = [
@@ -29,15 +29,15 @@ const SWEEP: [&[u64]; 2] = [
         10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000,
     ],
 ];
-/// Natively: what neighbours on a shared host leave undisturbed.
+/// The native intervals, which neighbours on a shared host leave undisturbed.
 const NATIVE_SWEEP: [&[u64]; 2] = [&[50, 300], &[20, 50, 100, 300, 1_000, 6_000]];
 const SKEW: u32 = 20;
-/// Natively a run lasts some ms.
+/// The length of a native run.
 const NATIVE_RUN_US: u64 = 20_000;
 
-/// How many cores the program of the timeline has, one after the other, in shares of all.
+/// The timeline's numbers of cores, one after the other.
 const COURSE: [usize; 5] = [16, 15, 7, 12, 16];
-/// The duration of each.
+/// The time with each number of cores.
 const TURN_NS: u64 = 1_000_000_000;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -122,7 +122,6 @@ impl PackingConfig {
         Ok(config)
     }
 
-    /// A program on `cores` cores all the time.
     pub(super) fn case(&self, load: Load, threads: usize, cores: usize, mode: Mode) -> PackingCase {
         PackingCase {
             load,
@@ -135,14 +134,13 @@ impl PackingConfig {
         }
     }
 
-    /// The poster's programs.
     pub(super) fn programs(&self, kind: Kind) -> Vec<Load> {
         let load = |&benchmark: &Benchmark| kind.load(benchmark, self.intervals);
         self.benchmarks.iter().map(load).collect()
     }
 
-    /// On how many cores programs run. To run a real one on a simulated machine takes
-    /// seconds.
+    /// The numbers of cores on which programs run. A real program takes seconds on a simulated machine, so it runs on
+    /// only one number.
     pub(super) fn cores_of(&self, kind: Kind, threads: usize) -> Vec<usize> {
         match (kind, self.setup.machines.is_host()) {
             (Kind::Real, false) => vec![self.swept_cores(threads)],
@@ -153,7 +151,7 @@ impl PackingConfig {
         }
     }
 
-    /// Intervals of all lengths, of equal and of unequal ranks.
+    /// Intervals of all lengths, with equal and with unequal ranks.
     pub(super) fn swept(&self) -> Vec<Load> {
         let mut loads = Vec::new();
         for skew in [0, self.skew] {
@@ -169,8 +167,8 @@ impl PackingConfig {
         loads
     }
 
-    /// The programs of the timeline, a coarse and a fine one, each long enough for all turns
-    /// if no core were ever idle.
+    /// The timeline's programs: one with long, one with short intervals. They last for all turns even if no core is
+    /// ever idle.
     pub(super) fn timed(&self) -> Vec<Load> {
         let timed = |&benchmark: &Benchmark| {
             let cores: usize = COURSE.iter().sum();
@@ -190,7 +188,7 @@ impl PackingConfig {
         }
     }
 
-    /// Whether the machine has the poster's cores, and the programs its threads.
+    /// Whether the study has the timeline's numbers of cores and threads.
     fn has_course(&self) -> bool {
         let enough = self
             .setup
@@ -199,7 +197,6 @@ impl PackingConfig {
         enough && self.threads.contains(&THREADS) && self.cores.contains(&THREADS)
     }
 
-    /// A program on changing cores.
     pub(super) fn course(&self, load: Load, mode: Mode) -> PackingCase {
         let turn = |(at, &cores): (usize, &usize)| Turn {
             at_ns: at as u64 * TURN_NS,
@@ -211,8 +208,7 @@ impl PackingConfig {
         }
     }
 
-    /// How sensitive packing is to the operating system's settings, as far as a
-    /// machine can have others.
+    /// Other settings of the operating system, to show how sensitive packing is to them.
     pub(super) fn variations(&self) -> Vec<Variation> {
         let Some(chip) = self.setup.chip() else {
             return Vec::new();
@@ -230,7 +226,6 @@ impl PackingConfig {
         all
     }
 
-    /// A program under such a setting.
     pub(super) fn varied(
         &self,
         load: Load,
@@ -244,14 +239,13 @@ impl PackingConfig {
         }
     }
 
-    /// Cores of the sweep: one fewer than threads, as the poster's figure 2, or all that
-    /// there are.
+    /// The most cores that are fewer than the threads, as in the poster's figure 2. If there are none, the fewest.
     pub(super) fn swept_cores(&self, threads: usize) -> usize {
         let few = self.cores.iter().filter(|&&cores| cores < threads);
         few.max().or(self.cores.first()).copied().unwrap_or(1)
     }
 
-    /// The cases that the study's sentence compares: the first programs, in all modes.
+    /// What the study's sentence compares: the programs of the first kind, in all modes.
     pub(super) fn compared_cases(&self) -> Vec<PackingCase> {
         let (Some(&threads), Some(&kind)) = (self.threads.first(), self.kinds.first()) else {
             return Vec::new();
@@ -265,7 +259,6 @@ impl PackingConfig {
         programs.flat_map(modes).collect()
     }
 
-    /// All that is measured.
     pub(super) fn cases(&self) -> Vec<PackingCase> {
         let mut cases = Vec::new();
         for &threads in &self.threads {
@@ -298,7 +291,6 @@ impl PackingConfig {
     }
 }
 
-/// Refuses what only a simulated machine can do.
 fn no_declared(kinds: Vec<Kind>, native: bool) -> anyhow::Result<Vec<Kind>> {
     match native && kinds.contains(&Kind::Declared) {
         true => Err(bad_input(
@@ -309,7 +301,7 @@ fn no_declared(kinds: Vec<Kind>, native: bool) -> anyhow::Result<Vec<Kind>> {
     }
 }
 
-/// The core counts asked for, or all.
+/// The requested numbers of cores, else 1 to `all`.
 pub(super) fn cores(request: &Request, most: usize, all: usize) -> anyhow::Result<Vec<usize>> {
     let mut counts: Vec<usize> = request.cores.iter().map(|count| count.get()).collect();
     if let Some(wrong) = counts.iter().find(|&&cores| cores > most) {
@@ -325,7 +317,7 @@ pub(super) fn cores(request: &Request, most: usize, all: usize) -> anyhow::Resul
     Ok(counts)
 }
 
-/// The modes asked for, or all; thread reduction is what they are compared with.
+/// The requested modes, else all. All are compared with thread reduction, which is always added.
 fn modes(only: &[String]) -> anyhow::Result<Vec<Mode>> {
     if only.is_empty() {
         return Ok(Mode::ALL.to_vec());
@@ -342,7 +334,7 @@ fn modes(only: &[String]) -> anyhow::Result<Vec<Mode>> {
     Ok(modes)
 }
 
-/// A barrier's name.
+/// The name of a barrier, by default `futex`.
 fn barrier(name: Option<&str>) -> anyhow::Result<String> {
     let name = name.unwrap_or("futex");
     match barriers().contains(&name) {

@@ -1,4 +1,4 @@
-//! A declared program, which is not run: its phases take their declared time.
+//! A declared program. It is not executed; its phases take their declared time.
 
 use super::extent::Horizon;
 use super::memory::Memory;
@@ -9,40 +9,39 @@ use manycore_programs::spmd::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Grains that a phase is divided into at most: a simulation pays for each. A number
-/// that nearly all counts of ranks up to 16 divide (11 and 13 are 0.2% from it).
+/// The most grains of a phase, since a simulation pays for each. All numbers of ranks up to 16 divide it, except 11 and
+/// 13, which miss by 0.2%.
 const GRAINS: usize = 5040;
 
 /// A phase, and how long its items take.
 struct Timed {
     phase: Phase,
-    /// The work for an item, for equal parts of the items in order. Empty for a phase that says
-    /// what its items cost.
+    /// The work of an item: an entry for each of equal parts of all items. Empty if the phase declares its cost.
     work: Vec<f64>,
-    /// The wait for a device before a grain, and the work after it.
+    /// The wait for a device before each grain, and (`alone`) the work after the wait.
     rest_ns: f64,
     alone: u64,
-    /// How often each grain has been run; tallies that take no simulated time, and natively
-    /// little: neighbours on a line are mostly a rank's own.
+    /// How often each grain ran. Counting takes no simulated time, and little native time, since neighbouring counts
+    /// mostly belong to one rank.
     runs: Vec<AtomicU32>,
 }
 
-/// Such a program.
+/// A declared program.
 pub(super) struct Declared<W: PackingWorld> {
     /// The phases before the first step.
     prelude: Vec<Timed>,
     /// The phases of a step.
     phases: Vec<Timed>,
     horizon: Arc<Horizon>,
-    /// The source of bytes, if there are any.
+    /// The memory, if the program declares bytes.
     memory: Option<Arc<Memory<W>>>,
 }
 
 impl<W: PackingWorld> Declared<W> {
-    /// Phases, up to the horizon, in which rank i has `work[i]`. For another number of ranks the
-    /// sum is divided anew. Grains have at least `least` work.
+    /// Equal phases, in which rank i has the work `work[i]`. Another number of ranks divides the sum anew. A grain has
+    /// at least the work `least`.
     pub(super) fn intervals(work: &[f64], least: f64, horizon: Arc<Horizon>) -> Self {
-        // So that each rank has as many grains, none of them too short.
+        // All ranks have equally many grains, and none is too short.
         let mean = work.iter().sum::<f64>() / work.len() as f64;
         let most = (mean / least).max(1.0) as usize;
         let each = (GRAINS / work.len()).clamp(1, most);
@@ -61,7 +60,7 @@ impl<W: PackingWorld> Declared<W> {
         }
     }
 
-    /// A program up to the horizon. Its bytes come from `memory`, and its file takes `file_ns`.
+    /// The program that `of` declares. Reading its file takes `file_ns`.
     pub(super) fn program(
         of: &dyn Declaration,
         file_ns: f64,
@@ -98,12 +97,12 @@ impl<W: PackingWorld> Declared<W> {
             }
             W::work(timed.alone);
             W::work(timed.of(items.start, items.len(), self.memory.as_deref()));
-            // Relaxed: a number, looked at when all have ended.
+            // Relaxed: only the count matters, and it is read after all ranks have ended.
             timed.runs[items.start / timed.phase.grain].fetch_add(1, Ordering::Relaxed);
         });
     }
 
-    /// How often a grain was run that should have been run so often, if that is something else.
+    /// Returns an error if a grain did not run `expected` times.
     fn wrong(phases: &[Timed], expected: usize) -> Option<WrongAnswer> {
         let runs = phases.iter().flat_map(|timed| &timed.runs);
         let mut runs = runs.map(|runs| runs.load(Ordering::Relaxed) as usize);
@@ -116,8 +115,7 @@ impl<W: PackingWorld> Declared<W> {
     }
 }
 
-/// A program's work before its first step: the work of one thread alone, which is the item of a
-/// phase of its own, and the work of all.
+/// The phases before the first step: one thread's work alone, as one item, and then the work of all.
 pub(super) fn prelude(of: &dyn Declaration) -> Vec<Phase> {
     let alone = Phase {
         name: "preparation",
@@ -140,7 +138,7 @@ impl Timed {
         }
     }
 
-    /// Work for the items of a grain, which are in one part, beside what the phase says.
+    /// A grain's work in addition to the declared instructions. Its items are in one part of `work`.
     fn of<W: PackingWorld>(&self, start: usize, count: usize, memory: Option<&Memory<W>>) -> u64 {
         let item = match memory {
             Some(memory) => self.phase.cost.bytes * memory.work_a_byte(),
@@ -169,7 +167,7 @@ impl<W: PackingWorld> Program for Declared<W> {
         }
     }
 
-    /// That every item was run once, and each of a step as often as there are steps.
+    /// Checks that every item ran once, and every item of a step once in each step.
     fn verify(&self) -> Result<Verified, WrongAnswer> {
         let of_steps = Self::wrong(&self.phases, self.horizon.steps());
         match Self::wrong(&self.prelude, 1).or(of_steps) {

@@ -1,17 +1,18 @@
-//! How long a program runs, and what of its run counts.
+//! How long a program runs, and which part of its run counts.
 
 use crate::measure::steady::{BATCHES, margin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The margin of a step's mean time at which it is steady.
+/// A run is steady if the margin of a step's mean time is at most this.
 pub(super) const STEADY: f64 = 0.005;
 
-/// How often a run may be doubled, and from how many barriers on it is not.
+/// How often a run may be doubled.
 const DOUBLINGS: u32 = 5;
+/// A run is not doubled beyond this number of barriers.
 const MOST_BARRIERS: usize = 50_000;
 
-/// After how many steps a program ends: known before, or decided while it runs.
+/// The number of steps of a program: known before, or decided while it runs.
 #[derive(Debug)]
 pub(super) struct Horizon(AtomicUsize);
 
@@ -21,8 +22,8 @@ impl Horizon {
     }
 
     pub(super) fn steps(&self) -> usize {
-        // Relaxed: whoever decides has not arrived at the barrier of the step that it makes
-        // the last, so all read the same there.
+        // Relaxed: rank 0 decides before it arrives at the barrier of the step that becomes the last. So all ranks read
+        // the same number after that barrier. A rank that reads earlier goes on, whichever number it reads.
         self.0.load(Ordering::Relaxed)
     }
 
@@ -36,19 +37,17 @@ impl Horizon {
 pub(super) enum Extent {
     /// Everything after `skipped` barriers.
     Rest { skipped: usize },
-    /// The second half of a run that is doubled until that half is steady; all of a program that
-    /// ends before.
+    /// The second half of a run that is doubled until this half is steady, or a whole program that ends before.
     Steady(UntilSteady),
 }
 
-/// A run of open length.
 #[derive(Clone, Debug)]
 pub(super) struct UntilSteady {
     /// Barriers before the first step.
     pub(super) prelude: usize,
     /// Barriers of a step.
     phases: usize,
-    /// Steps after which it is looked at first, and those after which it ends, steady or not.
+    /// Steps after which the run is first checked, and after which it ends in any case.
     first: usize,
     most: usize,
     /// How often the run is doubled again once it could end, to check its earlier result.
@@ -84,17 +83,17 @@ impl UntilSteady {
         }
     }
 
-    /// The same, doubled so often again.
+    /// Doubles the run `further` times more.
     pub(super) fn doubled(self, further: u32) -> Self {
         Self { further, ..self }
     }
 
-    /// The barrier at the end of `steps` steps.
+    /// The number of the barrier at the end of `steps` steps.
     fn barrier(&self, steps: usize) -> usize {
         self.prelude + steps * self.phases
     }
 
-    /// Whether this barrier is where a half that counts begins or ends.
+    /// Whether a half that may count begins or ends at this barrier.
     pub(super) fn is_mark(&self, barrier: usize) -> bool {
         let steps = barrier.saturating_sub(self.prelude) / self.phases;
         let mut marks = std::iter::successors(Some(self.first / 2), |mark| Some(mark * 2));
@@ -102,8 +101,8 @@ impl UntilSteady {
         mark.is_some_and(|mark| self.barrier(mark) == barrier)
     }
 
-    /// The half that ends here, if the run may end here: because it is steady, or has become
-    /// too long. Then it ends after the next step, which the other ranks may be in already.
+    /// Checks a run that has passed these barriers. If it is steady or too long, returns its second half and ends it
+    /// after the next step, which other ranks may have begun.
     pub(super) fn look(&self, passed: &[u64]) -> Option<Half> {
         let end = passed.len() - 1;
         let steps = (end - self.prelude) / self.phases;
@@ -121,7 +120,7 @@ impl UntilSteady {
         })
     }
 
-    /// The margin of a step's time in the second half of `steps` steps.
+    /// The margin of a step's mean time in the second half of `steps` steps.
     fn margin(&self, passed: &[u64], steps: usize) -> Option<f64> {
         let half = &passed[self.barrier(steps / 2)..=self.barrier(steps)];
         let marks: Vec<u64> = half.iter().step_by(self.phases).copied().collect();
@@ -133,12 +132,11 @@ impl UntilSteady {
     }
 }
 
-/// The counted part of a run that ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Half {
     /// The barrier at which it begins.
     pub(super) begin: usize,
-    /// The margin of a step's time.
+    /// The margin of a step's mean time.
     pub(super) margin: f64,
 }
 
@@ -146,7 +144,7 @@ pub(super) struct Half {
 mod tests {
     use super::*;
 
-    /// The result of a run with such steps, and the number of steps.
+    /// The half that counts of a run with phases of `step` ticks, and the number of steps.
     fn run(extent: &UntilSteady, step: impl Fn(usize) -> u64) -> (Option<Half>, usize) {
         let mut passed: Vec<u64> = (0..=extent.prelude as u64).collect();
         for at in 0..extent.horizon.steps() {
@@ -172,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_settles_late_is_doubled_until_what_counts_has_settled() {
-        // It settles within the second half of 16 steps, and is settled in the second half of 32.
+    fn a_run_that_settles_late_is_doubled_until_its_second_half_is_steady() {
+        // The run settles within the second half of 16 steps. The second half of 32 steps is steady.
         let half = Half {
             begin: 16,
             margin: 0.0,
@@ -193,7 +191,7 @@ mod tests {
             let extent = UntilSteady::endless(8).doubled(further);
             assert_eq!(run(&extent, late), (Some(half), (32 << further) + 1));
         }
-        // Its length is still bounded, and a program's own end is its end.
+        // The length is still bounded, and a program does not run beyond its own end.
         let (half, steps) = run(&UntilSteady::endless(8).doubled(1), |at| 100 + at as u64);
         assert!(half.is_some());
         assert_eq!(steps, (32 << DOUBLINGS) + 1);

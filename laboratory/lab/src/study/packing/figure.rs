@@ -10,17 +10,18 @@ use crate::report::section::Captioned;
 use crate::study::compared::Compared;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
-const RATIOS: &str = "After the poster's figure 1: the time of thread reduction over that of the mode, on as many \
-     cores; less than 1 is slower. Fair sharing and pinned are closed forms.";
-const BREAKDOWN: &str = "After the poster's figure 2: what the cores did, all of them together, over all that they \
-     did under tp.";
-const TIMELINE: &str = "Barriers passed while the cores change from 16 to 15, 7, 12 and 16 again, one second each; \
-     and when they would be if no core were ever idle.";
-const SWEEP: &str = "The time between two barriers over what a rank computes in it in the mean, against that; \
-     and the closed forms, for equal ranks. Unequal ones compute from 1 - skew to 1 + skew of the mean. \
-     The forms hold for ranks that cannot be divided; elastic divides a rank's loops, and may be below.";
+const RATIOS: &str = "After the poster's figure 1: the time of thread reduction divided by that of the mode, on \
+     equally many cores. Below 1 the mode is slower. Fair sharing and pinned are closed forms.";
+const BREAKDOWN: &str = "After the poster's figure 2: the time of all cores together by activity, over their whole \
+     time under tp.";
+const TIMELINE: &str = "Barriers passed while the program has 16, 15, 7, 12 and again 16 cores, one second each; \
+     \"ideal\" is for cores that are never idle.";
+const SWEEP: &str = "The time between two barriers over the mean computation of a rank between them, against this \
+     computation; for equal ranks also the closed forms. Unequal ranks compute from 1 - skew to 1 + skew \
+     of the mean. The closed forms hold for ranks that cannot be divided; elastic divides a rank's loops, \
+     so it may take less.";
 
-/// All of them, with what stands under each; the study's own first.
+/// All figures with their captions; the study's own first.
 pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {
     let config = results.config;
     let mut ratios = Vec::new();
@@ -43,7 +44,7 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {
         .collect()
 }
 
-/// The poster's figure 1: a panel a program, and a panel of the mean; the modes are lines.
+/// The poster's figure 1: a panel for each program and the mean, a line for each mode.
 fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Figure> {
     let config = results.config;
     let modes = || config.modes.iter().filter(|&&mode| mode != Mode::Tr);
@@ -67,8 +68,8 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
         part: format!("{}-{threads}", kind.name()),
         message: reduction::sentence(&compared(results, threads, kind)).text,
         note: format!(
-            "Time of {threads} threads reduced to as many as there are cores (tr), over their time \
-             packed onto the cores; {} ({})",
+            "Time of {threads} threads reduced to one for each core (tr), over their time packed \
+             onto the cores; {} ({})",
             told(kind),
             config.setup.place()
         ),
@@ -76,16 +77,16 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
     })
 }
 
-/// The program, for a reader without the poster.
+/// The programs, for a reader without the poster.
 fn told(kind: Kind) -> &'static str {
     match kind {
-        Kind::Declared => "each program by what its phases compute and read",
-        Kind::Intervals => "nothing but work and barriers, as far apart as each program's",
+        Kind::Declared => "each program declared by what its phases compute and read",
+        Kind::Intervals => "only work and barriers, at the intervals of each program",
         Kind::Real => "each program on a small input",
     }
 }
 
-/// The poster's figure 2, a panel a program.
+/// The poster's figure 2: a panel for each program.
 fn breakdown(results: PackingResults<'_>) -> Option<Figure> {
     let config = results.config;
     let threads = *config.threads.iter().max()?;
@@ -112,13 +113,16 @@ fn breakdown(results: PackingResults<'_>) -> Option<Figure> {
     let panels = config.programs(config.kinds[0]).into_iter();
     Some(Figure {
         part: "breakdown".into(),
-        message: format!("Where the time of {cores} cores goes that run {threads} threads"),
-        note: format!("A bar a way to run them ({})", config.setup.place()),
+        message: format!("How {cores} cores that run {threads} threads spend their time"),
+        note: format!(
+            "One bar for each way to run the threads ({})",
+            config.setup.place()
+        ),
         panels: panels.filter_map(panel).collect(),
     })
 }
 
-/// Progress while the cores change.
+/// The progress of programs while their cores change.
 fn timeline(results: PackingResults<'_>) -> Figure {
     let config = results.config;
     let panel = |load: Load| {
@@ -127,7 +131,7 @@ fn timeline(results: PackingResults<'_>) -> Figure {
             .filter_map(|&mode| {
                 let runs = results.of(&config.course(load, mode))?;
                 let passed = &runs.outcomes[0].passed_ns;
-                // As many as a reader can see.
+                // At most 100 points, since a reader does not see more.
                 let step = passed.len().div_ceil(100).max(1);
                 let seen = passed.iter().enumerate().step_by(step);
                 let points = seen.map(|(barrier, ns)| Point::exact(ns / 1e9, barrier as f64));
@@ -144,13 +148,13 @@ fn timeline(results: PackingResults<'_>) -> Figure {
     };
     Figure {
         part: "timeline".into(),
-        message: "Progress of a program whose cores come and go".into(),
+        message: "Progress of a program whose number of cores changes".into(),
         note: format!("Barriers passed ({})", config.setup.place()),
         panels: config.timed().into_iter().filter_map(panel).collect(),
     }
 }
 
-/// Intervals of all lengths, and the closed forms.
+/// The times of intervals of all lengths, and the closed forms.
 fn sweep(results: PackingResults<'_>) -> Figure {
     let config = results.config;
     let mut panels = Vec::new();
@@ -179,7 +183,7 @@ fn sweep(results: PackingResults<'_>) -> Figure {
             panels.push(Panel::lines(
                 format!("{threads} {ranks} ranks on {cores} cores"),
                 Axis::logarithmic("work between two barriers", "us"),
-                // Waits for wake-ups are another matter: at the edge.
+                // Longer times come from waits for wake-ups. They are drawn at the edge.
                 Axis::linear("time over the work", "").up_to(3.0 * pinned(threads, cores)),
                 series,
             ));
@@ -187,16 +191,13 @@ fn sweep(results: PackingResults<'_>) -> Figure {
     }
     Figure {
         part: "sweep".into(),
-        message: "Time from barrier to barrier, over the work that a rank does in it".into(),
-        note: format!(
-            "Ranks that do nothing but work and wait ({})",
-            config.setup.place()
-        ),
+        message: "Time from one barrier to the next, over the work of a rank between them".into(),
+        note: format!("Ranks that only work and wait ({})", config.setup.place()),
         panels,
     }
 }
 
-/// The times of each mode.
+/// The times in each mode.
 fn compared(results: PackingResults<'_>, threads: usize, kind: Kind) -> Compared {
     let (config, setup) = (results.config, &results.config.setup);
     let cores = config.swept_cores(threads);

@@ -1,4 +1,5 @@
-//! Runtimes that follow an allotment: parallel loops on a pool, and ranks of user level.
+//! Runtimes that follow an allotment (the cores that they may use now): parallel loops on a pool, and ranks at user
+//! level.
 
 use super::case::PackingCase;
 use super::memory::Wanting;
@@ -13,7 +14,7 @@ use manycore_programs::spmd::{Looped, Ranked, Sums};
 use manycore_team::{Rank, Stackful, Team};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Runs the program on as many workers as there may be cores, each bound to one.
+/// Runs the program with one worker for each of `cpus`, bound to it.
 pub(super) fn run<W: PackingWorld>(
     case: &PackingCase,
     desk: &Arc<Desk<W>>,
@@ -49,7 +50,7 @@ pub(super) fn run<W: PackingWorld>(
     }
 }
 
-/// As parallel loops.
+/// Runs the program as parallel loops.
 fn looped<W: PackingWorld>(
     desk: &Desk<W>,
     cpus: Vec<Vec<usize>>,
@@ -61,7 +62,7 @@ fn looped<W: PackingWorld>(
     Ok(())
 }
 
-/// As ranks that workers take on in turns.
+/// Runs the program as ranks, which the workers run by turns.
 fn wrapped<W: PackingWorld>(
     desk: &Desk<W>,
     cpus: Vec<Vec<usize>>,
@@ -73,13 +74,12 @@ fn wrapped<W: PackingWorld>(
         let sums = &sums;
         let program = move |seat: &mut Rank<W>| {
             let mut part = Wanting::new(seat, desk.memory.as_deref());
-            // SAFETY: all ranks are given the same sums, and the same program.
+            // SAFETY: all ranks get the same sums, and run the same program.
             let mut ranked = unsafe { Ranked::<W>::new(&mut part, sums) };
             desk.work(rank, &mut ranked);
         };
-        // SAFETY: programs of this crate hold no lock, nothing that is not `Send` and no
-        // address of a thread-local variable where they share or meet; the desk's books
-        // are locked after the last such place.
+        // SAFETY: where the programs share a phase or meet, they hold no lock, no value that is not `Send`, and no
+        // address of a thread-local variable. The desk locks its books after the last such place.
         unsafe { Stackful::new(program) }
     });
     Ok(())

@@ -1,11 +1,10 @@
-//! The process's resources according to this host's kernel.
+//! The time of this process by activity, according to the host's kernel.
 
 use super::account::Account;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// The account of `cores` cores since some time in the past. Time that they did not spend on the
-/// process counts as idle, which is wrong by the work of other processes.
+/// The account of `cores` cores since some time in the past. Time in other processes counts as idle.
 pub(super) fn account(cores: usize) -> Account {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
     let origin = ORIGIN.get_or_init(Instant::now);
@@ -20,8 +19,7 @@ pub(super) fn account(cores: usize) -> Account {
     }
 }
 
-/// Time of all threads in user mode and in the kernel, in ns; zero where the system does
-/// not say.
+/// The time of all threads in user mode and in the kernel, in ns. If the system does not provide it, zeros.
 #[cfg(unix)]
 fn processor() -> [f64; 2] {
     // SAFETY: all-zero bytes are a valid `rusage`, a structure of integers.
@@ -40,9 +38,8 @@ fn processor() -> [f64; 2] {
     [0.0; 2]
 }
 
-/// Time that threads waited for block devices, in ns: `delayacct_blkio_ticks`, the 42nd
-/// field of `/proc/self/stat`; zero where the kernel does not count it
-/// (`kernel.task_delayacct`).
+/// The time that threads waited for block devices, in ns: `delayacct_blkio_ticks`, the 42nd field of
+/// `/proc/self/stat`. If the kernel does not count it (`kernel.task_delayacct`), zero.
 fn block_io() -> f64 {
     /// `USER_HZ`, 100 on all of Linux's architectures today.
     const TICK_NS: f64 = 1e7;
@@ -59,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_user_time_and_idle_is_what_is_left() {
+    fn work_is_user_time_and_the_rest_is_idle() {
         let before = super::account(1000);
         while account(1).user <= before.user {}
         let account = account(1000).since(&before);

@@ -8,21 +8,20 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Load {
-    /// The program's phases at the poster's size, by the operations of its algorithm.
+    /// The program's phases at the poster's size. Their costs are the operations of the algorithm.
     Declared {
         benchmark: Benchmark,
-        /// At least one step of the program.
+        /// The least number of barriers. A run has at least one step.
         intervals: usize,
     },
     /// The program itself, on a small input.
     Real { benchmark: Benchmark },
-    /// Nothing but equal intervals, as long as the poster's table I says for the program.
+    /// Only intervals, as long as the program's in the poster's table I.
     Interval {
         benchmark: Benchmark,
         intervals: usize,
     },
-    /// Intervals in which rank i of the T computes `ns` times a factor from 1 - `skew` to 1 +
-    /// `skew`.
+    /// Intervals of `ns` times a factor, which rises from 1 - `skew` for the first rank to 1 + `skew` for the last.
     Sweep {
         ns: u64,
         /// In percent.
@@ -41,7 +40,7 @@ manycore_programs::by_name! {
 }
 
 impl Kind {
-    /// Its meaning, for readers.
+    /// The kind in words.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Declared => "declared phases",
@@ -97,7 +96,7 @@ impl Load {
         }
     }
 
-    /// The mean computation of a rank between two barriers, if the program is nothing else.
+    /// The mean computation of a rank between two barriers, if the program does nothing else.
     pub(super) fn interval_ns(&self) -> Option<f64> {
         match *self {
             Self::Interval { benchmark, .. } => Some(benchmark.interval_ns()),
@@ -106,7 +105,7 @@ impl Load {
         }
     }
 
-    /// In percent, how far its ranks are from their mean.
+    /// The largest difference of a rank from the mean, in percent.
     pub(super) fn skew(&self) -> u32 {
         match *self {
             Self::Sweep { skew, .. } => skew,
@@ -114,7 +113,7 @@ impl Load {
         }
     }
 
-    /// The computation of the longest rank; the mean is 1.
+    /// The computation of the longest rank, if the mean is 1.
     pub(super) fn longest(&self) -> f64 {
         1.0 + f64::from(self.skew()) / 100.0
     }

@@ -5,21 +5,20 @@ use manycore_chip::config::Config;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering};
 use manycore_programs::spmd::Part;
 
-/// Lines that a core can have under way from memory: the ten line fill buffers that Intel
-/// documents from Nehalem to Broadwell (64 and IA-32 Architectures Optimization Reference
-/// Manual). Ours for all machines.
+/// Lines that a core can have under way from memory: the ten line fill buffers that Intel documents from Nehalem to
+/// Broadwell (64 and IA-32 Architectures Optimization Reference Manual). The study uses it for all machines.
 const UNDER_WAY: f64 = 10.0;
 
-/// The speed of the device with the programs' files, in bytes a nanosecond: 150 MB/s, as a hard
-/// disk of the poster's time reads a file in order. We use it for all machines.
+/// The speed of the device with the programs' files, in bytes a nanosecond: 150 MB/s, at which a hard disk of the
+/// poster's time reads a file in order. The study uses it for all machines.
 pub(super) const DISK_BYTES_A_NS: f64 = 0.15;
 
 /// How long a byte from memory takes, in instructions of a core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bandwidth {
-    /// At least: as long as a line is under way, for as many lines at once.
+    /// The least time: a line's latency over the bytes of all lines under way.
     alone: f64,
-    /// For each core that wants some: they share what the controllers give.
+    /// The time at full bandwidth. It counts once for each core that reads memory.
     shared: f64,
 }
 
@@ -27,7 +26,7 @@ impl Bandwidth {
     /// The bandwidth of a simulated machine.
     pub(super) fn of(machine: &Config) -> Self {
         let (memory, cpi) = (&machine.memory, machine.core.cpi);
-        // To the home and back through the caches on the way.
+        // A line goes to its home and back through the last-level cache.
         let caches = machine.llc.as_ref().map_or(0, |llc| llc.latency);
         let latency = (memory.latency + caches) as f64;
         let all = memory.bytes_per_cycle * f64::from(machine.controllers());
@@ -37,7 +36,7 @@ impl Bandwidth {
         }
     }
 
-    /// The bandwidth of a host, which runs programs and needs no declaration.
+    /// The bandwidth of a host, which does not need it: it runs no declared programs.
     pub(super) fn unknown() -> Self {
         Self {
             alone: 0.0,
@@ -46,17 +45,14 @@ impl Bandwidth {
     }
 }
 
-/// How the bandwidth of memory is divided among the threads that want some.
 pub(super) struct Memory<W: PackingWorld> {
     bandwidth: Bandwidth,
     cores: u32,
-    /// Ranks between two barriers; 0 if there are no ranks. On a line of its own, that
-    /// changes when ranks meet.
+    /// Ranks between two barriers; 0 if there are no ranks. It changes when ranks meet, so it has its own cache line.
     busy: CachePadded<W::AtomicU32>,
 }
 
 impl<W: PackingWorld> Memory<W> {
-    /// No rank yet, on `cores` cores.
     pub(super) fn new(bandwidth: Bandwidth, cores: usize) -> Self {
         Self {
             bandwidth,
@@ -67,8 +63,8 @@ impl<W: PackingWorld> Memory<W> {
 
     /// How long a byte takes now, in instructions.
     pub(super) fn work_a_byte(&self) -> f64 {
-        // Relaxed: a number. Ranks that share a core want nothing at the same time, and loops keep
-        // all cores busy to their end.
+        // Relaxed: only the number matters. Ranks that share a core do not read at the same time, and loops keep all
+        // cores busy to their end.
         let active = match self.busy.load(Ordering::Relaxed) {
             0 => self.cores,
             busy => busy.min(self.cores),
@@ -78,14 +74,14 @@ impl<W: PackingWorld> Memory<W> {
     }
 }
 
-/// A rank that wants nothing from memory while it waits.
+/// A rank that is not counted as a reader of memory while it waits.
 pub(super) struct Wanting<'a, W: PackingWorld> {
     inner: &'a mut dyn Part,
     memory: Option<&'a Memory<W>>,
 }
 
 impl<'a, W: PackingWorld> Wanting<'a, W> {
-    /// From now on. `None`: without memory.
+    /// Begins to count the rank.
     pub(super) fn new(inner: &'a mut dyn Part, memory: Option<&'a Memory<W>>) -> Self {
         let this = Self { inner, memory };
         this.begin();
@@ -94,7 +90,7 @@ impl<'a, W: PackingWorld> Wanting<'a, W> {
 
     fn begin(&self) {
         if let Some(memory) = self.memory {
-            // Relaxed, here and below: a number.
+            // Relaxed, here and below: only the number matters.
             memory.busy.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -112,7 +108,7 @@ impl<W: PackingWorld> Drop for Wanting<'_, W> {
     }
 }
 
-// SAFETY: whoever it stands before is one.
+// SAFETY: all calls go to `inner`, which is a `Part`.
 unsafe impl<W: PackingWorld> Part for Wanting<'_, W> {
     fn rank(&self) -> usize {
         self.inner.rank()

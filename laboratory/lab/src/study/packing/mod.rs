@@ -1,6 +1,6 @@
-//! The cost of packing the threads of a program onto fewer cores, and the alternatives of a runtime
-//! that follows its cores: after "The Performance Impact of Thread Packing on
-//! Synchronization-Intensive Applications" (Park, Park, Han and Baek, poster).
+//! The cost of packing the threads of a program onto fewer cores, and runtimes that follow their cores instead.
+//! After "The Performance Impact of Thread Packing on Synchronization-Intensive Applications" by Park, Park, Han
+//! and Baek ("the poster" in this folder).
 
 mod account;
 mod benchmark;
@@ -42,13 +42,13 @@ use rows::PackingRow;
 /// The study `packing`.
 pub(super) const STUDY: &dyn Study = &Packing;
 
-/// Asks for the poster's programs, or for the user's.
+/// The study of the poster's programs, or of the user's.
 #[derive(Debug)]
 struct Packing;
 
-/// The poster's.
+/// The poster's programs.
 const POSTER: Inquiry<PackingConfig> = inquiry(TEXT, PackingConfig::new);
-/// Compiled programs of the user.
+/// The user's compiled programs.
 const BINARIES: Inquiry<BinariesConfig> = inquiry(binaries::TEXT, BinariesConfig::new);
 
 const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inquiry<Q> {
@@ -67,36 +67,35 @@ const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inqui
 
 const TEXT: Text = Text {
     title: "Thread packing",
-    lead: "A program that was started with a number of threads may be given fewer cores. Then threads \
-     share cores, and those that have one for themselves wait for the others wherever all meet. \
-     Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
-     left to the system; tp-pinned, each bound to a core; elastic and wrap, runtimes that follow \
-     their cores. The question, and the first three ways, are those of a poster by J. Park, S. Park, \
-     M. Han and W. Baek.",
+    lead: "A program that was started with some number of threads may be given fewer cores. Then threads \
+     share cores, and a thread that has a core for itself waits for the others at each barrier. The \
+     ways to run the program are: tr, a start with as many threads as cores; tp, with all threads, \
+     which the system places; tp-pinned, with each thread bound to a core; elastic and wrap, runtimes \
+     that follow their cores. The question and the first three ways are those of a poster by J. Park, \
+     S. Park, M. Han and W. Baek.",
     how: &[
         "A program whose threads meet at barriers is given fewer cores than it has threads. Thread \
-         reduction (tr) starts it with as many threads as cores, each on its own; thread packing (tp) puts all of \
-         its threads under a mask of the cores and leaves the rest to the system; tp-pinned binds \
-         each to a core; elastic runs its phases as parallel loops on a pool that follows its cores; \
-         wrap runs all of its ranks, at user level, on workers that follow them. After a poster by \
-         Park, Park, Han and Baek (UNIST).",
-        "Threads of a simulated machine are placed, sliced and balanced by its \
-         operating system after the rules of Linux 5.12 to 6.5; a mask of C cores is its \
-         first C. Programs that do not fit are told, not run: an item takes its instructions, \
-         and then its bytes, as fast as the cores that want some share the memory's \
-         bandwidth, and no faster than ten lines under way at once let a core; \
-         what is verified is that every item was run once. What one thread does before the \
-         others begin is told as well: it reads the program's file from a disk of 150 MB/s, \
-         and makes the program's data. A program's time is that, and the mean time of its \
-         steps for as many as it has. Intervals of table I are computation and nothing else.",
-        "A simulated run of constant cores is doubled until it is steady: the first half does not count, and \
-         of the second the mean time of a step is known to 0.5%, by the means of eight batches \
-         (Student's interval, 95%). A program that ends before is run from its first step to its \
-         last, and all of it counts. A run that is not steady though 32 times as long as the shortest \
-         or 50,000 barriers long bears a tilde.",
-        "On this host each round runs all in shuffled order, so that all see the same disturbance. \
-         Ranks work by additions that wait for each other. The first 2 ms of each run do not count; \
-         whether it is steady then is not asked, for neighbours' noise would say no.",
+         reduction (tr) starts it with as many threads as cores, each on its own core. Thread packing \
+         (tp) puts all of its threads under a mask of the cores, and leaves the rest to the system; \
+         tp-pinned binds each thread to a core. elastic runs the program's phases as parallel loops on a \
+         pool that follows its cores. wrap runs all of its ranks, at user level, on workers that follow \
+         their cores. After a poster by Park, Park, Han and Baek (UNIST).",
+        "The operating system of a simulated machine places, slices and balances threads by the rules \
+         of Linux 5.12 to 6.5; a mask of C cores is the machine's first C cores. Programs that are too \
+         large are declared, not executed. An item then takes the time of its instructions and of its \
+         bytes: the cores that read memory share its bandwidth, and a core has at most ten lines under \
+         way at once. The study verifies that every item ran once. The work of one thread before the \
+         others begin is declared as well: it reads the program's file from a disk of 150 MB/s, and \
+         makes the program's data. A program's time is that of this work and of all steps, at their \
+         mean time. Intervals of table I are only computation.",
+        "A simulated run on constant cores is doubled until it is steady. Then its first half does not \
+         count, and the mean time of a step in its second half is known to 0.5%, by the means of eight \
+         batches (Student's interval, 95%). A program that ends before is run from its first step to \
+         its last, and all of it counts. A tilde marks a run that is not steady although it is 32 \
+         times as long as the shortest run, or 50,000 barriers long.",
+        "On this host each round runs all cases in shuffled order, so that all meet the same \
+         disturbance. A rank's work is a chain of additions. The first 2 ms of each run do not count. \
+         The study does not check whether a run is steady, since noise from neighbours would prevent it.",
     ],
 };
 

@@ -3,21 +3,20 @@
 manycore_programs::by_name! {
     /// How threads are put on cores.
     pub(super) enum Mode: "unknown mode", "expected some of" {
-        /// Thread reduction: started with as many threads as cores, each bound to its own.
+        /// Thread reduction: the program starts with as many threads as cores, each bound to its own core.
         Tr = "tr",
-        /// Thread packing: all threads under a mask of the cores; the system balances.
+        /// Thread packing: all threads are under a mask of the cores, and the system balances them.
         Tp = "tp",
-        /// The same, with each thread bound to a core, in turns.
+        /// Thread packing in which each thread is bound to a core, by turns.
         TpPinned = "tp-pinned",
         /// Parallel loops on a pool that follows its cores.
         Elastic = "elastic",
-        /// All ranks, of user level, on workers that follow their cores.
+        /// All ranks, at user level, on workers that follow their cores.
         Wrap = "wrap",
     }
 }
 
 impl Mode {
-    /// Ranks of a program of `threads` on `cores`.
     pub(super) fn ranks(self, threads: usize, cores: usize) -> usize {
         match self {
             Self::Tr => threads.min(cores),
@@ -33,7 +32,7 @@ impl Mode {
         }
     }
 
-    /// Whether it can be given other cores while it runs.
+    /// Whether the program's cores can change while it runs.
     pub(super) fn follows(self) -> bool {
         self != Self::Tr
     }

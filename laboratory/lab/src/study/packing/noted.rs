@@ -1,4 +1,4 @@
-//! When each phase was over.
+//! Notes when each phase ends.
 
 use super::account::Account;
 use super::extent::{Extent, Half};
@@ -10,27 +10,27 @@ use std::ops::Range;
 /// The notes of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
-    /// When what counts began, and when each of its barriers was passed, in ticks.
+    /// When the counted part began, and when each of its barriers was passed, in ticks.
     pub(super) passed: Vec<u64>,
-    /// The account of the cores in that time.
+    /// The account of the cores in that part.
     pub(super) account: Account,
-    /// Barriers of steps before that; how long these steps took, and what the cores did.
+    /// Barriers of the steps before the counted part, and the ticks and the account of these steps.
     pub(super) skipped: usize,
     pub(super) settling: (u64, Account),
-    /// The margin of a step's mean time, if it was asked for.
+    /// The margin of a step's mean time, if the run ended because of it.
     pub(super) margin: Option<f64>,
-    /// The part before the first step: ticks, and the activities of the cores.
+    /// The ticks and the account of the part before the first step.
     pub(super) prelude: (u64, Account),
 }
 
-/// Shares as another does, and notes when.
+/// Shares phases through another [`Worksharing`], and notes when each ends.
 pub(super) struct Noted<'a, W> {
     inner: &'a mut dyn Worksharing,
     extent: &'a Extent,
     cores: usize,
-    /// From the program's begin on.
+    /// The program's begin, and the end of each phase, in ticks.
     passed: Vec<u64>,
-    /// The accounts of the cores at some of these.
+    /// The accounts at some of these times.
     accounts: Vec<(usize, Account)>,
     /// The counted part, once that is decided.
     half: Option<Half>,
@@ -38,7 +38,6 @@ pub(super) struct Noted<'a, W> {
 }
 
 impl<'a, W: PackingWorld> Noted<'a, W> {
-    /// Notes of `cores` cores.
     pub(super) fn new(inner: &'a mut dyn Worksharing, extent: &'a Extent, cores: usize) -> Self {
         let mut this = Self {
             inner,
@@ -75,7 +74,7 @@ impl<'a, W: PackingWorld> Noted<'a, W> {
         }
     }
 
-    /// After the program.
+    /// Ends the notes after the program.
     pub(super) fn finish(self) -> Notes {
         let end = W::account(self.cores);
         let account = |barrier| {
@@ -112,7 +111,7 @@ impl<'a, W: PackingWorld> Noted<'a, W> {
     }
 }
 
-// SAFETY: whoever it stands before is one.
+// SAFETY: all calls go to `inner`, which keeps the contract.
 unsafe impl<W: PackingWorld> Worksharing for Noted<'_, W> {
     fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync)) {
         self.inner.share(phase, body);

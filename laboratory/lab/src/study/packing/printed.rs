@@ -1,5 +1,4 @@
-//! `manycore figure FILE.csv`: the poster's figure 1 of times in a table, of programs that another
-//! command ran.
+//! `manycore figure FILE.csv`: the poster's figure 1 from a table of times. Another command ran the programs.
 
 use super::mode::Mode;
 use super::reduction::Reduction;
@@ -19,13 +18,13 @@ const COLUMNS: [&str; 7] = [
 const MOST: [(&str, usize); 3] = [
     ("machines and numbers of threads", 24),
     ("programs", 24),
-    ("modes beside `tr`", 8),
+    ("modes other than `tr`", 8),
 ];
 
 const COUNT: &str = "a whole number from 1 to 4096";
-const TIME: &str = "a number above 0, or nothing where no result was right";
+const TIME: &str = "a number above 0, or nothing if no result was right";
 
-/// Times of one figure: a machine, and a number of threads.
+/// A figure's times, of one machine and one number of threads.
 #[derive(Default)]
 struct Times {
     machine: String,
@@ -42,7 +41,7 @@ struct Times {
 ///
 /// # Errors
 ///
-/// When a row is no measurement, and when nothing can be compared with thread reduction.
+/// If a row is not a measurement, or if no time can be compared with thread reduction.
 pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
     let refused = |error: ModelError| bad_input(error.to_string());
     let wrong = |what: String| bad_input(format!("{}{what}", path.display()));
@@ -117,7 +116,7 @@ pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
     let figures = all.into_iter().map(|one| {
         let part = match alone {
             true => String::new(),
-            // A file is named so.
+            // The part is in the name of the figure's file.
             false => format!(
                 "{}-{}",
                 one.machine
@@ -131,7 +130,7 @@ pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
 }
 
 impl Times {
-    /// Has a place for a measurement.
+    /// Adds the program, the way and the cores of a measurement, if they are new.
     fn note(&mut self, program: &str, cores: usize, way: &str) {
         let news = |all: &[String], name| !all.iter().any(|other| other == name);
         if news(&self.programs, program) {
@@ -151,7 +150,7 @@ impl Times {
         Some(time(Mode::Tr.name())? / time(way)?)
     }
 
-    /// Whether there is anything to draw.
+    /// Whether a time can be compared with that of thread reduction.
     fn compares(&self) -> bool {
         let mut known = self.times.keys();
         known.any(|(program, cores, way)| {

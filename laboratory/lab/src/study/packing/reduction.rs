@@ -8,27 +8,27 @@ use crate::report::words::{list, more_or_less};
 use crate::study::compared::{Compared, Sentence, difference};
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 
-/// Compiled programs of `threads` threads on fewer cores.
+/// Programs of `threads` threads on fewer cores, with their times.
 pub(super) struct Reduction<R> {
     pub(super) threads: usize,
     pub(super) cores: Vec<usize>,
     pub(super) programs: Vec<String>,
-    /// All but thread reduction.
+    /// All ways except thread reduction.
     pub(super) ways: Vec<String>,
     /// The name of their machine, for readers.
     pub(super) place: String,
-    /// The ratio for a program, a number of cores and a way; `None` if a time is not known.
+    /// The ratio for a program, a number of cores and a way, if both times are known.
     pub(super) ratio: R,
 }
 
 impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
-    /// The mean of all programs; none if one is not known.
+    /// The mean of all programs, if the ratio of each is known.
     pub(super) fn mean(&self, cores: usize, way: &str) -> Option<f64> {
         let programs = self.programs.iter();
         mean(programs.map(|program| (self.ratio)(program, cores, way)))
     }
 
-    /// On the most cores that are fewer than the threads, and have means.
+    /// The message about the most cores that are fewer than the threads and have means.
     fn message(&self) -> String {
         let means = |cores| -> Vec<(&str, f64)> {
             let mean = |way: &'_ String| self.mean(cores, way);
@@ -44,7 +44,7 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
         message(self.threads, cores, &means(cores))
     }
 
-    /// A panel a program, and a panel of the mean.
+    /// A panel for each program, and a panel for the mean.
     pub(super) fn figure(&self, part: String) -> Figure {
         let each = self.programs.iter().map(|name| (name.clone(), Some(name)));
         let mean = (self.programs.len() > 1).then(|| ("geometric mean".to_owned(), None));
@@ -63,8 +63,8 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
             part,
             message: self.message(),
             note: format!(
-                "Time of {} threads reduced to as many as there are cores (tr), over their time \
-                 packed onto the cores ({})",
+                "Time of {} threads reduced to one for each core (tr), over their time packed onto \
+                 the cores ({})",
                 self.threads, self.place
             ),
             panels: match self.cores.is_empty() {
@@ -75,7 +75,7 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
     }
 }
 
-/// Compares ways with thread reduction: `means` has its time over the time of each way.
+/// Compares ways with thread reduction. `means` has the time of thread reduction over the time of each way.
 fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
     let place = place(threads, cores);
     let said = means.iter();
@@ -86,7 +86,7 @@ fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
     }
 }
 
-/// The same of times under several orders of events.
+/// The same comparison, under several orders of events or in several rounds.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let names = compared.names().into_iter();
     let ways = names.filter(|name| *name != Mode::Tr.name());
@@ -121,10 +121,10 @@ pub(super) fn place(threads: usize, cores: usize) -> String {
     format!("On {on} {given} take, compared with {fewer}")
 }
 
-/// A way to run `threads` threads, and its ratio on each number of cores, where it is known.
+/// A way to run the threads, and its ratio on each number of cores, if known.
 pub(super) type Ratios = (String, Vec<Option<f64>>);
 
-/// Lines over the numbers of cores; on one number of cores there is no line, but dots.
+/// A panel with lines over the numbers of cores or, for a single number of cores, with dots.
 pub(super) fn panel(title: String, threads: usize, cores: &[usize], ways: Vec<Ratios>) -> Panel {
     let content = match cores {
         [one] => dots(*one, ways),

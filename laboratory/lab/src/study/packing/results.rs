@@ -1,4 +1,4 @@
-//! The measurements, and questions about them.
+//! The measurements, and what follows from them.
 
 use super::account::Account;
 use super::case::{PackingCase, PackingSample};
@@ -10,17 +10,15 @@ use crate::measure::statistics::geometric_mean;
 use crate::study::trial::{Results, Runs};
 use manycore_figure::Point;
 
-/// The study's numbers.
 pub(super) type PackingResults<'a> = Results<'a, PackingConfig>;
 
 impl PackingResults<'_> {
-    /// The time of a program, in ns.
     fn time(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let case = self.config.case(load, threads, cores, mode);
         self.of(&case).map(program_ns)
     }
 
-    /// The mean time between two of its barriers, in ns.
+    /// The mean time between two barriers of a program, in ns.
     pub(super) fn interval_ns(
         self,
         load: Load,
@@ -32,7 +30,7 @@ impl PackingResults<'_> {
         Some(interval_ns(runs))
     }
 
-    /// The mean time between two barriers over a rank's computation in it, in a sweep.
+    /// The mean time between two barriers over a rank's computation between them, in a sweep.
     pub(super) fn stretch(
         self,
         load: Load,
@@ -51,7 +49,7 @@ impl PackingResults<'_> {
         Some(time(Mode::Tr)? / time(mode)?)
     }
 
-    /// The same of all programs' steps alone.
+    /// The mean of [`ratio`](Self::ratio) over all programs, for steps alone.
     pub(super) fn mean_ratio_of_steps(
         self,
         kind: Kind,
@@ -67,7 +65,7 @@ impl PackingResults<'_> {
         mean(self.config.programs(kind).into_iter().map(ratio))
     }
 
-    /// Whether a case, or thread reduction on as many cores, was given up before it was steady.
+    /// Whether a case, or thread reduction on equally many cores, is not steady.
     pub(super) fn is_unsteady(self, case: &PackingCase) -> bool {
         let of = |case: &PackingCase| {
             let runs = self.of(case).into_iter().flat_map(|runs| &runs.outcomes);
@@ -76,7 +74,7 @@ impl PackingResults<'_> {
         of(case) || of(&reduced(case))
     }
 
-    /// The same under other settings of the operating system; and of all programs.
+    /// The mean ratio of thread packing over `loads`, under other settings of the operating system.
     pub(super) fn varied_ratio(
         self,
         loads: &[Load],
@@ -90,13 +88,12 @@ impl PackingResults<'_> {
         mean(loads.iter().map(ratio))
     }
 
-    /// The same of any case.
+    /// Thread reduction's time over the case's.
     pub(super) fn against_reduction(self, case: &PackingCase) -> Option<f64> {
         Some(program_ns(self.of(&reduced(case))?) / program_ns(self.of(case)?))
     }
 
-    /// Barriers that a program on changing cores would pass if no core were ever idle: the corners
-    /// of the line.
+    /// The barriers that a program on changing cores would pass if no core were ever idle, as the corners of a line.
     pub(super) fn ideal_course(self, load: Load) -> Option<Vec<Point>> {
         let case = self.config.course(load, Mode::Tp);
         let work = load.interval_ns()? * case.threads as f64;
@@ -113,7 +110,7 @@ impl PackingResults<'_> {
         Some(points.into_iter().map(point).collect())
     }
 
-    /// The mean of all programs of a kind.
+    /// The mean of [`ratio`](Self::ratio) over all programs of a kind.
     pub(super) fn mean_ratio(
         self,
         kind: Kind,
@@ -132,7 +129,7 @@ pub(super) fn mean(ratios: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     (!ratios.is_empty()).then(|| geometric_mean(ratios))
 }
 
-/// The same with as many threads as cores.
+/// The same case under thread reduction.
 fn reduced(case: &PackingCase) -> PackingCase {
     PackingCase {
         mode: Mode::Tr,
@@ -145,8 +142,8 @@ pub(super) fn interval_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(PackingSample::interval_ns)
 }
 
-/// The time of the whole program, in ns: the part before its steps, the steps in which it settles,
-/// as they were, and all further steps. For a program of intervals alone, the time of one.
+/// The time of a program, in ns: before its steps, of the steps in which it settles, and of all others at their mean
+/// time. For intervals alone, the time of one.
 pub(super) fn program_ns(runs: &Runs<PackingCase>) -> f64 {
     match runs.trial.load {
         Load::Declared { .. } => {
@@ -173,7 +170,7 @@ fn settled_barriers(runs: &Runs<PackingCase>) -> f64 {
     all.saturating_sub(runs.outcomes[0].skipped) as f64
 }
 
-/// The activity of the cores in the time of [`program_ns`].
+/// The account of the cores during [`program_ns`].
 pub(super) fn program_account(runs: &Runs<PackingCase>) -> Account {
     let counted = runs.outcomes[0].barriers as f64;
     let steps = match runs.trial.load {
@@ -185,17 +182,17 @@ pub(super) fn program_account(runs: &Runs<PackingCase>) -> Account {
     account(runs).times_plus(steps, &before)
 }
 
-/// Medians of the cores' activities in the counted steps.
+/// The median account of the counted part.
 pub(super) fn account(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.account)
 }
 
-/// Medians of the cores' activities before the first step.
+/// The median account before the first step.
 pub(super) fn prelude(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.prelude)
 }
 
-/// Medians of the cores' activities in the steps that do not count.
+/// The median account of the steps that do not count.
 fn settling(runs: &Runs<PackingCase>) -> Account {
     middle(runs, |outcome| &outcome.settling)
 }

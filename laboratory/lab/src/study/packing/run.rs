@@ -13,24 +13,21 @@ use manycore_programs::spmd::{Program, Verified, Worksharing};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The result.
 #[derive(Debug)]
 pub(super) struct PackingRan {
     pub(super) notes: Notes,
-    /// The verified answer.
     pub(super) answer: String,
 }
 
-/// A program to be run once.
 pub(super) struct Prepared<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
     /// The part of its run that counts.
     pub(super) extent: Extent,
-    /// The data that its ranks share, if the program declares memory.
+    /// The memory that its ranks share, if the program declares bytes.
     pub(super) memory: Option<Arc<Memory<W>>>,
 }
 
-/// Runs the case's program; the cores are `cpus`, the first ones first.
+/// Runs the case's program on the first of `cpus`.
 pub(super) fn run<W: PackingWorld>(
     case: &PackingCase,
     ready: Prepared<W>,
@@ -65,19 +62,19 @@ pub(super) struct Desk<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
     extent: Extent,
     pub(super) memory: Option<Arc<Memory<W>>>,
-    /// The most that it is given.
+    /// The most cores that the program is given.
     cores: usize,
     pub(super) ranks: usize,
     books: Mutex<PackingBooks>,
-    /// 1 until the program is over: what the director sleeps on.
+    /// 1 until the program ends, then 0. [`Desk::direct`] sleeps on it.
     left: W::Futex,
 }
 
-/// The notes of the ranks, outside of simulated time.
+/// The ranks' notes, which take no simulated time.
 #[derive(Default)]
 struct PackingBooks {
     notes: Notes,
-    /// The number of ranks that have come to the end.
+    /// Calls of [`Desk::work`] that have ended.
     done: usize,
 }
 
@@ -86,7 +83,7 @@ impl<W: PackingWorld> Desk<W> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many call [`work`](Self::work).
+    /// The number of calls of [`work`](Self::work).
     fn callers(&self, mode: Mode) -> usize {
         match mode {
             Mode::Elastic => 1,
@@ -94,7 +91,7 @@ impl<W: PackingWorld> Desk<W> {
         }
     }
 
-    /// The part of a rank, or of the thread that runs the loops; each calls it once.
+    /// Runs the part of a rank, or all loops. Each rank, or the one thread that runs the loops, calls this once.
     pub(super) fn work(&self, rank: usize, sharing: &mut dyn Worksharing) {
         let mut notes = None;
         if rank == 0 {
@@ -112,13 +109,13 @@ impl<W: PackingWorld> Desk<W> {
         if let Some(notes) = notes {
             books.notes = notes;
             drop(books);
-            // Relaxed: a number; `join` orders what was written.
+            // Relaxed: only the number matters; the join of the threads orders the data.
             self.left.swap(0, Ordering::Relaxed);
             self.left.wake(u32::MAX);
         }
     }
 
-    /// Gives the program other cores, each at its time, while it runs.
+    /// Gives the program the cores of each turn, at the turn's time, while it runs.
     pub(super) fn direct(
         &self,
         turns: &[Turn],
@@ -128,8 +125,8 @@ impl<W: PackingWorld> Desk<W> {
         for turn in turns {
             let at = begin + W::duration_to_ticks(Duration::from_nanos(turn.at_ns));
             loop {
-                // Relaxed: a number. If it becomes 0 after this look it is not what the
-                // sleep compares with, or the sleep is woken.
+                // Relaxed: only the number matters. If it becomes 0 after this load, `wait` compares it with
+                // `left` and does not sleep, or the wake-up ends the sleep.
                 let left = Atomic::load(&self.left, Ordering::Relaxed);
                 let now = W::now();
                 if left == 0 {

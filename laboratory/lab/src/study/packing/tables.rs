@@ -10,7 +10,6 @@ use super::results::{PackingResults, prelude_ns, program_ns};
 use crate::report::table::{Cell, Table};
 use crate::study::trial::Runs;
 
-/// All of them.
 pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
     let config = results.config;
     let mut tables = Vec::new();
@@ -32,7 +31,7 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Table> {
     tables
 }
 
-/// How well the time of a step is known where it was given up before it was steady.
+/// The margins of the runs that ended without being steady.
 fn unsteady(results: PackingResults<'_>) -> Option<Table> {
     let all = results.measured.iter();
     let row = |runs: &Runs<PackingCase>| {
@@ -53,7 +52,7 @@ fn cell(value: Option<f64>) -> Cell {
     Cell::or_dash(value.map(|value| format!("{value:.3}")))
 }
 
-/// The same; a tilde says that the run was given up before it was steady.
+/// A [`cell`], with a tilde if the run ended without being steady.
 fn marked(value: Option<f64>, unsteady: bool) -> Cell {
     let cell = cell(value);
     match unsteady {
@@ -62,13 +61,12 @@ fn marked(value: Option<f64>, unsteady: bool) -> Cell {
     }
 }
 
-/// Whether programs of a kind are more than their steps.
+/// Whether programs of a kind have other parts than their steps.
 fn has_steps(kind: Kind) -> bool {
     kind == Kind::Declared
 }
 
-/// The parts of declared programs, with as many cores as threads: the poster's figure 2 has a part
-/// for input and output.
+/// Declared programs by part, as in the poster's figure 2, which has a part for I/O.
 fn parts(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let row = |load: Load| {
@@ -91,7 +89,7 @@ fn parts(results: PackingResults<'_>, threads: usize) -> Table {
     let header = [
         "benchmark",
         "reads its\nfile, s",
-        "what else is\nbefore steps, s",
+        "other work\nbefore steps, s",
         "its steps, s",
         "file, %",
         "before\nsteps, %",
@@ -107,11 +105,11 @@ fn parts(results: PackingResults<'_>, threads: usize) -> Table {
     }
 }
 
-/// The poster's table I beside ours.
+/// The poster's table I, with the study's times.
 fn intervals(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let ms = |ns: f64| format!("{:.2}", ns / 1e6);
-    let mut header = ["benchmark", "the poster's word", "poster"]
+    let mut header = ["benchmark", "grain in\nthe poster", "poster"]
         .map(String::from)
         .to_vec();
     header.extend(config.kinds.iter().map(|kind| kind.meaning().to_owned()));
@@ -137,7 +135,6 @@ fn intervals(results: PackingResults<'_>, threads: usize) -> Table {
     }
 }
 
-/// The poster's figure 1 of a mode, in numbers.
 fn ratios(results: PackingResults<'_>, kind: Kind, threads: usize, mode: Mode) -> Table {
     let config = results.config;
     let programs = config.programs(kind);
@@ -172,7 +169,7 @@ fn ratios(results: PackingResults<'_>, kind: Kind, threads: usize, mode: Mode) -
     let cores = config.cores_of(kind, threads).into_iter();
     Table {
         caption: format!(
-            "{threads} threads, {}, {mode}: time of thread reduction over its time",
+            "{threads} threads, {}: time of thread reduction over the time of {mode}",
             kind.meaning()
         ),
         header,
@@ -188,7 +185,7 @@ fn variations(results: PackingResults<'_>, threads: usize) -> Table {
     let mut header = vec!["operating system".to_owned()];
     header.extend(programs.iter().map(|load| load.name()));
     header.push("geometric\nmean".into());
-    let mut as_it_is = vec![Cell::new("as the machine has it")];
+    let mut as_it_is = vec![Cell::new("unchanged")];
     let ratio = |&load| cell(results.ratio(load, threads, cores, Mode::Tp));
     as_it_is.extend(programs.iter().map(ratio));
     as_it_is.push(cell(results.mean_ratio(kind, threads, cores, Mode::Tp)));
@@ -203,14 +200,13 @@ fn variations(results: PackingResults<'_>, threads: usize) -> Table {
     rows.extend(config.variations().into_iter().map(row));
     Table {
         caption: format!(
-            "{threads} threads on {cores} cores, tp: time of thread reduction over its time"
+            "{threads} threads on {cores} cores: time of thread reduction over the time of tp"
         ),
         header,
         rows,
     }
 }
 
-/// Time of an interval over what each rank computes in it.
 fn sweep(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let cores = config.swept_cores(threads);
@@ -234,7 +230,7 @@ fn sweep(results: PackingResults<'_>, threads: usize) -> Table {
     };
     Table {
         caption: format!(
-            "{threads} ranks on {cores} cores: time of an interval, where a rank's mean is 1"
+            "{threads} ranks on {cores} cores: time of an interval over a rank's mean computation"
         ),
         header,
         rows: config.swept().into_iter().map(row).collect(),

@@ -1,4 +1,4 @@
-//! Threads of the system's that meet at a barrier.
+//! Threads of the operating system that meet at a barrier.
 
 use super::case::PackingCase;
 use super::memory::Wanting;
@@ -10,7 +10,7 @@ use manycore_programs::spmd::{Member, Part, Ranked, Sums};
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// Runs the program on a thread a rank.
+/// Runs the program with a thread for each rank.
 pub(super) fn run<W: PackingWorld>(
     case: &PackingCase,
     desk: &Arc<Desk<W>>,
@@ -26,7 +26,6 @@ struct Packed<'a, W: PackingWorld> {
     cpus: &'a [usize],
 }
 
-/// The data that its threads share.
 struct PackedTeam<W: PackingWorld, B> {
     desk: Arc<Desk<W>>,
     barrier: B,
@@ -63,15 +62,14 @@ impl<W: PackingWorld> BarrierVisitor<W> for Packed<'_, W> {
 }
 
 impl<W: PackingWorld, B: Barrier<W>> PackedTeam<W, B> {
-    /// The work of a thread.
     fn member(&self, rank: usize) {
         let size = self.desk.ranks;
         // SAFETY: the barrier was made for `size`, and each thread has a rank of its own.
         let mut part = unsafe { Member::<W, B>::new(&self.barrier, rank, size) };
-        // Once for nothing: after it all are here.
+        // After this meeting, which is not measured, all threads are here.
         part.meet("begin");
         let mut part = Wanting::new(&mut part, self.desk.memory.as_deref());
-        // SAFETY: all ranks are given the team's sums, and the same program.
+        // SAFETY: all ranks get the team's sums, and run the same program.
         let mut ranked = unsafe { Ranked::<W>::new(&mut part, &self.sums) };
         self.desk.work(rank, &mut ranked);
     }

@@ -1,4 +1,4 @@
-//! The operating system with other settings.
+//! Other settings of the operating system.
 
 use manycore_chip::config::Os;
 
@@ -14,7 +14,7 @@ pub(super) fn variations(os: &Os) -> Vec<Variation> {
     let slice = |part: u64| Variation {
         name: format!("slices and ticks 1/{part} as long"),
         settings: vec![
-            // In this order: a latency is no less than the granularity.
+            // In this order, the latency is never less than the granularity.
             format!("os.min-granularity={}", os.min_granularity / part),
             format!("os.latency={}", os.latency / part),
             format!("os.wakeup-granularity={}", os.wakeup_granularity / part),
@@ -37,11 +37,11 @@ pub(super) fn variations(os: &Os) -> Vec<Variation> {
             ],
         ),
         one(
-            "busy cores balance as often as idle ones",
+            "busy cores balance as often as idle cores",
             &["os.balance-busy=1".into()],
         ),
         one(
-            "all balance 8 times as often",
+            "all cores balance 8 times as often",
             &[format!("os.balance={}", (os.balance / 8).max(1))],
         ),
         one("no thread is too hot to be pulled", &["os.hot=0".into()]),

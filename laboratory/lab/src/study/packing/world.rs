@@ -1,4 +1,4 @@
-//! This study's additional requirements of a machine.
+//! What this study needs of a platform.
 
 use super::account::Account;
 use super::host;
@@ -10,31 +10,30 @@ use std::hint::black_box;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A machine with working cores that lets threads be moved.
+/// A platform with measured work, and with threads that can be moved.
 pub(super) trait PackingWorld: Broadcast {
-    /// The time in which the system may still move threads to their final cores: no run counts as
-    /// steady before.
+    /// The time in which the system may still move threads to their final cores. Steps in this time do not count.
     const SETTLED_NS: f64;
 
-    /// Whether time is disturbed from outside.
+    /// Whether other programs disturb measured times.
     const HAS_NOISE: bool;
 
-    /// The least work between two safe points.
+    /// The least work between two safe points, in ns.
     const LEAST_NS: f64;
 
-    /// Works: `units` in the unit of [`per_ns`](Self::per_ns).
+    /// Does `units` of work, in the unit of [`per_ns`](Self::per_ns).
     fn work(units: u64);
 
-    /// Waits for a device, and leaves the core to others.
+    /// Waits for a device for `ns`, while other threads may use the core.
     fn rest(ns: f64) {
         let word = <Self::Futex as Atomic<u32>>::new(0);
         word.wait(0, Some(Duration::from_nanos(ns as u64)));
     }
 
-    /// How much a core works in a nanosecond, which takes `cpi` cycles an instruction.
+    /// The work that a core with `cpi` cycles an instruction does in a nanosecond.
     fn per_ns(cpi: f64) -> f64;
 
-    /// Sets the CPUs that another thread may run on from now on.
+    /// Changes the CPUs on which another thread may run.
     fn confine(thread: &Self::Thread, cpus: &[usize]) -> io::Result<()>;
 
     /// The activity of `cores` cores since some time in the past.
@@ -47,10 +46,10 @@ impl PackingWorld for Simulated {
 
     const HAS_NOISE: bool = false;
 
-    /// As fine as a phase is cut at most.
+    /// Less than any grain has.
     const LEAST_NS: f64 = 1.0;
 
-    /// Instructions.
+    /// The unit is an instruction.
     fn work(units: u64) {
         Self::compute(units);
     }
@@ -63,27 +62,26 @@ impl PackingWorld for Simulated {
         Self::set_affinity(*thread, cpus)
     }
 
-    /// The machine's first ones.
     fn account(cores: usize) -> Account {
         Account::of_cores(&Self::accounts()[..cores], Self::ticks_per_ns())
     }
 }
 
 impl PackingWorld for Native {
-    /// On few cores. Neighbours take some of their time in any case.
+    /// Enough for few cores, which neighbours on the host disturb in any case.
     const SETTLED_NS: f64 = 2e6;
 
     const HAS_NOISE: bool = true;
 
-    /// Some fifty times what a safe point takes.
+    /// Some fifty times as long as a safe point.
     const LEAST_NS: f64 = 1e3;
 
-    /// Additions, each after the other.
+    /// The unit is an addition that depends on the one before.
     fn work(units: u64) {
         black_box(opaque_additions(black_box(1), units));
     }
 
-    /// The best of some short measurements: what disturbs them makes them longer.
+    /// The best of some short measurements, since disturbances only make them longer.
     fn per_ns(_: f64) -> f64 {
         const TRIES: usize = 20;
         const ADDITIONS: u64 = 100_000;

@@ -10,17 +10,17 @@ use manycore_programs::by_name;
 use manycore_programs::spmd::StreamclusterInput;
 use serde::Serialize;
 
-/// The thesis's machine.
+/// Cores of the thesis's machine.
 const CORES: usize = 64;
 
-/// The transport that the thesis says just doubles the runtime of the loop.
+/// The thesis says that a transport of this many cycles "just doubles" the runtime of the loop.
 pub(super) const DOUBLES: u64 = 20_000;
 
-/// Episodes of the loop, quick and full.
+/// Episodes of the loop, without and with `--full`.
 const EPISODES: [u64; 2] = [100, 1_000];
 
 by_name! {
-    /// A figure of the broadcast network.
+    /// A delay of the broadcast network.
     pub(super) enum Parameter: "unknown parameter", "expected some of" {
         Transport = "transport",
         Controller = "controller",
@@ -36,7 +36,7 @@ by_name! {
     }
 }
 
-/// A parameter's values, the machine's own among them; ascending.
+/// A parameter's values, with the machine's own, in ascending order.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Sweep {
     pub(super) parameter: Parameter,
@@ -58,16 +58,15 @@ pub(super) struct RobustnessConfig {
 }
 
 impl Parameter {
-    /// The slow part.
+    /// The parameter in words.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Transport => "how long a message is under way",
-            Self::Controller => "how long a receiver takes a message in",
+            Self::Controller => "how long a receiver needs for a message",
             Self::Check => "how long a look for messages takes",
         }
     }
 
-    /// In the machine's own network.
     pub(super) fn of(self, optical: &Optical) -> u64 {
         match self {
             Self::Transport => optical.transport,
@@ -86,7 +85,7 @@ impl Parameter {
         }
     }
 
-    /// The thesis's ranges, and beyond.
+    /// The loop's values: the thesis's ranges and, with `full`, larger values.
     fn values(self, full: bool) -> &'static [u64] {
         match (self, full) {
             (Self::Transport, false) => &[50, 200, 1_000, 5_000, 20_000],
@@ -102,7 +101,7 @@ impl Parameter {
 }
 
 impl App {
-    /// In a sentence, after "in".
+    /// The name in a sentence, after "in".
     pub(super) fn place(self) -> &'static str {
         match self {
             Self::Loop => "a loop of waits",
@@ -171,7 +170,7 @@ impl RobustnessConfig {
         sweeps.find(|sweep| sweep.parameter == parameter)
     }
 
-    /// The points that the study's sentence compares: the first application under the sweep of the transport.
+    /// The points that the sentence compares: the first application with each transport.
     pub(super) fn compared_points(&self) -> Vec<TeamPoint> {
         let (Some(contest), Some(sweep)) =
             (self.contests().next(), self.sweep(Parameter::Transport))
@@ -186,8 +185,7 @@ impl RobustnessConfig {
         as_it_is.chain(slower).collect()
     }
 
-    /// All that is measured, each once: the machine as it is comes with every
-    /// parameter.
+    /// All points. The unchanged machine is in every sweep, but is measured once.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for contest in self.contests() {
@@ -231,7 +229,7 @@ fn sweep(
     })
 }
 
-/// The study of one application.
+/// The contest of the barriers in one application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contestants<'a> {
     pub(super) config: &'a RobustnessConfig,
@@ -239,7 +237,6 @@ pub(super) struct Contestants<'a> {
 }
 
 impl Contestants<'_> {
-    /// The values of a sweep for the application.
     pub(super) fn values(self, sweep: &Sweep) -> &[u64] {
         match self.app {
             App::Loop => &sweep.values,
@@ -247,7 +244,7 @@ impl Contestants<'_> {
         }
     }
 
-    /// The thesis's barrier with a network of another figure.
+    /// The thesis's barrier, with `parameter` of the network set to `value`.
     pub(super) fn swept(&self, parameter: Parameter, value: u64) -> TeamPoint {
         let own = self
             .config
@@ -267,15 +264,15 @@ impl Contestants<'_> {
 }
 
 impl Contestants<'_> {
-    /// Whether what the thesis says of [`DOUBLES`] is among what is swept.
+    /// Whether the study tests what the thesis says about [`DOUBLES`].
     pub(super) fn tests_slow_receivers(&self) -> bool {
         let of_transport = |sweep: &&Sweep| sweep.parameter == Parameter::Transport;
         let mut sweeps = self.config.sweeps.iter().filter(of_transport);
         self.config.cores > 1 && sweeps.any(|sweep| self.values(sweep).contains(&DOUBLES))
     }
 
-    /// The thesis's barrier with receivers so slow that a wait takes about [`DOUBLES`] before
-    /// any transport, as it must if that doubles it; with the machine's transport or this one.
+    /// The thesis's barrier with slow receivers: a wait takes about [`DOUBLES`] cycles without transport, as it must if
+    /// that transport doubles it. If `far`, the transport is [`DOUBLES`].
     pub(super) fn slow_receivers(&self, far: bool) -> TeamPoint {
         let check = DOUBLES / (self.config.cores as u64 - 1).max(1);
         let mut settings = vec![format!("optical.check={check}")];

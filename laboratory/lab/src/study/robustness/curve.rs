@@ -3,19 +3,19 @@
 use super::config::{Contestants, Parameter};
 use crate::study::team::{CHANNEL, Contest, PointSummary, Race};
 
-/// An application's time over one parameter.
+/// An application's time against one parameter.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     /// The machine's own value.
     own: u64,
-    /// Value and time; ascending.
+    /// Values and times, in ascending order.
     pub(super) points: Vec<(u64, f64)>,
     /// Waits of each member.
     pub(super) episodes: usize,
 }
 
 impl Curve {
-    /// The curve of an application's sweep, if the machine as it is was measured.
+    /// The curve of an application's sweep, if the unchanged machine was measured.
     pub(super) fn of(race: Race<'_, Contestants<'_>>, parameter: Parameter) -> Option<Self> {
         let config = race.config.config;
         let sweep = config.sweep(parameter)?;
@@ -30,19 +30,18 @@ impl Curve {
         })
     }
 
-    /// The time at a measured value.
     fn at(&self, value: u64) -> Option<f64> {
         let found = self.points.iter().find(|point| point.0 == value);
         found.map(|point| point.1)
     }
 
-    /// How many times as long as with the machine's own value.
+    /// The time at `value` over the time at the machine's own value.
     pub(super) fn factor(&self, value: u64) -> Option<f64> {
         Some(self.at(value)? / self.at(self.own)?)
     }
 
-    /// The value at which the time of these points reaches `level`: between two measured ones in
-    /// proportion; `None` if that is not among them.
+    /// The value at which the time reaches `level`, interpolated between neighbouring points. `None` if it is not
+    /// reached.
     pub(super) fn reached(points: &[(u64, f64)], level: f64) -> Option<f64> {
         let pairs = points.windows(2);
         let crossing = pairs
@@ -52,7 +51,7 @@ impl Curve {
     }
 }
 
-/// The other barriers of an application, on the machine as it is; the fastest first.
+/// The other barriers on the unchanged machine, the fastest first.
 pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummary> {
     let config = race.config.config;
     let names = config.barriers.iter().filter(|name| *name != CHANNEL);
@@ -67,7 +66,7 @@ pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummar
 mod tests {
     use super::*;
 
-    /// A barrier of 638 cycles that waits once for its transport, ten times.
+    /// Ten episodes of 633 cycles and one transport, which is 5 cycles on the machine.
     fn curve() -> Curve {
         let point = |value: u64| (value, 10.0 * (633.0 + value as f64));
         Curve {
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_are_of_measured_points() {
+    fn only_measured_points_have_factors() {
         let curve = curve();
         assert!((curve.factor(200).unwrap() - 833.0 / 638.0).abs() < 1e-12);
         assert_eq!(curve.factor(100), None);

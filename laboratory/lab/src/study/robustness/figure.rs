@@ -1,5 +1,4 @@
-//! The figure: an application's time over each parameter, and the other
-//! barriers' as levels.
+//! The figure: an application's time against each parameter, and other barriers' times as levels.
 
 use super::config::{Contestants, Parameter, RobustnessConfig};
 use super::curve::Curve;
@@ -7,7 +6,7 @@ use super::{sentence, tables};
 use crate::study::team::{CHANNEL, PointSummary, Race};
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
-/// A row of panels an application.
+/// A row of panels for each application.
 pub(super) fn figure<'a>(
     config: &RobustnessConfig,
     races: impl Iterator<Item = Race<'a, Contestants<'a>>> + Clone,
@@ -29,8 +28,8 @@ pub(super) fn figure<'a>(
         part: String::new(),
         message: message.unwrap_or_default(),
         note: format!(
-            "Time from beginning to end with one delay of the network changed; dashed, other barriers \
-             on the machine as it is ({}, {} cores)",
+            "Time from beginning to end with one delay of the network changed; dashed: other barriers \
+             on the unchanged machine ({}, {} cores)",
             config.setup.place(),
             config.cores
         ),

@@ -1,5 +1,5 @@
-//! Whether the thesis's barrier stays fast on a slower broadcast network: its
-//! robustness test, on both of its applications.
+//! Whether the barrier of S. J. Park's thesis (MIT, 2013; "the thesis" in this folder) stays fast on a slower broadcast
+//! network: its robustness test.
 
 mod config;
 mod curve;
@@ -16,7 +16,6 @@ use super::trial::{Answer, Inquiry, Results, Setup, Text, Trials};
 use config::{Contestants, RobustnessConfig};
 use rows::RobustnessRow;
 
-/// The study `robustness`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "robustness",
     question: "whether a barrier over a broadcast network stays fast when the network is slower",
@@ -29,34 +28,33 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: RobustnessConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "transport" [0, 1_000_000]
-        "cycles from sender to lambda queue, a list [5..20000; --full: more of them]",
+        "cycles from a message's sender to the receiver's queue, a list [5..20000; --full: more values]",
     "controller" [0, 1_000_000]
-        "cycles of a controller for a message, a list [10..1000; --full: more of them]",
+        "cycles that the receiver's controller needs for a message, a list [10..1000; --full: more values]",
     "check" [0, 1_000_000]
-        "cycles of a core's look into its buffer, a list [3..300; --full: more of them]",
+        "cycles of a core's look into its buffer, a list [3..300; --full: more values]",
     "episodes" [1, 1_000_000]
         "waits of the loop [100; --full: 1000]",
 ];
 
 const TEXT: Text = Text {
     title: "Robustness",
-    lead: "A barrier is a place in a program where each thread waits until all have come. In a \
-     thesis by S. J. Park (MIT, 2013) cores tell each other by light: an optical network takes each \
-     message to all cores at once. Here that network is made slower, step by step, to see how fast \
-     it must be.",
+    lead: "A barrier is a place in a program where each thread waits until all threads have arrived. In \
+     the thesis of S. J. Park (MIT, 2013) cores signal each other by light: an optical network carries \
+     each message to all cores at once. This study makes that network slower, step by step, to see how \
+     fast it must be.",
     how: &[
-        "The thesis's barrier, in a loop of waits and in streamcluster with the input test, while \
-         one figure of the broadcast network is changed.",
+        "The thesis's barrier runs in a loop of waits, and in streamcluster with the input test. One \
+         delay of the broadcast network changes at a time.",
         team::HOW,
     ],
 };
 
-/// Under the figure.
-const FIGURE: &str = "End to end against one figure of the broadcast network, the others as they are. Simulations \
-     have no noise, so there are no bars.";
+/// The figure's caption.
+const FIGURE: &str = "The time end to end against one delay of the broadcast network; the other delays are \
+     unchanged. Simulations have no noise, so there are no bars.";
 
 impl Trials for RobustnessConfig {
     type Trial = TeamPoint;
@@ -100,7 +98,7 @@ mod tests {
     use manycore_chip::config::range;
 
     #[test]
-    fn what_is_swept_is_what_a_machine_may_have() {
+    fn settings_have_the_ranges_of_a_machines_network() {
         for key in &KEYS[..3] {
             let (least, most) = range(&format!("optical.{}", key.name)).unwrap();
             assert_eq!(key.range(), format!("; from {least} to {most}"));

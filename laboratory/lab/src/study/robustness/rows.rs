@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `robustness.csv`.
 
 use super::config::{App, Contestants, DOUBLES, Parameter, RobustnessConfig};
 use crate::report::csv::columns;
@@ -6,8 +6,7 @@ use crate::study::team::{CHANNEL, PointSummary, Race, TeamMeasured};
 use crate::study::unit::Unit;
 
 columns! {
-    /// An application with one value changed, or with another barrier: a line of
-    /// `robustness.csv`.
+    /// An application with one value changed, or with another barrier.
     pub(super) RobustnessRow(
         contest: Contestants<'_>,
         changed: &'static str,
@@ -18,9 +17,8 @@ columns! {
         machine: String = contest.config.setup.machine.clone(),
         cores: usize = contest.config.cores,
         app: App = contest.app,
-        /// The changed parameter. `slow-receivers` changes the transport and also the receivers' check, so
-        /// that a wait takes the time that explains the thesis's "just doubles". `none`: a barrier to
-        /// compare with.
+        /// The changed parameter. `slow-receivers` changes the transport and also the receivers' check, to test the
+        /// thesis's "just doubles". Rows of other barriers have `none`.
         parameter: &'static str = changed,
         value: Option<u64> = to,
         total_cycles: f64 = summary.total.median,
@@ -32,7 +30,6 @@ columns! {
     }
 }
 
-/// Every sweep with the machine's own value, and every other barrier.
 pub(super) fn rows(config: &RobustnessConfig, measured: &TeamMeasured) -> Vec<RobustnessRow> {
     let mut rows = Vec::new();
     for contest in config.contests() {

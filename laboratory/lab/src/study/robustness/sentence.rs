@@ -1,4 +1,4 @@
-//! The sentence of the study: the slowest network with which the barrier over the network is faster.
+//! The sentence of the study: how slow the network may be while the barrier over it is still faster.
 
 use super::config::{Contestants, Parameter};
 use super::curve::{self, Curve};
@@ -7,8 +7,7 @@ use crate::report::words;
 use crate::study::compared::{Compared, Sentence};
 use crate::study::team::{CHANNEL, Fastest, Race};
 
-/// Each cell is named after the time that a message is under way. It has the thesis's barrier with that time, and the
-/// barriers through memory.
+/// A cell for each transport, which is its name: the thesis's barrier with it, and the barriers through memory.
 pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     let config = race.config.config;
     let sweep = config.sweep(Parameter::Transport)?;
@@ -29,7 +28,7 @@ pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     Some(compared)
 }
 
-/// Says up to which time under way the barrier over the network is faster.
+/// Says up to which transport of a message the barrier over the network is faster.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let found = find(compared);
     let (text, ratios) =
@@ -65,16 +64,16 @@ fn find(compared: &Compared) -> Option<(String, Vec<(Ratio, f64)>)> {
         }
         (_, [first, _]) => {
             let faster = match first {
-                Side::Below => " with fast messages it is faster, and then",
+                Side::Below => " with fast messages it is faster, with slow messages",
                 _ => "",
             };
-            format!("{network} and {told}:{faster} no difference is shown")
+            format!("{network} against {told}:{faster} no difference is shown")
         }
     };
     Some((said + &ground, ends.map(|ratio| (ratio, 1.0)).into()))
 }
 
-/// The time under way at which the thesis's barrier takes as long as another. `None` if an order has no such time.
+/// The transport with which the thesis's barrier takes as long as `other`. `None` if an order has no such transport.
 fn crossing(compared: &Compared, other: &str) -> Option<Ratio> {
     let level = compared.cells.first()?.times(other)?;
     let at = level.iter().enumerate().map(|(order, level)| {
@@ -93,7 +92,7 @@ mod tests {
     use super::*;
     use crate::study::unit::Unit;
 
-    /// A barrier of 600 cycles and its transport, and another barrier of `other` cycles, under three orders.
+    /// For a barrier of 600 cycles and its transport, and another of `other` cycles, under three orders.
     fn text(other: [f64; 3]) -> String {
         let mut compared = Compared::new("In a loop of waits".into(), Unit::Cycles, true);
         for value in [5, 200, 20_000] {
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_is_told_if_it_is_shown() {
+    fn a_difference_is_named_if_it_is_shown() {
         let faster = text([700.0, 700.0, 700.0]);
         assert!(
             faster.contains("faster than flags, the fastest through memory, until")

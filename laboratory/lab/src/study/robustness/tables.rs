@@ -1,20 +1,19 @@
-//! The tables: each value beside the barriers of the machine as it is.
+//! The tables: each changed value, and the other barriers on the unchanged machine.
 
 use super::config::Contestants;
 use super::curve::{Curve, others};
 use crate::report::table::{Cell, Table};
 use crate::study::team::{BASELINES, PointSummary, Race};
 
-/// One application, all parameters.
 pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
     let config = race.config.config;
     let beside = beside(race);
     let mut header = vec!["parameter".to_owned()];
-    header.extend(["cycles", "end to end", "a wait", "times its\nown"].map(str::to_owned));
+    header.extend(["cycles", "end to end", "a wait", "over its\nown"].map(str::to_owned));
     header.extend(
         beside
             .iter()
-            .map(|other| format!("times\n{}", other.point.barrier)),
+            .map(|other| format!("over\n{}", other.point.barrier)),
     );
     let mut rows = Vec::new();
     for sweep in &config.sweeps {
@@ -40,7 +39,8 @@ pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
     }
     Table {
         caption: format!(
-            "{}, {} cores: the thesis's barrier with one figure of the network changed",
+            "{}, {} cores: the thesis's barrier with one delay of the network changed; the last columns: \
+             its time over that with the machine's own delay, and over other barriers' times",
             race.config.app.name(),
             config.cores
         ),
@@ -49,7 +49,6 @@ pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
     }
 }
 
-/// The other barriers, on the machine as it is.
 pub(super) fn references(race: Race<'_, Contestants<'_>>) -> Table {
     let row = |other: &PointSummary| {
         vec![

@@ -18,7 +18,6 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// All that decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StealingCase {
     pub(super) cores: usize,
@@ -27,17 +26,17 @@ pub(super) struct StealingCase {
     pub(super) tasks: usize,
     /// Cycles of each task; natively, ns.
     pub(super) task_cycles: u64,
-    /// Within a task its worker answers requests so often, in the same unit; else between two.
+    /// Time between answers to requests within a task. If `None`, workers answer only between tasks.
     pub(super) answers_every: Option<u64>,
     pub(super) seed: u64,
 }
 
-/// The result, in cycles or ns from the start.
+/// The result; times are in cycles or ns from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct StealingSample {
-    /// When the last task was done.
+    /// When the last task ended.
     pub(super) makespan: f64,
-    /// When the last worker knew that all were.
+    /// When the last worker knew that all tasks had ended.
     pub(super) over: f64,
     pub(super) steals: u64,
     pub(super) attempts: u64,
@@ -110,11 +109,10 @@ impl fmt::Display for StealingCase {
     }
 }
 
-/// The work of a task.
 #[derive(Clone, Copy)]
 struct TaskWork {
     ticks: u64,
-    /// After which requests are answered.
+    /// Ticks between answers to requests.
     bout: u64,
     cpi: f64,
 }
@@ -125,11 +123,11 @@ struct StealingTeam<'a> {
     work: TaskWork,
 }
 
-/// The notes of the workers, outside of simulated time.
+/// The workers' notes, which take no simulated time.
 struct StealingBooks {
-    /// How often each task was done.
+    /// How often each task ran.
     runs: Vec<u32>,
-    /// The first worker's.
+    /// When the first worker began.
     begin: u64,
     done: u64,
     over: u64,
@@ -138,7 +136,7 @@ struct StealingBooks {
 }
 
 impl StealingBooks {
-    /// In units of `scale` a tick, if all is in order.
+    /// Checks that each task ran once. A tick counts as `scale` units.
     fn outcome(&self, scale: f64) -> anyhow::Result<StealingSample> {
         if self.workers > 0 {
             bail!("a worker panicked");
@@ -188,8 +186,7 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
             .books
             .lock()
             .unwrap_or_else(|error| error.into_inner());
-        // A copy in the host's memory: what was allocated in the simulated
-        // machine's keeps all of that.
+        // Takes the notes out of the shared data.
         Ok(StealingBooks {
             runs: std::mem::take(&mut books.runs),
             ..*books
@@ -197,7 +194,6 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
     }
 }
 
-/// The data that the workers share.
 struct StealingShared<P: Platform, D> {
     discipline: D,
     start: DisseminationBarrier<P>,
@@ -206,12 +202,12 @@ struct StealingShared<P: Platform, D> {
 }
 
 impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
-    /// The work of worker `rank`. Its tasks are `mine` at first.
+    /// Runs worker `rank` with the tasks `mine` at first.
     fn work(&self, rank: usize, mine: Range<usize>) {
         let mut pile = self.discipline.deque(rank);
         let mut start = self.start.member(rank);
         pile.fill(mine.filter_map(|number| Task::new(number as u64 + 1)));
-        // Until all piles are filled.
+        // Waits until all piles are filled.
         self.start.wait(&mut start);
         let begin = P::now();
         let (mut ran, mut done) = (Vec::new(), begin);
@@ -229,7 +225,7 @@ impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
         ran.into_iter().for_each(|number| books.runs[number] += 1);
     }
 
-    /// Runs a task of the pile's worker; returns the time of its end.
+    /// Runs one task, with answers to requests. Returns its end.
     fn run(&self, pile: &mut D::Deque) -> u64 {
         let TaskWork { ticks, bout, cpi } = self.work;
         let begin = P::now();

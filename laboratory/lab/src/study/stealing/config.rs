@@ -10,17 +10,18 @@ use manycore_programs::stealing::Distribution;
 use manycore_programs::stealing::disciplines;
 use serde::Serialize;
 
-/// The thesis's machine, and its task of 0.12 ms.
+/// Cores of the thesis's machine.
 const CORES: usize = 64;
+/// Cycles of the thesis's task, which takes 0.12 ms.
 const CYCLES: u64 = 120_000;
-/// Two disciplines, and the distributions that have the first ahead in the thesis.
+/// In the thesis the first discipline is faster than the second, under the distributions [`SWAPPED`].
 const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
 const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
-/// The factor of tasks that makes a worker's last task less than 1% of its own.
+/// With this many times the tasks, a worker's last task is less than 1% of its work.
 const MANY: usize = 12;
-/// How often a worker answers requests while it runs a task, where it does.
+/// Answers to requests within a task, in [`StealingConfig::answering`].
 const ANSWERS: u64 = 100;
-/// Tasks of a run: each is noted.
+/// The most tasks of a run, since each is noted.
 const MOST_TASKS: u64 = 1 << 22;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -28,11 +29,11 @@ const MOST_TASKS: u64 = 1 << 22;
 pub(super) struct StealingConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
-    /// The first is where tasks of all lengths run.
+    /// On the first number of cores, tasks of all lengths run.
     pub(super) cores: Vec<usize>,
-    /// The first is what runs on all numbers of cores.
+    /// Tasks of the first length run on all numbers of cores.
     pub(super) cycles: Vec<u64>,
-    /// A core, on average.
+    /// Tasks of a core, in the mean.
     pub(super) tasks: usize,
     pub(super) disciplines: Vec<String>,
     pub(super) distributions: Vec<Distribution>,
@@ -85,15 +86,14 @@ impl StealingConfig {
         }
     }
 
-    /// The disciplines of the thesis, those asked for: their workers are asked for tasks, and
-    /// answer.
+    /// The thesis's own disciplines, as far as they are measured. Their workers answer requests for tasks.
     pub(super) fn offering(&self) -> impl Iterator<Item = &str> {
         let names = self.disciplines.iter().map(|name| &**name);
         names.filter(|name| ["offer-mutex", "offer-cas"].contains(name))
     }
 
-    /// The first of all lengths and sizes, with workers that answer a hundred times in a task, if
-    /// they are asked.
+    /// The case of the first length on the first number of cores. Workers that get requests answer them [`ANSWERS`]
+    /// times in a task.
     pub(super) fn answering(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let (cores, task_cycles) = (self.cores[0], self.cycles[0]);
         let case = self.case(cores, task_cycles, distribution, discipline);
@@ -104,7 +104,7 @@ impl StealingConfig {
         }
     }
 
-    /// The same with so many more tasks that a single task at the end makes no difference.
+    /// [`answering`](Self::answering), with so many tasks that a single task at the end makes no difference.
     fn with_many(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let case = self.answering(distribution, discipline);
         StealingCase {
@@ -113,7 +113,7 @@ impl StealingConfig {
         }
     }
 
-    /// The thesis's opposite finding, if it is measured.
+    /// Cases that may explain a finding of the thesis that is opposite here: answers within tasks, and many tasks.
     fn tried(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for &distribution in &self.distributions {
@@ -133,14 +133,13 @@ impl StealingConfig {
         cases
     }
 
-    /// Cores and lengths of tasks that are measured: one varies at a time.
+    /// Pairs of a number of cores and a length of tasks. One varies at a time.
     pub(super) fn star(&self) -> Vec<(usize, u64)> {
         let lengths = self.cycles.iter().map(|&cycles| (self.cores[0], cycles));
         let sizes = self.cores[1..].iter().map(|&cores| (cores, self.cycles[0]));
         lengths.chain(sizes).collect()
     }
 
-    /// All disciplines at all of these.
     pub(super) fn star_cases(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for (cores, cycles) in self.star() {
@@ -152,7 +151,6 @@ impl StealingConfig {
         cases
     }
 
-    /// All that is measured.
     pub(super) fn cases(&self) -> Vec<StealingCase> {
         let mut cases = self.star_cases();
         cases.extend(self.tried());
@@ -160,12 +158,12 @@ impl StealingConfig {
     }
 }
 
-/// The numbers of cores asked for, else the thesis's, or what there is.
+/// The requested numbers of cores, else the thesis's, or all cores of a machine with a fixed number.
 fn cores(setup: &Setup, request: &Request) -> anyhow::Result<Vec<usize>> {
     let cpus = Topology::detect().usable().len();
     if !request.cores.is_empty() {
         let cores = setup.cores(request, CORES)?;
-        // More threads would spend the time of their tasks waiting for a CPU.
+        // Otherwise tasks would spend their time waiting for a CPU.
         return match cores
             .iter()
             .find(|&&cores| setup.machines.is_host() && cores > cpus)
@@ -184,14 +182,14 @@ fn cores(setup: &Setup, request: &Request) -> anyhow::Result<Vec<usize>> {
     })
 }
 
-/// Brings a value to the front, if it is there.
+/// Moves `value` to the front, if `values` contains it.
 fn first<T: PartialEq>(values: &mut [T], value: T) {
     if let Some(at) = values.iter().position(|known| *known == value) {
         values[..=at].rotate_right(1);
     }
 }
 
-/// The disciplines that `--only` leaves.
+/// The disciplines in `names`, or all if there are none.
 pub(in crate::study) fn disciplines_of(names: &[String]) -> anyhow::Result<Vec<String>> {
     let all = disciplines();
     if let Some(name) = names.iter().find(|name| !all.contains(&&***name)) {

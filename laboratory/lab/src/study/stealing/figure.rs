@@ -1,5 +1,4 @@
-//! The figure: time over the ideal against the length of tasks and against
-//! cores, a panel a distribution.
+//! The figure: time over the ideal against the length of tasks and against cores, a panel for each distribution.
 
 use super::results::StealingResults;
 use crate::measure::ratio::{Ratio, Side};
@@ -31,8 +30,8 @@ pub(super) fn figure(results: StealingResults<'_>) -> Figure {
         part: String::new(),
         message: sentence(&results.compared()).text,
         note: format!(
-            "Time until all tasks are done, over that of all tasks divided by the cores; a panel \
-             for each distribution at the beginning ({})",
+            "Time until all tasks are done, over the ideal (the time of all tasks divided by the \
+             cores); a panel for each initial distribution ({})",
             config.setup.place()
         ),
         panels,
@@ -66,10 +65,10 @@ fn panels(
     results.config.distributions.iter().map(panel).collect()
 }
 
-/// Within this much of the best counts as the best.
+/// Times within this factor of the fastest count as the fastest.
 const LEVEL: f64 = 1.01;
 
-/// Which discipline is best most often, and in how many cases that is shown.
+/// Names the discipline that is fastest most often, and in how many cases this is shown.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let of = |name: &str| -> Vec<Ratio> {
         let cells = compared.cells.iter();
@@ -94,7 +93,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     };
     let open = match count(&ratios, Side::NotShown) {
         0 => String::new(),
-        open => format!("; in {open} neither is shown"),
+        open => format!("; in {open} neither this nor the opposite is shown"),
     };
     Sentence {
         text: format!(

@@ -1,5 +1,5 @@
-//! How well tasks that begin on few cores spread over all: the thesis's
-//! benchmark of work stealing.
+//! How well tasks that begin on few cores spread over all: the benchmark of work stealing in S. J. Park's thesis (MIT,
+//! 2013; "the thesis" in this folder).
 
 mod case;
 mod config;
@@ -18,7 +18,6 @@ pub(super) use config::disciplines_of;
 use results::StealingResults;
 use rows::StealingRow;
 
-/// The study `stealing`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "stealing",
     question: "how fast each discipline of work stealing spreads tasks from where they begin",
@@ -31,7 +30,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: StealingConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "tasks" [1, 100_000]
         "tasks a core, on average [16]",
@@ -44,24 +42,25 @@ const KEYS: &[Key] = keys![
 
 const TEXT: Text = Text {
     title: "Work stealing",
-    lead: "Work stealing means that a core without tasks takes some from a core that has more. Here ways \
-     to do that are compared by the time until all tasks are done, over the least that is possible. \
-     The offer- ways are those of S. J. Park's thesis (MIT, 2013), whose cores tell all others \
-     at once that they have no tasks, over a network made for that; on a machine without one their \
-     messages go through memory. ours is manycore's way, which uses such a network if there is one.",
+    lead: "Work stealing means that a core without tasks takes some from a core that has more. This study \
+     compares ways to do so (disciplines) by the time until all tasks are done, over the least possible \
+     time. offer-mutex and offer-cas are those of S. J. Park's thesis (MIT, 2013). With them, a core \
+     without tasks signals this to all other cores at once, over a network made for that; on a machine \
+     without such a network the messages go through memory. ours is the discipline of manycore, which \
+     uses such a network if the machine has one.",
     how: &[
-        "The thesis's benchmark: independent tasks, all of one length, distributed in five ways at \
-         the beginning. A worker is bound to each core of a simulated machine, or is a thread of \
-         this one. The clock runs once all piles are filled. The seed decides who is stolen from \
-         and the random distribution, in which a core's tasks vary by half of their mean, which the \
-         thesis does not say. global-queue is what it calls work queue (Java), random the style of \
-         Cilk, offer-mutex and offer-cas its own with virtual channels.",
+        "The thesis's benchmark has independent tasks of one length, with five initial distributions. \
+         On a simulated machine a worker is bound to each core; on this host a worker is a thread. The \
+         clock starts when all piles are filled. The seed decides from which workers tasks are stolen, and \
+         the random distribution. There the number of a core's tasks has a standard deviation of half \
+         its mean; the thesis does not give one. global-queue is the thesis's work queue (Java), random is \
+         in the style of Cilk, and offer-mutex and offer-cas are the thesis's own, with virtual channels.",
     ],
 };
 
-/// Under the figure.
-const FIGURE: &str = "Time until all tasks are done, over that of all tasks divided by the cores: medians, with bars \
-     from the 10th to the 90th percentile of runs, of which a simulation needs one.";
+/// The figure's caption.
+const FIGURE: &str = "Time until all tasks are done, over the ideal (the time of all tasks divided by the cores): \
+     medians of runs, with bars from the 10th to the 90th percentile. A simulation needs only one run.";
 
 impl Trials for StealingConfig {
     type Trial = StealingCase;

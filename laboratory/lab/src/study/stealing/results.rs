@@ -1,4 +1,4 @@
-//! The measurements, in medians.
+//! The measurements, and their medians.
 
 use super::case::{StealingCase, StealingSample};
 use super::config::StealingConfig;
@@ -7,11 +7,9 @@ use crate::study::compared::Compared;
 use crate::study::trial::{Results, Runs};
 use manycore_programs::stealing::Distribution;
 
-/// The study's numbers, to be asked.
 pub(super) type StealingResults<'a> = Results<'a, StealingConfig>;
 
 impl<'a> StealingResults<'a> {
-    /// A case's runs.
     fn runs(
         self,
         (cores, cycles): (usize, u64),
@@ -21,13 +19,13 @@ impl<'a> StealingResults<'a> {
         self.of(&self.config.case(cores, cycles, distribution, discipline))
     }
 
-    /// The makespan over the ideal one where workers answer within tasks as well.
+    /// The makespan over the ideal, with answers to requests within tasks.
     pub(super) fn answering(self, distribution: Distribution, discipline: &str) -> Option<f64> {
         let runs = self.of(&self.config.answering(distribution, discipline))?;
         Some(runs.median(|run| run.makespan) / runs.trial.ideal())
     }
 
-    /// The makespan over the ideal one.
+    /// The makespan over the ideal.
     pub(super) fn stretch(
         self,
         at: (usize, u64),
@@ -39,7 +37,6 @@ impl<'a> StealingResults<'a> {
         Some(makespan.map(|makespan| makespan / runs.trial.ideal()))
     }
 
-    /// A count of a run, the median.
     pub(super) fn count(
         self,
         at: (usize, u64),
@@ -50,7 +47,6 @@ impl<'a> StealingResults<'a> {
         Some(self.runs(at, distribution, discipline)?.median(of))
     }
 
-    /// The makespans of all cases.
     pub(super) fn compared(self) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
         let mut compared = Compared::new(String::new(), setup.unit(), !setup.machines.is_host());

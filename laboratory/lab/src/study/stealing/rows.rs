@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `stealing.csv`.
 
 use super::case::StealingCase;
 use crate::measure::statistics::Spread;
@@ -8,7 +8,7 @@ use crate::study::unit::Unit;
 use manycore_programs::stealing::Distribution;
 
 columns! {
-    /// A case: a line of `stealing.csv`.
+    /// All runs of a case.
     pub(super) StealingRow(setup: &Setup, runs: &Runs<StealingCase>, time: Spread) {
         world: &'static str = setup.world,
         machine: String = setup.machine.clone(),
@@ -18,24 +18,24 @@ columns! {
         tasks: usize = runs.trial.tasks,
         /// The length of each task, in `unit`.
         task_cycles: u64 = runs.trial.task_cycles,
-        /// Until the last task was done.
+        /// Until the last task ended.
         makespan: f64 = setup.unit().round(time.median),
         /// The time of all tasks over the cores.
         ideal: f64 = runs.trial.ideal(),
-        /// Tasks taken from others; counts are a run's medians.
+        /// Tasks taken from other workers. Counts are medians over runs.
         steals: f64 = runs.median(|run| run.steals as f64),
         /// Sent by all workers.
         messages: f64 = runs.median(|run| run.sent as f64),
         unit: Unit = setup.unit(),
         makespan_p10: f64 = setup.unit().round(time.p10),
         makespan_p90: f64 = setup.unit().round(time.p90),
-        /// Until the last worker knew that all were done.
+        /// Until the last worker knew that all tasks had ended.
         over: f64 = setup.unit().round(runs.median(|run| run.over)),
         attempts: f64 = runs.median(|run| run.attempts as f64),
         /// Taken from ports by all workers.
         received: f64 = runs.median(|run| run.received as f64),
         runs: usize = runs.outcomes.len(),
-        /// How often requests are answered within a task, in `unit`; empty: between tasks only.
+        /// Time between answers to requests within a task, in `unit`. Empty if workers answer only between tasks.
         answers_every: Option<u64> = runs.trial.answers_every,
     }
 }

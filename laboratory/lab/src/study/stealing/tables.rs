@@ -1,18 +1,18 @@
-//! The tables: a discipline's time over the ideal, and what it took from others.
+//! The tables: each discipline's time over the ideal, and its counts.
 
 use super::case::StealingSample;
 use super::results::StealingResults;
 use crate::report::table::Table;
 use manycore_programs::stealing::Distribution;
 
-/// One a number of cores and length of tasks.
+/// A table for each number of cores and length of tasks.
 pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     let tables = results.config.star().into_iter().map(|at| {
         let (cores, cycles) = at;
         let unit = results.config.setup.unit().name();
         let tasks = results.config.tasks * cores;
         let caption = format!(
-            "{cores} cores, {tasks} tasks of {cycles} {unit}: time until all are done over the ideal"
+            "{cores} cores, {tasks} tasks of {cycles} {unit}: time until all are done, over the ideal"
         );
         let stretch = |distribution, name: &str| {
             let stretch = results.stretch(at, distribution, name)?;
@@ -23,8 +23,7 @@ pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     tables.collect()
 }
 
-/// The thesis's disciplines where a worker answers requests within tasks, beside the others as
-/// they are.
+/// With answers to requests within tasks, by workers of the thesis's disciplines.
 pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
     let config = results.config;
     let at = *config.star().first()?;
@@ -37,14 +36,14 @@ pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
     let every = config.answering(config.distributions[0], offering[0]);
     let every = every.answers_every.unwrap_or(cycles);
     let caption = format!(
-        "{cores} cores, tasks of {cycles} {unit}, requests answered every {every} {unit} and not \
-         between tasks only: time until all are done over the ideal"
+        "{cores} cores, tasks of {cycles} {unit}, requests answered every {every} {unit} within \
+         tasks: time until all are done, over the ideal"
     );
     let stretch = |distribution, name: &str| results.answering(distribution, name);
     Some(table(results, caption, stretch, 3))
 }
 
-/// The counts of the first of them.
+/// Counts for the first number of cores and length of tasks.
 pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     let Some(at) = results.config.star().first().copied() else {
         return Vec::new();
@@ -54,7 +53,7 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     type CountOf = fn(&StealingSample) -> f64;
     let kinds: [(&str, CountOf); 2] = [
         (
-            "tasks taken from others, a task each time that it is",
+            "tasks taken from other workers (a task counts each time)",
             |run| run.steals as f64,
         ),
         ("messages sent", |run| run.sent as f64),
@@ -71,7 +70,7 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     tables.into()
 }
 
-/// A row a discipline, a column a distribution, the least of each marked.
+/// A row for each discipline, and a column for each distribution with its least value marked.
 fn table(
     results: StealingResults<'_>,
     caption: String,

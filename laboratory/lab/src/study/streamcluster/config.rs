@@ -6,7 +6,7 @@ use crate::study::trial::Setup;
 use manycore_programs::spmd::StreamclusterInput;
 use serde::Serialize;
 
-/// The thesis's largest machine.
+/// Cores of the thesis's largest machine.
 const MOST: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -31,7 +31,6 @@ impl StreamclusterConfig {
         })
     }
 
-    /// The study, input by input.
     pub(super) fn clusterings(&self) -> impl Iterator<Item = Clustering<'_>> {
         let of = |&input| Clustering {
             config: self,
@@ -40,7 +39,6 @@ impl StreamclusterConfig {
         self.inputs.iter().map(of)
     }
 
-    /// All that is measured.
     pub(super) fn entries(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for clustering in self.clusterings() {
@@ -58,7 +56,7 @@ impl StreamclusterConfig {
     }
 }
 
-/// The study at one input.
+/// The barriers at one input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clustering<'a> {
     pub(super) config: &'a StreamclusterConfig,

@@ -5,7 +5,7 @@ use crate::study::compared::Compared;
 use crate::study::team::{self, Race};
 use manycore_figure::{Axis, Figure, Panel};
 
-/// Two panels an input.
+/// Two panels for each input.
 pub(super) fn figure<'a>(
     config: &StreamclusterConfig,
     races: impl Iterator<Item = Race<'a, Clustering<'a>>> + Clone,
@@ -42,7 +42,6 @@ pub(super) fn figure<'a>(
     }
 }
 
-/// The times of the program.
 pub(super) fn compared(race: Race<'_, Clustering<'_>>) -> Compared {
     race.compared(race.config.config.compared_at(), "the program takes", false)
 }

@@ -1,5 +1,5 @@
-//! PARSEC's streamcluster with each barrier in the place of its own: the
-//! thesis's second application.
+//! PARSEC's streamcluster, with each barrier in place of its own: the second application of S. J. Park's thesis (MIT,
+//! 2013; "the thesis" in this folder).
 
 mod config;
 mod figure;
@@ -14,7 +14,6 @@ use crate::report::table::Table;
 use config::{Clustering, StreamclusterConfig};
 use rows::StreamclusterRow;
 
-/// The study `streamcluster`.
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "streamcluster",
     question: "how long PARSEC's streamcluster takes with each barrier",
@@ -27,7 +26,6 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     ask: StreamclusterConfig::new,
 };
 
-/// The settings of this study.
 const KEYS: &[Key] = keys![
     "input"
         "PARSEC's inputs, a list of test, simdev, simsmall, simmedium, simlarge [test]",
@@ -37,20 +35,21 @@ const KEYS: &[Key] = keys![
 const TEXT: Text = Text {
     title: "Streamcluster",
     lead: "Streamcluster, a program of the PARSEC benchmarks, groups points around centres. Its threads \
-     meet at a barrier (a place where each waits for all others) very often, so the barrier decides \
-     how long it takes. channel, the barrier of S. J. Park's thesis (MIT, 2013), is made for a network \
-     that tells all cores at once; on a machine without one its messages go through memory.",
+     meet very often at a barrier (a place where each waits for all others), so the barrier decides \
+     how long the program takes. The barrier channel, of S. J. Park's thesis (MIT, 2013), is made for a \
+     network that reaches all cores at once; on a machine without such a network its messages go \
+     through memory.",
     how: &[
-        "PARSEC's streamcluster, with the barriers that are studied in the place of its own. Each \
-         answer is verified.",
+        "PARSEC's streamcluster runs with each studied barrier in place of PARSEC's own. Each answer is \
+         verified.",
         team::HOW,
     ],
 };
 
-/// Under the figure.
-const FIGURE: &str = "Streamcluster against cores: end to end, and from the last arrival at a wait to the last \
-     departure: medians, with bars from the 10th to the 90th percentile (exit latency: over waits; \
-     end to end: over runs, of which a simulation needs one).";
+/// The figure's caption.
+const FIGURE: &str = "The time of streamcluster end to end, and the exit latency of its waits (from the last arrival \
+     to the last departure), against cores. Points are medians, with bars from the 10th to the 90th \
+     percentile: of the time over runs, of the exit latency over waits. A simulation needs only one run.";
 
 impl Trials for StreamclusterConfig {
     type Trial = TeamPoint;
@@ -105,7 +104,6 @@ impl Trials for StreamclusterConfig {
     }
 }
 
-/// The tables of one input.
 fn tables(race: Race<'_, Clustering<'_>>) -> [Table; 2] {
     let (input, unit) = (race.config.input, race.config.config.setup.unit().name());
     let of = |cores, name: &str| race.of(0, cores, name);

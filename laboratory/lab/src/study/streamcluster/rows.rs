@@ -1,4 +1,4 @@
-//! The numbers, one observation a row.
+//! The rows of `streamcluster.csv`.
 
 use crate::report::csv::columns;
 use crate::study::team::PointSummary;
@@ -7,7 +7,7 @@ use crate::study::unit::Unit;
 use manycore_programs::spmd::StreamclusterInput;
 
 columns! {
-    /// A barrier at an input: a line of `streamcluster.csv`.
+    /// A barrier at an input.
     pub(super) StreamclusterRow(setup: &Setup, summary: &PointSummary, of: StreamclusterInput) {
         world: &'static str = setup.world,
         machine: String = setup.machines.name(summary.point.machine),
@@ -17,7 +17,7 @@ columns! {
         /// In `unit`.
         total_cycles: f64 = setup.unit().round(summary.total.median),
         exit_latency_median: f64 = setup.unit().round(summary.exit.median),
-        /// The hash of the verified answer: the same whatever the barrier and the cores.
+        /// The hash of the verified answer: the same for all barriers and cores.
         output_hash: Option<String> = summary.output.clone(),
         unit: Unit = setup.unit(),
         /// Waits of each member.

@@ -1,5 +1,5 @@
-//! The thesis's first program: a loop around a wait (Park 2013, section 6.1.1),
-//! and the same with all episodes apart, for the price of a single one.
+//! The thesis's first program: a loop of waits (Park 2013, section 6.1.1). If its episodes are far apart, each shows
+//! the cost of a single one.
 
 use super::program::Spmd;
 use crate::study::trial::pass_until;
@@ -13,13 +13,13 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum Arrivals {
-    /// As soon as they have left the episode before.
+    /// As soon as they have left the previous episode.
     Loop,
-    /// After a computation of this many cycles.
+    /// As soon as they have left the previous episode and computed for this many cycles.
     After(u64),
-    /// All at one time, when the episode before is long over.
+    /// All at one time, long after the previous episode.
     Together,
-    /// One after the other, long enough apart for each to be dealt with.
+    /// One after the other, each when the barrier has handled the arrival before.
     Apart,
 }
 
@@ -45,12 +45,10 @@ impl fmt::Display for Arrivals {
     }
 }
 
-/// Between two members that arrive apart: the slowest barrier takes a few
-/// hundred cycles to take one in.
+/// Cycles between two members that arrive apart. The slowest barrier handles an arrival in a few hundred cycles.
 const APART: u64 = 2_000;
 
-/// Between two episodes: of 1,024 cores, the slowest takes half a million
-/// cycles on the thesis's chip.
+/// Cycles between single episodes, longer than the slowest episode: `REST`, and `REST_OF_EACH` for each member.
 const REST: u64 = 1_000_000;
 const REST_OF_EACH: u64 = 4_000;
 
@@ -76,7 +74,7 @@ impl<P: Platform> BarrierLoop<P> {
         }
     }
 
-    /// When `rank` is to arrive at an episode.
+    /// When `rank` is to arrive at an episode; 0 is at once.
     fn arrival(&self, begin: u64, episode: usize, rank: usize) -> u64 {
         let period = REST + (REST_OF_EACH + APART) * self.ranks as u64;
         let delay = match self.arrivals {

@@ -1,15 +1,14 @@
-//! The cost of an isolated episode of the thesis's barrier by its own figures.
+//! The exit latency of an isolated episode of the thesis's barrier, by the network's delays.
 
 use manycore_chip::config::Optical;
 
-/// All arrive at once: the messages travel side by side, and each controller moves the messages of
-/// all others one after the other.
+/// All members arrive at once. The messages travel at the same time; each controller moves them one after the other.
 pub(in crate::study) fn together(optical: &Optical, cores: usize) -> u64 {
     optical.transport + optical.controller * (cores as u64 - 1) + optical.check
 }
 
-/// Each arrives long after the one before. The others wait for one message, while the last member,
-/// after its send of a cycle, takes all other messages out of its buffer.
+/// Each member arrives long after the one before. The others wait for the last member's message. Meanwhile the last
+/// member sends for a cycle, and takes all other messages out of its buffer.
 pub(in crate::study) fn apart(optical: &Optical, cores: usize) -> u64 {
     together(optical, 2).max(1 + optical.check * (cores as u64 - 1))
 }

@@ -1,4 +1,4 @@
-//! A run of a point, here or on a simulated machine.
+//! Runs a point, on this host or on a simulated machine.
 
 use super::log::Course;
 use super::point::{TeamPoint, TeamSample};
@@ -27,7 +27,7 @@ impl Trial for TeamPoint {
     }
 }
 
-/// In cycles.
+/// Runs a point on a simulated machine, with times in cycles.
 fn simulate(machines: &Machines, point: &TeamPoint) -> anyhow::Result<(TeamSample, u64)> {
     let chip = machines.build(point.machine, point.cores, &point.settings)?;
     let binding = Binding::on_chip(&chip, point.cores);
@@ -43,15 +43,14 @@ fn simulate(machines: &Machines, point: &TeamPoint) -> anyhow::Result<(TeamSampl
     let messages = ran.statistics.messages.map_or(0, |messages| messages.moved);
     let sample = TeamSample {
         messages,
-        // A copy: what was allocated in the simulated machine's memory keeps
-        // all of that.
+        // A copy: the original would keep all of the simulated machine's memory.
         output: answer.as_deref().map(str::to_owned),
         ..sample(course)
     };
     Ok((sample, ran.statistics.hash))
 }
 
-/// In ns.
+/// Runs a point on this host, with times in ns.
 fn measure(topology: &Topology, pinned: bool, point: &TeamPoint) -> anyhow::Result<TeamSample> {
     let binding = Binding::on_host(topology, point.cores, pinned);
     let TeamRan { logs, answer } = run::<Native>(&point.barrier, &binding, point.program, 1.0)?;

@@ -16,7 +16,6 @@ impl<P: Platform> Spmd for Streamcluster<P> {
     }
 }
 
-/// For a team of `ranks`.
 pub(super) fn streamcluster<P: Platform>(
     input: StreamclusterInput,
     ranks: usize,

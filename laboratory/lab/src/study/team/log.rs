@@ -1,9 +1,9 @@
-//! The notes of a team's members, and conclusions from them.
+//! The times that a team's members note, and their results.
 
 use crate::measure::statistics::Spread;
 use anyhow::bail;
 
-/// One member's notes, in ticks.
+/// One member's times, in ticks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     pub(super) begin: u64,
@@ -12,7 +12,7 @@ pub(super) struct Log {
     pub(super) waits: Vec<(u64, u64)>,
 }
 
-/// The results of a team's notes.
+/// The results of a team's times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Course {
     pub(super) total: f64,
@@ -21,17 +21,17 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// The course of at least one member and one episode.
+    /// Computes the results. Fails without an episode, or if members differ in their number of episodes.
     pub(super) fn of(logs: &[Log]) -> anyhow::Result<Self> {
         let episodes = logs[0].waits.len();
         if episodes == 0 || logs.iter().any(|log| log.waits.len() != episodes) {
-            bail!("members waited at the barrier differently often");
+            bail!("the members did not wait at the barrier equally often, or not at all");
         }
         let last = |of: &dyn Fn(&Log) -> u64| logs.iter().map(of).max().unwrap_or(0);
         let mut exits = Vec::with_capacity(episodes);
         for episode in 0..episodes {
             let entered = last(&|log| log.waits[episode].0);
-            // Natively the clocks of cores need not agree to the last tick.
+            // Natively the clocks of two cores may differ by some ticks.
             let left = last(&|log| log.waits[episode].1);
             exits.push(left.saturating_sub(entered) as f64);
         }
@@ -56,7 +56,6 @@ impl Course {
         Ok(())
     }
 
-    /// In another unit.
     pub(super) fn scaled(self, factor: f64) -> Self {
         Self {
             total: self.total * factor,

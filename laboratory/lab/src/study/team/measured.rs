@@ -1,9 +1,8 @@
-//! The measurements, in medians.
+//! The summaries of all points.
 
 use super::point::{PointSummary, TeamPoint};
 use crate::study::trial::Runs;
 
-/// Every point's summary.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct TeamMeasured {
     pub(in crate::study) all: Vec<PointSummary>,
@@ -16,7 +15,6 @@ impl TeamMeasured {
         }
     }
 
-    /// A point, if it was measured.
     pub(in crate::study) fn of(&self, point: &TeamPoint) -> Option<&PointSummary> {
         self.all.iter().find(|summary| summary.point == *point)
     }

@@ -1,10 +1,9 @@
-//! Programs of a fixed team of ranks that meet at a barrier: what the studies
-//! `barrier`, `streamcluster` and `robustness` run.
+//! Programs of a fixed team of ranks that meet at a barrier. The studies `barrier`, `streamcluster` and
+//! `robustness` run them. "The thesis" in this folder is S. J. Park's (MIT, 2013).
 //!
-//! A [`TeamPoint`] says what is run: a machine, cores, a barrier, a program. One
-//! piece of code ([`run`]) runs it natively and on a simulated machine; each
-//! rank notes when it came to the barrier and when it left, in memory of its
-//! own, and [`log`] makes of that how long an episode held the team up.
+//! A [`TeamPoint`] names a machine, a number of cores, a barrier and a program. The same code ([`run`]) runs it
+//! natively and on a simulated machine. Each rank notes when it arrives at the barrier and when it leaves, in
+//! its own memory. From these times [`log`] computes how long an episode delays the team.
 
 mod barrier_loop;
 pub(in crate::study) mod closed_form;
@@ -28,7 +27,8 @@ pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race};
 pub(in crate::study) use sentence::{Fastest, sentence};
 
 /// How a team is measured.
-pub(in crate::study) const HOW: &str = "End to end is from when the last member has begun until the last has left; two waits before \
-     that are not counted. Each member notes its arrivals and departures in memory of its own. On a \
-     simulated machine one member is bound to each core, filling one core group after the other, and \
-     nothing is random. On this host each round runs every barrier at every size in shuffled order.";
+pub(in crate::study) const HOW: &str = "\"End to end\" is the time from the last member's begin to the last \
+     member's end; two waits before it do not count. Each member notes its arrivals and departures in its \
+     own memory. On a simulated machine each member is bound to a core. Members fill one core group after \
+     the other, and nothing is random. On this host each round runs every barrier at every size, in \
+     shuffled order.";

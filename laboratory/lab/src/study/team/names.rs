@@ -4,11 +4,10 @@ use crate::failure::bad_input;
 use crate::study::trial::Setup;
 use manycore_programs::barrier::barriers;
 
-/// PARSEC's barrier. Its members fight for a lock: its simulations would take ten times as long as
-/// all others together.
+/// PARSEC's barrier. Its members contend for a lock, so its simulations take ten times as long as all others.
 const ON_REQUEST: &str = "spin-sleep";
 
-/// The requested barriers. Otherwise all, except a barrier that is simulated only on request.
+/// The barriers in `only`, or all. Without request, [`ON_REQUEST`] is not simulated.
 pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::Result<Vec<String>> {
     let all = barriers();
     if let Some(name) = only.iter().find(|name| !all.contains(&&***name)) {
@@ -24,24 +23,24 @@ pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::R
     Ok(all.into_iter().filter(wanted).map(str::to_owned).collect())
 }
 
-/// The ideas behind names that do not explain themselves.
-pub(in crate::study) const BARRIERS: &str = "The barriers: sense, one count, and one word that the last to come changes (sense- \
-     reversing); sense-on-a-line, the same on one cache line; futex, as the C library glibc since \
-     2.25: one count, and those that wait sleep; glibc-2011, as glibc until 2.24: a lock, a \
-     count, and sleep; spin-sleep, PARSEC's: a lock, spinning, and sleep; dissemination, rounds \
-     in which each tells another, twice as far away each time; tournament, losers of each round \
-     wait for its winners; combining, a tree of counts; mcs, a tree of words, Mellor-Crummey's \
-     and Scott's; counted, each tells all others, whose network interfaces count; grouped, groups \
-     of cores first, then the groups with each other; default, the one that manycore chooses for \
-     where the threads are. \
-     spin-sleep is simulated if --only names it: that takes ten times as long as all others.";
+/// Explains the barriers' names.
+pub(in crate::study) const BARRIERS: &str = "The barriers: sense, a count, and a word that the last member \
+     to arrive changes (sense-reversing); sense-on-a-line, the same with count and word on one cache line; \
+     futex, that of the C library glibc since 2.25: a count, and waiting members sleep; glibc-2011, that \
+     of glibc until 2.24: a lock, a count, and sleep; spin-sleep, PARSEC's: a lock, spinning, and sleep; dissemination, \
+     rounds in which each member signals another, twice as far away in each round; tournament, the \
+     losers of each round wait for its winners; combining, a tree of counts; mcs, a tree of words (by \
+     Mellor-Crummey and Scott); counted, each member signals all others, whose network interfaces \
+     count; grouped, the cores of a group meet first, then the groups; default, the barrier that \
+     manycore chooses for the places of the threads. \
+     spin-sleep is simulated only if --only names it, since it takes ten times as long as all others.";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn ideas_are_those_of_barriers_that_there_are() {
+    fn the_text_explains_existing_barriers() {
         let (ideas, _) = BARRIERS.split_once(". ").unwrap();
         for idea in ideas.trim_start_matches("The barriers: ").split("; ") {
             let (name, _) = idea.split_once(", ").unwrap();

@@ -1,4 +1,4 @@
-//! The runs and their results.
+//! Points (what is run), and their results.
 
 use super::program::TeamProgram;
 use super::run::WARM;
@@ -7,23 +7,23 @@ use crate::study::trial::Runs;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A team on a machine.
+/// A team on a machine, with its barrier and program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::study) struct TeamPoint {
-    /// Its number among the study's machines; natively there is one.
+    /// The machine's index in the study's list.
     pub(in crate::study) machine: usize,
     /// Changes to that machine, as for `--set`.
     pub(in crate::study) settings: Vec<String>,
-    /// Members of the team; natively there may be more of them than CPUs.
+    /// Members. Natively there may be more of them than CPUs.
     pub(in crate::study) cores: usize,
     pub(in crate::study) barrier: String,
     pub(in crate::study) program: TeamProgram,
 }
 
-/// One run of it, in cycles or ns.
+/// The result of one run, in cycles or ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study) struct TeamSample {
-    /// From when the last member began until the last was done.
+    /// From the last member's begin to the last member's end.
     pub(in crate::study) total: f64,
     pub(in crate::study) episodes: usize,
     /// From the last arrival to the last departure, over episodes.
@@ -34,23 +34,23 @@ pub(in crate::study) struct TeamSample {
     pub(in crate::study) output: Option<String>,
 }
 
-/// All runs of a point: medians, each with the range that most fall in.
+/// All runs of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::study) struct PointSummary {
     pub(in crate::study) point: TeamPoint,
     pub(in crate::study) runs: usize,
     pub(in crate::study) total: Spread,
-    /// Of each run.
+    /// The total of each run.
     pub(in crate::study) totals: Vec<f64>,
     pub(in crate::study) episodes: usize,
-    /// Medians over runs.
+    /// Each percentile is a median over runs.
     pub(in crate::study) exit: Spread,
     pub(in crate::study) messages: u64,
     pub(in crate::study) output: Option<String>,
 }
 
 impl PointSummary {
-    /// The summary of at least one run.
+    /// Needs at least one run.
     pub(super) fn of(runs: &Runs<TeamPoint>) -> Self {
         let first = &runs.outcomes[0];
         Self {
@@ -69,17 +69,16 @@ impl PointSummary {
         }
     }
 
-    /// Time that an episode takes with all that is done between two.
     pub(in crate::study) fn an_episode(&self) -> f64 {
         self.total.median / self.episodes as f64
     }
 
-    /// The same with its range.
+    /// The same with its percentiles.
     pub(in crate::study) fn a_wait(&self) -> Spread {
         self.total.map(|total| total / self.episodes as f64)
     }
 
-    /// Messages of an episode. Waits for warmth send as many.
+    /// Messages of an episode. A wait of the warm-up sends as many.
     pub(in crate::study) fn messages_an_episode(&self) -> f64 {
         self.messages as f64 / (self.episodes + WARM) as f64
     }

@@ -7,7 +7,6 @@ use manycore_programs::spmd::StreamclusterInput;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The program of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {
@@ -21,18 +20,16 @@ pub(in crate::study) enum TeamProgram {
     },
 }
 
-/// A program that one team can run once.
 pub(super) trait Spmd: Send + Sync {
-    /// The part of `rank`; `wait` is the team's barrier.
+    /// Runs the part of `rank`. `wait` is the team's barrier.
     fn run(&self, rank: usize, wait: &mut dyn FnMut());
 
-    /// After all ranks: a fingerprint of the answer, verified, if there is one.
+    /// Verifies the answer after all ranks, and returns its fingerprint, if there is one.
     fn answer(&self) -> anyhow::Result<Option<String>>;
 }
 
 impl TeamProgram {
-    /// The program for a team of `ranks` on cores that take `cpi` cycles an
-    /// instruction.
+    /// The program for `ranks` on cores that take `cpi` cycles an instruction.
     pub(super) fn prepare<P: Platform>(
         self,
         ranks: usize,

@@ -1,4 +1,4 @@
-//! A comparison of barriers at one program: the fastest, the place and the difference.
+//! Compares all barriers in one program.
 
 use super::measured::TeamMeasured;
 use super::point::{PointSummary, TeamPoint};
@@ -19,14 +19,13 @@ pub(in crate::study) trait Contest {
 
     fn barriers(&self) -> &[String];
 
-    /// Numbers of cores of the machine asked for; ascending.
+    /// In ascending order.
     fn cores(&self) -> &[usize];
 
     /// The program with a barrier on a machine.
     fn entry(&self, machine: usize, cores: usize, barrier: &str) -> TeamPoint;
 }
 
-/// The results.
 #[derive(Debug)]
 pub(in crate::study) struct Race<'a, C> {
     pub(in crate::study) config: &'a C,
@@ -42,7 +41,6 @@ impl<C> Clone for Race<'_, C> {
 impl<C> Copy for Race<'_, C> {}
 
 impl<'a, C: Contest> Race<'a, C> {
-    /// A barrier on a machine.
     pub(in crate::study) fn of(
         self,
         machine: usize,
@@ -53,7 +51,6 @@ impl<'a, C: Contest> Race<'a, C> {
             .of(&self.config.entry(machine, cores, barrier))
     }
 
-    /// The fastest of the `wanted` barriers.
     fn fastest(
         self,
         machine: usize,
@@ -66,7 +63,7 @@ impl<'a, C: Contest> Race<'a, C> {
         all.min_by(|a, b| a.total.median.total_cmp(&b.total.median))
     }
 
-    /// The fastest through memory.
+    /// The fastest barrier through memory.
     pub(in crate::study) fn software(
         self,
         machine: usize,
@@ -75,27 +72,26 @@ impl<'a, C: Contest> Race<'a, C> {
         self.fastest(machine, cores, |summary| !summary.broadcasts())
     }
 
-    /// The fastest over a broadcast network, the thesis's left out.
+    /// The fastest barrier over a broadcast network, without the thesis's.
     pub(in crate::study) fn beyond(self, machine: usize, cores: usize) -> Option<&'a PointSummary> {
         self.fastest(machine, cores, |summary| {
             summary.broadcasts() && summary.point.barrier != CHANNEL
         })
     }
 
-    /// The names of the barriers with a broadcast network on `at` cores.
+    /// The barriers that use the broadcast network on `at` cores.
     pub(in crate::study) fn over_network(self, at: usize) -> Vec<String> {
         let names = self.config.barriers().iter();
         let used = names.filter(|name| self.of(0, at, name).is_some_and(PointSummary::broadcasts));
         used.cloned().collect()
     }
 
-    /// The broadcast network of the machine asked for.
     pub(in crate::study) fn optical(self) -> Option<&'a Optical> {
         self.config.setup().chip()?.0.optical.as_ref()
     }
 
-    /// A row a barrier, a column a core count, the least of each marked; above
-    /// them a row that is not measured.
+    /// A row for each barrier, and a column for each number of cores with its least value marked. `above` adds a
+    /// computed row at the top.
     pub(in crate::study) fn table(
         self,
         caption: String,
@@ -119,7 +115,7 @@ impl<'a, C: Contest> Race<'a, C> {
         table
     }
 
-    /// A line a barrier against cores, as far as `most`.
+    /// A line for each barrier against cores, up to `most`.
     pub(in crate::study) fn series(
         self,
         most: usize,

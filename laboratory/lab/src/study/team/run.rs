@@ -9,22 +9,20 @@ use manycore_platform::Platform;
 use manycore_programs::barrier::{Barrier, BarrierVisitor, with_barrier};
 use std::sync::{Arc, Mutex};
 
-/// The result.
 #[derive(Clone, Debug)]
 pub(super) struct TeamRan {
-    /// One a rank.
+    /// By rank.
     pub(super) logs: Vec<Log>,
     pub(super) answer: Option<String>,
 }
 
-/// Episodes that notes have room for without growing while they are timed.
+/// Episodes that a log has room for, so that it does not grow while they are timed.
 const ROOM: usize = 4096;
 
 /// Waits of each member before its program.
 pub(super) const WARM: usize = 2;
 
-/// Runs `program` on a team that meets at the barrier of this name; cores take
-/// `cpi` cycles an instruction.
+/// Cores take `cpi` cycles an instruction.
 pub(super) fn run<P: Broadcast>(
     barrier: &str,
     binding: &Binding,
@@ -45,7 +43,6 @@ struct SpmdTeam<'a> {
     cpi: f64,
 }
 
-/// The data that the members share.
 struct SpmdShared<B> {
     barrier: B,
     program: Box<dyn Spmd>,
@@ -82,16 +79,14 @@ impl<P: Platform> BarrierVisitor<P> for SpmdTeam<'_> {
 }
 
 impl<B> SpmdShared<B> {
-    /// The work of `rank`.
     fn member<P: Platform>(&self, rank: usize)
     where
         B: Barrier<P>,
     {
         let mut member = self.barrier.member(rank);
         let mut waits = Vec::with_capacity(ROOM);
-        // Twice for nothing: after the first all are here, and lines have been
-        // touched; it is left one after the other, as they came, and the second
-        // in step.
+        // After the first wait all members have started and have the barrier's cache lines, but they may leave it one
+        // by one. They leave the second in step.
         for _ in 0..WARM {
             self.barrier.wait(&mut member);
         }

@@ -1,5 +1,5 @@
 //! The sentence of a study of barriers: the fastest barrier through memory, as far as the intervals show it, and the
-//! barrier of the thesis beside it.
+//! thesis's barrier in comparison.
 
 use super::race::{CHANNEL, Contest, Race};
 use crate::measure::ratio::{Ratio, Side};
@@ -10,8 +10,7 @@ const MEMORY: &str = "through memory";
 const NETWORK: &str = "over a broadcast network";
 
 impl<C: Contest> Race<'_, C> {
-    /// The times of all barriers on `at` cores. `what` names in the sentence what takes the time. With `is_a_wait` it is
-    /// the time of a wait, else of the whole program.
+    /// The times of all barriers on `at` cores: of a wait, or of the whole program. `what` is like "a wait takes".
     pub(in crate::study) fn compared(self, at: usize, what: &str, is_a_wait: bool) -> Compared {
         let setup = self.config.setup();
         let is_simulated = !setup.machines.is_host();
@@ -32,7 +31,6 @@ impl<C: Contest> Race<'_, C> {
     }
 }
 
-/// The fastest barrier through memory, and the barrier of the thesis.
 pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
     let cell = |name| compared.cells.iter().find(|cell| cell.name == name);
     let say = |cell: &ComparedCell, name| cell.median(name).map(|time| compared.unit.say(time));
@@ -73,7 +71,7 @@ pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
 /// The fastest barrier of a cell.
 pub(in crate::study) struct Fastest<'a> {
     pub(in crate::study) name: &'a str,
-    /// The second fastest barrier, and its time over the fastest barrier's.
+    /// The second fastest barrier, and its time over the fastest's.
     lead: Option<(&'a str, Ratio)>,
 }
 
@@ -97,7 +95,7 @@ impl<'a> Fastest<'a> {
         let name = self.name;
         match self.lead {
             Some((next, ratio)) if ratio.side(1.0) != Side::Above => format!(
-                "{name}, from which through memory no difference of {next} is shown ({ratio} times)"
+                "{name}, not shown to differ from {next}, the next through memory ({ratio} times)"
             ),
             _ => format!("{name}, the fastest through memory"),
         }
@@ -142,7 +140,7 @@ mod tests {
         ]);
         let text = sentence_of(&open);
         assert!(
-            text.contains("no difference of sense is shown (1.00 (0.9"),
+            text.contains("not shown to differ from sense, the next through memory (1.00 (0.9"),
             "{text}"
         );
         assert!(!text.contains("fastest"), "{text}");
@@ -150,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn one_order_is_taken_as_it_is() {
+    fn one_order_has_no_interval() {
         let mut one = compared(&[]);
         one.cells.clear();
         let times = [("sense", 20.0), ("flags", 10.0)];

@@ -1,10 +1,10 @@
-//! The simulated machine, and what the document measured on the real one.
+//! The simulated machine, and what the document measured on the real machine.
 
 use manycore_chip::config::{Config, Network, range};
 use serde::{Serialize, Serializer};
 
-/// A machine of the document: its name there, the cells of its tables, and the threads of the
-/// tables that compare the document's model with Taskflow.
+/// A machine of the document: its name there, its tables' cells and (`compared`) the threads of its comparison with
+/// Taskflow.
 #[derive(Debug)]
 struct InDocument {
     preset: &'static str,
@@ -53,11 +53,10 @@ impl DocumentChip {
     pub(in crate::study) fn new(config: &Config) -> Self {
         let mut config = config.clone();
         let document = DOCUMENT.iter().find(|known| known.preset == config.name);
-        // The cores of the document's machines have two hardware threads each. The presets leave
-        // out the second ones. They matter only here: a caller beside as many pool threads as cores
-        // runs on a second hardware thread.
+        // The document's machines have two hardware threads a core; the presets have one. The second matters only here:
+        // if every core has a pool thread, it runs the caller.
         let groups = matches!(config.network, Network::Groups { .. });
-        // If a machine may have that number.
+        // Whether a machine may have twice the cores.
         let room = range("cores").is_some_and(|(_, most)| f64::from(2 * config.cores) <= most);
         if document.is_some() && groups && room && config.threads_per_core == 1 {
             config.threads_per_core = 2;
@@ -67,17 +66,16 @@ impl DocumentChip {
         Self { config, document }
     }
 
-    /// The preset, or the name that a file gives.
+    /// The preset's name, or the name in the machine's file.
     pub(in super::super) fn name(&self) -> &str {
         &self.config.name
     }
 
-    /// Its name in the document's tables.
     pub(in crate::study) fn name_in_tables(&self) -> &str {
         self.document.map_or(self.name(), |known| known.name)
     }
 
-    /// Cores, each with an L1 of its own.
+    /// The number of cores, each with its own L1.
     pub(in super::super) fn cores(&self) -> usize {
         (self.config.cores / self.config.threads_per_core) as usize
     }
@@ -86,32 +84,29 @@ impl DocumentChip {
         (self.config.group_cores / self.config.threads_per_core) as usize
     }
 
-    /// The number of core groups of `threads` threads. Groups fill one after the other.
+    /// The core groups of `threads` threads, which fill one group after the other.
     pub(in crate::study) fn groups_of(&self, threads: usize) -> usize {
         threads
             .div_ceil(self.cores_in_a_group())
             .min(self.config.groups() as usize)
     }
 
-    /// Hardware threads of all cores.
     pub(in crate::study) fn hardware_threads(&self) -> usize {
         self.config.cores as usize
     }
 
-    /// The threads of the document's comparison with Taskflow on this machine.
     pub(in crate::study) fn threads_compared(&self) -> Option<usize> {
         self.document.map(|known| known.compared)
     }
 
-    /// The place of thread `number`: the first hardware thread of a core until every core has one,
-    /// then the second.
+    /// The hardware thread of pool thread `number`: each core's first, then each core's second.
     pub(super) fn on_core(&self, number: usize) -> usize {
         let (cores, each) = (self.cores(), self.config.threads_per_core as usize);
         number % cores * each + number / cores % each
     }
 
-    /// The place of the caller of a pool of `threads`: the next core of the last thread's group,
-    /// or, if all of them are taken, beside that thread.
+    /// The hardware thread of a pool's caller: on the next core of the last thread's group or, if that is full, on the
+    /// last thread's core.
     pub(super) fn beside(&self, threads: usize) -> usize {
         match threads.is_multiple_of(self.cores_in_a_group()) {
             false => self.on_core(threads),
@@ -147,7 +142,7 @@ impl DocumentChip {
     }
 }
 
-/// As TOML: what `--on FILE.toml` reads.
+/// Writes the TOML that `--on FILE.toml` reads.
 impl Serialize for DocumentChip {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.config.to_toml())
@@ -181,10 +176,10 @@ mod tests {
             (gold.cores(), gold.groups_of(24), gold.groups_of(36)),
             (48, 1, 2)
         );
-        // 24 threads fill a socket: the caller is beside the last of them.
+        // 24 threads fill a socket: the caller shares the last one's core.
         assert_eq!(gold.beside(24), gold.on_core(23) + 1);
         assert_eq!(gold.beside(36), gold.on_core(36));
-        // One hardware thread a core: they share it.
+        // With one hardware thread a core, they share it.
         let atac = chip("atac-64");
         assert_eq!(atac.beside(64), 63);
         assert_eq!(atac.threads(), [1, 2, 4, 8, 16, 32, 64]);

@@ -1,4 +1,4 @@
-//! The document's tables beside what its pool takes here.
+//! Compares the document's tables with a simulation of its pool.
 
 use super::chip::DocumentChip;
 use crate::measure::statistics::median;
@@ -10,25 +10,24 @@ use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use serde::Serialize;
 
-/// Columns of latencies that fit a terminal.
+/// Cells of latencies that fit a terminal.
 const COLUMNS: usize = 4;
 
-/// A table of the document, a column of it, and the same cell here.
+/// A column of the document's tables, and the same cell simulated.
 #[derive(Clone, Debug, Serialize)]
 pub(in super::super) struct Comparison {
     threads: usize,
     unit_read: u64,
     unit_write: u64,
     unit_comp: u64,
-    /// Block size, the document's latency, ours; both in ns.
+    /// Block size, the document's latency and the simulated latency, both in ns.
     latencies: Vec<(usize, f64, f64)>,
-    /// Spearman's, of latency over block size.
+    /// Spearman's, of the two latencies over block size.
     rank_correlation: f64,
 }
 
-/// Every column of the tables that was simulated too. The additions of a
-/// folded task take no time, so all of the document's `unit_comp` have the
-/// same cell here.
+/// Compares every column of the tables that was simulated. Additions of a folded task take no time, so columns that
+/// differ only in `unit_comp` share a cell.
 pub(in super::super) fn comparisons(
     chip: &DocumentChip,
     tables: &[PublishedCell],
@@ -52,7 +51,7 @@ pub(in super::super) fn comparisons(
         let both = |&(block, latency): &(usize, f64)| Some((block, latency, ours(block)?));
         let latencies: Vec<_> = published.measured.iter().filter_map(both).collect();
         if latencies.len() < 3 {
-            continue; // No ranks to speak of.
+            continue; // Too few for a rank correlation.
         }
         let theirs: Vec<f64> = latencies.iter().map(|&(_, theirs, _)| theirs).collect();
         let ours: Vec<f64> = latencies.iter().map(|&(_, _, ours)| ours).collect();
@@ -77,12 +76,12 @@ impl Comparison {
         best.map_or(0, |&(block, ..)| block)
     }
 
-    /// The document's preferred block, and ours.
+    /// The fastest block in the document, and in the simulation.
     fn preferred_blocks(&self) -> (usize, usize) {
         (self.preferred(|at| at.1), self.preferred(|at| at.2))
     }
 
-    /// Our latency over the document's, the median over blocks.
+    /// The simulated latency over the document's: the median of all blocks.
     fn ratio(&self) -> f64 {
         median(
             self.latencies
@@ -92,7 +91,6 @@ impl Comparison {
     }
 }
 
-/// A row for every column of the document's tables.
 pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
     let header = [
         "document's cell",
@@ -115,16 +113,15 @@ pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
         ]
     };
     Table {
-        caption: "The document's tables against its pool simulated: Spearman's rank correlation \
-                  of latency over block size"
+        caption: "The document's tables against a simulation of its pool: Spearman's rank \
+                  correlation of latency over block size"
             .into(),
         header: header.map(String::from).to_vec(),
         rows: comparisons.iter().map(row).collect(),
     }
 }
 
-/// Latencies of the document's pool, in microseconds, each beside the printed latency of the cell,
-/// if there is one.
+/// Simulated latencies of the document's pool in microseconds, beside those that the document prints.
 pub(in super::super) fn latencies(
     chip: &DocumentChip,
     measured: &[MeasuredLoops],
@@ -199,7 +196,7 @@ fn printed(cell: &MeasuredLoops, block: usize, comparisons: &[Comparison]) -> St
     }
 }
 
-/// Spearman's rank correlation: Pearson's of the ranks, ties in the middle.
+/// Spearman's rank correlation: Pearson's of the ranks. Equal values have their mean rank.
 fn spearman(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks_of(a), ranks_of(b));
     let middle = (a.len() as f64 - 1.0) / 2.0;
@@ -208,7 +205,7 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
         both.map(|(a, b)| (a - middle) * (b - middle)).sum()
     };
     let spread = (product(&a, &a) * product(&b, &b)).sqrt();
-    // Equal values have no order to agree with.
+    // Equal values have no ranks to compare.
     if spread > 0.0 {
         product(&a, &b) / spread
     } else {

@@ -1,23 +1,22 @@
 //! The document's thread pool and its ParallelFor, as its listing has them.
 //!
-//! Each thread has a queue behind a mutex and sleeps on a condition variable. The caller puts the
-//! loop into every queue, which wakes one thread after the other, takes part itself, and then waits
-//! for each. All claim blocks from one counter. The counter, N and the block size are variables of
-//! the caller that the threads see by reference, so they share a cache line. A claim takes this
-//! line away from every thread that is about to read N, and from the tasks, since their sizes are
-//! variables of the caller too.
+//! Each thread has a queue behind a mutex and sleeps on a condition variable. The caller puts the loop into
+//! every queue, which wakes one thread after the other. Then it takes part in the loop, and waits for each
+//! thread. All claim blocks from one counter. The counter, N and the block size are variables of the caller
+//! that the threads see by reference, so they share a cache line. A claim takes this line away from every
+//! thread that is about to read N. It also takes the line away from the tasks, since their sizes are variables
+//! of the caller too.
 
 use crate::threads::start_ranks;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::sync::Arc;
 
-/// Instructions of calling the task through a `std::function` and of setting
-/// up its loops, a division among them.
+/// Instructions to call a `std::function` and to set up the task's loops, with a division.
 const CALL: u64 = 30;
-/// Instructions of moving a `std::function` into or out of a queue.
+/// Instructions to move a `std::function` into or out of a queue.
 const MOVE: u64 = 100;
 
-/// A lock that threads sleep on: free, held, or held and waited for.
+/// A lock with sleeping waiters: 0 is free, 1 held, 2 held with waiters.
 struct Mutex<P: Platform>(P::Futex);
 
 impl<P: Platform> Mutex<P> {
@@ -42,8 +41,7 @@ impl<P: Platform> Mutex<P> {
     }
 }
 
-/// A condition variable for one sleeper, used under a [`Mutex`]. As on Windows, a notification
-/// without a sleeper is no system call.
+/// A condition variable for one sleeper. As on Windows, a notification without a sleeper makes no system call.
 struct Condition<P: Platform> {
     epoch: P::Futex,
     sleepers: P::AtomicU32,
@@ -74,7 +72,6 @@ impl<P: Platform> Condition<P> {
     }
 }
 
-/// The orders to a pool thread.
 const IDLE: u32 = 0;
 const LOOP: u32 = 1;
 const END: u32 = 2;
@@ -178,15 +175,13 @@ impl<P: Platform, F: Fn(usize, &dyn Fn())> DocumentShared<P, F> {
     }
 }
 
-/// The pool, for loops over one body.
 pub(super) struct DocumentPool<P: Platform, F> {
     shared: Arc<DocumentShared<P, F>>,
     threads: Vec<P::Thread>,
 }
 
 impl<P: Platform, F: Fn(usize, &dyn Fn()) + Send + Sync + 'static> DocumentPool<P, F> {
-    /// One thread for each of `cores`, bound to it; they and the caller will
-    /// run `body`.
+    /// Starts one thread for each of `cores`, bound to it. These threads and the caller run `body`.
     pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> anyhow::Result<Self> {
         let cores: Vec<usize> = cores.collect();
         let shared = Arc::new(DocumentShared {

@@ -1,5 +1,4 @@
-//! The study on a simulated machine: every policy of a cell is a simulation of
-//! its own, and the host's cores share them.
+//! The study on a simulated machine. The host's cores share the simulations, one for each policy of a cell.
 
 mod chip;
 pub(super) mod compare;
@@ -19,12 +18,10 @@ use manycore::Pool;
 use run::SimulatedLoop;
 use std::time::Instant;
 
-/// The default number of counted loops of a simulation. The machine has no noise, and an even
-/// number serves both halves of a regret.
+/// The default number of rounds: one for each half of a regret. The machine has no noise.
 const ROUNDS: u64 = 2;
 
-/// Simulates every policy of `measured`'s cell; what was found depends on
-/// nothing but the arguments, however many threads `host` has.
+/// Simulates every policy of `measured`'s cell. The number of `host`'s threads changes no result.
 pub(super) fn measure(
     config: &BlockSizeConfig,
     chip: &DocumentChip,
@@ -116,8 +113,7 @@ mod tests {
         }
     }
 
-    /// The document's pool, 8 threads, 1 KiB read and written: the latency with small blocks over
-    /// that with large ones.
+    /// The latency with small blocks over that with large blocks, in the document's pool of 8 threads.
     fn small_over_large(preset: &str) -> f64 {
         let chip = DocumentChip::new(&manycore_chip::config::Config::preset(preset).unwrap());
         let cell = LoopCell {
@@ -141,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_claim_costs_all_threads_where_they_are_in_several_groups() {
-        // Printed: 1.28 on the 3970X, 1.01 to 1.05 on a socket of the Gold 5225R, with 8 threads
-        // near each other. Without the looks the 3970X has 1.02.
+        // The document has 1.28 on the 3970X, and 1.01 to 1.05 on one socket of the Gold 5225R. Without looks at the
+        // counter's line, the 3970X has 1.02.
         let [far, near] = ["tr3970x", "gold5225r"].map(small_over_large);
         assert!(far > 1.15, "{far}");
         assert!(near < 1.05, "{near}");

@@ -1,4 +1,4 @@
-//! One policy in one cell: a simulation of its own.
+//! The simulation of one policy in one cell.
 
 use super::chip::DocumentChip;
 use super::document;
@@ -20,26 +20,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 
-/// The result of a simulation.
 #[derive(Debug, PartialEq)]
 pub(in crate::study) struct SimulatedLoop {
     /// Cycles of each loop.
     pub(in crate::study) cycles: Vec<f64>,
-    /// The simulation's fingerprint.
     pub(in crate::study) hash: u64,
 }
 
-/// Loops of our pool in a row that are not faster than the fastest before, by [`FASTER`]: the pool
-/// has settled, and what follows counts.
+/// manycore's pool has settled when this many loops in a row are not faster than the fastest before.
 const SETTLED: usize = 2;
-/// A loop that takes less than this share of the fastest one's time: the pool still settles.
+/// A faster loop takes less than this share of the fastest loop's time.
 const FASTER: f64 = 0.95;
-/// Our pool must settle within this many loops; the loops after them count in any case.
+/// The most loops in which the pool may settle.
 const MOST_WARM: usize = 32;
 
-/// Runs the cell's loop for warmth and then `rounds` times. The document's pool is warm after one
-/// loop; ours starts its threads while it runs, and goes on until it has settled. Our pool may be
-/// `told` what the machine charges.
+/// Runs the cell's loop to warm the pool, and then `rounds` times. The document's pool is warm after one loop.
+/// manycore's pool starts threads meanwhile, and is warm when it has settled. It gets the machine's prices, `told`.
 pub(in crate::study) fn simulate(
     chip: &DocumentChip,
     cell: LoopCell,
@@ -56,7 +52,7 @@ pub(in crate::study) fn simulate(
             LoopPolicy::Document(_) => (chip.beside(cell.threads), chip.clone()),
         };
         let caller = move || {
-            // Fails if the receiver has gone.
+            // Fails only if the receiver is dropped.
             let _ = send.send(loops.run(&chip, policy, told));
         };
         Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
@@ -69,8 +65,7 @@ pub(in crate::study) fn simulate(
         .with_context(context)?;
     let cycles = run.value.with_context(context)?;
     Ok(SimulatedLoop {
-        // A copy: what was allocated in the simulated machine's memory keeps
-        // all of that.
+        // A copy: the original would keep all of the simulated machine's memory.
         cycles: cycles.iter().map(|&cycles| cycles as f64).collect(),
         hash: run.statistics.hash,
     })
@@ -93,12 +88,11 @@ impl Body {
     }
 }
 
-/// The loops of one simulation.
 struct Loops {
     cell: LoopCell,
     rounds: usize,
     body: Body,
-    /// How often each iteration ran, outside of simulated time.
+    /// How often each iteration ran. The count takes no simulated time.
     ran: Vec<AtomicU32>,
 }
 
@@ -137,7 +131,7 @@ impl Loops {
         match policy {
             LoopPolicy::Document(block) => {
                 let loops = Arc::new(self);
-                // Within a group the line comes back before the core's window is full.
+                // Within one core group the line returns before the core's window is full, so looks are free.
                 let far = chip.config.groups() > 1;
                 let body = {
                     let loops = Arc::clone(&loops);
@@ -172,8 +166,8 @@ impl Loops {
         })
     }
 
-    /// Cycles of each of `rounds` loops, after one for warmth and more until `settled` in a row
-    /// are not faster.
+    /// Returns the cycles of `rounds` loops. Before them runs a loop, and more until `settled` loops in a row are not
+    /// faster.
     fn time(&self, settled: usize, run_loop: impl Fn()) -> anyhow::Result<Vec<u64>> {
         let ran = Cell::new(0);
         let run = || {

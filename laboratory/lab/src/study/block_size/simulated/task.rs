@@ -1,52 +1,48 @@
 //! The document's unit task as a simulated core sees it.
 //!
-//! All iterations read the same bytes; each thread writes to bytes of its own,
-//! as in the native study. The document's listing leaves open where
-//! `write_at` points. Had all its threads written to the same bytes, their
-//! lines would travel at every iteration and 1 KiB of writes would cost more
-//! than 1 KiB of reads; in its tables they cost next to nothing (W-3225R, 8
-//! threads: 403400 for 64 bytes written, 430700 for 1024). Simulated with shared
-//! bytes, the W-3225R's loops took 1.6 times as long as with these, which come
-//! within a fifth of the tables.
+//! All iterations read the same bytes. Each thread writes to its own bytes, as in the native study. The
+//! document's listing does not say where `write_at` points. If all threads wrote to the same bytes, the lines
+//! would travel at every iteration, and 1 KiB of writes would cost more than 1 KiB of reads. In the document's
+//! tables writes cost next to nothing (W-3225R, 8 threads: 403400 for 64 bytes written, 430700 for 1024). The
+//! simulated loops of the W-3225R took 1.6 times as long with shared bytes as with separate bytes. With
+//! separate bytes they come within a fifth of the tables.
 //!
-//! The listing's task is a lambda that has `unit_read` and the other sizes by reference. They are
-//! variables of the caller of ParallelFor, and so is its counter: near each other on one stack. The
-//! task stores bytes, which may alias any variable, so compiled code loads the sizes again for each
-//! byte. Here they lie on the counter's line. A claim takes that line away from every thread of the
-//! loop, not only from the next claimer. Each thread waits for it once more, less the time that its
-//! core computes meanwhile. The tables show that: on the 3970X a block of B takes each of P
-//! participants some 85 ns for each of the P / B claims of an iteration's time, and a core of
-//! another group has the line in 94 ns.
+//! The listing's task is a lambda that has `unit_read` and the other sizes by reference. They and the loop's
+//! counter are variables of the caller of ParallelFor, near each other on one stack. The task stores bytes,
+//! which may alias any variable, so compiled code loads the sizes again for each byte. Here the sizes lie on
+//! the counter's line. A claim takes that line away from every thread of the loop, not only from the next
+//! claimer. Each thread then waits for the line, except while its core still computes. The tables show this.
+//! On the 3970X, while one iteration runs, P participants with blocks of B make P / B claims. Each claim costs
+//! each participant some 85 ns, and a core of another group gets the line in 94 ns.
 
 use crate::machine::INSTRUCTIONS_A_BYTE;
 use crate::study::block_size::grid::{LoopTask, Workload};
 use manycore_platform::Platform;
 use std::sync::{Mutex, PoisonError};
 
-/// A byte only written: a store and three instructions of a loop.
+/// A byte that is only written: a store and three instructions of a loop.
 const WRITE: u64 = 4;
-/// An opaque addition and the two instructions that count it.
+/// An opaque addition, and two instructions that count it.
 const ADDITION: u64 = 3;
 
-/// Instructions that a core goes on with behind a load that waits: the reorder buffer of Skylake
-/// (Intel's optimization manual) and of Zen 2 (AMD's, family 17h models 30h+).
+/// The most instructions that a core executes behind a waiting load: the reorder buffer of Skylake (Intel's
+/// optimization manual) and of Zen 2 (AMD's, family 17h models 30h+).
 const WINDOW: u64 = 224;
-/// Bytes from one look at the loop's variables to the next, and looks that an
-/// iteration has at most: more often than claims come.
+/// Bytes between two looks (loads of the loop's variables), which are more frequent than claims.
 const LOOK_BYTES: usize = 64;
 const MOST_LOOKS: u64 = 64;
 
-/// Two cache lines, so that no two threads' bytes share one.
+/// Two cache lines, so that two threads' bytes share none.
 const APART: usize = 128;
 
-/// The task, with its memory; made inside of a simulation.
+/// The task and its memory, allocated inside a simulation.
 pub(super) struct SimulatedTask {
     instructions: u64,
     /// Cycles an instruction.
     cpi: f64,
     input: Vec<u8>,
     written: usize,
-    /// By hardware thread.
+    /// Bytes by hardware thread.
     outputs: Vec<Mutex<Vec<u8>>>,
 }
 
@@ -73,8 +69,8 @@ impl SimulatedTask {
         }
     }
 
-    /// One iteration. Its results are known to be nothing, so only its time is
-    /// simulated: reads and writes line by line, and the instructions.
+    /// Runs one iteration. Its results are not used, so only its time is simulated: reads and writes line by line, and
+    /// instructions.
     pub(super) fn run<P: Platform>(&self, look: Option<&dyn Fn()>) {
         P::read(&self.input);
         match look {
@@ -82,7 +78,7 @@ impl SimulatedTask {
             None => P::compute(self.instructions),
         }
         let output = &self.outputs[P::core()];
-        // Taken out: no lock of the host's is held while simulated time goes by.
+        // Takes the bytes out, so that no host lock is held while simulated time passes.
         let taken = std::mem::take(&mut *output.lock().unwrap_or_else(PoisonError::into_inner));
         let mut bytes = match taken.len() {
             0 => vec![0; self.written + APART],
@@ -92,8 +88,7 @@ impl SimulatedTask {
         *output.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
     }
 
-    /// Computes, and meanwhile looks at the variables of the loop again and again. Behind a look
-    /// that waits for its line the core goes on for as long as its window lasts.
+    /// Computes, with looks at regular intervals. While a look waits, the core computes until its window is full.
     fn compute_looking<P: Platform>(&self, look: &dyn Fn()) {
         let bytes = self.input.len().max(self.written);
         let looks = (bytes.div_ceil(LOOK_BYTES) as u64).clamp(1, MOST_LOOKS);
@@ -113,7 +108,7 @@ mod tests {
     use manycore_chip::config::Config;
     use manycore_chip::{Simulated, Simulation};
 
-    /// Cycles of an iteration, with `wait` more for each look.
+    /// Cycles of an iteration with looks of `wait` cycles.
     fn cycles(wait: Option<u64>) -> u64 {
         let config = Config::preset("tr3970x").unwrap();
         let run = Simulation::new(&config).run(|| {

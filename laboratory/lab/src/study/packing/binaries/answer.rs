@@ -15,11 +15,11 @@ use crate::study::unit::Unit;
 use manycore_figure::Figure;
 use std::path::Path;
 
-const CAPTION: &str = "After the poster's figure 1: the time of thread reduction over that of the way, on as many \
-     cores; less than 1 is slower. Fair sharing and pinned are closed forms.";
+const CAPTION: &str = "After the poster's figure 1: the time of thread reduction divided by that of the way, on \
+     equally many cores. Below 1 the way is slower. Fair sharing and pinned are closed forms.";
 
 columns! {
-    /// A case: a line of `packing.csv`.
+    /// All runs of a case.
     pub(in crate::study::packing) BinaryRow(results: BinariesResults<'_>, runs: Found<'_>) {
         world: &'static str = results.config.setup.world,
         machine: String = results.config.setup.machine.clone(),
@@ -27,29 +27,27 @@ columns! {
         threads: usize = runs.trial.threads,
         cores: usize = runs.trial.cores,
         mode: &'static str = runs.trial.way.name(),
-        /// From begin to end, of runs whose result was right; empty if none was.
+        /// The time from begin to end of runs with a right result. Empty without such a run.
         time: Option<f64> = time(runs).map(|time| ms(time.median)),
         time_p10: Option<f64> = time(runs).map(|time| ms(time.p10)),
         time_p90: Option<f64> = time(runs).map(|time| ms(time.p90)),
-        /// The time under thread reduction on as many cores over this.
+        /// The time under thread reduction on equally many cores, over `time`.
         ratio_tr: Option<f64> = results.ratio_of(&runs.trial),
-        /// Time of the cores that the program was given, together, of all runs.
+        /// The time of all given cores by activity, as the mean of all runs.
         user: f64 = ms(mean(runs, |run| run.user)),
         system: f64 = ms(mean(runs, |run| run.system)),
         idle: f64 = ms(idle(runs)),
         /// The number of runs with a right result.
         right: usize = verified(runs).0,
         runs: usize = runs.outcomes.len(),
-        /// The verdict on the first run with a wrong result; empty if all are right.
+        /// The verdict on the first run without a right result.
         otherwise: &'static str = verified(runs).1.map_or("", Verdict::name),
         unit: &'static str = "ms",
     }
 }
 
-/// The numbers.
 pub(super) type BinariesResults<'a> = Results<'a, BinariesConfig>;
 
-/// A case's runs.
 type Found<'a> = &'a Runs<BinaryCase>;
 
 /// The times of runs with right results, in seconds.
@@ -60,12 +58,11 @@ fn time(runs: Found<'_>) -> Option<Spread> {
     (!times.is_empty()).then(|| Spread::of(&times))
 }
 
-/// The mean of all runs.
 fn mean(runs: Found<'_>, of: impl Fn(&BinarySample) -> f64) -> f64 {
     runs.outcomes.iter().map(of).sum::<f64>() / runs.outcomes.len() as f64
 }
 
-/// Its cores' time less its processor time, in seconds.
+/// The cores' time minus the program's processor time, in seconds.
 fn idle(runs: Found<'_>) -> f64 {
     let all = mean(runs, |run| run.seconds) * runs.trial.cores as f64;
     (all - mean(runs, |run| run.user) - mean(runs, |run| run.system)).max(0.0)
@@ -75,7 +72,7 @@ fn ms(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e3
 }
 
-/// How many runs' results were right, and what the first other one ended with.
+/// The number of runs with a right result, and the verdict on the first other run.
 fn verified(runs: Found<'_>) -> (usize, Option<Verdict>) {
     let verdicts = || runs.outcomes.iter().map(|outcome| outcome.verdict);
     let right = verdicts().filter(|&verdict| verdict == Verdict::Right);
@@ -102,7 +99,7 @@ impl<'a> BinariesResults<'a> {
         self.ratio(&case.program, case.threads, case.cores, &case.way)
     }
 
-    /// The loss of all programs, in the poster's form.
+    /// The ratios of all programs, for the poster's figure 1.
     fn reduction(self, threads: usize) -> Reduction<impl Fn(&str, usize, &str) -> Option<f64>> {
         let config = self.config;
         let name = move |program: &Path| config.case(program, threads, 1, &Way::Tr).name();
@@ -121,8 +118,7 @@ impl<'a> BinariesResults<'a> {
         }
     }
 
-    /// The times of runs on the most cores that are fewer than the threads: of the ways in which each program's results
-    /// were right in all rounds.
+    /// The times on the most cores that are fewer than the threads, of ways with only right results.
     pub(super) fn compared(self, threads: usize) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
         let all = config.cores_of(threads);
@@ -227,7 +223,7 @@ impl<'a> BinariesResults<'a> {
     }
 }
 
-/// A number of a case, and how many of its runs were not verified.
+/// A number of a case. If results are not right, adds the first verdict and the number of right results.
 fn told(runs: Option<Found<'_>>, value: Option<f64>) -> String {
     let value = value.map(|value| format!("{value:.3}"));
     let Some(runs) = runs else {

@@ -10,15 +10,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// All that decides it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study::packing) struct BinaryCase {
     pub(super) program: PathBuf,
-    /// The user's request.
+    /// The number of threads that the user requested.
     pub(super) threads: usize,
     pub(super) cores: usize,
     pub(super) way: Way,
-    /// The program's output if its result is right.
+    /// A regular expression for the output of a right result.
     pub(super) says: String,
     /// In seconds.
     pub(super) limit: u64,
@@ -28,14 +27,14 @@ pub(in crate::study::packing) struct BinaryCase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study::packing) enum Verdict {
-    /// It says that its result is right.
+    /// The program said that its result is right.
     Right,
-    /// It does not.
+    /// The program ended with status 0, but did not say so.
     Wrong,
-    /// It ended with a status other than 0, or by a signal.
+    /// The program ended with another status, or by a signal.
     Failed,
     TimedOut,
-    /// It does not use the library that it was given.
+    /// The program did not use the preloaded library.
     NotUsed,
 }
 
@@ -51,7 +50,6 @@ impl Verdict {
     }
 }
 
-/// The result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study::packing) struct BinarySample {
     pub(super) seconds: f64,
@@ -62,7 +60,6 @@ pub(in crate::study::packing) struct BinarySample {
 }
 
 impl BinaryCase {
-    /// The program's name.
     pub(super) fn name(&self) -> String {
         let name = self.program.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()

@@ -1,4 +1,4 @@
-//! The poster's experiment with compiled OpenMP programs of the user's, on this host.
+//! The poster's experiment with the user's compiled OpenMP programs, on this host.
 
 mod answer;
 mod case;
@@ -22,24 +22,24 @@ use way::Way;
 
 pub(super) const TEXT: Text = Text {
     title: "Thread packing of compiled programs",
-    lead: "A compiled OpenMP program that was started with a number of threads may be given fewer cores. \
-     Here the ways to run it are: tr, started again with as many threads as cores; tp, all threads \
-     left to the system, with the program's own runtime as it comes; tp-passive, where threads \
-     that wait sleep at once; tp-pinned, each bound to a core; ours, with manycore's library \
-     preloaded; libomp, with LLVM's.",
+    lead: "A compiled OpenMP program that was started with some number of threads may be given fewer \
+     cores. The ways to run it are: tr, a start with as many threads as cores; tp, with all threads, \
+     which the system places, and the program's own runtime; tp-passive, the same, but waiting threads \
+     sleep at once; tp-pinned, with each thread bound to a core; ours, with manycore's library \
+     preloaded; libomp, with LLVM's library preloaded.",
     how: &[
-        "Programs are run as they are, without arguments, in their folder, on the first C CPUs of \
-         this machine; each round runs all in shuffled order, so that all see the \
-         same disturbance. The time is from a program's begin to its end. A result is right if \
-         the program writes what `--set says` asks for; others do not count as times.",
+        "Each program runs unchanged, without arguments, in its folder, on the first C CPUs of this \
+         machine. Each round runs all cases in shuffled order, so that all meet the same disturbance. \
+         The time is from a program's begin to its end. A result is right if the program writes what \
+         `--set says` asks for. Runs without a right result have no time.",
     ],
 };
 
-/// The output of programs with a right result, as NPB's have it.
+/// The output of a right result, as the NAS parallel benchmarks write it.
 const SAYS: &str = "SUCCESSFUL";
 /// Seconds after which a run is ended.
 const LIMIT: u64 = 60;
-/// Our library, as it is built.
+/// The file name of manycore's OpenMP library.
 const LIBRARY: &str = "libmanycore_gomp.so";
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -98,7 +98,6 @@ impl BinariesConfig {
         Ok(config)
     }
 
-    /// The core counts for `threads` threads.
     fn cores_of(&self, threads: usize) -> Vec<usize> {
         let cores = self.cores.iter().copied();
         cores.filter(|&cores| cores <= threads).collect()
@@ -151,11 +150,11 @@ impl Trials for BinariesConfig {
     }
 }
 
-/// The programs in a folder: its files that may be executed, by name.
+/// The executable files in a folder, in order of their names.
 fn programs(folder: Option<&str>) -> anyhow::Result<Vec<PathBuf>> {
     let Some(folder) = folder else {
         return Err(bad_input(
-            "--set programs=openmp: expected --set binaries=FOLDER, where your programs are",
+            "--set programs=openmp: expected --set binaries=FOLDER, the folder of your programs",
         ));
     };
     let wrong = |error: &dyn std::fmt::Display| {
@@ -174,7 +173,7 @@ fn programs(folder: Option<&str>) -> anyhow::Result<Vec<PathBuf>> {
     Ok(programs)
 }
 
-/// Whether a file may be executed, and is no library.
+/// Whether a file is executable, and not a library.
 fn is_program(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -191,7 +190,7 @@ fn is_program(path: &Path) -> bool {
     }
 }
 
-/// Our library: the user's path, or the library beside this command.
+/// The path of manycore's library: the user's, else the file in this command's folder.
 fn library(named: Option<&str>) -> anyhow::Result<PathBuf> {
     let path = match named {
         Some(path) => PathBuf::from(path),

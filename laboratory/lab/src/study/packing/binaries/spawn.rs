@@ -1,10 +1,9 @@
-//! A program run to its end, or to the time's.
+//! Runs a program until it ends, or until its time is over.
 
 use anyhow::Context;
 use std::path::Path;
 use std::time::Duration;
 
-/// How it is run.
 pub(super) struct Run<'a> {
     pub(super) program: &'a Path,
     pub(super) variables: &'a [(&'static str, String)],
@@ -13,13 +12,12 @@ pub(super) struct Run<'a> {
     pub(super) limit: Duration,
 }
 
-/// The result.
 pub(super) struct Ended {
     pub(super) seconds: f64,
-    /// Processor time of all threads of the program, in seconds: its own, and the kernel's.
+    /// Processor time of all threads of the program, in seconds: in user mode, and in the kernel.
     pub(super) user: f64,
     pub(super) system: f64,
-    /// Both streams.
+    /// What the program wrote to both streams.
     pub(super) output: String,
     /// Whether its status is 0.
     pub(super) succeeded: bool,
@@ -54,7 +52,7 @@ impl Run<'_> {
             .stdin(Stdio::null())
             .stdout(written.try_clone()?)
             .stderr(written.try_clone()?)
-            // Not ended by ctrl-C: a run that began is finished.
+            // In its own group, ctrl-C does not end the program: a run that has begun is finished.
             .process_group(0);
         if let Some(folder) = self.program.parent() {
             command.current_dir(folder);
@@ -63,7 +61,7 @@ impl Run<'_> {
             command.env_remove(name);
         }
         command.envs(self.variables.iter().map(|(name, text)| (name, text)));
-        // SAFETY: between fork and exec, one system call.
+        // SAFETY: between fork and exec the closure makes only one system call.
         unsafe {
             command.pre_exec(move || {
                 let size = size_of_val(&mask);
@@ -83,7 +81,7 @@ impl Run<'_> {
         let watchdog = std::thread::spawn(move || {
             let late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
             if late {
-                // SAFETY: the group of a child that has not been waited for yet.
+                // SAFETY: `process` is the group of a child that has not been waited for yet.
                 unsafe { libc::kill(-process, libc::SIGKILL) };
             }
             late
@@ -91,7 +89,7 @@ impl Run<'_> {
         let mut status = 0;
         // SAFETY: all-zero bytes are a valid `rusage`, a structure of integers.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: writes both, of a child of this process.
+        // SAFETY: the call writes a status and a `rusage`, of a child of this process, to places that hold them.
         while unsafe { libc::wait4(process, &raw mut status, 0, &raw mut usage) } < 0 {}
         let seconds = began.elapsed().as_secs_f64();
         drop(over);
@@ -122,7 +120,7 @@ fn mask(cpus: &[usize]) -> libc::cpu_set_t {
     // SAFETY: all-zero bytes are an empty set.
     let mut mask: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for &cpu in cpus {
-        // SAFETY: it ignores CPUs beyond its size.
+        // SAFETY: `CPU_SET` ignores CPUs beyond the size of the mask.
         unsafe { libc::CPU_SET(cpu, &mut mask) };
     }
     mask

@@ -5,20 +5,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The poster's three ways, and runtimes.
+/// The poster's three ways, and other runtimes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study::packing) enum Way {
-    /// Thread reduction: as many threads as cores, each bound to its own.
+    /// Thread reduction: as many threads as cores, each bound to its own core.
     Tr,
-    /// Thread packing: all threads under a mask of the cores, and the program's own runtime as it
-    /// comes.
+    /// Thread packing: all threads under a mask of the cores, with the program's own runtime unchanged.
     Tp,
-    /// The same; threads that wait sleep at once.
+    /// Thread packing in which waiting threads sleep at once.
     TpPassive,
-    /// Each thread bound to a core, in turns.
+    /// Thread packing in which each thread is bound to a core, by turns.
     TpPinned,
-    /// Our library, preloaded.
+    /// manycore's library, preloaded.
     Ours(PathBuf),
     /// LLVM's library in place of GCC's, preloaded.
     Libomp(PathBuf),
@@ -38,8 +37,7 @@ impl Way {
         }]
     }
 
-    /// The ways that are named, or all that there are here; thread reduction is what they are
-    /// compared with.
+    /// The ways in `only`, else all that this host has. All are compared with thread reduction, which is always added.
     pub(super) fn asked(
         only: &[String],
         library: impl Fn() -> anyhow::Result<PathBuf>,
@@ -77,7 +75,6 @@ impl Way {
         Ok(ways)
     }
 
-    /// Threads of a program of `threads` on `cores`.
     pub(super) fn threads(&self, threads: usize, cores: usize) -> usize {
         match self {
             Self::Tr => threads.min(cores),
@@ -85,7 +82,7 @@ impl Way {
         }
     }
 
-    /// The program's environment variables, on these CPUs.
+    /// The environment variables of a program on these CPUs.
     pub(super) fn variables(&self, cpus: &[usize]) -> Vec<(&'static str, String)> {
         let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
         match self {
@@ -109,7 +106,7 @@ impl Way {
     }
 }
 
-/// The folders of Debian's, Fedora's and LLVM's packages; the newest counts.
+/// LLVM's OpenMP library in the folders of Debian's, Fedora's and LLVM's packages, the newest first.
 fn libomp() -> Option<PathBuf> {
     let machine = std::env::consts::ARCH;
     let plain = [
