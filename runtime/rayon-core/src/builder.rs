@@ -165,7 +165,11 @@ impl ThreadPoolBuilder {
     pub(crate) fn make_global() -> Result<Pool, ThreadPoolBuildError> {
         match Self::new().make_for_good() {
             // If the system has no threads, the caller runs everything.
-            Err(error) if error.is_unsupported() => Ok(Pool::builder().threads(1).build()?),
+            Err(error) if error.is_unsupported() => {
+                let alone = || Pool::builder().threads(1);
+                let adopted = alone().adopt_current_thread(true).build();
+                Ok(adopted.or_else(|_| alone().build())?)
+            }
             made => made,
         }
     }

@@ -4,6 +4,7 @@ use super::ParallelIterator;
 use super::tried::Tried;
 use super::unwinding::{Unwinding, one_of};
 use crate::loops::loop_here;
+use manycore_cores::sync::let_go;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -66,12 +67,15 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
     };
     // The loop goes on after a panic, so either result may be missing.
     let both = |left: Option<R>, right: Option<R>| {
-        let mut pair = Some((left?, right?));
+        let mut pair = Some((left, right));
         let mut value = None;
-        unwinding.watch(&mut |over| {
-            if let Some((left, right)) = pair.take().filter(|_| !over) {
-                value = Some(reduce(left, right));
+        unwinding.watch(&mut |over| match pair.take() {
+            Some((Some(left), Some(right))) if !over => value = Some(reduce(left, right)),
+            Some((left, right)) => {
+                let_go(left);
+                let_go(right);
             }
+            None => {}
         });
         value
     };

@@ -25,6 +25,7 @@
 use super::context::Context;
 use super::oneshot::Oneshot;
 use super::registry::Registry;
+use super::worker::Worker;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
@@ -55,12 +56,23 @@ impl<P: Platform> Call<P> {
     /// Looks through this thread's calls, from the innermost outwards, for a caller that is a worker of
     /// `registry`. Returns that call, if the worker seems to have a permit.
     pub(super) fn back_to(registry: &Registry<P>) -> Option<&Self> {
+        let (call, worker) = Self::by_worker_of(registry)?;
+        worker.has_permit().then_some(call)
+    }
+
+    /// Whether a worker of `registry` waits for a call that this thread runs.
+    pub(super) fn is_inside(registry: &Registry<P>) -> bool {
+        Self::by_worker_of(registry).is_some()
+    }
+
+    /// The innermost of this thread's calls that a worker of `registry` has made, and that worker.
+    fn by_worker_of(registry: &Registry<P>) -> Option<(&Self, &Worker<P>)> {
         let mut call = Context::call();
         // SAFETY: null, or a call that this thread runs. The call's caller waits, and keeps all that the call names.
         while let Some(inner) = unsafe { call.as_ref() } {
             // SAFETY: as above.
             if let Some(worker) = unsafe { Context::worker_from(inner.caller, registry) } {
-                return worker.has_permit().then_some(inner);
+                return Some((inner, worker));
             }
             call = inner.outer;
         }

@@ -25,6 +25,7 @@ use super::context::Context;
 use super::job::Job;
 use super::permits::Left;
 use super::registry::Registry;
+use super::search::Found;
 #[cfg(test)]
 use crate::conserving::fault;
 use manycore_platform::{Ordering, Platform};
@@ -64,9 +65,15 @@ impl<P: Platform> Registry<P> {
         self.call_for(0, was_empty);
     }
 
-    /// As `post_detached`, for a job that a thread which is no worker has spawned into a scope.
+    /// As `post_detached`, for a `job` that a thread which is no worker spawns into a scope. If the system refuses a
+    /// thread, this panics before the job is made.
+    pub(super) fn post_scoped(&self, job: impl FnOnce() -> Job) {
+        self.begin_detached();
+        self.post_begun(job());
+    }
+
     #[inline(never)]
-    pub(super) fn post_scoped(&self, job: Job) {
+    pub(super) fn post_begun(&self, job: Job) {
         let registry: *const Self = self;
         let group = job.group();
         // SAFETY: the closure holds a job of a scope, which does not unwind and may run on any thread, and the
@@ -77,7 +84,8 @@ impl<P: Platform> Registry<P> {
                 (*registry).end_detached();
             })
         };
-        self.post_detached(job.in_group(group));
+        let was_empty = self.injector().push(job.in_group(group));
+        self.call_for(0, was_empty);
     }
 
     /// Counts a detached task that is about to be posted, and ensures that a thread can take permit 0 while it
@@ -156,13 +164,22 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Makes a thread take permit 0 to read its mail, even if there is no other work.
-    ///
-    /// If no thread is available, the next caller reads the mail.
+    /// Makes a thread take permit 0 to read its mail, even if there is no other work. If no thread is available, this
+    /// thread reads the mail.
     #[inline(never)]
     pub(super) fn summon(&self) {
-        if let Some(successor) = self.change_permits(|permits| permits.summon()) {
-            self.pass_on_or_lose(0, &successor);
+        // Until a thread has the permit, or the caller that has the slot knows that it must look for mail.
+        while let Some(successor) = self.change_permits(|permits| permits.summon()) {
+            if self.pass_on_or_lose(0, &successor) {
+                return;
+            }
+            if self.shared().caller_slot().take() {
+                return self.enter_as_caller(|worker| {
+                    while let Some(job) = worker.take_mail() {
+                        worker.run(Found::Queued(job, true));
+                    }
+                });
+            }
         }
     }
 
@@ -205,7 +222,10 @@ impl<P: Platform> Registry<P> {
                     P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);
                 }
-                self.pass_on_or_lose(permit, &successor);
+                let passed_on = self.pass_on_or_lose(permit, &successor);
+                if !passed_on && permit == 0 && !self.mailboxes()[0].is_empty() {
+                    self.summon();
+                }
             }
         }
     }

@@ -38,7 +38,7 @@ static COMPILED_HERE: [Address; 19] = [
     Address::of(Registry::<Native>::leave_visit as *const ()),
     Address::of(Registry::<Native>::post_and_wait as *const ()),
     Address::of(Registry::<Native>::visit as *const ()),
-    Address::of(Registry::<Native>::post_scoped as *const ()),
+    Address::of(Registry::<Native>::post_begun as *const ()),
     Address::of(Registry::<Native>::tell_of_mail as *const ()),
     Address::of(Worker::<Native>::await_stolen as *const ()),
     Address::of(Worker::<Native>::wait_in_scope as *const ()),

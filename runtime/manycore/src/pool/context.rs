@@ -129,8 +129,13 @@ impl<P: Platform> Context<P> {
     /// Takes a slot of `pool`'s board for a loop of this thread. Returns `None` if all slots are in use.
     #[inline]
     pub(crate) fn take_slot(pool: &Shared<P>) -> Option<Taken<'_, P>> {
-        pool.board()
-            .take(Self::current(pool, Self::permit) as usize)
+        let mut permit = Self::current(pool, Self::permit);
+        if permit == NOWHERE {
+            // A start or exit handler runs the loop (`Worker::permit`).
+            Self::come_back();
+            permit = Self::current(pool, Self::permit);
+        }
+        pool.board().take(permit as usize)
     }
 
     /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank in the loop is

@@ -80,6 +80,7 @@ pub(crate) use watch::Frame;
 pub(crate) use worker::Worker;
 pub use yields::Yield;
 
+use call_back::Call;
 use manycore_platform::Platform;
 
 use manycore_platform::Native;
@@ -238,17 +239,22 @@ impl<P: Platform> Pool<P> {
             return;
         }
         let me = Context::worker_below(registry);
+        let is_inside = me.is_some() || Call::is_inside(registry);
         // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But
         // the adopted thread can wait: it works until all jobs are done, since only it may take some of them.
         let helper = me.filter(|me| registry.is_adopted() && me.id() == 0 && !me.is_detached());
         registry.terminate(registry.is_adopted() && helper.is_none());
-        match helper {
-            Some(adopted) => adopted.work(),
-            None if me.is_some() => return,
-            None => {}
-        }
         let join_all = || registry.join_threads();
-        if Context::<P>::is_taken() && helper.is_none() {
+        if let Some(adopted) = helper {
+            // This thread may run another pool's call on top of its work for this pool.
+            Registry::be(adopted, |adopted| {
+                adopted.work();
+                Context::leave_others(registry.shared());
+                join_all();
+            });
+        } else if is_inside {
+            // The pool's threads end by themselves, after this call.
+        } else if Context::<P>::is_taken() {
             // The last jobs of these threads may call a pool in which this thread is a worker.
             Context::<P>::without_permits(join_all);
         } else {

@@ -119,9 +119,9 @@ impl<'scope, P: Platform> Scope<'scope, P> {
     where
         F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
     {
-        let job = self.job(body);
+        let job = || self.job(body);
         match Context::worker_of(self.registry()) {
-            Some(worker) => worker.push_spawned(job),
+            Some(worker) => worker.push_spawned(job()),
             None => self.registry().post_scoped(job),
         }
     }
@@ -312,13 +312,15 @@ impl<'scope, P: Platform> ScopeFifo<'scope, P> {
     {
         let me: *const Self = self;
         // The scope waits for the job, and `Scope::job` catches its panic.
-        let job = self.scope.job(Borrowed(me).then(body));
+        let job = || self.scope.job(Borrowed(me).then(body));
         let worker = Context::worker_of(self.scope.registry());
-        let index = worker.map_or(self.fifos.len() - 1, Worker::index);
+        // By thread, not by permit, which may change while the thread waits.
+        let threads = self.fifos.len() - 1;
+        let index = worker.map_or(threads, |worker| worker.id() % threads);
         // SAFETY: the scope owns the queue, and waits for the job that `next` runs.
-        let next = unsafe { self.fifos[index].push(job) };
+        let next = || unsafe { self.fifos[index].push(job()) };
         match worker {
-            Some(worker) => worker.push_spawned(next),
+            Some(worker) => worker.push_spawned(next()),
             None => self.scope.registry().post_scoped(next),
         }
     }

@@ -38,6 +38,7 @@
 //! left in the pool resets the state that the end has set. Exit handlers of ending threads may still spawn
 //! jobs: then the threads are started again.
 
+use super::call_back::Call;
 use super::context::Context;
 use super::permits::{Successor, ThreadState};
 use super::registry::Registry;
@@ -209,6 +210,7 @@ impl<P: Platform> Registry<P> {
         if !self.thread_set().returns
             || !self.tells_of_vacancies()
             || Context::worker_below(self).is_some()
+            || Call::is_inside(self)
         {
             return false;
         }

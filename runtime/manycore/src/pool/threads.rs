@@ -257,7 +257,10 @@ impl<P: Platform> Registry<P> {
                 registry.call_handler(&plan.on_start, id);
                 worker.work();
                 registry.call_handler(&plan.on_exit, id);
+                worker.leave_for_good();
             });
+            // The thread may be another pool's worker, which has given its permit away while it waited here.
+            Context::<P>::come_back();
             if is_own {
                 registry.change_permits(|permits| permits.retire(id));
                 registry.threads().end(number);

@@ -166,7 +166,7 @@ impl<P: Platform> Oversubscription<P> {
         self.set_blocked(0);
         let now = P::now();
         let since = *timer.left_since.get_or_insert(now);
-        if now - since >= P::duration_to_ticks(timer.longest_left) {
+        if now.saturating_sub(since) >= P::duration_to_ticks(timer.longest_left) {
             return Next::Up;
         }
         timer.nap = (2 * timer.nap).min(WATCH_LONGEST_NAP);

@@ -27,6 +27,7 @@ mod meetings;
 mod oversubscribed;
 mod stacks;
 mod storms;
+mod thread_handlers;
 mod threads;
 mod thrown;
 mod turns;

@@ -88,15 +88,33 @@ impl<P: Platform> Holding<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// The permit that this worker has now. Private: see the head of this module.
+    /// The permit that this worker has now. Private: see the head of this module. If the worker has none, it waits for
+    /// one. That can happen in start and exit handlers only: a thread of the reserve starts and ends without a permit.
     #[inline(always)]
     fn permit(&self) -> usize {
+        match self.permit_or_none() {
+            Some(permit) => permit,
+            None => self.permit_at_last(),
+        }
+    }
+
+    #[inline(always)]
+    fn permit_or_none(&self) -> Option<usize> {
         // Relaxed: the worker itself wrote it, or has acquired the giver's write since.
-        self.holding().permit.load(Ordering::Relaxed) as usize
+        let permit = self.holding().permit.load(Ordering::Relaxed);
+        (permit != NOWHERE).then_some(permit as usize)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn permit_at_last(&self) -> usize {
+        self.regain_permit();
+        self.permit_or_none()
+            .expect("a worker that returns has a permit")
     }
 
     pub(super) fn has_permit(&self) -> bool {
-        self.holding().permit.load(Ordering::Relaxed) != NOWHERE
+        self.permit_or_none().is_some()
     }
 
     /// Relaxed: what hands the permit over to the worker publishes the store, or the latch does.
@@ -216,17 +234,15 @@ impl<P: Platform> Worker<P> {
     /// Another thread pushes a job onto this worker's queue, and calls a sleeper for it.
     pub(in crate::pool) fn push_for(&self, job: Job) {
         let was_empty = self.spawned().push(job);
-        let permit = Some(self.permit()).filter(|&permit| permit != NOWHERE as usize);
+        let permit = self.permit_or_none();
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
     /// The cluster of its permit. A worker without a permit may name any cluster: 0.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
-        match self.has_permit() {
-            true => clusters.of(self.permit()).cluster as usize,
-            false => 0,
-        }
+        self.permit_or_none()
+            .map_or(0, |permit| clusters.of(permit).cluster as usize)
     }
 
     /// The clusters that a loop of `work` ticks and `n` iterations would invite from here.

@@ -253,17 +253,32 @@ impl<P: Platform> Worker<P> {
         Some(stays && self.await_permit())
     }
 
-    /// The pool has ended, and so does this thread: its permit is free, for an adopted
-    /// thread on the ready list.
+    /// The pool has ended, and this worker works no more. Its permit is free for an exit handler that uses the pool, or
+    /// for an adopted thread on the ready list.
     pub(in crate::pool) fn go_home(&self) {
         let (registry, permit) = (self.registry(), self.permit());
-        if self.id() == 0 {
-            return; // It is adopted, or the caller slot's: the permit stays with it.
-        }
         let successor = registry.change_permits(|permits| permits.go_home(permit));
-        self.holding().clear();
+        if self.id() != 0 || !registry.is_adopted() {
+            // The number stays with the adopted thread, which outlives the pool and never works for it again.
+            self.holding().clear();
+        }
         if let Some(successor) = successor {
             registry.grant(permit, successor);
+        }
+    }
+
+    /// The worker's thread ends, after the exit handler. If the handler has used the pool, the worker has a permit.
+    pub(in crate::pool) fn leave_for_good(&self) {
+        if !self.has_permit() {
+            return;
+        }
+        if self.registry().shared().is_terminating() {
+            return self.go_home();
+        }
+        let permit = self.permit();
+        if !self.offer(permit) {
+            self.holding().clear();
+            (self.registry()).change_permits(|permits| permits.lose(permit));
         }
     }
 

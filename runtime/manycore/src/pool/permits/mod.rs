@@ -119,12 +119,14 @@ impl<P: Platform> Registry<P> {
     }
 
     /// As [`pass_on`](Self::pass_on). If no thread takes the permit, it is [lost](State::lose), and the pool runs one
-    /// thread less.
-    pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) {
+    /// thread less. Then this returns `false`.
+    pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) -> bool {
         let _stay = Stay::of(self, successor);
-        if self.pass_on(permit, successor).is_err() {
+        let passed_on = self.pass_on(permit, successor).is_ok();
+        if !passed_on {
             self.change_permits(|permits| permits.lose(permit));
         }
+        passed_on
     }
 
     /// Gives `permit` to `worker`, which this thread alone has taken off its list.

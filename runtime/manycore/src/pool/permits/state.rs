@@ -444,6 +444,8 @@ impl<P: Platform> State<'_, P> {
             if before == after {
                 return false;
             }
+            // For the exit handlers: the thread that has closed the slot only waits.
+            self.lists.free.push(0);
         }
         self.lists.thread_state = ThreadState::Leaving;
         true
