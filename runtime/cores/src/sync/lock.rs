@@ -47,6 +47,18 @@ impl<P: Platform, T> Lock<P, T> {
         result
     }
 
+    /// As [`with`](Self::with), but returns `None` at once if another thread has the lock.
+    pub fn try_with<R>(&self, section: impl FnOnce(&mut T) -> R) -> Option<R> {
+        if !self.word.is_taken() {
+            return None;
+        }
+        // SAFETY: this thread has changed the state from FREE to HELD. `section` cannot keep the reference.
+        let result = section(unsafe { &mut *self.value.get() });
+        // SAFETY: taken above, and the section is over.
+        unsafe { self.free() };
+        Some(result)
+    }
+
     /// Takes the lock, for a section that ends in another function.
     ///
     /// # Safety

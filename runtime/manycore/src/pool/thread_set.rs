@@ -42,6 +42,7 @@ use super::call_back::Call;
 use super::context::Context;
 use super::permits::{Successor, ThreadState};
 use super::registry::Registry;
+use super::worker::Worker;
 use crate::times::QUIET_LOOK;
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -121,10 +122,22 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Starts the threads of the pool, if they are absent.
+    ///
+    /// A thread of the pool, which can only be in a handler here, does not wait for the lock: the lock's holder starts
+    /// the threads, or waits for this thread's end.
     pub(super) fn start_threads(&self) -> io::Result<()> {
-        self.thread_set()
-            .starting
-            .with(|next| self.start_from(next))
+        let starting = &self.thread_set().starting;
+        if self.is_own_thread() {
+            let started = starting.try_with(|next| self.start_from(next));
+            return started.unwrap_or(Ok(()));
+        }
+        starting.with(|next| self.start_from(next))
+    }
+
+    /// Whether this thread is one that the pool has started.
+    fn is_own_thread(&self) -> bool {
+        let own = |worker: &Worker<P>| worker.id() != 0 || self.keeps_caller_slot();
+        Context::worker_below(self).is_some_and(own)
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
@@ -151,8 +164,8 @@ impl<P: Platform> Registry<P> {
         loop {
             let state = self.change_permits(|permits| {
                 let state = permits.thread_state();
-                let inside = || Context::worker_of(self).is_some();
-                if state == ThreadState::Present || state == ThreadState::Leaving && inside() {
+                // The job of a thread of the pool, in a handler, has at least that thread.
+                if state == ThreadState::Present || self.is_own_thread() {
                     self.count_detached();
                     return ThreadState::Present;
                 }
