@@ -30,7 +30,7 @@ const LOST: Duration = Duration::from_millis(300);
 struct Ran(AtomicU64);
 
 impl Ran {
-    /// Waits for the `n`-th job; `false`: it does not come.
+    /// Waits for the `n`-th job. Returns `false` if it does not come.
     fn wait(&self, n: u64) -> bool {
         let begun = Instant::now();
         while self.0.load(Ordering::Acquire) < n {

@@ -51,7 +51,7 @@ unsafe impl Sync for Partials {}
 
 /// Memory for the sums of a team's ranks. [`Worksharing`] has an example.
 pub struct Sums {
-    /// Sums use these two by turns. While a rank still reads one, it has not passed the barrier at
+    /// Sums alternate between these two. While a rank still reads one, it has not passed the barrier at
     /// the end of the next sum, so no rank writes this one again.
     partials: [Partials; 2],
 }

@@ -170,7 +170,7 @@ fn more_threads_than_cores() {
     }
 }
 
-/// Otherwise its workers would be left, asleep, when the next one is made.
+/// If `drop` did not join the workers, they would sleep on when the next pool is made.
 #[test]
 fn a_dropped_pool_has_joined_its_workers() {
     for machine in presets() {

@@ -157,7 +157,7 @@ impl<P: Platform> Worker<P> {
         self.registry().mailboxes()[self.permit()].take_first_within(group)
     }
 
-    /// Ends the reading of mail, because the pool ends. `false`: there is mail, and the worker must stay.
+    /// Ends the reading of mail, because the pool ends. Returns `false` if there is mail, and the worker must stay.
     pub(super) fn leave_mail(&self) -> bool {
         self.registry().mailboxes()[self.permit()].leave()
     }
