@@ -13,7 +13,7 @@ use manycore_platform::Platform;
 pub(in crate::pool) enum Help {
     /// The worker helped with the loop in this slot.
     Given(usize, Participation),
-    /// It did not, but loops are open.
+    /// The worker did not help, but loops are open.
     Refused,
     /// No loop is open.
     NotWanted,
