@@ -1,9 +1,8 @@
-//! Counts lost wake-ups natively: checks on the machine what the model checkers prove.
+//! Counts lost wake-ups natively, and so checks on this machine what the model checkers prove.
 //!
-//! A pool of two has adopted this thread, which never runs a job. The thread pushes a job, for
-//! which worker 1 must get up, and blocks until that has run. The pauses between are chosen so that
-//! the worker is just falling asleep at every push. If a job has not run after 300 ms, its wake-up
-//! was lost; a later push then wakes the worker.
+//! A pool of two has adopted this thread, which never runs a job. The thread pushes a job, for which worker 1 must get
+//! up, and blocks until the job has run. The pauses between pushes are chosen so that the worker is just falling asleep
+//! at some push. If a job has not run after 300 ms, its wake-up was lost. A later push then wakes the worker.
 //!
 //! ```text
 //! cargo bench -p manycore-programs --bench lost_wakeups -- ITERATIONS [POLICY [MODE]]
@@ -22,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// After so long without progress no worker will come.
+/// After this time without progress, no worker will come.
 const LOST: Duration = Duration::from_millis(300);
 
 /// The awaited number of finished jobs.
@@ -30,7 +29,7 @@ const LOST: Duration = Duration::from_millis(300);
 struct Ran(AtomicU64);
 
 impl Ran {
-    /// Waits for the `n`-th job; `false`: it does not come.
+    /// Waits for the `n`-th job. Returns `false` if it does not come.
     fn wait(&self, n: u64) -> bool {
         let begun = Instant::now();
         while self.0.load(Ordering::Acquire) < n {
@@ -44,7 +43,7 @@ impl Ran {
     }
 }
 
-/// What a run found; `lost` counts spawned jobs and joins.
+/// The result of a run. `lost` counts spawned jobs and joins.
 struct Found {
     lost: u64,
     sleeps: u64,
@@ -68,7 +67,7 @@ fn look(make: Option<Make<Native>>, iterations: u64) -> Found {
                 forked(&pool, &ran)
             }) {
                 lost += 1;
-                // A later push wakes the worker, which also runs the lost job, unless this thread has run it.
+                // A later push wakes the worker, which also runs the lost job unless this thread has run it.
                 while ran.0.load(Ordering::Acquire) == before {
                     pool.spawn(|| ());
                     thread::sleep(Duration::from_millis(1));
@@ -85,10 +84,9 @@ fn look(make: Option<Make<Native>>, iterations: u64) -> Found {
     thread::spawn(run).join().expect("a detector that ends")
 }
 
-/// From none to 100 us: a worker without work looks for some 60 us, and then takes
-/// a few to fall asleep.
+/// Pauses for up to 100 us. A worker without work looks for about 60 us, and then takes a few us to fall asleep.
 fn pause(i: u64) {
-    // A step that is no divisor: every pause comes again after 1,009 iterations.
+    // 37 and 1,009 have no common divisor, so each pause comes once in 1,009 iterations.
     let time = Duration::from_nanos(i * 37 % 1_009 * 100);
     let begun = Instant::now();
     while begun.elapsed() < time {

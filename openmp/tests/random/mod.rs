@@ -1,7 +1,7 @@
 //! Random OpenMP programs whose results are known.
 //!
-//! A program keeps two sums. Each construct adds to the first from all members, by iterations, tasks or
-//! sections. One thread adds the expected amount to the second. Constructs are nested as the language allows,
+//! A program keeps two sums. In each construct, all members of the team add to the first sum, in iterations, tasks
+//! or sections. One thread adds the expected amount to the second. Constructs are nested as the language allows,
 //! and some run at the same time. If both sums agree at each step, the program exits with 0.
 
 mod loops;
@@ -11,7 +11,7 @@ mod tasks;
 
 use std::fmt::Write;
 
-/// A small random generator with the same numbers for a seed everywhere.
+/// A small random generator. On every host, a seed gives the same numbers.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

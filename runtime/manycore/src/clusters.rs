@@ -4,12 +4,12 @@
 //! Instead, each cluster has its own lines. The caller announces a loop once in each cluster that it invites. Helpers
 //! count themselves in and out at their cluster's gate. One word for each cluster says which of its members hold
 //! iterations. So a line crosses the chip once for each cluster, and otherwise moves only between the cluster's cores.
-//! A pool of up to [`LEAST`] threads has one cluster.
+//! In one core group, a pool of up to [`LEAST`] threads has one cluster.
 
 use std::ops::Range;
 
-/// The most members of a cluster, in pools of up to its square. Two in tests, so that few threads are in several
-/// clusters.
+/// The most members of a cluster in a pool of up to `LEAST` * `LEAST` threads. 2 in tests, so that few threads make
+/// several clusters.
 const LEAST: usize = if cfg!(test) { 2 } else { 8 };
 /// The most members of any cluster. One word holds two bits for each member.
 pub(crate) const MOST: usize = 32;
@@ -63,9 +63,10 @@ impl Invited {
 impl Clusters {
     /// The clusters of permits whose core groups are `groups`.
     ///
-    /// A tree of two levels is lowest if both levels have the same number of branches. So a cluster has about the
-    /// square root of the number of permits, or the next lower power of two. A larger core group is cut into equal
-    /// parts. Several core groups that are much smaller, or that hold few of the pool's threads, are one cluster.
+    /// A launch reaches the clusters, and then the members of each. Both steps together are shortest if there are as
+    /// many clusters as members in each. So the largest clusters have the square root of the number of permits as
+    /// members, rounded down to a power of two, within [`LEAST`] and [`MOST`]. A larger core group is cut into equal
+    /// parts. Neighbouring core groups with much fewer of the pool's threads share a cluster.
     pub(crate) fn new(groups: &[u32]) -> Self {
         Self::of_at_least(LEAST, groups)
     }

@@ -12,7 +12,7 @@ fn partitioners() -> [Partitioner; 4] {
         Partitioner::fixed_block(1),
         seam::sharded(1),
         Partitioner::default(),
-        // Again, since it has now seen the loop.
+        // Again: the default partitioner has now seen the loop.
         Partitioner::default(),
     ]
 }
@@ -109,7 +109,7 @@ fn pools_that_end_at_once_or_asleep() {
     assert_eq!(calls.into_inner(), 3);
 }
 
-/// Sums by halves, without synchronisation of the writes.
+/// Adds 1 to each item, without synchronisation. Halves the items until one is left.
 fn tree(pool: &Pool, items: &mut [u32]) {
     if let [item] = items {
         *item += 1;
@@ -126,7 +126,7 @@ fn joins() {
     tree(&pool, &mut items);
     pool.install(|| tree(&pool, &mut items));
     assert_eq!(items, vec![2; 5]);
-    // A panic ends a join's frame, while a thief works in it or not.
+    // The first closure panics. Meanwhile a thief may or may not run the second closure.
     let mut written = vec![0; 2];
     let caught = catch_unwind(AssertUnwindSafe(|| {
         pool.join(
@@ -213,8 +213,8 @@ fn calls_from_two_threads_and_between_pools() {
     });
 }
 
-/// Items are moved out of a vector, written to slots, and left after a panic. A caller that finds another
-/// caller in the pool borrows a sleeping worker's permit. A call back runs on the waiting thread.
+/// A caller that finds another caller in the pool borrows a sleeping worker's permit. A call back runs on the
+/// waiting thread.
 #[test]
 fn visits_and_calls_back() {
     let pool = pool(3);
@@ -239,6 +239,7 @@ fn visits_and_calls_back() {
     assert_eq!(*payload.downcast::<u8>().unwrap(), 5);
 }
 
+/// Items are moved out of a vector, written to slots, and left after a panic.
 #[test]
 fn parallel_iterators() {
     let pool = pool(2);
@@ -268,7 +269,7 @@ fn parallel_iterators() {
         });
         assert!(states.max() >= Some(3));
     });
-    // Leaks the written items and those that no thread has reached; here they are numbers.
+    // The panic leaks the written items and the items that no thread has reached. Here they are numbers.
     let caught = catch_unwind(AssertUnwindSafe(|| {
         let numbers = pool.install(|| (0..30).collect::<Vec<_>>().into_par_iter());
         let mapped = numbers.map(|i| match i {

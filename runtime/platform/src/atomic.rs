@@ -29,7 +29,7 @@ pub trait Atomic<T: Copy>: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the current value if it was not `current`.
+    /// Returns the cell's value if that is not `current`.
     fn compare_exchange(
         &self,
         current: T,

@@ -13,10 +13,10 @@ pub struct ThreadSpec {
     pub name: String,
     /// The stack size in bytes. `None` means the platform's default.
     ///
-    /// Natively the standard library's default: 2 MiB, unless the environment variable `RUST_MIN_STACK` is set. This
-    /// is address space. Only touched pages use memory. The system adds a guard page and some 20 KiB for the thread
-    /// itself. The GNU C library also reserves 64 MiB of address space for a thread's allocations, if a limit (`ulimit
-    /// -v`) allows that.
+    /// Natively, that is the standard library's default: 2 MiB, unless the environment variable `RUST_MIN_STACK` is
+    /// set. The stack is address space. Only touched pages use memory. The system adds a guard page and some 20 KiB for
+    /// the thread itself. If a limit (`ulimit -v`) allows it, the GNU C library also reserves 64 MiB of address space
+    /// for a thread's allocations.
     pub stack_size: Option<usize>,
     /// The logical CPUs that the thread may run on. An empty list leaves the thread free.
     ///

@@ -1,8 +1,8 @@
 //! The cost of sending a word from one sender to one receiver, and of a round trip. Designs differ in how the
 //! receiver notices a word; their runs alternate. `cargo bench -p manycore-team --bench channel`.
 //!
-//! All rings hold 1,024 words of 16 bytes. All readers publish their position each quarter of a ring. No
-//! sketch can put a reader to sleep.
+//! All rings hold 1,024 words of 16 bytes. All readers publish their position each quarter of a ring. Only
+//! the complete channel can put a reader to sleep.
 
 use manycore_team::channel::{Channel, Port};
 use std::hint::{black_box, spin_loop};
@@ -69,7 +69,7 @@ struct Ring {
     cursor: Alone,
 }
 
-/// One end of a sketch. Sender and receiver share no line.
+/// One end of a ring. Sender and receiver share no line.
 #[repr(align(128))]
 struct End {
     ring: Arc<Ring>,
@@ -155,7 +155,7 @@ impl Design for Index {
     }
 }
 
-/// Each slot holds its lap number. This saves one store, but records cannot have other lengths.
+/// Each slot holds its word's position plus 1. This saves one store, but all records must have one length.
 struct Stamp;
 
 impl Design for Stamp {
@@ -232,7 +232,7 @@ fn wait<D: Design>(receiver: &mut D::Receiver, expected: u64) {
     }
 }
 
-/// Returns nanoseconds a message, for each window. A thread that loses its core makes few windows end.
+/// Returns nanoseconds a message, for each window. If a thread loses its core, only few windows become longer.
 fn stream<D: Design>() -> Vec<f64> {
     let (mut sender, mut receiver) = D::open();
     let start = Barrier::new(2);

@@ -86,8 +86,8 @@ fn one_member_of_a_team_leads() {
     }
 }
 
-/// Members come and go: each thread's is dropped and made again now and then, and then each thread
-/// is another, with the ranks in another order. Relaxed counts show whether the barrier holds.
+/// Members come and go. A thread drops its member and makes it again now and then. Each team consists of new threads.
+/// Relaxed counts show whether the barrier holds.
 struct ComeAndGo<'a>(&'a Placement);
 
 impl BarrierVisitor<Native> for ComeAndGo<'_> {

@@ -233,7 +233,7 @@ fn compiled_programs_run_in_all_modes_and_are_verified() {
             .iter()
             .all(|way| modes.contains(way))
     );
-    // A library without that output counts as not used.
+    // A library that does not print `MANYCORE_VERSION` counts as not used.
     assert!(compiled(
         "../ours.so",
         &["-shared", "-fPIC"],

@@ -56,7 +56,7 @@ fn a_program_is_forwarded_by_a_number_of_instructions() {
 }
 
 #[test]
-fn orders_are_run_side_by_side_and_the_output_is_shown_once() {
+fn orders_of_events_are_run_side_by_side_and_the_output_is_shown_once() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();
     let run = |line: &str| {
@@ -88,7 +88,7 @@ fn orders_are_run_side_by_side_and_the_output_is_shown_once() {
         (1..6).all(|order| rows[order].starts_with(&format!("{order},7,true,9,1,"))),
         "{five}"
     );
-    // An order is the machine with a seed. Other orders do not change its result.
+    // Order 4 is the run with `perturb-seed=4`. Which other orders run does not change its result.
     run("--orders 4-5 --quiet --stats=two.csv");
     let two = bench.read("two.csv");
     assert_eq!(two.lines().skip(1).collect::<Vec<_>>(), rows[4..]);

@@ -119,7 +119,7 @@ fn numbers_that_depend_on_the_seed_have_intervals() {
 }
 
 #[test]
-fn orders_have_a_sentence_with_intervals_and_end_when_it_is_decided() {
+fn orders_of_events_give_a_sentence_with_intervals_and_end_when_it_is_decided() {
     let bench = Bench::new();
     let line = "study barrier --cores 4 --only sense,channel,mcs --set beside=none";
     let told = bench
@@ -131,7 +131,7 @@ fn orders_have_a_sentence_with_intervals_and_end_when_it_is_decided() {
     let means = bench.read("out/barrier.sweep.orders.csv");
     assert!(means.starts_with("orders,"), "{means}");
     let ratios = bench.read("out/barrier.sweep.ratios.csv");
-    // Single episodes have no time to compare.
+    // A header, and a row for each barrier except `sense`. Rows of single episodes have no time to compare.
     assert_eq!(ratios.lines().count(), 3, "{ratios}");
     let channel = ratios
         .lines()
@@ -141,7 +141,7 @@ fn orders_have_a_sentence_with_intervals_and_end_when_it_is_decided() {
         "{ratios}"
     );
 
-    // An order changes the number of tasks that a search finds. The rows are compared nevertheless.
+    // In another order of events, a search finds another number of tasks. The rows are compared nevertheless.
     let search = "study graph --cores 4 --set scale=6 --set programs=components --only random,ours";
     let search = format!("{search} --orders 3 --versus discipline=random --out search");
     bench.run(&search).ok();

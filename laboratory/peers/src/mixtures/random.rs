@@ -1,4 +1,4 @@
-//! Runs the programs of seeds on both runtimes, and reports their figures.
+//! Runs programs that are generated from seeds on both runtimes, and reports their figures.
 
 use super::Row;
 use super::generate::{self, Kind, Program};

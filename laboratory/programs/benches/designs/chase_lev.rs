@@ -7,21 +7,21 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering, compiler_fence, fence};
 
-/// Which side pays for the order between the two reads and writes.
+/// The fences between a side's two accesses: which side pays for them.
 pub(crate) trait Order {
     const NAME: &'static str;
     fn available() -> bool {
         true
     }
-    /// Writes `bottom`, in order before what the owner reads next.
+    /// Writes `bottom`, ordered before the owner's next read.
     fn lower(bottom: &AtomicI64, to: i64);
-    /// The thief's half.
+    /// The thief's fence.
     fn thief() {
         fence(Ordering::SeqCst);
     }
 }
 
-/// A fence, as published.
+/// Both sides execute a fence, as published.
 pub(crate) struct Fence;
 
 impl Order for Fence {
@@ -33,7 +33,7 @@ impl Order for Fence {
     }
 }
 
-/// A swap, which on x86 is a fence too, and a cheaper one.
+/// The owner executes a swap. On x86 a swap is also a fence, and a cheaper one.
 pub(crate) struct Swap;
 
 impl Order for Swap {
@@ -41,14 +41,13 @@ impl Order for Swap {
     #[inline(always)]
     fn lower(bottom: &AtomicI64, to: i64) {
         bottom.swap(to, Ordering::SeqCst);
-        // Free on x86; elsewhere a swap orders less than a fence.
+        // x86 needs no more. Elsewhere a swap orders less than a fence.
         #[cfg(not(target_arch = "x86_64"))]
         fence(Ordering::SeqCst);
     }
 }
 
-/// The thief makes every thread pass a fence; the owner only keeps the compiler
-/// from turning the two round.
+/// The thief makes every thread execute a fence. The owner only keeps the compiler from exchanging the two accesses.
 pub(crate) struct Asymmetric;
 
 impl Order for Asymmetric {
@@ -68,7 +67,7 @@ impl Order for Asymmetric {
 
 struct Owner {
     bottom: AtomicI64,
-    /// `top` is here or further.
+    /// A lower bound of `top`.
     top_seen: Cell<i64>,
 }
 
@@ -88,14 +87,14 @@ impl<O> ChaseLev<O> {
     /// The job is the last job, or was stolen.
     #[cold]
     fn pop_last(&self, top: i64, bottom: i64) -> bool {
-        // SeqCst: in one order with the thieves' reads of both words.
+        // SeqCst: one order contains this exchange and the thieves' reads of both words.
         let won = top == bottom
             && self
                 .top
                 .0
                 .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok();
-        // The place counts as used either way: `top` never falls.
+        // The slot counts as used in either case, since `top` never falls.
         self.owner.0.bottom.store(bottom + 1, Ordering::Relaxed);
         won
     }
@@ -142,14 +141,14 @@ impl<O: Order> Design for ChaseLev<O> {
     }
 
     unsafe fn steal(&self, _own: &Self) -> Option<*const Header> {
-        // Acquire: a slot used again is not read older than its `top`.
+        // Acquire: if the slot is used again, the thief reads a value that is not older than `top`.
         let top = self.top.0.load(Ordering::Acquire);
-        // A glance first: an empty deque is worth no fence.
+        // A plain look comes first: an empty deque is not worth a fence.
         if top >= self.owner.0.bottom.load(Ordering::Relaxed) {
             return None;
         }
         O::thief();
-        // Acquire: with the release in `push`.
+        // Acquire pairs with the release in `push`.
         if top >= self.owner.0.bottom.load(Ordering::Acquire) {
             return None;
         }

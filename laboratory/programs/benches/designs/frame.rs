@@ -5,15 +5,15 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Jobs that a worker can have at a time.
+/// The most jobs that a worker can have at a time.
 pub(crate) const CAPACITY: usize = 4096;
 
-/// A line of its own, and its neighbour, which processors fetch with it.
+/// Alone on its cache line and on the neighbouring line, which processors fetch with it.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Line<T>(pub(crate) T);
 
-/// A job as thieves see it, at the start of a frame on its owner's stack.
+/// The part of a job that thieves see. It is at the start of a frame on the owner's stack.
 pub(crate) struct Header {
     run: unsafe fn(*const Header),
     done: AtomicBool,
@@ -23,7 +23,7 @@ pub(crate) struct Header {
 pub(crate) trait Design: Sized {
     const NAME: &'static str;
 
-    /// Whether this machine can run it.
+    /// Whether this machine can run the design.
     fn available() -> bool {
         true
     }
@@ -32,31 +32,31 @@ pub(crate) trait Design: Sized {
 
     /// # Safety
     ///
-    /// By the owner; the job lives until it was taken back, or settled.
+    /// The owner calls this. The job lives until it is taken back or settled.
     unsafe fn push(&self, job: *const Header);
 
-    /// Takes back the job pushed last; false if it was stolen.
+    /// Takes back the job that was pushed last. Returns `false` if it was stolen.
     ///
     /// # Safety
     ///
-    /// By the owner, once for each push.
+    /// The owner calls this, once for each push.
     unsafe fn pop(&self, job: *const Header) -> bool;
 
-    /// The job that `pop` refused is done: its place is free.
+    /// The job for which `pop` returned `false` is done, so its slot is free.
     ///
     /// # Safety
     ///
-    /// By the owner, once for each refusal.
+    /// The owner calls this, once for each `false`.
     unsafe fn settle(&self) {}
 
-    /// One attempt to take this worker's oldest job. The job must then be run.
+    /// Tries once to take this worker's oldest job. The job must then be run.
     ///
     /// # Safety
     ///
-    /// `own` is the calling thread's.
+    /// `own` belongs to the calling thread.
     unsafe fn steal(&self, own: &Self) -> Option<*const Header>;
 
-    /// Ends an attempt that is still under way; a job that it brought must be run.
+    /// Ends an attempt that is still under way. If the attempt has got a job, the caller must run that job.
     ///
     /// # Safety
     ///
@@ -67,7 +67,7 @@ pub(crate) trait Design: Sized {
 }
 
 thread_local! {
-    /// This thread's `Worker<D>`, for whichever design runs.
+    /// This thread's `Worker<D>`, where `D` is the running design.
     static CURRENT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -111,8 +111,8 @@ impl<F: FnOnce() -> R, R> Frame<F, R> {
     ///
     /// `job` belongs to a frame with a function that no thread has taken.
     unsafe fn run(job: *const Header) {
-        // SAFETY: the header is the frame's first field, and the frame lives
-        // until `done` is set, which is the last that happens here.
+        // SAFETY: the header is the frame's first field, and the frame lives until `done` is set, which is the last
+        // action here.
         unsafe {
             let frame = &*job.cast::<Self>();
             let function = ManuallyDrop::take(&mut *frame.function.get());
@@ -132,14 +132,14 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Runs both, `b` perhaps elsewhere. Only inside [`run`] with the same design.
+/// Runs `a` and `b`, `b` perhaps on another thread. Call it only inside [`run`] with the same design.
 #[inline(always)]
 pub(crate) fn join<D: Design, RA, RB: Send>(
     a: impl FnOnce() -> RA,
     b: impl FnOnce() -> RB + Send,
 ) -> (RA, RB) {
-    // SAFETY: inside `run` it is this thread's worker of this design, the only
-    // thread to push to and pop from it; the frame outlives both branches.
+    // SAFETY: inside `run`, `CURRENT` is this thread's worker of this design. No other thread pushes to it or pops from
+    // it. The frame outlives both branches.
     unsafe {
         let worker = &*CURRENT.get().cast::<Worker<D>>();
         let frame = Frame::new(b);
@@ -147,10 +147,9 @@ pub(crate) fn join<D: Design, RA, RB: Send>(
         let guard = AbortOnUnwind;
         let a = a();
         std::mem::forget(guard);
-        // Read again rather than kept, and so with the job's place in `pop`.
-        // With a third value kept over the first call LLVM lets all returns of a
-        // short recursion share one `ret`; branches behind it are then foreseen
-        // so badly that fib takes twice as long (Intel Emerald Rapids).
+        // The pointer is read again, and so is the job's place in `pop`. If a third value lived across the first call,
+        // LLVM would let all returns of a short recursion share one `ret`. Then the processor predicts the returns so
+        // badly that fib takes twice as long (Intel Emerald Rapids).
         let worker = &*CURRENT.get().cast::<Worker<D>>();
         if worker.jobs.pop(&raw const frame.header) {
             let function = ManuallyDrop::take(&mut *frame.function.get());
@@ -163,12 +162,12 @@ pub(crate) fn join<D: Design, RA, RB: Send>(
 }
 
 impl<D: Design> Worker<D> {
-    /// Steals until a job of ours that was stolen is done.
+    /// Steals jobs until `job`, which another thread has stolen, is done.
     #[cold]
     fn wait(&self, job: &Header) {
         // Acquire: see `Frame::run`.
         self.steal_until(|| job.done.load(Ordering::Acquire));
-        // SAFETY: this is the owner's thread, and the job was refused.
+        // SAFETY: this is the owner's thread, and `pop` returned `false` for the job.
         unsafe { self.jobs.settle() };
     }
 
@@ -176,7 +175,7 @@ impl<D: Design> Worker<D> {
         // SAFETY: `run` sets the pool before any thread runs a job.
         let pool = unsafe { &*self.pool.get() };
         let run = |job: *const Header| {
-            // SAFETY: a job that was stolen is the thief's to run, once.
+            // SAFETY: the thief runs a stolen job, once.
             unsafe { ((*job).run)(job) }
         };
         while !over() {
@@ -198,7 +197,7 @@ impl<D: Design> Worker<D> {
     }
 }
 
-/// Calls `f` as worker 0 of a pool of `threads` threads; returns the number of stolen jobs.
+/// Calls `f` as worker 0 of a pool of `threads` threads. Returns the number of stolen jobs.
 pub(crate) fn run<D: Design>(threads: usize, f: impl FnOnce()) -> u64 {
     let worker = |_| Worker {
         jobs: D::new(),
@@ -228,7 +227,7 @@ pub(crate) fn run<D: Design>(threads: usize, f: impl FnOnce()) -> u64 {
     pool.steals.load(Ordering::Relaxed)
 }
 
-/// A full stack ends the benchmark: to grow it is not what is compared here.
+/// A full stack ends the benchmark, since growth is not compared here.
 #[cold]
 pub(crate) fn full() -> ! {
     eprintln!("more than {CAPACITY} joins inside one another");
@@ -239,7 +238,7 @@ pub(crate) fn full() -> ! {
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has it.
+    // SAFETY: every x86-64 processor has the instruction.
     return unsafe { std::arch::x86_64::_rdtsc() };
     #[cfg(target_arch = "aarch64")]
     {
@@ -257,7 +256,7 @@ pub(crate) fn ticks() -> u64 {
     }
 }
 
-/// How many of [`ticks`] a microsecond has.
+/// The number of [`ticks`] in a microsecond.
 pub(crate) fn ticks_per_us() -> u64 {
     use std::sync::OnceLock;
     use std::time::{Duration, Instant};
@@ -269,18 +268,18 @@ pub(crate) fn ticks_per_us() -> u64 {
     })
 }
 
-/// A full fence on every running thread of this process, paid by the caller.
+/// A full fence on every running thread of this process, at the caller's cost.
 pub(crate) mod barrier {
     #[cfg(target_os = "linux")]
     use rustix::thread::{MembarrierCommand, membarrier};
 
-    /// Whether the kernel does it; asks to be allowed.
+    /// Asks the kernel for permission. Returns whether the kernel grants it.
     #[cfg(target_os = "linux")]
     pub(crate) fn available() -> bool {
         membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
     }
 
-    /// Only where it is [`available`].
+    /// Call this only if the fence is [`available`].
     #[cfg(target_os = "linux")]
     pub(crate) fn everywhere() {
         membarrier(MembarrierCommand::PrivateExpedited).expect("it was available");

@@ -1,6 +1,5 @@
-//! Which work-stealing design should a join stand on? Each candidate is one file
-//! over the same frame (`frame.rs`); all run in one process, in turn, round by
-//! round.
+//! Which work-stealing design should a join stand on? Each candidate is one file, and uses the same frame (`frame.rs`).
+//! All run in one process, in turn, round by round.
 //!
 //! ```sh
 //! cargo bench -p manycore-programs --bench designs [-- ROUNDS]
@@ -10,15 +9,13 @@
 //!   worker; nanoseconds a join.
 //! * **fib(32)**: a join at every call, on one worker and on two; milliseconds.
 //! * **stolen**: jobs stolen in one such `fib(32)`.
-//! * **short tree**: a tree of 1,023 empty joins on two workers, each
-//!   after 30 us of other work; microseconds a tree. It is over before
-//!   help can pay: what counts is what a hungry thief costs the owner.
-//! * **taken in a leaf**: two jobs are pushed, one inside the other, then their
-//!   owner computes for 100 us without a join. How many of the two a waiting
-//!   thief took meanwhile, and how long after the push they started.
+//! * **short tree**: a tree of 1,023 empty joins on two workers, each after 30 us of other work; microseconds a tree.
+//!   The tree is over before help can pay, so this measures the cost of an idle thief to the owner.
+//! * **taken in a leaf**: the owner pushes two jobs, one inside the other, and then computes for 100 us without a join.
+//!   This measures how many of the two jobs a waiting thief takes meanwhile, and how long after the push they start.
 //!
-//! A sample is dropped if a thread of this process waited for a core. That is fair here because all
-//! threads of all designs spin.
+//! A sample is dropped if a thread of this process waited for a core. This is fair, because all threads of all designs
+//! spin.
 
 mod chase_lev;
 mod direct_stack;
@@ -49,12 +46,12 @@ struct Samples {
     empty: Vec<f64>,
     /// Milliseconds, on one worker and on two.
     fib: [Vec<f64>; 2],
-    /// Jobs a `fib` on two workers.
+    /// The stolen jobs in one `fib` on two workers.
     stolen: Vec<f64>,
     /// Microseconds.
     short: Vec<f64>,
-    /// Microseconds from the push to the start of the outer job and of the inner
-    /// one, infinite where the owner ran it itself.
+    /// Microseconds from the push to the start of the outer job and of the inner one, infinite if the owner ran the job
+    /// itself.
     taken: [Vec<f64>; 2],
 }
 
@@ -221,20 +218,19 @@ fn visit<D: Design>(samples: &mut Samples) {
             samples.taken[1].push(inner);
         }
     });
-    // Not measured: more thieves than cores, for the sake of the assertions.
+    // This is not measured. It runs more thieves than cores, and only checks the assertions.
     run::<D>(4, || {
         assert_eq!(fib::<D>(22), 17_711);
         assert_eq!(leaves::<D>(1, 9), (512..1024).sum::<u64>());
     });
 }
 
-/// Nanoseconds a join, of the microseconds of a tree of them.
+/// Converts the microseconds of a tree of joins to nanoseconds a join.
 fn a_join(us: f64) -> f64 {
     us * 1e3 / 16383.0
 }
 
-/// The undisturbed samples of `count`, in microseconds. The caller is busy first, so that a thief
-/// waits by then.
+/// The undisturbed samples of `count`, in microseconds. The caller first computes, so that a thief is already waiting.
 fn times(count: usize, f: impl Fn()) -> impl Iterator<Item = f64> {
     (0..count).filter_map(move |_| {
         undisturbed(|| {
@@ -259,7 +255,7 @@ fn fib<D: Design>(n: u32) -> u64 {
     a + b
 }
 
-/// Leaves of 0 to 7 us in no order; the sum of their places.
+/// A tree with leaves of 0 to 7 us in random order. Returns the sum of the leaves' places.
 fn leaves<D: Design>(place: u64, levels: u32) -> u64 {
     if levels == 0 {
         compute(place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61);
@@ -307,7 +303,7 @@ fn membarrier() {
     let alone = calls();
     let stop = &AtomicBool::new(false);
     let (beside, steps) = std::thread::scope(|scope| {
-        // The longest time that it is away from its counting, call by call.
+        // The times for which the thread was interrupted.
         let victim = scope.spawn(move || {
             let mut gaps = Vec::new();
             let mut last = ticks();

@@ -1,6 +1,5 @@
-//! A private deque and steal requests, after Acar, Chargueraud and Rainey (2013). Only the owner
-//! touches its jobs. A thief leaves its address, and the owner puts its oldest job into the thief's
-//! mailbox at its next push.
+//! A private deque and steal requests, after Acar, Chargueraud and Rainey (2013). Only the owner touches its jobs. A
+//! thief leaves its address. At the owner's next push, the owner puts its oldest job into the thief's mailbox.
 
 use crate::frame::{CAPACITY, Design, Header, Line, full};
 use std::cell::Cell;
@@ -8,10 +7,10 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 struct Owner {
-    /// Jobs below it were given away.
+    /// Jobs below this index were given away.
     head: Cell<usize>,
     tail: Cell<usize>,
-    /// The worker that the owner, as a thief, has asked. It waits for the answer.
+    /// The worker that the owner, as a thief, has asked for a job. Null if the owner awaits no answer.
     asked: Cell<*const PrivateRequests>,
 }
 
@@ -39,10 +38,10 @@ impl PrivateRequests {
 
     #[cold]
     fn answer(&self) {
-        // Acquire: with the thief's request comes its empty mailbox.
+        // Acquire: this thread sees the thief's empty mailbox.
         let thief = self.request.0.swap(ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: null if the thief took its request back; otherwise it waits,
-        // and the pool keeps all workers until the last thread has ended.
+        // SAFETY: the pointer is null if the thief took its request back. Otherwise the thief waits, and the pool keeps
+        // all workers until the last thread has ended.
         let Some(thief) = (unsafe { thief.as_ref() }) else {
             return;
         };
@@ -53,13 +52,13 @@ impl PrivateRequests {
         } else {
             nothing()
         };
-        // Release: the job's frame.
+        // Release publishes the job's frame.
         thief.mailbox.0.store(job, Ordering::Release);
     }
 
     /// The answer, if it is there.
     fn open_mailbox(&self) -> Option<*mut Header> {
-        // Acquire: the job's frame.
+        // Acquire: the thief sees the job's frame.
         let job = self.mailbox.0.load(Ordering::Acquire);
         if job.is_null() {
             return None;
@@ -111,10 +110,10 @@ impl Design for PrivateRequests {
     }
 
     unsafe fn steal(&self, own: &Self) -> Option<*const Header> {
-        // Two that wait for each other answer each other.
+        // Two workers that wait for each other answer each other.
         own.poll();
         if own.owner.0.asked.get().is_null() {
-            // Release: the empty mailbox.
+            // Release publishes the empty mailbox.
             let (nobody, me) = (ptr::null_mut(), ptr::from_ref(own).cast_mut());
             let request = &self.request.0;
             if request

@@ -11,8 +11,8 @@ use std::sync::Arc;
 ///
 /// A fast member's next message may come before a slow member's message of this episode. The receiver
 /// counts it in the slow member's place. That is safe: the fast member has left this episode, so every
-/// member has arrived. After k episodes a member has taken exactly k messages of each other member, or one
-/// message of a member that has left episode k.
+/// member has arrived. After k episodes a member has taken k messages of each other member. In place of a slow
+/// member's last message it may have taken one more message of a member that has left episode k.
 ///
 /// On hardware an isolated episode costs `transport + controller * (N - 1) + check` cycles, linear in the
 /// members.
@@ -23,9 +23,9 @@ pub struct ChannelBarrier<P: Broadcast> {
     others: usize,
 }
 
-/// Through memory, the bytes of a member's ring for each member: up to 2N - 2 messages of 16 bytes that
-/// another member may not have read, and as many that it has read without publishing that. A member whose
-/// ring is full waits inside `arrive`.
+/// If the channel goes through memory, a member's ring has this many bytes for each of the N members. The ring
+/// holds messages of 16 bytes: up to 2N - 2 that another member has not read, and as many that this other member
+/// has read without publishing its position. A member whose ring is full waits in `send`.
 const RING: usize = 128;
 
 /// A member of a [`ChannelBarrier`].

@@ -117,9 +117,10 @@ impl Groups {
 /// Over a broadcast network: a channel for each group, and a channel for all. Members send on their group's
 /// channel without listening to it. A port cannot do that, so this uses the hardware directly.
 ///
-/// On both channels, a message of the next episode may come before a slow message of this episode, and
-/// counts in its place. Its sender has left this episode, so every member has arrived. After k episodes a
-/// member has taken k messages of each other leader, or one message of a leader that has left episode k.
+/// On both channels, a message of the next episode may come before a slow message of this episode, and counts in its
+/// place. Its sender has left this episode, so every member has arrived. After k episodes a member has taken k messages
+/// of each other leader. In place of a slow leader's last message it may have taken one more message of a leader that
+/// has left episode k.
 struct GroupedWire<P: Broadcast> {
     all: P::Channel,
     groups: Box<[Group<P>]>,

@@ -99,8 +99,8 @@ impl<P: Broadcast> Port<P> {
     /// # Errors
     ///
     /// [`Closed`] when all messages are taken and no port can send any more. A waiting receiver then
-    /// returns at once. On hardware this requires that its filter passes messages with the signature 0.
-    /// Otherwise its next call returns.
+    /// returns at once. On hardware, if its filter does not pass messages with the signature 0, only its
+    /// next call returns.
     #[inline]
     pub fn receive(&mut self) -> Result<Message, Closed> {
         match &mut self.end {

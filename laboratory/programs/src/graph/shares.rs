@@ -35,8 +35,8 @@ pub struct Shares<P: Platform, D: Discipline<P>, B: Barrier<P>> {
     placement: Placement,
     seed: u64,
     barrier: B,
-    /// This frontier's instance. Rank 0 replaces it on its way to the meeting: by then every rank has its
-    /// pile. The lock is held for a clone.
+    /// This frontier's instance. Rank 0 replaces it before the ranks meet, when every rank has its pile. The lock is
+    /// held only while the `Arc` is cloned.
     current: Mutex<Arc<D>>,
     platform: PhantomData<P>,
 }

@@ -44,7 +44,7 @@ struct SharedQueue<P: Platform> {
     state: CachePadded<Mutex<P, QueueState<P>>>,
     /// Changes, under the lock, with every event that sleepers wait for.
     hints: CachePadded<P::Futex>,
-    /// Read without the lock. Otherwise all workers would queue for the lock once more in the end.
+    /// Read without the lock, so that the workers do not queue for the lock once more at the end.
     over: CachePadded<P::AtomicBool>,
     workers: usize,
 }

@@ -44,7 +44,7 @@ impl<P: Platform> Termination<P> {
         Standing { rests: false }
     }
 
-    /// Rests, unless it already does. Returns whether it was the last.
+    /// The worker rests, unless it rests already. Returns whether it is the last worker to rest.
     pub(super) fn rest(&self, standing: &mut Standing) -> bool {
         if std::mem::replace(&mut standing.rests, true) {
             return false;

@@ -38,7 +38,7 @@ fn is_nudged<P: Platform>() {
     });
 }
 
-/// A thread waits as a team does: by the word alone.
+/// A thread waits as a team does: until the allotment's word changes.
 fn sees_the_change<P: Platform>() {
     let (allotment, mail) = (Allotment::<P>::new(1), P::AtomicBool::new(false));
     team::<P>(2, |rank| match rank {

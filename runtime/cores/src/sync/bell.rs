@@ -37,14 +37,14 @@ impl<P: Platform> Bell<P> {
         self.ring_after_fence();
     }
 
-    /// As [`ring`](Self::ring), if the caller did so by an atomic read-modify-write.
+    /// As [`ring`](Self::ring), if an atomic read-modify-write of the caller has made the condition true.
     #[inline(always)]
     pub fn ring_after_rmw(&self) {
         P::fence_after_rmw();
         self.ring_after_fence();
     }
 
-    /// As [`ring`](Self::ring), if the caller has fenced fully since.
+    /// As [`ring`](Self::ring), if the caller has made a full fence after it made the condition true.
     #[inline(always)]
     pub fn ring_after_fence(&self) {
         if self.sleepers.after_fence() != 0 {

@@ -1,5 +1,5 @@
-//! The event count. By it a poster announces work to idle workers. It need not know which are idle, and no wake-up is
-//! lost.
+//! The event count. With it, a poster announces work to idle workers. It need not know which are idle, and no wake-up
+//! is lost.
 
 use super::sleepers::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};

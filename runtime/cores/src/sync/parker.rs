@@ -1,5 +1,5 @@
-//! The parker: a word that one thread sleeps on. All blocking waits of pools use it, except for any of many threads
-//! ([`EventCount`](super::EventCount)) and for a lock.
+//! The parker: a word that one thread sleeps on. All blocking waits of pools use it, except waits of several threads
+//! for one event ([`EventCount`](super::EventCount)) and waits for a lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;

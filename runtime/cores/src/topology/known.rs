@@ -1,6 +1,6 @@
-//! What the last look at this machine has found, since a program may build a pool for each of its calls. If other CPUs
-//! are online, the hierarchy of CPUs is read again. If this process is in another group, the places of the control
-//! groups' files are. The contents of these files, and the mask, are read each time.
+//! The result of the last look at this machine. It is kept because a program may build a pool for each of its calls. If
+//! other CPUs are online, the hierarchy of CPUs is read again. If this process is in another group, the control groups'
+//! files are looked up again. The contents of these files, and the mask, are read each time.
 
 use super::cgroup::Groups;
 use super::sysfs::{self, Facts, Tree};

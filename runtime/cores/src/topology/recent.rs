@@ -1,5 +1,5 @@
-//! The machine for a pool that is built now. A program may build a pool for each of its calls. Reading its control
-//! groups' limits takes three times as long as the rest of that.
+//! The machine for a pool that is built now. A program may build a pool for each of its calls. To read the control
+//! groups' limits takes three times as long as the rest of building the pool.
 
 use super::{CpuSet, Topology, affinity_mask};
 use manycore_platform::{Native, Platform};

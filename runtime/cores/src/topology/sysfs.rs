@@ -27,7 +27,7 @@ impl Tree<'_> {
 }
 
 /// The last list that was read, and its CPUs. Neighbours mostly share a cache, so their lists have the same text. A
-/// set for each CPU would take time and memory with the square of the CPUs.
+/// set for each CPU would take time and memory quadratic in the number of CPUs.
 #[derive(Default)]
 struct LastList {
     text: String,
@@ -45,7 +45,7 @@ impl LastList {
     }
 }
 
-/// Parses a decimal number. Each other call of `parse` would compile another parser.
+/// Parses a decimal number. It is not inlined, so that the parser is compiled once.
 #[inline(never)]
 pub(super) fn whole(text: &str) -> Option<u64> {
     text.trim().parse().ok()
@@ -55,7 +55,8 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 /// counts too.
 ///
 /// `/proc/stat` has a line for each CPU: user, nice, system, idle, waiting for I/O, interrupts (two columns) and
-/// stolen time. The unit is always a hundredth of a second. Guests' time follows, which user time includes.
+/// stolen time. The unit is always a hundredth of a second. Later columns are the time of guests, which user time
+/// includes.
 pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
     let text = tree.text("proc/stat")?;
     let busy = |line: &str| {

@@ -108,7 +108,7 @@ impl<P: Platform> Launch<'_, P> {
             self.in_turn.set(in_turn.load(Ordering::Relaxed));
             posted
         } else {
-            // The predicted time may be wrong. So if it woke no helper, or not all clusters are invited, the
+            // The predicted time may be wrong. So if the caller woke no helper, or did not invite all clusters, the
             // caller's first block is one iteration: after each block, the caller can still call the others.
             let tries = matches!(wake, Wake::Late(_));
             pool.post(body, range, wake, |shares| Adaptive {

@@ -159,7 +159,7 @@ impl<P: Platform> Builder<P> {
             return Err(BuildError::AlreadyInPool);
         }
         let memory = |source| BuildError::Memory { threads, source };
-        // Before the pool notes its generation, so that the pool notices each fork from here on.
+        // This comes before the pool notes its generation, so that the pool notices each later fork.
         P::watch_forks().map_err(memory)?;
         // Permit 0 is for callers, unless a thread of the pool keeps it.
         let first = usize::from(!self.keeps_caller_slot());

@@ -17,9 +17,9 @@ pub(crate) struct Worker<P: Platform> {
     stack: JobStack<P>,
     /// Read-only after the pool is made.
     identity: CachePadded<Identity<P>>,
-    /// Its spawned jobs.
+    /// The worker's spawned jobs.
     spawned: CachePadded<Queue<P>>,
-    /// Its jobs from `spawn_fifo`.
+    /// The worker's jobs from `spawn_fifo`.
     fifo: Fifo<P>,
     state: CachePadded<WorkerState<P>>,
     /// The state that the pool's monitor watches.
@@ -46,17 +46,17 @@ struct WorkerState<P: Platform> {
     thread: P::AtomicU64,
     /// The event count before the last search.
     seen: Cell<Seen>,
-    /// The scope of the job or body that it runs, as far as it knows.
+    /// The scope of the job or body that the worker runs, as far as the worker knows.
     group: Cell<*const Group>,
-    /// The number of detached jobs on its stack.
+    /// The number of detached jobs on the worker's stack.
     detached: Cell<u32>,
-    /// The number of unrelated jobs that it runs on top of each other (`run_others.rs`).
+    /// The number of unrelated jobs that the worker runs on top of each other (`run_others.rs`).
     nested: Cell<u32>,
     /// The state of the random numbers with which searches begin.
     random: Cell<u32>,
     /// Searches so far.
     searches: Cell<u32>,
-    /// How often the system had preempted its thread, at the last look.
+    /// How often the system had preempted the worker's thread, at the last look.
     preemptions: Cell<u64>,
 }
 
@@ -141,24 +141,24 @@ impl<P: Platform> Worker<P> {
         P::name(&self.state, "worker: state");
     }
 
-    /// Its number: the number of its stack, not of a permit.
+    /// The worker's number: the number of its stack, not of a permit.
     #[inline]
     pub(super) fn id(&self) -> usize {
         self.identity.id
     }
 
-    /// Its joins' jobs.
+    /// The jobs of the worker's joins.
     #[inline(always)]
     pub(crate) fn stack(&self) -> &JobStack<P> {
         &self.stack
     }
 
-    /// Its spawned jobs.
+    /// The worker's spawned jobs.
     pub(super) fn spawned(&self) -> &Queue<P> {
         &self.spawned
     }
 
-    /// Its jobs from `spawn_fifo`.
+    /// The worker's jobs from `spawn_fifo`.
     pub(super) fn fifo(&self) -> &Fifo<P> {
         &self.fifo
     }
@@ -169,7 +169,7 @@ impl<P: Platform> Worker<P> {
         &self.watched
     }
 
-    /// Which permit it has.
+    /// The worker's permit.
     #[inline(always)]
     pub(super) fn holding(&self) -> &Holding<P> {
         &self.state.holding
@@ -195,7 +195,7 @@ impl<P: Platform> Worker<P> {
         (self.state.thread).store(P::thread_number(), Ordering::Relaxed);
     }
 
-    /// Whether the system has its thread asleep, as a hint.
+    /// Whether the worker's thread sleeps in the system, as a hint.
     pub(super) fn is_thread_blocked(&self) -> bool {
         P::is_blocked(self.state.thread.load(Ordering::Relaxed))
     }
@@ -205,7 +205,7 @@ impl<P: Platform> Worker<P> {
         self.note_seen(self.posts());
     }
 
-    /// The event count of its cluster now.
+    /// The event count of the worker's cluster now.
     pub(super) fn posts(&self) -> Seen {
         (self.registry().shared().idle().events).seen(self.cluster())
     }
@@ -226,7 +226,7 @@ impl<P: Platform> Worker<P> {
         self.state.seen.set(seen);
     }
 
-    /// The scope of the job or body that it runs, as far as it knows.
+    /// The scope of the job or body that the worker runs, as far as the worker knows.
     pub(crate) fn group(&self) -> *const Group {
         self.state.group.get()
     }
@@ -236,7 +236,7 @@ impl<P: Platform> Worker<P> {
         self.state.group.replace(group)
     }
 
-    /// Whether detached jobs are on its stack.
+    /// Whether detached jobs are on the worker's stack.
     pub(super) fn is_detached(&self) -> bool {
         self.state.detached.get() > 0
     }
@@ -287,7 +287,7 @@ impl<P: Platform> Worker<P> {
         x
     }
 
-    /// Gives its permit away, if it has one.
+    /// Gives the worker's permit away, if it has one.
     pub(super) fn leave_permit(&self) {
         // The worker gives the permit away even if the allotment forbids the permit to run, since the next holder
         // reads the permit's mail and notices when the allotment grows. A pool that is over needs no holder.

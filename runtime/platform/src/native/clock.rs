@@ -69,7 +69,7 @@ fn nanoseconds() -> u64 {
     CALLS.fetch_add(A_CALL, Ordering::Relaxed)
 }
 
-/// The time that a call counts for, in nanoseconds: some instructions.
+/// The nanoseconds that the clock advances at each call: about the time of some instructions.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 const A_CALL: u64 = 10;
 

@@ -59,7 +59,7 @@ impl Census {
         *computed = computed.saturating_add(instructions);
     }
 
-    /// The core's request continues to its next stage after it `waited` at one.
+    /// The core's request has `waited` at a stage, and continues to the next stage.
     pub(crate) fn passed(&mut self, core: u32, waited: Cycles) {
         self.cores[core as usize].waiting += waited;
     }

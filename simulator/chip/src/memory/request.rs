@@ -43,7 +43,7 @@ pub(crate) enum Class {
 pub(crate) struct Served {
     /// The time when the requester has its answer and may continue.
     pub(crate) done: u64,
-    /// The cycles of these that executed an atomic operation.
+    /// The cycles of the access in which an atomic operation was executed.
     pub(crate) execution: u64,
     pub(crate) class: Class,
     /// The word's value before the operation.

@@ -32,11 +32,11 @@ pub(super) struct Thread {
     /// Relative to the virtual time of `core`.
     pub(super) vruntime: i64,
     pub(super) affinity: CoreSet,
-    /// The core that it runs or is queued on, or was on when it blocked.
+    /// The core on which the thread runs or is queued, or was when it blocked.
     pub(super) core: u32,
     /// The cycles that the thread has run.
     pub(super) used: Cycles,
-    /// The core on which it last ran, and the end of that time.
+    /// The core on which the thread last ran, and when that ended.
     pub(super) ran: Option<(u32, Cycles)>,
 }
 

@@ -1,5 +1,5 @@
-//! The runtime's barriers on the chip: no member leaves early, and their costs.
-//! `examples/barriers.rs` has all side by side.
+//! The runtime's barriers on the chip: no member leaves early, and their costs. `examples/barriers.rs` compares all
+//! barriers.
 
 use manycore_team::barrier::Placement;
 
@@ -14,7 +14,7 @@ fn is_thorough() -> bool {
 
 #[test]
 fn no_thread_leaves_early_in_any_order_of_arrivals() {
-    // Fewer are each machine with each number of members once.
+    // 28 seeds give each machine each number of members once.
     let seeds = if is_thorough() { 100 } else { 28 };
     let machines = ["atac-64", "kunpeng-920", "atac-64", "westmere-ex"];
     for name in barriers() {
@@ -27,7 +27,7 @@ fn no_thread_leaves_early_in_any_order_of_arrivals() {
                 episodes: 4,
                 arrival: |seed, rank, episode| {
                     let mut rng = fastrand::Rng::with_seed(seed);
-                    // From nearly at once to far apart.
+                    // The arrivals of some seeds are almost simultaneous, and those of others are far apart.
                     let spread = 10 << rng.u64(0..10);
                     let seed = rng.u64(..) ^ ((rank as u64) << 32) ^ episode;
                     3_000 * episode + fastrand::Rng::with_seed(seed).u64(..spread)
@@ -39,7 +39,7 @@ fn no_thread_leaves_early_in_any_order_of_arrivals() {
     }
 }
 
-/// Two or three threads a core: a spinner keeps out the thread that it waits for.
+/// With two or three threads a core, a spinner keeps the thread that it waits for from running.
 #[test]
 fn with_more_members_than_cores() {
     let machine = machine("gold5225r", &[]);
@@ -59,8 +59,8 @@ fn with_more_members_than_cores() {
     }
 }
 
-/// The thesis' barrier costs what its printed parameters say: transport 5, 10 for
-/// each message through the controller, and a look of 3.
+/// The thesis's barrier costs what its published parameters say: transport 5, 10 for each message through the
+/// controller, and a look of 3.
 #[test]
 fn the_channel_barrier_by_its_closed_form() {
     for members in [2, 8, 64] {
@@ -71,8 +71,8 @@ fn the_channel_barrier_by_its_closed_form() {
     }
 }
 
-/// Ours, which end the linear cost: at 1,024 cores at most a tenth of the 10,238
-/// cycles of the channel barrier, and less than any through memory takes at 64.
+/// manycore's barriers do not have the linear cost. At 1,024 cores they take at most a tenth of the 10,238 cycles of
+/// the channel barrier, and less than any barrier through memory takes at 64 cores.
 #[test]
 #[ignore = "half a minute: .ci/run does it"]
 fn ours_at_a_thousand_cores() {

@@ -16,7 +16,7 @@ use manycore_chip::{Simulated, Simulation};
 use manycore_programs::channel::Filter;
 use subject::{Channel, Port};
 
-/// Runs `program` twice, which must agree.
+/// Runs `program` twice. Both runs must agree.
 fn run(machine: &Config, program: impl Fn()) {
     let simulation = Simulation::new(machine).limit(1 << 36);
     let hash = || match simulation.run(&program) {
@@ -45,7 +45,7 @@ fn counting_port(channel: &Channel<Simulated>, every: u32) -> Port<Simulated> {
     port.expect("the machine has the network")
 }
 
-/// A counting port hears every n-th message that passes.
+/// A counting port receives every n-th message that passes its filter.
 fn counting(threads: usize) {
     const EPISODES: u64 = 6;
     let (channel, opened) = (Channel::<Simulated>::over(), Meeting::<Simulated>::new());
@@ -61,9 +61,8 @@ fn counting(threads: usize) {
         for episode in 0..EPISODES {
             port.send_marked(episode, 1, 0);
             port.send_marked(episode, 2, 0);
-            // A sender that is ahead is counted in the place of a sender that is behind. It is
-            // ahead by at most one, since it has counted too; messages of a late sender may stay in
-            // place for long.
+            // A sender that is ahead is counted in the place of a sender that is behind. It is ahead by at most one
+            // episode, since it also waits for the count. Messages of a late sender may stay queued for long.
             let last = port.receive().unwrap().payload;
             assert!(last <= episode + 1, "{last} in {episode}");
         }
@@ -88,7 +87,7 @@ fn through_memory() {
     }
 }
 
-/// More threads than cores, where the scheduler puts them.
+/// There are more threads than cores, and the scheduler places them.
 #[test]
 fn through_memory_and_oversubscribed() {
     let machine = machine("skylake-6700hq", &[]);

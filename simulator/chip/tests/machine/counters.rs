@@ -15,7 +15,7 @@ fn check(name: &str, statistics: &Statistics) {
     let counters = statistics.counters.as_ref().expect("asked for");
     assert_eq!(counters.cycles, statistics.cycles, "{name}");
     for (core, counted) in counters.cores.iter().enumerate() {
-        // The stack adds up to the core's time, and is the report's.
+        // The stack adds up to the core's time, and is equal to the report's.
         let stack: u64 = counted.stack().iter().map(|(_, cycles)| cycles).sum();
         assert_eq!(stack, statistics.cycles, "{name}: core {core}");
         assert_eq!(
@@ -66,7 +66,8 @@ fn counters_are_right_and_change_nothing() {
     }
 }
 
-/// Loads, stores and additions of several cores to a few lines; how many accesses they are.
+/// Several cores load, store and add on a few lines. Returns the counters, the number of accesses, and the instructions
+/// between them.
 fn walk(machine: &Config, seed: u64) -> (Counters, u64, u64) {
     let cores = machine.cores.min(6) as usize;
     let simulation = Simulation::new(machine).counters();
@@ -79,7 +80,7 @@ fn walk(machine: &Config, seed: u64) -> (Counters, u64, u64) {
             spawn(core, move || {
                 let mut rng = Rng::with_seed(seed + core as u64);
                 for _ in 0..400 {
-                    // Some lines for all, and some of each core's own.
+                    // Some lines are for all cores, and some for one core.
                     let near = 40 + 40 * core..80 + 40 * core;
                     let at = if rng.bool() {
                         rng.usize(0..4)
@@ -100,7 +101,7 @@ fn walk(machine: &Config, seed: u64) -> (Counters, u64, u64) {
         Simulated::counters().expect("asked for").since(&before)
     });
     let run = run.unwrap();
-    // A copy: what was allocated in the simulated machine's memory keeps all of that.
+    // This is a copy, because a value in the simulated machine's memory keeps all of that memory.
     (run.value.clone(), 400 * cores as u64, 1200 * cores as u64)
 }
 
@@ -127,7 +128,7 @@ fn every_access_is_a_hit_or_a_miss_of_each_level_that_it_reaches() {
             };
             match machine.core.overlap {
                 None => assert_eq!(asked, misses, "{name}"),
-                // Lines that no core waits for are asked for as well.
+                // Requests for lines that no core waits for are counted, too.
                 Some(_) => assert!(asked >= misses, "{name}: {asked}, {misses}"),
             }
             assert_eq!(
@@ -158,7 +159,7 @@ fn lines_that_are_fought_over_serialise() {
     let counters = run.unwrap().statistics.counters.unwrap();
     let stack = counters.total().stack();
     let cycles = |name: &str| stack.iter().find(|(what, _)| *what == name).unwrap().1;
-    // 16 cores queue for one word: most of an access is the queue.
+    // 16 cores queue for one word, so an access is mostly waiting.
     assert!(
         cycles("serialised") > 4 * (cycles("group") + cycles("remote")),
         "{stack:?}"

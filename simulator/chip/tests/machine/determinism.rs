@@ -39,7 +39,7 @@ fn jobs() -> Vec<(u64, Config)> {
     (0..100).map(job).collect()
 }
 
-/// All of `jobs`, on `threads` host threads, the last job first if `backwards`.
+/// Runs all `jobs` on `threads` host threads. If `backwards`, the last job comes first.
 fn prints(jobs: &[(u64, Config)], threads: usize, backwards: bool) -> Vec<Print> {
     let mut prints = vec![(0, 0); jobs.len()];
     let share = jobs.len().div_ceil(threads);
@@ -76,7 +76,7 @@ fn a_hundred_programs_in_both_orders_on_one_and_two_host_threads() {
     );
 }
 
-/// The hash sees a difference of one cycle of one latency.
+/// The hash changes if one latency changes by one cycle.
 #[test]
 fn another_machine_another_hash() {
     let usual = print(1, &machine("atac-64", &[]));
@@ -89,7 +89,7 @@ fn another_machine_another_hash() {
     }
 }
 
-/// Garbage on the host's heap, of sizes that the simulator uses too.
+/// The host's heap holds garbage of sizes that the simulator uses, too.
 #[test]
 fn the_hosts_heap_does_not_matter() {
     let machine = hasty(machine("gold5225r", &[]));
@@ -115,8 +115,7 @@ fn some_prints() -> String {
     text
 }
 
-/// Runs this very test in other processes, with other environments: their
-/// address spaces, stacks and hash seeds are others.
+/// Runs this test in other processes with other environments. Their address spaces, stacks and hash seeds differ.
 #[test]
 fn other_processes_agree() {
     let mine = some_prints();

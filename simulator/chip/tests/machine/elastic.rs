@@ -11,14 +11,14 @@ use std::cell::RefCell;
 
 type Count = <Simulated as Platform>::AtomicU32;
 
-/// Iterations of a loop, and instructions of one.
+/// The iterations of a loop, and the instructions of an iteration.
 const ITERATIONS: usize = 16_800;
 const INSTRUCTIONS: u64 = 2_000;
-/// Loops that are timed after each change. The loop of the change does not count, nor the next one:
-/// if the last block of the former was long, the other threads have fallen asleep.
+/// Loops that are timed after each change. The loop of the change does not count. Nor does the next
+/// one: if the last block of the loop before was long, the other threads have fallen asleep.
 const LOOPS: usize = 3;
 
-/// A pool of `threads` on as many cores, which follows `allotment`, if any.
+/// A pool of `threads` threads on as many cores. It follows `allotment`, if there is one.
 fn pool(
     machine: &Config,
     threads: usize,
@@ -44,7 +44,7 @@ fn timed(pool: &Pool<Simulated>, partitioner: Partitioner, middle: impl Fn() + S
             middle();
         }
         Simulated::compute(INSTRUCTIONS);
-        // Few lines are written, so that this is no benchmark of counting.
+        // Few lines are written, so that the loop does not measure counting.
         if i.is_multiple_of(ITERATIONS / 40) {
             ran[i / (ITERATIONS / 40)].fetch_add(1, Relaxed);
         }
@@ -113,8 +113,8 @@ fn a_pool_follows_its_allotment() {
     }
 }
 
-/// In the first third of a loop 15 of 16 threads must leave, and in the second third they come
-/// back. They help while it lasts.
+/// In the first third of a loop 15 of 16 threads must leave, and in the second third they come back. They help until
+/// the loop ends.
 #[test]
 fn growth_helps_a_loop_in_progress() {
     let machine = machine("e5-2640x2", &[]);
@@ -131,7 +131,7 @@ fn growth_helps_a_loop_in_progress() {
         .unwrap();
     let times = times.into_inner();
     let (alone, grown) = (times[0] as f64, times[1] as f64);
-    // A third alone, the rest by 16: 1/3 + 2/3/16 = 0.375.
+    // One thread does a third, and 16 threads the rest: 1/3 + 2/3/16 = 0.375.
     let ratio = grown / alone;
     assert!((0.37..0.40).contains(&ratio), "{ratio}: {times:?}");
 }

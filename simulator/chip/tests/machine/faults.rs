@@ -1,5 +1,4 @@
-//! Programs that would crash or hang without a word: each runs in a process of its own, which
-//! must say what is wrong.
+//! Programs that would crash or hang without a message. Each runs in a process of its own, which must report the fault.
 #![cfg(target_os = "linux")]
 
 use super::support::named;
@@ -10,8 +9,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Runs the test of this name again in a process of its own and gives its standard error, up to a
-/// line with `until`, if there is one; none in that process.
+/// Runs the test of this name again in its own process. Returns that process's standard error, up to a line that
+/// contains `until`. In that process, returns `None`.
 fn apart(test: &str, until: &str) -> Option<String> {
     const INSIDE: &str = "MANYCORE_FAULT";
     if std::env::var_os(INSIDE).is_some() {
@@ -31,7 +30,7 @@ fn apart(test: &str, until: &str) -> Option<String> {
             break;
         }
     }
-    // The process that hangs; the other has ended.
+    // This ends a process that hangs. Other processes have ended by now.
     let _ = child.kill();
     let status = child.wait().unwrap();
     assert!(!status.success(), "{told}");

@@ -1,6 +1,5 @@
-//! Fibers inside of simulated threads, which are coroutines themselves: a simulated
-//! thread is put aside while it executes on a fiber's stack, and a fiber goes on on
-//! another simulated thread than it began on.
+//! Fibers in simulated threads, which are coroutines themselves. A simulated thread is suspended while it executes on a
+//! fiber's stack, and a fiber continues on another simulated thread.
 
 use crate::support::{machine, machines};
 use manycore_chip::config::Config;
@@ -27,12 +26,11 @@ fn fiber(
     body: impl FnOnce(&Suspender<Simulated>) + Send + 'static,
 ) -> Movable<Simulated> {
     let fiber = Fiber::new(stacks.take().unwrap(), body);
-    // SAFETY: the bodies here keep what they captured, and numbers; all of a simulation is on one
-    // thread of the host.
+    // SAFETY: the bodies keep only their captures and numbers, and all of a simulation runs on one thread of the host.
     unsafe { Movable::new(fiber) }
 }
 
-/// Runs `program` twice, which must agree to the cycle.
+/// Runs `program` twice. Both runs must take the same cycles.
 fn run<T: PartialEq + std::fmt::Debug>(
     machine: &Config,
     program: impl Fn() -> T,
@@ -45,8 +43,7 @@ fn run<T: PartialEq + std::fmt::Debug>(
     (first.value, first.statistics)
 }
 
-/// Fibers that lie in a row, guarded by a lock of the simulated world, and go around the
-/// threads: each thread takes the first, goes on with it, and puts it last.
+/// Fibers wait in a queue behind a simulated lock. Each thread takes the first fiber, resumes it, and puts it last.
 fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (u64, u64) {
     let stacks = Arc::new(Stacks::<Simulated>::new(STACK));
     let sum = Arc::new(Count::new(0));
@@ -59,7 +56,7 @@ fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (
             let mine = (id * 16) as *const ();
             // SAFETY: only `slot` looks at it.
             unsafe { Simulated::set_slot(mine) };
-            // On the stack: other cores' caches fetch it from there.
+            // This is on the stack, from where other cores' caches fetch it.
             let mut seen = [0_u64; 16];
             for step in 0..steps {
                 Simulated::compute(50 + (id * 37 + step * 11) % 200);
@@ -130,8 +127,7 @@ fn fibers_go_around_the_cores_of_every_machine() {
     }
 }
 
-/// The simulated system puts threads aside in the middle of a fiber, and goes on with
-/// them on other cores.
+/// The simulated system preempts threads within a fiber, and continues them on other cores.
 #[test]
 fn threads_are_preempted_and_moved_inside_of_fibers() {
     let mut machine = machine("atac-64", &["cores=4"]);
@@ -190,7 +186,7 @@ fn fibers_wait_for_each_other_in_every_way() {
     }
 }
 
-/// Fibers in fibers in a simulated thread, three stacks deep.
+/// A simulated thread runs a fiber in a fiber: three stacks.
 #[test]
 fn a_thread_is_put_aside_from_a_fiber_in_a_fiber() {
     let program = || {
@@ -260,7 +256,7 @@ fn fibers_panic_and_are_dropped_inside_of_a_simulation() {
                         };
                         assert_eq!(*payload.downcast::<usize>().unwrap(), core);
                     } else if core == 7 {
-                        // For another thread to drop.
+                        // Another thread drops this fiber.
                         left.lock().unwrap().push(fiber);
                     } else {
                         drop(fiber);
@@ -311,8 +307,8 @@ fn a_run_ends_while_fibers_are_suspended_and_running() {
     run(&machine("atac-64", &[]), program);
 }
 
-/// Fibers on one core with stacks that all end on pages evict each other's frames from a cache with
-/// room for all of them. Fibers that begin at different depths do not.
+/// If all stacks end at page boundaries, fibers on one core evict each other's frames, though the cache has room for
+/// all. Fibers that begin at different depths do not.
 #[test]
 fn colours_spare_the_caches() {
     const FIBERS: usize = 48;
@@ -343,8 +339,8 @@ fn colours_spare_the_caches() {
     assert!(without > 100, "{without}");
 }
 
-/// Stacks are memory of the machine: where they lie is the same in every run, in any order
-/// of sizes, and new ones take system calls.
+/// Stacks are memory of the simulated machine. Their addresses are the same in every run, whatever the order of sizes,
+/// and new stacks take system calls.
 #[test]
 fn stacks_lie_in_simulated_memory() {
     use manycore_platform::Stack;

@@ -10,7 +10,7 @@ use harness::{change, input, number};
 use manycore_chip::config::{Config, keys, preset_names, range};
 use std::sync::LazyLock;
 
-/// A few seconds' worth.
+/// These take a few seconds.
 const QUICK: u64 = 1_500;
 
 #[test]
@@ -21,7 +21,7 @@ fn damaged_machines() {
     });
 }
 
-/// Read once.
+/// The presets are read once.
 static PRESETS: LazyLock<Vec<(Config, String)>> = LazyLock::new(|| {
     let preset = |name| {
         let config = Config::preset(name).unwrap();
@@ -105,7 +105,7 @@ fn setting(rng: &mut Rng) -> String {
     let value = match (range(&key), rng.u8(..8)) {
         (Some((least, _)), 0) => least.to_string(),
         (Some((_, most)), 1) => most.to_string(),
-        // Anything in the range, its logarithm even.
+        // Any value in the range, with a uniform logarithm.
         (Some((least, most)), 2..6) => {
             let low = least.max(0.01).ln();
             let value = (low + rng.f64() * (most.ln() - low)).exp();
@@ -127,14 +127,14 @@ fn setting(rng: &mut Rng) -> String {
     setting
 }
 
-/// A machine is what its file says it is: a short random program comes to its
-/// end on it, all of its checks hold, and no cycle is lost.
+/// Simulates a short random program on `machine`. The program must end, all its checks must hold, and all cycles must
+/// be accounted for.
 fn simulate(rng: &mut Rng, machine: &Config, only_read: &'static str) -> &'static str {
     let tiles = u64::from(machine.cores / machine.threads_per_core);
     let l2 = machine.l2.as_ref().map_or(0, |l2| l2.size);
     let llc = machine.llc.as_ref().map_or(0, |llc| llc.size);
     let bytes = tiles * (machine.l1.size + l2) + u64::from(machine.groups()) * llc;
-    // Large tags take a while to make.
+    // It takes long to allocate large tags.
     let rarely = 1 + ((bytes / u64::from(machine.line)) >> 18);
     if rng.u64(..8 + 64 * rarely) >= 8 {
         return only_read;

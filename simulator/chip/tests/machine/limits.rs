@@ -1,5 +1,5 @@
-//! Under a limit on address space, as batch queues set: what a simulation asks
-//! of the host follows what its machine and program need.
+//! Simulations under a limit on address space, as batch queues set it. A simulation asks the host for as much as its
+//! machine and program need.
 #![cfg(target_os = "linux")]
 
 use manycore::Builder;
@@ -9,8 +9,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform, Thre
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::Command;
 
-/// Runs the test of this name again, in a process with `kilobytes` of address
-/// space; `true` in that process.
+/// Runs the test of this name again in a process with `kilobytes` of address space. Returns `true` in that process.
 fn limited(test: &str, kilobytes: u64) -> bool {
     const INSIDE: &str = "MANYCORE_LIMITED";
     if std::env::var_os(INSIDE).is_some() {
@@ -37,7 +36,7 @@ fn in_use() -> u64 {
     pages * rustix::param::page_size() as u64
 }
 
-/// No more address space than `bytes` beyond what there is.
+/// Limits the address space to `bytes` more than is in use.
 fn allow(bytes: u64) {
     let limit = Rlimit {
         current: Some(in_use() + bytes),
@@ -79,7 +78,7 @@ fn a_host_without_memory_is_an_error_that_says_so() {
     let mut machine = Config::preset("atac-64").unwrap();
     machine.set("cores=16").unwrap();
     let run = |program: fn() -> Vec<String>| Simulation::new(&machine).run(program);
-    // Once without, so that what the host's own allocator needs is there.
+    // The first run has no limit, so that the host's own allocator already has the memory that it needs.
     run(Vec::new).unwrap();
     let before = getrlimit(Resource::As);
     allow(512 << 10);
@@ -88,7 +87,7 @@ fn a_host_without_memory_is_an_error_that_says_so() {
         panic!("{refused}")
     };
     assert!(why.contains("ulimit -v"), "{why}");
-    // Enough for some threads, not for all.
+    // This is enough for some threads, but not for all.
     setrlimit(Resource::As, before).unwrap();
     allow(8 << 20);
     let errors = run(|| {

@@ -1,10 +1,8 @@
-//! Litmus tests: what the machine shows is sequentially consistent, and not
-//! for lack of interleavings.
+//! Litmus tests: the machine's outcomes are sequentially consistent, although accesses interleave in many ways.
 //!
-//! Each test is a handful of accesses by a few threads; which outcomes some
-//! interleaving of them has is worked out here. The machine then runs each
-//! hundreds of times, with the lines in all sorts of states beforehand and
-//! with random delays before each access.
+//! Each test is a handful of accesses by a few threads. This file enumerates the outcomes of all interleavings. The
+//! machine then runs each test hundreds of times, with lines in random states at the beginning and a random delay
+//! before each access.
 
 use crate::support::{compute_until, machines, spawn};
 use fastrand::Rng;
@@ -27,8 +25,7 @@ const X: usize = 0;
 const Y: usize = 1;
 const WORDS: usize = 2;
 
-/// A name, what each thread does, and how many outcomes a machine must show at
-/// least.
+/// A name, the accesses of each thread, and the least number of outcomes that a machine must show.
 type Litmus = (&'static str, &'static [&'static [Access]], usize);
 
 const TESTS: &[Litmus] = &[
@@ -81,7 +78,7 @@ const TESTS: &[Litmus] = &[
     ),
 ];
 
-/// All that was read, thread by thread, and the words in the end.
+/// All values that were read, thread by thread, and then the final words.
 type Outcome = Vec<u32>;
 
 /// The outcomes of all interleavings.
@@ -125,7 +122,7 @@ fn interleave(
     }
 }
 
-/// The data that the threads of one machine share: a round of one test after another.
+/// The data that the threads of one machine share. The threads run one round after another.
 struct Table {
     words: [CachePadded<Word>; WORDS],
     arrived: CachePadded<Word>,
@@ -134,7 +131,7 @@ struct Table {
     cpi: f64,
 }
 
-/// Cycles after which all have left a barrier for sure.
+/// After this many cycles, all threads have left a barrier.
 const APART: u64 = 4_000;
 
 impl Table {
@@ -169,7 +166,7 @@ impl Table {
         compute_until(start, self.cpi);
     }
 
-    /// Leaves the lines read or written here, at random.
+    /// Reads or writes lines on this core, at random.
     fn warm(&self, rng: &mut Rng) {
         for word in &self.words {
             match rng.u8(..4) {
@@ -287,7 +284,7 @@ fn outcomes_are_sequentially_consistent() {
     }
 }
 
-/// The enumeration knows what is not sequentially consistent.
+/// The enumeration excludes outcomes that are not sequentially consistent.
 #[test]
 fn what_weaker_machines_show_is_not_possible() {
     let possible = |test: usize| possible(TESTS[test].1);

@@ -1,5 +1,5 @@
-//! The simulated machine, and programs and runtimes on it: one test program, because what they
-//! share takes longer to compile than to run.
+//! Tests of the simulated machine, and of programs and runtimes on it. They are one test program, because their common
+//! code takes longer to compile than the tests take to run.
 
 mod barrier;
 mod channel;

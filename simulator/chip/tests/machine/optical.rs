@@ -1,4 +1,4 @@
-//! The broadcast network from simulated code: the thesis' own figures.
+//! The broadcast network as simulated code uses it, with the thesis's numbers.
 
 use crate::support::{compute_until, machine, spawn};
 use manycore_chip::config::Config;
@@ -17,8 +17,8 @@ fn word(payload: u64) -> Message {
     }
 }
 
-/// Runs `body` on each of the first `threads` cores, all from the same cycle, which it receives;
-/// returns their results.
+/// Runs `body` on each of the first `threads` cores. All begin in the same cycle, which `body` receives. Returns their
+/// results.
 fn together<T: Send + 'static>(
     machine: &Config,
     threads: usize,
@@ -92,8 +92,8 @@ fn who_waits_for_a_message_is_charged_for_it() {
     assert!(run.statistics.events < 1_000, "{}", run.statistics.events);
 }
 
-/// Counted in the network interface: transport 5, the adder tree, one message
-/// through the controller in 10, the look of 3, whatever the number of cores.
+/// Network interfaces count the messages. The cost is the transport of 5, the adder tree, 10 for one message through
+/// the controller, and the look of 3, whatever the number of cores.
 #[test]
 fn interfaces_count() {
     for threads in [2, 3, 64, 128, 1024] {
@@ -119,8 +119,8 @@ fn interfaces_count() {
     }
 }
 
-/// A waiting thread does not miss a count that others complete late, and the count includes
-/// arrivals before the wait.
+/// A waiting thread does not miss a count that other threads complete late. The count includes messages that arrived
+/// before the wait.
 #[test]
 fn a_count_waits_for_the_last() {
     let machine = machine("atac-64", &[]);
@@ -132,7 +132,8 @@ fn a_count_waits_for_the_last() {
         let last = Simulated::wait_and_receive(channel).sender;
         (last, Simulated::now() - start)
     });
-    // The last but its own, and nothing is passed on before it is there.
+    // Each core's last message is the last that another core has sent. No message is delivered before that one has
+    // arrived.
     let cost = 5 + 6 + 10 + 3;
     for (core, &(last, time)) in run.value.iter().enumerate() {
         assert_eq!(last, if core == 7 { 6 } else { 7 });
@@ -198,7 +199,7 @@ fn each_sender_is_heard_in_order() {
     assert_eq!(run.value, [15 * 20; 16]);
 }
 
-/// Hears what comes within a long time; whether something did.
+/// Passes a message that arrives within 20,000 cycles to `hear`. Returns whether there was one.
 fn last_of(hear: &mut impl FnMut(Delivery), channel: Channel) -> bool {
     let until = Simulated::now() + 20_000;
     while Simulated::now() < until {

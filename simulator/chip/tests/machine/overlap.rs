@@ -1,5 +1,5 @@
-//! Plain stores and prefetched lines that a core does not wait for, and far atomics:
-//! what they are for, and that they change nothing but times.
+//! Plain stores and prefetched lines that a core does not wait for, and far atomics. They save time, and change nothing
+//! but times.
 
 use crate::support::{OVERLAP, machine, spawn};
 use manycore_chip::config::Config;
@@ -13,7 +13,7 @@ type Word = <Simulated as Platform>::AtomicU64;
 #[repr(align(4096))]
 struct Page([u8; 4096]);
 
-/// Machines of each kind of network and cache, `setting` on top.
+/// Machines of each kind of network and cache, changed by `setting`.
 fn with(setting: &str) -> Vec<Config> {
     let presets = [
         "gold5225r",
@@ -28,8 +28,8 @@ fn with(setting: &str) -> Vec<Config> {
 const WIDE: &str =
     "core.overlap={lines=32, store-buffer=16, streams=8, distance=16, whole-lines=false}";
 
-/// Threads read and write lines of one small array, mostly in order, and count on
-/// words beside it; cycles and the count.
+/// Threads read and write lines of one small array, mostly in order, and count on words beside it. Returns the cycles
+/// and the count.
 fn mixture(machine: &Config, seed: u64) -> (u64, u64, u64) {
     let run = Simulation::new(machine).run(|| {
         let count = Arc::new(CachePadded::new(Word::new(0)));
@@ -127,7 +127,7 @@ fn a_walk_through_memory_is_faster_by_either_and_by_each_alone_only_its_own() {
         let [reads, writes] = [false, true].map(|write| time(None, write));
         let no_stores = Some("core.overlap.store-buffer=0");
         let no_streams = Some("core.overlap.streams=0");
-        // The rest of the first walk in the controllers' queues differs a little.
+        // The controllers' queues hold slightly different remains of the first walk.
         let same = |found: u64, expected: u64| found.abs_diff(expected) < expected / 50;
         let read = [time(no_stores, false), time(no_streams, false)];
         let written = [time(no_streams, true), time(no_stores, true)];
@@ -159,7 +159,7 @@ fn an_atomic_store_waits_for_the_store_buffer() {
     }
 }
 
-/// Nanoseconds of an addition for each of `threads` cores, and what they counted.
+/// Returns the nanoseconds of an addition by one of `threads` cores, and the final count.
 fn additions(machine: &Config, threads: usize, each: u64) -> (f64, u64) {
     let run = Simulation::new(machine).run(|| {
         let count = Arc::new(CachePadded::new(Word::new(0)));
@@ -185,8 +185,7 @@ fn additions(machine: &Config, threads: usize, each: u64) -> (f64, u64) {
     run.unwrap().value
 }
 
-/// Far additions queue at the line's home for their execution alone; near ones for the
-/// line's travels too.
+/// Far additions queue at the line's home only for their execution. Near additions also queue for the line's transfers.
 #[test]
 fn contended_far_additions_are_a_straight_line_of_the_homes_pace() {
     let far = machine("graviton2-64", &[]);

@@ -1,4 +1,4 @@
-//! Misses that are late by chance: a sample of runs, each as deterministic as any other.
+//! Misses that are randomly late. Each seed gives another run, and each run is deterministic.
 
 use crate::support::program::Program;
 use crate::support::{machine, machines, spawn};
@@ -17,7 +17,7 @@ fn perturbed(machine: &Config, most: u64, seed: u64) -> Config {
     machine
 }
 
-/// Threads that race for a few words; the sums do not depend on the order.
+/// Threads race for a few words. The sums do not depend on the order.
 fn race(machine: &Config) -> (Vec<u64>, Statistics) {
     let cores = (machine.cores as usize).min(12);
     let run = Simulation::new(machine).limit(1 << 40).run(move || {
@@ -85,7 +85,7 @@ fn random_programs_are_right_under_every_seed() {
     }
 }
 
-/// Each access of one core on a machine where it waits for each: the cycles.
+/// Returns the cycles of each access by one core that waits for every access.
 fn latencies(machine: &Config, seed: u64) -> Vec<u64> {
     let run = Simulation::new(machine).run(move || {
         let mut rng = Rng::with_seed(seed);
@@ -108,7 +108,7 @@ fn latencies(machine: &Config, seed: u64) -> Vec<u64> {
 #[test]
 fn no_access_is_faster_and_none_later_than_by_the_most() {
     for preset in ["atac-64", "gold5225r", "westmere-ex", "graviton-a72"] {
-        // No interrupts: they come between other accesses in another run.
+        // There are no interrupts, since they come between other accesses in another run.
         let mut machine = machine(preset, &["os.tick=1_000_000_000"]);
         machine.core.overlap = None;
         let mut late = 0;

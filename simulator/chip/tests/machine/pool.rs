@@ -22,7 +22,7 @@ const PARTITIONERS: [&str; 8] = [
     "adaptive",
 ];
 
-/// A pool of `threads`, each bound to a core of its own as long as there are.
+/// A pool of `threads` threads. If `bound`, each is bound to one core, round-robin.
 fn pool(machine: &Config, threads: usize, bound: bool) -> Pool<Simulated> {
     let cores = machine.cores as usize;
     let place = |thread| if bound { vec![thread % cores] } else { vec![] };
@@ -54,7 +54,7 @@ impl Audit {
     }
 }
 
-/// Runs `program` twice, which must agree.
+/// Runs `program` twice. Both runs must agree.
 fn run(machine: &Config, program: impl Fn()) -> Result<Statistics, SimulationError> {
     let simulation = Simulation::new(machine).limit(1 << 40);
     let first = simulation.run(&program)?.statistics;
@@ -136,7 +136,7 @@ fn after_gaps_in_which_the_workers_sleep() {
             audit.each_ran(5);
         })
         .unwrap_or_else(|error| panic!("{}: {error}", machine.name));
-        // 64 ms of work in 8 threads.
+        // 8 threads have 64 ms of work together.
         let ms = second as f64 * machine.core.cpi / 1_000.0;
         for time in [times.get().0, times.get().1] {
             let taken = time as f64 / ms;
@@ -170,7 +170,7 @@ fn more_threads_than_cores() {
     }
 }
 
-/// Otherwise its workers would be left, asleep, when the next one is made.
+/// If `drop` did not join the workers, they would sleep on when the next pool is made.
 #[test]
 fn a_dropped_pool_has_joined_its_workers() {
     for machine in presets() {
@@ -232,8 +232,8 @@ fn cycles_of_a_loop(preset: &str, partitioner: Partitioner) -> u64 {
     Simulation::new(&machine).run(program).unwrap().value
 }
 
-/// The beginning and the end of a loop do not grow with looks of each participant at each other's
-/// range: that took 1.6 to 1.8 times as long as one shared counter here.
+/// A participant does not look at every other participant's range at the beginning and the end of a loop. If it did,
+/// the loop would take 1.6 to 1.8 times as long as with one shared counter.
 #[test]
 fn ranges_of_64_threads_begin_and_end_about_as_fast_as_one_counter() {
     for (preset, most) in [("graviton2-64", 1.2), ("kunpeng-920", 1.5)] {

@@ -1,6 +1,6 @@
-//! Random programs on all kinds of machine. Debug runs check the coherence of a line at each of its
-//! misses, and of all lines at the end. The programs check what they read, count and flag, and that
-//! no cycle is lost.
+//! Random programs on all kinds of machine. Debug runs check the coherence of a line at each of its misses, and of all
+//! lines at the end. The programs check the values that they read, their counts and flags, and that all cycles are
+//! accounted for.
 
 use crate::support::machines;
 use crate::support::program::Program;
@@ -22,7 +22,7 @@ fn on_all_machines() {
     check(machines(), 0..16);
 }
 
-/// Caches of a few lines: lines leave that others wait for, spin on and own.
+/// Caches have only a few lines, so they evict lines that other threads wait for, spin on and own.
 #[test]
 fn with_caches_of_a_few_lines() {
     let small = machines().into_iter().map(|(name, mut machine)| {
@@ -40,7 +40,7 @@ fn with_caches_of_a_few_lines() {
     check(small, 1_000..1_016);
 }
 
-/// Slices so short that threads are put aside in the middle of everything.
+/// Time slices are so short that threads are preempted during every operation.
 #[test]
 fn with_short_slices() {
     let hasty = machines().into_iter().map(|(name, mut machine)| {

@@ -8,8 +8,8 @@ use manycore_programs::stealing::{Discipline, RangeStealing, Task, TaskDeque};
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Mutex};
 
-/// Tasks 0 to `roots` are with worker 0 at the beginning; task t puts tasks `roots` + 2t and
-/// the next, as long as they are less than `tasks`. How often each was run, and by how many.
+/// Worker 0 begins with tasks 0 to `roots` - 1. Task t puts tasks `roots` + 2t and `roots` + 2t + 1, if they are less
+/// than `tasks`. Returns how often each task ran, and how many workers ran tasks.
 fn forest(machine: &Config, workers: usize, roots: u64, tasks: u64) -> Run<(Vec<u32>, usize)> {
     let program = move || {
         let discipline = Arc::new(RangeStealing::<Simulated>::new(
@@ -69,7 +69,7 @@ fn each_task_runs_once_and_again_the_same() {
     }
 }
 
-/// More than the ring has room for wait in private, and are shared later.
+/// Tasks that do not fit in the ring wait in private, and are shared later.
 #[test]
 fn an_overflow_is_shared_in_the_end() {
     let machine = machine("atac-64", &[]);

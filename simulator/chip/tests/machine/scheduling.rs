@@ -13,7 +13,7 @@ use std::time::Duration;
 
 type Word = <Simulated as Platform>::Futex;
 
-/// A sense-reversing barrier: the last to arrive turns the sense.
+/// A sense-reversing barrier: the last thread to arrive reverses the sense.
 struct Barrier {
     arrived: CachePadded<Word>,
     sense: CachePadded<Word>,
@@ -51,7 +51,7 @@ impl Barrier {
     }
 }
 
-/// Cycles for `episodes` of a little work and a barrier, in 16 threads.
+/// Returns the cycles of 16 threads for `episodes` episodes, each of a little work and a barrier.
 fn barrier_cycles(machine: &Config, episodes: usize, sleeps: bool, pinned: bool) -> u64 {
     let cores = machine.cores as usize;
     let program = || {
@@ -74,9 +74,8 @@ fn barrier_cycles(machine: &Config, episodes: usize, sleeps: bool, pinned: bool)
     run.unwrap().statistics.cycles
 }
 
-/// Table 2 of the reference: on Linux a spinning barrier with one
-/// thread too many costs a time slice an episode, a sleeping one hardly more
-/// than before.
+/// On Linux, if there is one thread more than cores, a spinning barrier costs a time slice an episode. A sleeping
+/// barrier costs hardly more than before.
 #[test]
 fn a_spinning_barrier_with_a_thread_too_many_costs_a_slice_an_episode() {
     let episodes = 50;
@@ -162,7 +161,7 @@ fn a_deadlock_names_threads_and_what_they_wait_for() {
 /// A step of a program.
 type Step = fn(&Word);
 
-/// Whatever a program does for ever, it ends at the limit.
+/// A program that repeats any operation for ever ends at the limit.
 #[test]
 fn a_runaway_ends_at_the_limit() {
     let forever: [(&str, Step); 8] = [
@@ -212,7 +211,7 @@ fn a_panic_ends_its_own_thread_only() {
         let other = Arc::clone(&word);
         let doomed = spawn(1, move || {
             other.store(1, SeqCst);
-            // Without the hook, which would print.
+            // `resume_unwind` does not call the panic hook, which would print.
             std::panic::resume_unwind(Box::new("oh"));
         });
         Simulated::join(doomed);
@@ -237,8 +236,8 @@ fn a_core_that_does_not_exist_is_an_error() {
     assert_eq!(run.unwrap().value, (ErrorKind::InvalidInput, text));
 }
 
-/// A thread that computes for many slices gives up its core when its slice is
-/// over, whatever it does when it has computed.
+/// A thread that computes for many slices gives up its core when its slice is over, whatever it does after the
+/// computation.
 #[test]
 fn a_long_computation_is_interrupted_whatever_follows_it() {
     let follow: [(&str, Step); 8] = [
@@ -279,7 +278,7 @@ fn a_long_computation_is_interrupted_whatever_follows_it() {
     }
 }
 
-/// Each thread makes two, which it joins.
+/// Each thread makes two threads, and joins them.
 fn tree(depth: u32, count: &Arc<Word>) {
     count.fetch_add(1, SeqCst);
     if depth == 0 {
@@ -339,8 +338,8 @@ fn the_run_ends_with_its_main_thread() {
     }
 }
 
-/// A fence on all cores takes from its caller what the others cost it, and
-/// from each thread that runs elsewhere an interrupt, whatever it does.
+/// A fence on all cores costs its caller time for each other running core. It costs each thread that runs on another
+/// core an interrupt, whatever that thread does.
 #[test]
 fn a_heavy_fence_interrupts_running_cores() {
     let machine = machine("dahu", &["core.cpi=1"]);
@@ -387,8 +386,8 @@ fn a_heavy_fence_interrupts_running_cores() {
     }
 }
 
-/// Threads that were let loose from one core are spread by the cores that idle, within a
-/// few rounds of periodic balancing: such a core never becomes idle anew.
+/// Threads lose their binding to one core. Idle cores pull them within a few rounds of periodic balancing, since an
+/// idle core does not become idle again.
 #[test]
 fn idle_cores_find_what_waits_elsewhere() {
     let machine = machine("e5-2640x2", &[]);

@@ -1,5 +1,4 @@
-//! Spinning that costs the host nothing must look to the program as if every
-//! look were made.
+//! A simulated spinner costs the host no work. To the program, it must seem as if the spinner looked each time.
 
 use crate::support::{compute_until, machine, named, spawn};
 use manycore_chip::{Activity, Simulated, Simulation};
@@ -8,8 +7,7 @@ use std::sync::Arc;
 
 type Word = <Simulated as Platform>::Futex;
 
-/// A thread of the same core writes while the spinner's first look is still
-/// on its way back.
+/// A thread of the same core writes while the answer to the spinner's first look is under way.
 #[test]
 fn a_sibling_writes_during_the_first_look() {
     let machine = machine("gold5225r", &["threads-per-core=2"]);
@@ -37,8 +35,7 @@ fn a_sibling_writes_during_the_first_look() {
     }
 }
 
-/// The spinner is put aside when its look is done, and another thread of the
-/// core writes before it goes on.
+/// The spinner is preempted after its look. Another thread of the core writes before the spinner continues.
 #[test]
 fn another_thread_of_the_core_writes_after_the_look() {
     let settings = ["os.min-granularity=3000", "os.latency=6000"];
@@ -67,7 +64,7 @@ fn another_thread_of_the_core_writes_after_the_look() {
     }
 }
 
-/// A spinner that looks in a loop of its own instead of parking.
+/// This spinner looks in a loop of its own, and does not park.
 #[test]
 fn a_look_in_a_loop_sees_the_store() {
     for preset in ["atac-64", "gold5225r", "niagara-2"] {
@@ -90,7 +87,7 @@ fn a_look_in_a_loop_sees_the_store() {
     }
 }
 
-/// A thread that wakes or starts another, and then looks in a loop, gives that one its turn.
+/// A thread that wakes or starts another thread, and then looks in a loop, lets that thread run.
 #[test]
 fn looking_in_a_loop_after_a_wake_or_a_spawn() {
     let program = || {
@@ -120,8 +117,7 @@ fn looking_in_a_loop_after_a_wake_or_a_spawn() {
     }
 }
 
-/// A line that leaves the spinner's cache by itself does not end its wait, nor
-/// lose it.
+/// If the cache evicts the spinner's line, the spinner's wait does not end, and the spinner still sees the next write.
 #[test]
 fn the_line_is_evicted_by_a_sibling() {
     let mut machine = machine("gold5225r", &["threads-per-core=2"]);
@@ -156,7 +152,7 @@ fn the_line_is_evicted_by_a_sibling() {
     assert!(spun > 100_000, "{spun}");
 }
 
-/// Patience ends at the exact cycle if no thread writes.
+/// If no thread writes, a wait with a time limit ends at the exact cycle.
 #[test]
 fn patience_ends() {
     let program = || {
@@ -173,8 +169,8 @@ fn patience_ends() {
     }
 }
 
-/// The writer's copy was for reading only: it asks the line's home, which
-/// takes the line from all others, but not from the writer's own sibling.
+/// The writer has a read-only copy, so it asks the line's home. The home takes the line from all other cores, but not
+/// from the writer's sibling.
 #[test]
 fn a_sibling_writes_a_line_that_others_read() {
     let machine = machine("gold5225r", &["threads-per-core=2"]);

@@ -43,7 +43,7 @@ fn each_task_runs_once_from_every_distribution() {
     }
 }
 
-/// A worker that starts with nothing gets its part, if tasks are much longer than it takes to get one.
+/// If tasks take much longer than a steal, a worker that begins without tasks gets its part.
 #[test]
 fn all_share_what_one_had() {
     let machine = machine("atac-64", &[]);
@@ -65,7 +65,7 @@ fn all_share_what_one_had() {
     }
 }
 
-/// Workers write the common word when they run out of work, and not while they have some.
+/// Workers write the common word when they run out of tasks, and not while they have tasks.
 #[test]
 fn who_has_work_does_not_tell_all() {
     let machine = machine("atac-64", &[]);
@@ -91,7 +91,7 @@ fn other_channels_are_heard_beside_a_pile() {
         let mut port = channel.open();
         let discipline = OfferCas::<Simulated>::new(&Placement::flat(2), 1);
         let mut pile = discipline.deque(0);
-        // With few tasks and with many.
+        // The pile has few tasks or many.
         for tasks in 0..10 {
             pile.fill((0..tasks).map(|_| Task::MIN));
             let mut other = channel.open();
@@ -126,7 +126,7 @@ fn distributions_have_all_tasks() {
         .map(|n| (*n as f64 - 100.0).powi(2))
         .sum::<f64>()
         / 64.0;
-    // Half the mean; of 64, to within three standard errors.
+    // The deviation is half the mean, to within three standard errors of 64 samples.
     assert!(
         (50.0 - variance.sqrt()).abs() < 3.0 * 50.0 / 128_f64.sqrt(),
         "{variance}"

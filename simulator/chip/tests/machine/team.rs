@@ -1,5 +1,5 @@
-//! Teams on the chip: sixteen ranks on fewer cores, by the machine of the thread packing
-//! poster. Simulated time is deterministic.
+//! Teams on the chip: sixteen ranks on fewer cores, on the machine of the poster on thread packing. Simulated time is
+//! deterministic.
 
 use manycore::elastic::Allotment;
 
@@ -14,15 +14,15 @@ const RANKS: usize = 16;
 /// Work between two places where a rank can be interrupted.
 const US: u64 = 1;
 
-/// A rank that computes a number of times, some microseconds each.
+/// A rank that computes a number of intervals of some microseconds.
 struct Worker<'a> {
-    /// The length of this rank's interval of the given number.
+    /// Returns the length of this rank's interval with a given number.
     micros: &'a (dyn Fn(u64) -> u64 + Sync),
     per_us: u64,
     left: u64,
     interval: u64,
     intervals: u64,
-    /// When the intervals began, of rank 0.
+    /// When rank 0 began each interval.
     starts: Option<&'a Starts>,
 }
 
@@ -172,7 +172,7 @@ fn unequal_ranks_and_phases() {
             let sum = each.iter().sum::<u64>() as f64 / cores as f64;
             sum.max(*each.iter().max().unwrap() as f64)
         };
-        // Two rounds to learn in; then rounds are whole.
+        // The team learns in the first two rounds.
         let taken = (ends[ends.len() - 1] - ends[5]) as f64 / (machine.ghz * 1e3);
         let ideal = (0..3).map(ideal).sum::<f64>() * (ends.len() / 3 - 2) as f64;
         let ratio = taken / ideal;
@@ -181,7 +181,7 @@ fn unequal_ranks_and_phases() {
     }
 }
 
-/// Turns come close too, whole ranks do not.
+/// Round-robin comes close to the bound. `Fifo`, which runs whole ranks, does not.
 #[test]
 fn the_other_policies() {
     let machine = machine("e5-2640x2", &[]);
@@ -240,7 +240,7 @@ fn cores_come_and_go() {
         .collect();
     for (quarter, cores) in [15, 8, 16, 5].into_iter().enumerate() {
         let ideal = RANKS as f64 * 400.0 / cores as f64;
-        // From the second interval after the change to the last before the next one.
+        // The intervals from the second after this change of the cores to the last before the next change.
         for interval in &taken[10 * quarter + 1..10 * quarter + 8] {
             let ratio = interval / ideal;
             assert!(ratio <= 1.05, "{cores} cores: {ratio}, {taken:?}");

@@ -14,14 +14,15 @@ use serde::Serialize;
 const CORES: usize = 64;
 /// Cycles of the thesis's task, which takes 0.12 ms.
 const CYCLES: u64 = 120_000;
-/// In the thesis the first discipline is faster than the second, under the distributions [`SWAPPED`].
+/// In the thesis, under the distributions [`SWAPPED`], the first discipline is faster than the second. This study finds
+/// the opposite.
 const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
 const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
 /// With this many times the tasks, a worker's last task is less than 1% of its work.
 const MANY: usize = 12;
-/// Answers to requests within a task, in [`StealingConfig::answering`].
+/// How often a worker answers requests within a task, in [`StealingConfig::answering`].
 const ANSWERS: u64 = 100;
-/// The most tasks of a run, since each is noted.
+/// The most tasks of a run. A run keeps a note of each task.
 const MOST_TASKS: u64 = 1 << 22;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -29,11 +30,11 @@ const MOST_TASKS: u64 = 1 << 22;
 pub(super) struct StealingConfig {
     #[serde(flatten)]
     pub(super) setup: Setup,
-    /// On the first number of cores, tasks of all lengths run.
+    /// The numbers of cores. Tasks of all lengths run on the first number.
     pub(super) cores: Vec<usize>,
-    /// Tasks of the first length run on all numbers of cores.
+    /// The lengths of tasks. Tasks of the first length run on all numbers of cores.
     pub(super) cycles: Vec<u64>,
-    /// Tasks of a core, in the mean.
+    /// The mean number of tasks of a core.
     pub(super) tasks: usize,
     pub(super) disciplines: Vec<String>,
     pub(super) distributions: Vec<Distribution>,
@@ -113,7 +114,7 @@ impl StealingConfig {
         }
     }
 
-    /// Cases that may explain a finding of the thesis that is opposite here: answers within tasks, and many tasks.
+    /// Cases that may explain why this study finds the opposite of the thesis: answers within tasks, and many tasks.
     fn tried(&self) -> Vec<StealingCase> {
         let mut cases = Vec::new();
         for &distribution in &self.distributions {
@@ -158,12 +159,13 @@ impl StealingConfig {
     }
 }
 
-/// The requested numbers of cores, else the thesis's, or all cores of a machine with a fixed number.
+/// The requested numbers of cores. Without a request, the thesis's number, or all cores of a machine with a fixed
+/// number.
 fn cores(setup: &Setup, request: &Request) -> anyhow::Result<Vec<usize>> {
     let cpus = Topology::detect().usable().len();
     if !request.cores.is_empty() {
         let cores = setup.cores(request, CORES)?;
-        // Otherwise tasks would spend their time waiting for a CPU.
+        // With more cores than CPUs, tasks would spend their time waiting for a CPU.
         return match cores
             .iter()
             .find(|&&cores| setup.machines.is_host() && cores > cpus)

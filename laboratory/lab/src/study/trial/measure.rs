@@ -115,7 +115,7 @@ pub(in crate::study) trait Trials: Serialize + Sync {
         self.trials()
     }
 
-    /// The times that the study's sentence compares.
+    /// The times that the study's finding compares. The study prints the finding as one sentence.
     fn compared(_results: Results<'_, Self>) -> Option<Compared> {
         None
     }

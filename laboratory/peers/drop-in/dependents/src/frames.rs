@@ -6,7 +6,7 @@ use polars_core::prelude::*;
 const ROWS: u32 = 1 << 18;
 const KEYS: u32 = 1 << 10;
 
-/// Numbers in an order that looks random; each below [`ROWS`] is there once.
+/// The numbers below [`ROWS`], each once, in an order that looks random.
 fn scattered() -> Vec<u32> {
     (0..ROWS)
         .map(|x| x.wrapping_mul(2_654_435_761) % ROWS)
@@ -17,7 +17,7 @@ pub fn programs() -> Vec<Program> {
     let column = UInt32Chunked::from_vec("x".into(), scattered());
     let descending = column.clone();
     let keys: Vec<u32> = scattered().into_iter().map(|x| x % KEYS).collect();
-    let frame = df!("key" => keys, "x" => scattered()).expect("two columns of a length");
+    let frame = df!("key" => keys, "x" => scattered()).expect("two columns of one length");
     vec![
         Program::new(
             "polars_sort",

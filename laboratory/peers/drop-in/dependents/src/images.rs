@@ -1,4 +1,4 @@
-//! exr: blocks of an image are compressed, and unpacked, in a pool of its own.
+//! exr compresses and unpacks the blocks of an image in a pool of its own.
 
 use exr::prelude::*;
 use manycore_drop_in::Program;

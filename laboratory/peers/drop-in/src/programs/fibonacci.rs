@@ -27,7 +27,7 @@ fn mirrored(n: u32) -> u64 {
     a + b
 }
 
-/// Numbers below 12 are one step of the iterator each.
+/// The iterator splits numbers down to 12. Smaller numbers are computed serially.
 fn split(n: u32) -> u64 {
     rayon::iter::split(n, |n| match n {
         0..12 => (n, None),

@@ -45,7 +45,7 @@ fn sort(numbers: &mut [u64], other: &mut [u64], into_other: bool) {
     merge(left, right, to);
 }
 
-/// The longer part is halved, and the other where the same number would be.
+/// Halves the longer part, and cuts the shorter part where the longer part's middle number would be.
 fn merge(a: &[u64], b: &[u64], to: &mut [u64]) {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if to.len() <= SERIAL {

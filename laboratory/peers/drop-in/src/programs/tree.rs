@@ -55,7 +55,7 @@ fn sum(node: &Node) -> u64 {
     left + node.value + right
 }
 
-/// The same shape, with the sum of each part.
+/// A tree of the same shape. Each value is the sum of a subtree.
 fn sums_below(node: &Node) -> Node {
     let Some(children) = &node.children else {
         return Node {
@@ -70,7 +70,7 @@ fn sums_below(node: &Node) -> Node {
     }
 }
 
-/// Each value becomes the sum of all up to it; `before` is what is left of this part.
+/// Each value becomes the sum of all values up to it. `before` is the sum of the values before this subtree.
 fn prefix(node: &mut Node, sums: &mut Node, before: u64) {
     let (Some(children), Some(sums)) = (&mut node.children, &mut sums.children) else {
         node.value += before;

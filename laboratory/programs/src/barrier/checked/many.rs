@@ -23,7 +23,7 @@ impl<P: Platform> BarrierVisitor<P> for Meet {
     }
 }
 
-/// Four to eight members: with and without cores of their own, in one group or several, patient or not.
+/// Placements of four to eight members, with and without cores of their own, in one group or several, patient or not.
 fn placements() -> Vec<Placement> {
     let us = Duration::from_micros;
     vec![

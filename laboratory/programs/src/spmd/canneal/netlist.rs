@@ -58,7 +58,7 @@ pub enum InvalidNetlist {
     },
 }
 
-/// Generated elements receive the signals of 1 to this many others, by turns.
+/// Generated elements receive the signals of 1, 2, ... up to this many others, and then of 1 again.
 const MOST_FANIN: usize = 5;
 /// The greatest length of a local wire in columns, and in rows, on the hidden chip of `generate`.
 const NEAR: i64 = 4;
@@ -66,8 +66,8 @@ const NEAR: i64 = 4;
 const FAR: u32 = 8;
 
 impl Netlist {
-    /// Generates a netlist of `elements` elements, different for each seed. Elements receive by
-    /// turns from 1, 2, 3, 4 and 5 others: three wires an element in the mean.
+    /// Generates a netlist of `elements` elements, different for each seed. Elements receive
+    /// from 1, 2, 3, 4 and 5 others in rotation: on average, three wires an element.
     ///
     /// Wires are local, as in designed netlists. Elements have places on a hidden chip. Seven in
     /// eight wires come from less than five columns and rows away, the others from anywhere.

@@ -63,8 +63,8 @@ pub(super) enum Item {
 
 /// One worker's end: the port and the filter of its core.
 ///
-/// All messages but the end are advice. A worker without messages still finds tasks, and a worker with
-/// wrong advice finds none there. Only the end reaches a worker with a port in no other way.
+/// All messages but the end are advice. A worker without messages still finds tasks, and a worker with wrong advice
+/// finds none there. But a worker with a port learns of the end only by message.
 ///
 /// Messages that the filter stops cost nothing, so a worker receives only useful messages. While it works
 /// and has tasks, these are the requests to its class, an eighth of all requests. While it has no tasks,

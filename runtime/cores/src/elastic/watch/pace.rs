@@ -32,7 +32,7 @@ const LEFT_OVER: f64 = 0.02;
 const LACK: f64 = 0.03;
 /// The shortest time between two looks, as a part of the kernel's period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
-/// The longest part of the period: if its beginning is known, and if it is not.
+/// The longest time between two looks, as a part of the period: if the period's beginning is known, and if it is not.
 const LATE: [f64; 2] = [0.05, 0.02];
 /// The part of the reserve that remains if a period needed less.
 const FORGET: f64 = 0.9;

@@ -32,8 +32,7 @@ fn ends_elsewhere<P: Platform>(pool: Pool<P>, meanwhile: impl Fn() + Sync) {
     });
 }
 
-/// A job posted by a thread that then blocks until it has run, whatever the worker is doing, also without a
-/// helper.
+/// The adopted thread posts a job, and blocks until the job has run. It does so whatever the worker is doing.
 fn blocks_until_it_ran<P: Platform>() {
     adopted::<P>(2, |pool| {
         for _ in 0..3 {
@@ -53,8 +52,8 @@ fn an_adopted_thread_that_never_works() {
     check(200, blocks_until_it_ran::<FencedShuttle>);
 }
 
-/// Mail for the adopted thread, which blocks, when the pool ends on another thread: mail without a waiter,
-/// and mail for which another worker waits, awake or asleep.
+/// The adopted thread blocks and has mail, while the pool ends on another thread. No worker waits for one piece of
+/// mail. Another worker waits for the other piece, awake or asleep.
 fn mail_that_is_left<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let calls = Count::default();
@@ -99,7 +98,7 @@ fn calls_to_workers_that_leave_are_answered() {
     }
 }
 
-/// At an end of its own the adopted thread has its mail, and the others theirs.
+/// The adopted thread ends the pool. Each thread runs its own mail.
 fn mail_at_its_own_end<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let calls = Count::default();
@@ -176,8 +175,8 @@ fn an_adopted_thread_alone() {
     check(100, alone::<FencedShuttle>);
 }
 
-/// The checks above can fail. Only faults that do not run a job on a frame that is
-/// gone: what that does to this process is no finding.
+/// The checks above can fail. The test uses only the fault `Deaf`: other faults would run a job on a frame that is
+/// gone, which could damage this process.
 #[test]
 fn a_faulty_platform_is_caught() {
     type Deafened = Faulty<Shuttle, Deaf>;

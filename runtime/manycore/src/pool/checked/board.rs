@@ -5,12 +5,11 @@ use crate::pool::board::{Board, Participation, PostedLoop};
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornSwap, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// Two threads post a loop each on a board of one slot, if they find it free;
-/// `helpers` others visit it once.
+/// Each of two threads posts a loop on a board of one slot, if the slot is free. `helpers` other threads visit the
+/// slot.
 ///
-/// Once each, no more: a second attempt meets a false alarm of loom's
-/// (`loom_loses_track_of_a_lock_taken_again` in `manycore-check`). `whole`
-/// takes slots again and again.
+/// Each thread makes one attempt, since loom raises a false alarm at a second (`loom_loses_track_of_a_lock_taken_again`
+/// in `manycore-check`). `whole` takes slots again and again.
 fn one_loop_at_a_time<P: Platform>(helpers: usize) {
     let board = Board::<P>::new(1, 1);
     // The job's writer and reader would race on this, visible to loom.

@@ -62,7 +62,7 @@ pub(super) fn stolen<P: Platform>(
     );
 }
 
-/// Some steps, so that what comes next comes at any time.
+/// Takes some steps, so that the next action comes at any time.
 pub(super) fn dawdle<P: Platform>() {
     for _ in 0..P::now() % 101 {
         P::yield_now();
@@ -85,8 +85,7 @@ fn trees_of_joins() {
     }
 }
 
-/// The thief has slept, or was about to lie down; the owner waits awake, or
-/// asleep.
+/// The thief has slept, or was about to lie down. The owner waits, awake or asleep.
 fn hand_over<P: Platform>() {
     let (pool, done) = (pool::<P>(2), Count::default());
     for asleep in [false, true] {
@@ -112,7 +111,7 @@ fn a_stolen_closure_is_awaited() {
     check(200, hand_over::<FencedShuttle>);
 }
 
-/// The owner sleeps until its thief forks; then it helps.
+/// The owner sleeps until its thief forks, and then helps the thief.
 fn helps_its_thief<P: Platform>() {
     let pool = pool::<P>(2);
     stolen(
@@ -147,7 +146,7 @@ fn gives_back<P: Platform>() {
         });
         let stack = registry.worker(1).stack();
         let claim = loop {
-            // It asks, and its owner, in a long job, does not answer.
+            // The thief asks. The stack's owner is in a long job, and does not answer.
             stack.request();
             let me = worker.as_thief();
             match stack.steal(0, me).or_else(|| stack.raise(0, me)) {
@@ -200,7 +199,7 @@ fn jobs_of_scopes() {
     }
 }
 
-/// From a thread that is no worker, while another one is worker 0.
+/// Threads from outside open scopes, while another such thread is worker 0.
 fn scopes_from_outside<P: Platform>() {
     let (pool, leaves) = (pool::<P>(2), Count::default());
     team::<P>(3, |_| {

@@ -26,11 +26,11 @@ impl<P: Platform> Blocking<P> {
     }
 }
 
-/// The call of the lock's holder; it begins by `begin`.
+/// The call of the lock's holder. The call runs `begin` first.
 type Wait<P> = fn(&Pool<P>, begin: &(dyn Fn() + Sync));
 
-/// A thread from outside holds the lock around `wait`, or a job does; a stranger wants it on
-/// each thread of the pool.
+/// A thread from outside, or a job, holds the lock around `wait`. On each thread of the pool, an unrelated job wants
+/// the lock.
 fn around<P: Platform>(installed: bool, wait: Wait<P>) {
     let (pool, lock, done) = (pool::<P>(2), Blocking::<P>::new(), Count::default());
     let begun = Meeting::<P>::of(2);

@@ -12,7 +12,7 @@ use manycore_platform::Platform;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// A pool that starts its threads late; `dedicated`: all of them are its own.
+/// A pool that starts its threads late. `dedicated`: whether all threads are its own.
 fn lazy<P: Platform>(threads: usize, dedicated: bool) -> Pool<P> {
     let builder = Builder::on_platform().open_joins(64).lazy(true);
     let builder = builder.dedicated(dedicated);

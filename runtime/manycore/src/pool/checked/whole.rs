@@ -33,9 +33,8 @@ pub(super) fn partitioners() -> [Partitioner; 5] {
     ]
 }
 
-/// Counts the runs of each iteration of one loop, which must be between the
-/// loop's start and its return. The standard library's atomics: keeping the
-/// books is no step of the model.
+/// Counts the runs of each iteration of one loop, which must be between the loop's start and its return. The atomics
+/// are the standard library's, since counting is no step of the model.
 pub(super) struct RunCounts {
     runs: Vec<AtomicU32>,
     over: AtomicBool,

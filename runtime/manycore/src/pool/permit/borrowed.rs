@@ -68,7 +68,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Whether `permit` is borrowed; from here on it is not. A worker may be granted a second permit while it
+    /// Ends the loan of `permit`. Returns whether it was borrowed. A worker may be granted a second permit while it
     /// has the borrowed one.
     pub(super) fn take_borrowed(&self, permit: usize) -> bool {
         let borrowed = &self.holding().borrowed;

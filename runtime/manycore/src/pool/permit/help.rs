@@ -13,7 +13,7 @@ use manycore_platform::Platform;
 pub(in crate::pool) enum Help {
     /// The worker helped with the loop in this slot.
     Given(usize, Participation),
-    /// It did not, but loops are open.
+    /// The worker did not help, but loops are open.
     Refused,
     /// No loop is open.
     NotWanted,
@@ -48,7 +48,7 @@ impl<P: Platform> Worker<P> {
 
     /// Joins the loop in `slot` if it is open and wants another helper; if `within` names a slot, the loop must also be
     /// nested in the loop of that slot. Works until nothing is left to claim, and returns how that ended.
-    /// `None`: the worker did not join.
+    /// Returns `None` if the worker did not join.
     pub(in crate::pool) fn help(
         &self,
         slot: usize,

@@ -47,7 +47,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Which permit a worker has, and where it sleeps while it has none.
 pub(super) struct Holding<P: Platform> {
-    /// Its permit, or NOWHERE.
+    /// The worker's permit, or NOWHERE.
     permit: P::AtomicU32,
     /// The worker sleeps here while it has no permit.
     alone: Parker<P>,
@@ -124,8 +124,7 @@ impl<P: Platform> Worker<P> {
             .store(permit as u32, Ordering::Relaxed);
     }
 
-    /// Exchanges the worker's permit for another one; returns the old one, which is the
-    /// caller's to give away.
+    /// Exchanges the worker's permit for `permit`. Returns the old permit, which the caller must give away.
     pub(super) fn exchange_permit(&self, permit: usize) -> usize {
         let before = self.permit();
         self.set_permit(permit);
@@ -155,33 +154,33 @@ impl<P: Platform> Worker<P> {
             && !self.has_lent(permit as usize)
     }
 
-    /// Whether a loop invites it.
+    /// Whether a loop invites the worker.
     pub(super) fn is_invited(&self) -> bool {
         self.registry().shared().invites_rank(self.permit())
     }
 
-    /// Whether there is mail for it.
+    /// Whether there is mail for the worker.
     pub(super) fn has_mail(&self) -> bool {
         !self.registry().mailboxes()[self.permit()].is_empty()
     }
 
-    /// The first job that was sent to its permit.
+    /// Takes the first job that was sent to the worker's permit.
     pub(super) fn take_mail(&self) -> Option<Job> {
         self.registry().mailboxes()[self.permit()].take_first()
     }
 
-    /// The first job that was sent to its permit and is within the scope `group`.
+    /// Takes the first job that was sent to the worker's permit and is within the scope `group`.
     pub(super) fn take_mail_within(&self, group: *const Group) -> Option<Job> {
         self.registry().mailboxes()[self.permit()].take_first_within(group)
     }
 
-    /// Ends the reading of mail, because the pool ends. `false`: there is mail, and the worker must stay.
+    /// Ends the reading of mail, because the pool ends. Returns `false` if there is mail, and the worker must stay.
     pub(super) fn leave_mail(&self) -> bool {
         self.registry().mailboxes()[self.permit()].leave()
     }
 
-    /// Sleeps until the allotment allows it to run, or it has mail, or a thread is on the ready
-    /// list, or the pool ends.
+    /// Sleeps until the allotment allows the worker to run, or the worker has mail, or a thread is on the ready list,
+    /// or the pool ends.
     pub(super) fn await_turn(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         let wanted = || {
@@ -195,12 +194,12 @@ impl<P: Platform> Worker<P> {
 
 /// Announcements of a worker with its permit.
 impl<P: Platform> Worker<P> {
-    /// It begins to look for work.
+    /// The worker begins to look for work.
     pub(super) fn start_looking(&self) -> Looking {
         self.sleep().start_looking(self.permit())
     }
 
-    /// It has searched in vain. It may sleep here. Returns whether it has slept.
+    /// The worker has searched in vain. It may sleep here. Returns whether it has slept.
     pub(super) fn no_work_found(
         &self,
         idle: &mut Looking,
@@ -210,7 +209,7 @@ impl<P: Platform> Worker<P> {
         self.sleep().no_work_found(self.permit(), idle, latch, scan)
     }
 
-    /// It looks for work no longer.
+    /// The worker looks for work no longer.
     #[inline]
     pub(super) fn found(&self, idle: Looking) {
         if self.sleep().work_found(self.permit(), idle) {
@@ -218,7 +217,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// It has pushed a job, onto a stack or queue that `was_empty`.
+    /// The worker has pushed a job onto a stack or queue that `was_empty`.
     #[inline(always)]
     pub(super) fn posted(&self, was_empty: bool) {
         if self.sleep().posted_by(|| self.permit(), was_empty) {
@@ -238,7 +237,7 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
-    /// The cluster of its permit. A worker without a permit may name any cluster: 0.
+    /// The cluster of the worker's permit. A worker without a permit may name any cluster: 0.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
         self.permit_or_none()
@@ -255,8 +254,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Notes whether it is at work, for the watchdog (`Scan::is_any_blocked`). A worker whose patience has ended is not
-    /// at work: it gives its permit away when others' jobs are pending.
+    /// Notes whether the worker is at work, for the watchdog (`Scan::is_any_blocked`). A worker whose patience has
+    /// ended is not at work: it gives its permit away when others' jobs are pending.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()
@@ -264,12 +263,12 @@ impl<P: Platform> Worker<P> {
             .set_busy(self.permit(), busy);
     }
 
-    /// Says that it has found work, or leaves its permit to another thread, which may have work.
+    /// Notes that the worker has found work, or leaves its permit to another thread, which may have work.
     pub(super) fn note_work(&self) {
         self.registry().shared().ranks().note_work(self.permit());
     }
 
-    /// Notes that it has looked for work and found none.
+    /// Notes that the worker has looked for work and found none.
     pub(super) fn note_idle(&self) {
         self.registry().shared().ranks().note_idle(self.permit());
     }

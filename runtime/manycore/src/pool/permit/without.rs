@@ -27,8 +27,8 @@ impl<P: Platform> Worker<P> {
         self.holding().alone.rouse(LISTED)
     }
 
-    /// Sleeps until this worker, which is on one of the lists, has a permit; `false`: it was dismissed, or
-    /// has left the idle list after [`IDLE`] without a permit.
+    /// Sleeps until this worker, which is on one of the lists, has a permit. Returns `false` if it was
+    /// dismissed, or has left the idle list after [`IDLE`] without a permit.
     fn await_permit(&self) -> bool {
         let alone = &self.holding().alone;
         let now = P::now();
@@ -60,18 +60,18 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Leaves the idle list. `false`: no other thread is on the list, or this worker is not.
+    /// Leaves the idle list. Returns `false` if no other thread is on the list, or if this worker is not.
     fn leave_idle_list(&self) -> bool {
         (self.registry()).change_permits(|permits| permits.leave_idle(self.id()))
     }
 
-    /// Waits, on the idle list, for a permit; `false`: the pool needs this thread no more.
+    /// Waits, on the idle list, for a permit. Returns `false` if the pool needs this thread no more.
     pub(in crate::pool) fn wait_idle(&self) -> bool {
         let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
         joined && self.await_permit()
     }
 
-    /// Gives this worker's permit away. `false`: no thread can be had for it.
+    /// Gives this worker's permit away. Returns `false` if no thread can take it.
     pub(in crate::pool) fn give_permit(&self) -> bool {
         let permit = self.permit();
         let given = self.offer(permit);
@@ -81,8 +81,8 @@ impl<P: Platform> Worker<P> {
         given
     }
 
-    /// Gives `permit`, which this worker has, away. `false`: no thread can be had for it, or this
-    /// worker was roused. Then the caller of this function still has the permit.
+    /// Gives `permit`, which this worker has, away. Returns `false` if no thread can take it, or if
+    /// this worker was roused. Then the caller of this function still has the permit.
     fn offer(&self, permit: usize) -> bool {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::NoReserve) {
@@ -123,7 +123,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Gives the permit away and sleeps until `latch` is set, then waits for a permit. May
-    /// return spuriously. `false`: it could not, and has not waited.
+    /// return spuriously. Returns `false` if it could not give the permit away, and has not waited.
     ///
     /// It lies down first. So a thread that sets the latch while the permit is on its way to
     /// another worker, or later, finds this worker asleep, and lists it.
@@ -159,8 +159,8 @@ impl<P: Platform> Worker<P> {
         self.get_up_with(permit);
     }
 
-    /// Gets up with `permit`, which it has not given away after all; `true`: meanwhile it was listed by the
-    /// thread that set the latch, or by the setter of an older latch, which came late.
+    /// Gets up with `permit`, which it has not given away after all. Returns `true` if the thread that set the
+    /// latch, or the late setter of an older latch, has listed it meanwhile.
     fn get_up_with(&self, permit: usize) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let roused = !alone.rise_unroused();
@@ -197,7 +197,7 @@ impl<P: Platform> Worker<P> {
         self.note_work();
     }
 
-    /// Joins the ready list; `false`: the worker has a permit at once.
+    /// Joins the ready list. Returns `false` if the worker has a permit at once.
     fn joins_ready_list(&self) -> bool {
         let (registry, me) = (self.registry(), self.id());
         if let Listed::Placed(permit) = registry.change_permits(|permits| permits.list(me)) {
@@ -209,8 +209,8 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Waits on the ready list while this thread has permits in other pools that no other thread takes. Meanwhile
-    /// the thread runs jobs of those pools, since the holder of a permit here may wait for such a job. `false`:
-    /// the worker has a permit.
+    /// the thread runs jobs of those pools, since the holder of a permit here may wait for such a job. Returns
+    /// `false` if the worker has a permit.
     ///
     /// The worker leaves the list before it runs a job. Otherwise a permit here could be granted to it, and lie
     /// unused until the job ends.
@@ -237,8 +237,8 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Hands this worker's permit to the first thread of the ready list, and waits for
-    /// another. `None`: the list is empty; `false`: the pool needs this thread
-    /// no more.
+    /// another. Returns `None` if the list is empty, and `false` if the pool needs
+    /// this thread no more.
     pub(in crate::pool) fn make_way(&self) -> Option<bool> {
         let (registry, me, permit) = (self.registry(), self.id(), self.permit());
         if !registry.permits().has_ready() {
@@ -283,7 +283,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Gives the caller slot back if the pool has no detached tasks any more, and waits on
-    /// the idle list. `None`: it keeps it; `false`: the pool needs this thread no more.
+    /// the idle list. Returns `None` if it keeps the slot, and `false` if the pool needs this thread no more.
     pub(in crate::pool) fn give_caller_slot_back(&self) -> Option<bool> {
         let (registry, me) = (self.registry(), self.id());
         if me == 0

@@ -15,9 +15,8 @@
 //! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins the idle
 //!    list. A thread that waits and gives its permit away gives it to that first thread, too.
 //!
-//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: to
-//! be listed is to be posted, and to look at the list is part of each search and of each
-//! last look before sleep.
+//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: a thread joins the list as
+//! a job is posted, and each search and each last look before sleep reads the list.
 //!
 //! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread at
 //! the head of the ready list, and looks at the list before it takes another job. So the thread whose wait has
@@ -34,8 +33,8 @@
 //! ready list, or waits, and offers its permit to that list after at most `PATIENCE`.
 //!
 //! If a thread that waits finds no thread for its permit, it keeps the permit (`run_others.rs`). After each nap it
-//! offers the permit again, first to the ready list. It runs jobs of that pool between its naps, also while it waits
-//! for a permit of another pool.
+//! offers the permit again, first to the ready list. Between its naps it runs jobs of the pool whose permit it keeps,
+//! also while it waits for a permit of another pool.
 //!
 //! # Ranks of loops
 //!
@@ -224,8 +223,8 @@ impl<P: Platform> Registry<P> {
         self.shared().nudge();
     }
 
-    /// Puts worker `id`, which sleeps without a permit, at the head of the ready list. `false`: the worker does not
-    /// sleep, or another thread has listed it.
+    /// Puts worker `id`, which sleeps without a permit, at the head of the ready list. Returns `false` if the
+    /// worker does not sleep, or if another thread has listed it.
     fn list_first(&self, id: usize) -> bool {
         self.change_permits(|permits| {
             let roused = self.worker(id).rouse_alone();

@@ -23,7 +23,7 @@ pub(in crate::pool) enum Listed {
     Placed(usize),
 }
 
-/// The thread that gets a permit. The permit is no other thread's from here on.
+/// The thread that gets a permit. From here on no other thread has the permit.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(in crate::pool) enum Successor {
@@ -177,7 +177,7 @@ impl<P: Platform> State<'_, P> {
         (before, after)
     }
 
-    /// As [`change`](Self::change); whether a thread of the pool has permit 0 now, and had not.
+    /// As [`change`](Self::change). Returns whether a thread of the pool has permit 0 now and did not have it before.
     fn change_to_held(&mut self, to: fn(Word) -> Word) -> bool {
         let (before, after) = self.change(to);
         !before.is_held() && after.is_held()
@@ -237,7 +237,7 @@ impl<P: Platform> State<'_, P> {
             .then(|| self.successor())
     }
 
-    /// Takes permit 0 for a thread that is to be started; `false`: the permit is not free.
+    /// Takes permit 0 for a thread that is to be started. Returns `false` if the permit is not free.
     pub(in crate::pool) fn occupy(&mut self) -> bool {
         self.change_to_held(Word::occupied)
     }
@@ -266,8 +266,8 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which is alone in the slot, gives it back and joins the idle list; `false`:
-    /// it is not alone, or a thread is on the ready list, or the pool ends.
+    /// Worker `id`, which is alone in the slot, gives it back and joins the idle list. Returns
+    /// `false` if it is not alone, or a thread is on the ready list, or the pool ends.
     pub(in crate::pool) fn give_back(&mut self, id: usize, cleared: impl FnOnce()) -> bool {
         if self.lists.closed || self.has_ready() {
             return false;
@@ -284,7 +284,7 @@ impl<P: Platform> State<'_, P> {
 
 /// Permits that change hands.
 impl<P: Platform> State<'_, P> {
-    /// A worker gives its permit away; `from_slot`: it is the caller with permit 0, or an adopted
+    /// A worker gives its permit away. `from_slot`: whether it is the caller with permit 0, or an adopted
     /// thread, which keeps its stack.
     pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
         if from_slot {
@@ -331,15 +331,15 @@ impl<P: Platform> State<'_, P> {
         self.lists.ready.insert(0, id);
     }
 
-    /// Removes worker `id` from the ready list; `false`: it is not on the list.
+    /// Removes worker `id` from the ready list. Returns `false` if it is not on the list.
     pub(in crate::pool) fn strike(&mut self, id: usize) -> bool {
         let at = self.lists.ready.iter().position(|&other| other == id);
         at.map(|at| self.lists.ready.remove(at)).is_some()
     }
 
-    /// Worker `id` hands its permit to the first worker of the ready list, and waits on the idle
-    /// list; if it is `adopted`, on the ready list. Returns the other worker, and whether this one
-    /// stays in the pool. `cleared` runs before this worker is on a list.
+    /// Worker `id` hands its permit to the first worker of the ready list. If worker `id` is `adopted`, it then
+    /// waits on the ready list, otherwise on the idle list. Returns the worker that gets the permit, and whether
+    /// worker `id` stays in the pool. `cleared` runs before worker `id` is on a list.
     pub(in crate::pool) fn make_way(
         &mut self,
         id: usize,
@@ -355,7 +355,7 @@ impl<P: Platform> State<'_, P> {
         Some((next, self.join_idle(id)))
     }
 
-    /// Worker `id` joins the idle list; `false`: the pool ends.
+    /// Worker `id` joins the idle list. Returns `false` if the pool ends.
     pub(in crate::pool) fn join_idle(&mut self, id: usize) -> bool {
         if !self.lists.closed {
             self.lists.idle.push(id);
@@ -363,7 +363,7 @@ impl<P: Platform> State<'_, P> {
         !self.lists.closed
     }
 
-    /// Worker `id` leaves the idle list; `false`: it is not on that list, or is the only one there.
+    /// Worker `id` leaves the idle list. Returns `false` if it is not on that list, or is the only one there.
     pub(in crate::pool) fn leave_idle(&mut self, id: usize) -> bool {
         let idle = &mut self.lists.idle;
         let at = idle.iter().position(|&other| other == id);
@@ -396,7 +396,7 @@ impl<P: Platform> State<'_, P> {
         self.lists.thread_state
     }
 
-    /// The threads are absent; `lacking`: a posted job could use one.
+    /// The threads are absent. `lacking`: whether a posted job could use one.
     pub(in crate::pool) fn be_absent(&mut self, lacking: bool) {
         self.lists.thread_state = ThreadState::Absent;
         self.set_lacking(lacking);
@@ -433,7 +433,7 @@ impl<P: Platform> State<'_, P> {
         self.lists.registrations -= 1;
     }
 
-    /// Has the threads end, if none is at work and no caller comes; `kept`: a thread of the pool's
+    /// Has the threads end, if none is at work and no caller comes. `kept`: whether a thread of the pool's
     /// own has the caller slot for good. `posted`: whether a detached task has not ended.
     pub(in crate::pool) fn end_if_quiet(&mut self, kept: bool, posted: bool) -> bool {
         if self.lists.registrations > 0 || posted {

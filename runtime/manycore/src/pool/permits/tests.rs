@@ -98,7 +98,7 @@ impl Walk {
         self.workers[id] = At::Permit(permit);
     }
 
-    /// `false`: the system refuses a thread.
+    /// Returns `false` if the system refuses a thread.
     fn pass_on(&mut self, permit: usize, successor: &Successor) -> bool {
         match *successor {
             Successor::Worker(id) => self.grant(permit, id),

@@ -180,7 +180,7 @@ impl<P: Platform> CallerSlot<P> {
             .is_ok()
     }
 
-    /// The caller leaves; `false`: there is more to do, by `Registry::leave_slowly`. Cost: one
+    /// The caller leaves. Returns `false` if `Registry::leave_slowly` must do more. Cost: one
     /// locked instruction.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
@@ -217,8 +217,8 @@ impl<P: Platform> CallerSlot<P> {
             if after == before {
                 return (before, after);
             }
-            // Acquire and release: the slot may be handed over in either direction. A failure
-            // is a caller that came or went.
+            // Acquire and release: the slot may be handed over in either direction. The exchange
+            // fails if a caller came or went.
             match (self.0).compare_exchange(before.0, after.0, Ordering::AcqRel, Ordering::Acquire)
             {
                 Ok(_) => return (before, after),

@@ -93,7 +93,7 @@ impl<P: Platform> Nearest<P> {
         if before & WAKING != 0 || self.wake_one(near, true, None) {
             return false;
         }
-        // All workers were up. Since then a worker may have lain down, and another poster may have left
+        // All workers were awake. Since then a worker may have lain down, and another poster may have left
         // its job to this call. So look again. Acquire pairs with the exchange that counted the sleeper,
         // so that this thread finds it parked.
         let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);

@@ -63,7 +63,7 @@ pub(crate) struct Counters {
     pub(crate) arrived: u64,
     /// Messages that the controller moved to the message buffer.
     pub(crate) moved: u64,
-    /// Cycles that they took from arrival to the message buffer, summed.
+    /// The sum of these messages' cycles from arrival to the message buffer.
     pub(crate) delay: Cycles,
 }
 

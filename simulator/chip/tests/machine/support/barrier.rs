@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex};
 /// When each member arrived at and left each episode, in cycles.
 pub(crate) type Times = Vec<Vec<(u64, u64)>>;
 
-/// Meets at the barrier that is visited, a member a core in turn.
+/// Meets at the barrier that is visited. Members are bound to cores, round-robin.
 pub(crate) struct Meet<'a> {
     pub(crate) machine: &'a Config,
     pub(crate) placement: Placement,
     pub(crate) episodes: u64,
-    /// The cycle, after a common start, at which a member arrives at an episode.
+    /// Returns the cycle after the common start at which a member arrives at an episode.
     pub(crate) arrival: fn(seed: u64, rank: usize, episode: u64) -> u64,
     pub(crate) seed: u64,
 }
@@ -89,7 +89,7 @@ pub(crate) fn placement(machine: &Config, members: usize) -> Placement {
     Placement::grouped((0..members).map(group).collect())
 }
 
-/// Without the system's clock, which may tick during an episode.
+/// Turns off the cost of the system's clock, which may tick during an episode.
 pub(crate) const QUIET: &str = "os.tick-cost=0";
 
 /// An isolated episode of all `members` once the barrier is warm. They arrive in the same cycle.

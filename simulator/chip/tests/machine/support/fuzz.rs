@@ -1,5 +1,5 @@
-//! Fuzzing: cases by number, each from its own seed, in a process of their own
-//! with a limit on memory and a watch on the time of each.
+//! Fuzzing. Cases have numbers, which are their seeds. They run in a separate process with a limit on memory, and with
+//! a watch on the time of each case.
 //!
 //! `MANYCORE_FUZZ=1000000` runs that many cases; `MANYCORE_FUZZ=12345..12346` repeats a case and
 //! shows its input.
@@ -14,26 +14,25 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 const CASES: &str = "MANYCORE_FUZZ";
-/// Set in the process of the cases: where it notes which it has come to.
+/// The file in which the process of the cases notes the current case.
 const INSIDE: &str = "MANYCORE_FUZZ_NOTE";
 
 /// Address space of that process, in kilobytes.
 const MEMORY: u64 = 3 << 20;
-/// Seconds after which a case is taken to run for ever. The slowest take a
-/// hundredth of it.
+/// A case that takes more seconds counts as endless. The slowest cases take a hundredth of this time.
 const PATIENCE: u64 = 120;
 
 thread_local! {
     static INPUT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Notes the input of the case, for a reader of its failure.
+/// Notes the input of the case, to be printed if the case fails.
 pub(crate) fn input(text: impl Into<String>) {
     INPUT.set(text.into());
 }
 
-/// Runs `quick` cases, or the number that was asked for; `case` returns the outcome of a case.
-/// `test` is the name of the calling test.
+/// Runs `quick` cases, or as many as `MANYCORE_FUZZ` says. `case` returns the outcome of a case. `test` is the name of
+/// the calling test.
 ///
 /// # Panics
 ///
@@ -92,7 +91,7 @@ impl Drop for Shown {
 }
 
 fn inside(note: &File, cases: Range<u64>, case: impl Fn(&mut Rng) -> &'static str) -> String {
-    /// The case that runs, from 1; and the watch's count of seconds at its start.
+    /// The number of the running case plus 1. 0 if no case runs.
     static RUNNING: AtomicU64 = AtomicU64::new(0);
     std::thread::spawn(|| {
         let (mut last, mut seconds) = (0, 0);
@@ -126,14 +125,14 @@ fn inside(note: &File, cases: Range<u64>, case: impl Fn(&mut Rng) -> &'static st
     lines.collect()
 }
 
-/// Numbers only grow, so the new one covers the last.
+/// Numbers only grow, so the new text covers the old text.
 fn write_at_start(mut file: &File, text: &str) {
     use std::io::{Seek, Write};
     file.rewind().unwrap();
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// Numbers that programs get wrong, as text.
+/// Returns a number that programs often get wrong, as text.
 pub(crate) fn number(rng: &mut Rng) -> String {
     const ODD: [&str; 24] = [
         "0",
@@ -258,7 +257,7 @@ fn replace_word(rng: &mut Rng, text: &mut String, other: &str) {
     }
 }
 
-/// Something deep, or long.
+/// Inserts deeply nested or long text.
 fn nest(rng: &mut Rng, text: &mut String) {
     let depth = 1 << rng.u32(..13);
     let deep = match rng.u8(..5) {

@@ -1,8 +1,7 @@
-//! Whether what threads read from a word is possible in the order of simulated
-//! time (linearizability).
+//! Checks whether the values that threads read from a word are possible in the order of simulated time
+//! (linearizability).
 
-/// One access to a word: what it read and what it wrote, and when it began and
-/// was done. Its effect is in between.
+/// One access to a word: the values that it read and wrote, and when it began and ended. It takes effect in between.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) thread: usize,
@@ -21,12 +20,11 @@ struct Span {
     last_start: u64,
 }
 
-/// Checks the accesses to one word with the value `initial` at first. No value is written twice.
+/// Checks the accesses to one word that begins with the value `initial`. No value is written twice.
 ///
-/// As Gibbons and Korach, "Testing shared memories" (1997): the accesses to one
-/// value are neighbours in any legal order, so no value may be the word's at a
-/// time at which another must be. A read-modify-write is a read and a write
-/// here; that they are one step shows in no value being replaced twice.
+/// This is the method of Gibbons and Korach, "Testing shared memories" (1997). In any legal order, the accesses to one
+/// value are neighbours. So while the word must hold one value, it cannot hold another. A read-modify-write counts as a
+/// read and a write. Since both are one step, no value is replaced twice.
 pub(crate) fn check(initial: u32, accesses: &[Access]) -> Result<(), String> {
     let mut spans = Vec::new();
     let values = accesses.iter().filter_map(|access| access.wrote);
@@ -59,15 +57,14 @@ pub(crate) fn check(initial: u32, accesses: &[Access]) -> Result<(), String> {
     }) {
         return Err(format!("{read:?} read what nobody wrote"));
     }
-    // Values that were the word's for sure at some time, and those times.
+    // The values that the word must have held at some time, with those times.
     let mut held: Vec<&Span> = spans
         .iter()
         .filter(|span| span.first_end <= span.last_start)
         .collect();
     held.sort_by_key(|span| span.first_end);
     for pair in held.windows(2) {
-        // The last access to the one begins when all of the first to the
-        // other has been.
+        // The last access to one value begins after the first access to the other has ended.
         if pair[1].first_end <= pair[0].last_start && pair[0].first_end <= pair[1].last_start {
             return Err(format!("{:?} and {:?} at one time", pair[0], pair[1]));
         }

@@ -18,12 +18,12 @@ pub(crate) fn machine(preset: &str, settings: &[&str]) -> Config {
     config
 }
 
-/// Stores and a prefetcher that a core does not wait for, few of each: all queues fill.
+/// Stores and prefetches that a core does not wait for. The queues are so short that they fill.
 pub(crate) const OVERLAP: &str =
     "core.overlap={lines=6, store-buffer=3, streams=2, distance=4, whole-lines=true}";
 
-/// Each protocol and directory, each kind of last level, each kind of atomic
-/// operation, writes back and through, one and several threads a core.
+/// Machines with each protocol and directory, each kind of last level and of atomic operation, with write-back and
+/// write-through caches, and with one and several threads a core.
 pub(crate) fn machines() -> Vec<(String, Config)> {
     let mut all = Vec::new();
     for protocol in ["msi", "mesi"] {
@@ -73,12 +73,12 @@ pub(crate) fn machines() -> Vec<(String, Config)> {
     all
 }
 
-/// A thread that runs on `core` only.
+/// Starts a thread that runs only on `core`.
 pub(crate) fn spawn(core: usize, body: impl FnOnce() + Send + 'static) -> SimulatedThread {
     named(&format!("core {core}"), vec![core], body)
 }
 
-/// A thread that runs on `cpus`, or anywhere if `cpus` is empty.
+/// Starts a thread that runs on `cpus`, or anywhere if `cpus` is empty.
 pub(crate) fn named(
     name: &str,
     cpus: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Random programs that cannot deadlock, and what must hold of their runs.
+//! Random programs that cannot deadlock, and the checks of their runs.
 
 use super::linear::{self, Access};
 use super::named;
@@ -19,9 +19,9 @@ enum Step {
     Load(usize),
     Store(usize),
     Swap(usize),
-    /// Replaces what this thread saw there last.
+    /// Replaces the value that this thread saw there last.
     Compare(usize),
-    /// Counts in the word's counter.
+    /// Adds to the word's counter.
     Count(usize),
     /// Sets or clears this thread's bit of the word's flags.
     Flag(usize, bool),
@@ -44,7 +44,7 @@ pub(crate) struct Program {
     threads: Vec<(Vec<usize>, Vec<Step>)>,
 }
 
-/// All that is shared of one word: a register, a counter and flags.
+/// The shared parts of one word: a register, a counter and flags.
 struct Shared {
     register: U32,
     counter: U64,
@@ -80,12 +80,12 @@ impl Program {
         }
     }
 
-    /// Runs it and checks all that must hold.
+    /// Runs the program and checks the run.
     pub(crate) fn run(&self, machine: &Config) -> Result<Statistics, SimulationError> {
         self.run_on(machine, Simulation::new(machine))
     }
 
-    /// The same by way of a simulation on `machine`.
+    /// As `run`, with `simulation`, which is on `machine`.
     pub(crate) fn run_on(
         &self,
         machine: &Config,
@@ -115,7 +115,7 @@ impl Program {
         steps.filter(|step| is(step)).count()
     }
 
-    /// The expected flags in the end: each thread's last word.
+    /// The expected flags at the end: each thread's last setting.
     fn flags(&self) -> Vec<u64> {
         let mut flags = vec![0; self.words];
         for (thread, (_, steps)) in self.threads.iter().enumerate() {
@@ -172,8 +172,7 @@ impl Step {
     }
 }
 
-/// The words, `stride` bytes apart. Without their own struct padding they would
-/// all be in one line or each in its own.
+/// The words, `stride` bytes apart. An array of structs would put all words in one line, or each in its own.
 struct Memory {
     block: Vec<u64>,
     stride: usize,
@@ -221,7 +220,7 @@ impl<'a> Thread<'a> {
         (self.number as u32 + 1) << 16 | self.written
     }
 
-    /// Does one access to a register and notes what it read and wrote, if so.
+    /// Makes one access to a register, and notes the values that it read and wrote, if any.
     fn access(&mut self, word: usize, access: impl FnOnce(&U32) -> (Option<u32>, Option<u32>)) {
         let start = Simulated::now();
         let (read, wrote) = access(&self.memory.word(word).register);

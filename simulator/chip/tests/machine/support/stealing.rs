@@ -13,16 +13,16 @@ use std::sync::{Arc, Mutex};
 /// The distribution of tasks at the beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Distribution {
-    /// All on core 0.
+    /// All tasks are on core 0.
     TotalSkew,
-    /// Evenly on the first half of the cores.
+    /// The tasks are spread evenly over the first half of the cores.
     Half,
-    /// Evenly on the first quarter.
+    /// The tasks are spread evenly over the first quarter of the cores.
     Quarter,
-    /// Evenly on all.
+    /// The tasks are spread evenly over all cores.
     Even,
-    /// The number on each core is a normal variable with a standard deviation of half its mean. The
-    /// thesis does not give it.
+    /// The number of tasks on each core is a normal variable. Its standard deviation is half the mean, which the thesis
+    /// does not give.
     Random,
 }
 
@@ -53,15 +53,15 @@ impl Distribution {
             Self::Half => u64::from(core < cores.div_ceil(2)),
             Self::Quarter => u64::from(core < cores.div_ceil(4)),
             Self::Even => 1,
-            // The sum of 12 uniform variables is normal to three standard deviations:
-            // whole numbers, so that it is the same everywhere.
+            // The sum of 12 uniform variables is normal to three standard deviations. It is in whole numbers, so that
+            // it is the same on every host.
             Self::Random => {
                 let sum: i64 = (0..12).map(|_| rng.i64(0..=1_000)).sum();
                 (2 * 1_000 + (sum - 6 * 1_000)).max(0) as u64
             }
         };
         let weights: Vec<u64> = (0..cores).map(weight).collect();
-        // Rounded so that the sums are right.
+        // The counts are rounded so that they add up to `tasks`.
         let total: u64 = weights.iter().sum();
         let mut sum = 0;
         let upto = |sum| (sum * tasks as u64 / total) as usize;
@@ -81,7 +81,7 @@ pub(crate) struct Benchmark {
     pub(crate) tasks: usize,
     /// Cycles of each task.
     pub(crate) cycles: u64,
-    /// In how many parts a task is done, between which it has requests answered.
+    /// The number of parts of a task. Between two parts, the worker answers requests.
     pub(crate) parts: u64,
     pub(crate) distribution: Distribution,
     pub(crate) seed: u64,
@@ -92,23 +92,23 @@ pub(crate) struct Benchmark {
 pub(crate) struct Outcome {
     /// When the last task was done.
     pub(crate) done: u64,
-    /// When the last worker knew that all were.
+    /// When the last worker knew that all tasks were done.
     pub(crate) over: u64,
     /// How often each task was run.
     pub(crate) runs: Vec<u32>,
-    /// Tasks each worker ran.
+    /// The number of tasks that each worker ran.
     pub(crate) shares: Vec<usize>,
     /// The counts of all workers.
     pub(crate) counts: Counts,
-    /// Writes of the word that finds the end.
+    /// Writes to the word by which the workers detect the end.
     pub(crate) census: u64,
 }
 
-/// By when all piles are filled.
+/// The cycle at which the benchmark begins. By then all piles are filled.
 const START: u64 = 4_000_000;
 
 impl Benchmark {
-    /// Runs it on the first cores of `machine`, at one cycle an instruction.
+    /// Runs the benchmark on the first cores of `machine`, at one cycle an instruction.
     pub(crate) fn run(
         self,
         machine: &Config,
@@ -119,7 +119,7 @@ impl Benchmark {
         })
     }
 
-    /// The cycles of the tasks over the cores.
+    /// The cycles of all tasks, divided by the cores.
     pub(crate) fn ideal(self) -> f64 {
         self.tasks as f64 * self.cycles as f64 / self.cores as f64
     }
@@ -187,7 +187,7 @@ impl Benchmark {
             done = Simulated::now();
         }
         let over = Simulated::now();
-        // The standard library's mutex, and no simulated time: the books are not the benchmark's.
+        // The standard library's mutex takes no simulated time, so recording costs the benchmark nothing.
         let mut outcome = outcome.lock().unwrap();
         outcome.done = outcome.done.max(done - START);
         outcome.over = outcome.over.max(over - START);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The poster's three ways, and other runtimes.
+/// The three ways of the poster (`packing/mod.rs`), and other runtimes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study::packing) enum Way {
@@ -15,7 +15,7 @@ pub(in crate::study::packing) enum Way {
     Tp,
     /// Thread packing in which waiting threads sleep at once.
     TpPassive,
-    /// Thread packing in which each thread is bound to a core, by turns.
+    /// Thread packing in which each thread is bound to a core. Thread i is bound to core i modulo the cores.
     TpPinned,
     /// manycore's library, preloaded.
     Ours(PathBuf),
@@ -96,7 +96,7 @@ impl Way {
         }
     }
 
-    /// The sign in the program's output that the way took effect.
+    /// The text in the program's output that shows that the way took effect.
     pub(super) fn sign(&self) -> Option<&'static str> {
         match self {
             Self::Ours(_) => Some("MANYCORE_VERSION"),

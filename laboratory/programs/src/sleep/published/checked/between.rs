@@ -1,4 +1,4 @@
-//! Disciplines besides the two modes: a mode that loom can exhaust, and disciplines between the modes.
+//! Variants of the two modes: one that loom can exhaust, and two with other fences.
 
 use super::super::discipline::{AsPublished, Discipline, Sound};
 use crate::sleep::Mode;
@@ -7,8 +7,8 @@ use manycore_platform::{Ordering, Platform};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// The mode `D` without yields, their 32 rounds, and the watchdog. They would hide a lost wake-up from
-/// loom.
+/// The mode `D` without the yields, the 32 rounds of searches, and the watchdog, which would hide a lost
+/// wake-up from loom.
 pub(super) struct Brief<D>(PhantomData<D>);
 
 impl<D: Discipline> Discipline for Brief<D> {
@@ -35,7 +35,7 @@ impl<D: Discipline> Discipline for Brief<D> {
     }
 }
 
-/// As published, with the poster's missing fence. (The sleeper has a fence, and does not look at deques
+/// The published mode, with the fence that its poster lacks. (The sleeper has a fence, and does not look at deques
 /// after it.)
 pub(super) struct FencedPoster;
 

@@ -39,9 +39,8 @@ impl Books {
     }
 }
 
-/// Two thieves have one offer each, of the top two items, or both of the top item. Meanwhile the owner gets
-/// `gets` tasks, puts `more` in their places, makes offers, which removes holes, and gets the remaining
-/// tasks.
+/// Two thieves have one offer each, of the top two items, or both of the top item. Meanwhile the owner gets `gets`
+/// tasks, puts `more` in their places, makes offers, which removes taken items, and gets the remaining tasks.
 fn owner_and_thieves<P: Platform>(tasks: usize, same: bool, gets: usize, more: usize) {
     let books = Books::new(tasks + more);
     let slots = [Slots::<P>::new()];

@@ -2,8 +2,8 @@ use super::slots::Slots;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// The owner's private order of its items, from top to bottom. It is a doubly linked list, so that holes
-/// can be removed anywhere.
+/// The owner's private order of its items, from top to bottom. It is a doubly linked list, so that taken
+/// items can be removed anywhere.
 pub(super) struct List<P: Platform> {
     segments: Vec<Arc<[P::AtomicU64]>>,
     nodes: Vec<ListItem>,
@@ -70,7 +70,7 @@ impl<P: Platform> List<P> {
         item
     }
 
-    /// Removes an item. Its word is 0.
+    /// Removes an item, whose word is 0.
     pub(super) fn remove(&mut self, item: u32) {
         let ListItem { above, below, .. } = self.nodes[item as usize];
         *self.end_below(above) = below;
