@@ -21,7 +21,7 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         let first = merged.get_or_insert_with(|| (path, measurer.clone(), grid.clone()));
         if first.1 != measurer {
             return Err(wrong(format!(
-                "measured by {measurer}, and {} by {}; expected one",
+                "measured by {measurer}, and {} by {}; expected one build and host",
                 first.0.display(),
                 first.1
             )));

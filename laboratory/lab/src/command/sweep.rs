@@ -88,7 +88,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let until = args.orders.is_some_and(|orders| orders.until);
     if until && args.shard.is_some() {
         return Err(bad_input(
-            "--orders until:N: whether it ends is decided by all points; expected no --shard",
+            "--orders until:N: all points decide how many orders run; expected no --shard",
         ));
     }
     let mut plans = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         let home = study::find(&at.name)?.home_with(&at.set);
         if args.orders.is_some() && at.on.as_deref().unwrap_or(home) == "native" {
             return Err(bad_input(
-                "--orders: threads of this host have no orders to choose; expected a simulated machine, --on PRESET",
+                "--orders: a native run has no order to choose; expected a simulated machine, --on PRESET",
             ));
         }
         let (study, request) = super::study::request(&at)?;
