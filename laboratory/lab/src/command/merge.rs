@@ -34,7 +34,9 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         }
         for record in records {
             let Record::Point(point) = record else {
-                return Err(wrong("two sweeps; expected one".into()));
+                return Err(wrong(
+                    "two sweeps; expected the journal of one sweep".into(),
+                ));
             };
             match points.get(&point.number) {
                 Some(other) if *other != point => {

@@ -157,7 +157,9 @@ impl Grid {
             let key = key.trim();
             let is_set = |pair: &String| pair.split('=').next().map(str::trim) == Some(key);
             if keys.iter().any(|other| other == key) || args.set.iter().any(is_set) {
-                return Err(wrong("this key has its values already; expected another"));
+                return Err(wrong(
+                    "this key has its values already; expected another key",
+                ));
             }
             let values: Vec<&str> = values.split(',').map(str::trim).collect();
             let twice = (1..values.len()).any(|at| values[..at].contains(&values[at]));

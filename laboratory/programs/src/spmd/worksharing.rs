@@ -51,8 +51,8 @@ unsafe impl Sync for Partials {}
 
 /// Memory for the sums of a team's ranks. [`Worksharing`] has an example.
 pub struct Sums {
-    /// Sums use these two by turns. While a rank still reads one, it has not passed the barrier at
-    /// the end of the next sum, so no rank writes this one again.
+    /// Sums use these two alternately. While a rank still reads the partial results of one sum, it
+    /// has not passed the barrier at the end of the next sum. So no rank writes these again.
     partials: [Partials; 2],
 }
 

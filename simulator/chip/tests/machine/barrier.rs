@@ -27,7 +27,7 @@ fn no_thread_leaves_early_in_any_order_of_arrivals() {
                 episodes: 4,
                 arrival: |seed, rank, episode| {
                     let mut rng = fastrand::Rng::with_seed(seed);
-                    // From nearly at once to far apart.
+                    // The arrivals of some seeds are almost simultaneous, and those of others are far apart.
                     let spread = 10 << rng.u64(0..10);
                     let seed = rng.u64(..) ^ ((rank as u64) << 32) ^ episode;
                     3_000 * episode + fastrand::Rng::with_seed(seed).u64(..spread)

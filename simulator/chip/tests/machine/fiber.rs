@@ -260,7 +260,7 @@ fn fibers_panic_and_are_dropped_inside_of_a_simulation() {
                         };
                         assert_eq!(*payload.downcast::<usize>().unwrap(), core);
                     } else if core == 7 {
-                        // For another thread to drop.
+                        // Another thread drops this fiber.
                         left.lock().unwrap().push(fiber);
                     } else {
                         drop(fiber);

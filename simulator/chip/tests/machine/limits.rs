@@ -79,7 +79,7 @@ fn a_host_without_memory_is_an_error_that_says_so() {
     let mut machine = Config::preset("atac-64").unwrap();
     machine.set("cores=16").unwrap();
     let run = |program: fn() -> Vec<String>| Simulation::new(&machine).run(program);
-    // Once without, so that what the host's own allocator needs is there.
+    // The first run has no limit, so that the host's own allocator already has the memory that it needs.
     run(Vec::new).unwrap();
     let before = getrlimit(Resource::As);
     allow(512 << 10);

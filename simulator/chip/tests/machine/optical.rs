@@ -132,7 +132,8 @@ fn a_count_waits_for_the_last() {
         let last = Simulated::wait_and_receive(channel).sender;
         (last, Simulated::now() - start)
     });
-    // The last but its own, and nothing is passed on before it is there.
+    // Each core's last message is the last that another core has sent. No message is delivered before that one has
+    // arrived.
     let cost = 5 + 6 + 10 + 3;
     for (core, &(last, time)) in run.value.iter().enumerate() {
         assert_eq!(last, if core == 7 { 6 } else { 7 });

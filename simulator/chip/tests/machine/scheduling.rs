@@ -212,7 +212,7 @@ fn a_panic_ends_its_own_thread_only() {
         let other = Arc::clone(&word);
         let doomed = spawn(1, move || {
             other.store(1, SeqCst);
-            // Without the hook, which would print.
+            // `resume_unwind` does not call the panic hook, which would print.
             std::panic::resume_unwind(Box::new("oh"));
         });
         Simulated::join(doomed);

@@ -90,7 +90,7 @@ fn a_look_in_a_loop_sees_the_store() {
     }
 }
 
-/// A thread that wakes or starts another, and then looks in a loop, gives that one its turn.
+/// A thread that wakes or starts another thread, and then looks in a loop, lets that thread run.
 #[test]
 fn looking_in_a_loop_after_a_wake_or_a_spawn() {
     let program = || {

@@ -240,7 +240,7 @@ fn cores_come_and_go() {
         .collect();
     for (quarter, cores) in [15, 8, 16, 5].into_iter().enumerate() {
         let ideal = RANKS as f64 * 400.0 / cores as f64;
-        // From the second interval after the change to the last before the next one.
+        // The intervals from the second after this change of the cores to the last before the next change.
         for interval in &taken[10 * quarter + 1..10 * quarter + 8] {
             let ratio = interval / ideal;
             assert!(ratio <= 1.05, "{cores} cores: {ratio}, {taken:?}");

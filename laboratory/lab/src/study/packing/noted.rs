@@ -28,7 +28,7 @@ pub(super) struct Noted<'a, W> {
     inner: &'a mut dyn Worksharing,
     extent: &'a Extent,
     cores: usize,
-    /// The program's begin, and the end of each phase, in ticks.
+    /// The program's start, and the end of each phase, in ticks.
     passed: Vec<u64>,
     /// The accounts at some of these times.
     accounts: Vec<(usize, Account)>,

@@ -84,9 +84,9 @@ use walk::Field;
 /// ```
 pub struct Barnes<P: Platform> {
     problem: BarnesProblem,
-    /// Places and masses, by turns of the current and the next step.
+    /// Places and masses of the current and the next step. The two change roles at each step.
     points: [Shared<Point>; 2],
-    /// Interactions of each body, by turns in the last and the current step.
+    /// Interactions of each body in the last and the current step. The two change roles at each step.
     costs: [Shared<u32>; 2],
     motions: Shared<BodyMotion>,
     /// The bodies in the order of the last tree, so that neighbours are inserted one after the

@@ -58,7 +58,7 @@ pub enum InvalidNetlist {
     },
 }
 
-/// Generated elements receive the signals of 1 to this many others, by turns.
+/// Generated elements receive the signals of 1, 2, ... up to this many others, and then of 1 again.
 const MOST_FANIN: usize = 5;
 /// The greatest length of a local wire in columns, and in rows, on the hidden chip of `generate`.
 const NEAR: i64 = 4;

@@ -15,7 +15,7 @@ pub(in crate::study::packing) enum Way {
     Tp,
     /// Thread packing in which waiting threads sleep at once.
     TpPassive,
-    /// Thread packing in which each thread is bound to a core, by turns.
+    /// Thread packing in which each thread is bound to a core. Thread i is bound to core i modulo the cores.
     TpPinned,
     /// manycore's library, preloaded.
     Ours(PathBuf),
