@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// After so long without progress no worker will come.
+/// After this time without progress, no worker will come.
 const LOST: Duration = Duration::from_millis(300);
 
 /// The awaited number of finished jobs.
@@ -30,7 +30,7 @@ const LOST: Duration = Duration::from_millis(300);
 struct Ran(AtomicU64);
 
 impl Ran {
-    /// Waits for the `n`-th job; `false`: it does not come.
+    /// Waits for the end of `n` jobs. Returns `false` if they do not end in time.
     fn wait(&self, n: u64) -> bool {
         let begun = Instant::now();
         while self.0.load(Ordering::Acquire) < n {
@@ -85,10 +85,10 @@ fn look(make: Option<Make<Native>>, iterations: u64) -> Found {
     thread::spawn(run).join().expect("a detector that ends")
 }
 
-/// From none to 100 us: a worker without work looks for some 60 us, and then takes
-/// a few to fall asleep.
+/// Pauses of 0 to 100 us. A worker without work looks for work for some 60 us, and then falls asleep
+/// within a few us.
 fn pause(i: u64) {
-    // A step that is no divisor: every pause comes again after 1,009 iterations.
+    // Every pause returns after 1,009 iterations, since the step and 1,009 have no common divisor.
     let time = Duration::from_nanos(i * 37 % 1_009 * 100);
     let begun = Instant::now();
     while begun.elapsed() < time {

@@ -7,15 +7,15 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering, compiler_fence, fence};
 
-/// Which side pays for the order between the two reads and writes.
+/// Which side pays for the order between its access to `bottom` and its access to `top`.
 pub(crate) trait Order {
     const NAME: &'static str;
     fn available() -> bool {
         true
     }
-    /// Writes `bottom`, in order before what the owner reads next.
+    /// Writes `bottom`, and orders this write before the owner's next read.
     fn lower(bottom: &AtomicI64, to: i64);
-    /// The thief's half.
+    /// Orders the thief's read of `top` before its read of `bottom`.
     fn thief() {
         fence(Ordering::SeqCst);
     }
@@ -47,8 +47,8 @@ impl Order for Swap {
     }
 }
 
-/// The thief makes every thread pass a fence; the owner only keeps the compiler
-/// from turning the two round.
+/// The thief makes every thread pass a fence. The owner only keeps the compiler from exchanging its
+/// two accesses.
 pub(crate) struct Asymmetric;
 
 impl Order for Asymmetric {
@@ -68,7 +68,7 @@ impl Order for Asymmetric {
 
 struct Owner {
     bottom: AtomicI64,
-    /// `top` is here or further.
+    /// `top` has this value or a larger one.
     top_seen: Cell<i64>,
 }
 
@@ -88,14 +88,14 @@ impl<O> ChaseLev<O> {
     /// The job is the last job, or was stolen.
     #[cold]
     fn pop_last(&self, top: i64, bottom: i64) -> bool {
-        // SeqCst: in one order with the thieves' reads of both words.
+        // SeqCst: this exchange and the thieves' reads of both words have one order.
         let won = top == bottom
             && self
                 .top
                 .0
                 .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok();
-        // The place counts as used either way: `top` never falls.
+        // Whether this thread or a thief has the job, its place counts as used: `top` never falls.
         self.owner.0.bottom.store(bottom + 1, Ordering::Relaxed);
         won
     }
@@ -142,18 +142,18 @@ impl<O: Order> Design for ChaseLev<O> {
     }
 
     unsafe fn steal(&self, _own: &Self) -> Option<*const Header> {
-        // Acquire: a slot used again is not read older than its `top`.
+        // Acquire: if a slot was used again, the thief reads a job that is as new as this `top`.
         let top = self.top.0.load(Ordering::Acquire);
-        // A glance first: an empty deque is worth no fence.
+        // A relaxed look first, since an empty deque is not worth a fence.
         if top >= self.owner.0.bottom.load(Ordering::Relaxed) {
             return None;
         }
         O::thief();
-        // Acquire: with the release in `push`.
+        // Acquire pairs with the release in `push`.
         if top >= self.owner.0.bottom.load(Ordering::Acquire) {
             return None;
         }
-        // Read before the exchange: after it the slot may be used again.
+        // This read is before the exchange, since after it the slot may be used again.
         let job = self.slot(top).load(Ordering::Relaxed);
         self.top
             .0

@@ -1,18 +1,18 @@
-//! A direct task stack: jobs keep their place in the owner's array until they are
-//! joined. One word holds `top` and `limit`; the jobs from the one to the other
-//! are public. The owner takes back what lies at or above `limit` with a store,
-//! a compiler fence and a load; everything else changes the word by an exchange.
+//! A direct task stack: jobs keep their place in the owner's array until they are joined. One word
+//! holds `top` and `limit`. The jobs from `top` to `limit` are public. The owner takes back a job at
+//! or above `limit` with a store, a compiler fence and a load. All other steps change the word by an
+//! exchange.
 //!
-//! A thief that finds nothing public *trips* the owner: with `limit` above every
-//! index its next pop goes the slow way, where it publishes its oldest job. If it
-//! does not come by in a microsecond, the thief *raises* the limit: it marks the
-//! word as its own, makes every thread pass a fence, and reads `bottom`. Either
-//! the owner's last pop is in that figure, or its next one sees the mark; so what
-//! is below it can be taken by an exchange, which the owner's slow way cancels.
+//! A thief that finds no public job *trips* the owner: it sets `limit` above every index, so the
+//! owner's next pop goes the slow way and publishes the oldest job. If the owner does not pop within
+//! a microsecond, the thief *raises* the limit: it marks the word as its own, makes every thread pass
+//! a fence, and reads `bottom`. Either this `bottom` includes the owner's last pop, or the owner's
+//! next pop sees the mark. So the thief can take a job below `bottom` by an exchange. The owner's
+//! slow way changes the word, so that this exchange fails.
 //!
-//! `GATED`: the thief that trips also shuts a gate that every push looks at, in
-//! place of the array's length, so that a push too publishes the oldest job. Then
-//! an owner that pushes and goes into a long leaf has left something to steal.
+//! With `GATED`, the thief that trips also shuts a gate. Every push looks at the gate instead of the
+//! array's length, so a push also publishes the oldest job. Then an owner that pushes and computes
+//! for long has left a job to steal.
 
 use crate::frame::{CAPACITY, Design, Header, Line, barrier, full, ticks, ticks_per_us};
 use std::cell::Cell;
@@ -24,16 +24,16 @@ const RAISED: u32 = u32::MAX - 1;
 
 struct Shared {
     word: AtomicU64,
-    /// One thief at a time raises, so that the word it exchanges is its own.
+    /// A lock: one thief at a time raises, so that no other thief has marked the word that it exchanges.
     raising: AtomicBool,
-    /// Pushes at or above it go the slow way: the array's length, or 0.
+    /// Pushes at this index or above go the slow way. It is the array's length, or 0.
     gate: AtomicU32,
 }
 
 pub(crate) struct DirectStack<const GATED: bool> {
     bottom: Line<AtomicU32>,
     shared: Line<Shared>,
-    /// As a thief: since when the owner of a job it wants has not come by.
+    /// The time from which this worker, as a thief, waits for a tripped owner to publish a job.
     since: Line<Cell<u64>>,
     patience: u64,
     slots: [AtomicPtr<Header>; CAPACITY],
@@ -48,7 +48,7 @@ fn unpack(word: u64) -> (u32, u32) {
 }
 
 impl<const GATED: bool> DirectStack<GATED> {
-    /// AcqRel: each thread that changes the word sees what the one before it saw.
+    /// AcqRel: each thread that changes the word sees what the thread before it saw.
     fn exchange(&self, seen: u64, top: u32, limit: u32) -> bool {
         let (new, word) = (pack(top, limit), &self.shared.0.word);
         word.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Relaxed)
@@ -65,8 +65,8 @@ impl<const GATED: bool> DirectStack<GATED> {
                 self.bottom.0.store(index + 1, Ordering::Relaxed);
                 return false;
             }
-            // The limit goes back, below this job. A thief that wants a job gets the oldest, unless
-            // it is this job.
+            // Sets the limit to this job's index or below. If a thief wants a job, the oldest job
+            // becomes public, unless it is this job.
             let wanted = limit >= RAISED;
             let limit = if wanted { index.min(top + 1) } else { index };
             if self.exchange(seen, top, limit) {
@@ -85,17 +85,17 @@ impl<const GATED: bool> DirectStack<GATED> {
         gate.store(CAPACITY as u32, Ordering::Relaxed);
         let seen = word.load(Ordering::Relaxed);
         let (top, limit) = unpack(seen);
-        // A thief that comes between gets the job itself.
+        // If this fails, a thief has changed the word meanwhile, and takes the job itself.
         if limit >= RAISED {
             self.exchange(seen, top, top + 1);
         }
     }
 
-    /// The owner does not come by: takes its oldest job without it.
+    /// Takes the oldest job of an owner that does not pop, without its help.
     #[cold]
     fn raise(&self) -> Option<*const Header> {
         let Shared { word, raising, .. } = &self.shared.0;
-        // Acquire and, below, Release: a lock.
+        // Acquire, and Release below, since this is a lock.
         if raising.swap(true, Ordering::Acquire) {
             return None;
         }
@@ -104,7 +104,7 @@ impl<const GATED: bool> DirectStack<GATED> {
         let mut job = None;
         if limit == TRIPPED && self.exchange(seen, top, RAISED) {
             barrier::everywhere();
-            // Acquire: with the release in `push`.
+            // Acquire pairs with the release in `push`.
             let has_one = self.bottom.0.load(Ordering::Acquire) > top;
             let new_top = top + u32::from(has_one);
             if self.exchange(pack(top, RAISED), new_top, new_top) && has_one {
@@ -115,7 +115,7 @@ impl<const GATED: bool> DirectStack<GATED> {
         job
     }
 
-    /// A job just won: its place is not used again before it was joined.
+    /// Returns a job that this thread has just won. Its place is not used again before it is joined.
     fn job(&self, index: u32) -> *const Header {
         self.slots[index as usize].load(Ordering::Relaxed)
     }
@@ -168,7 +168,7 @@ impl<const GATED: bool> Design for DirectStack<GATED> {
     unsafe fn pop(&self, _job: *const Header) -> bool {
         let index = self.bottom.0.load(Ordering::Relaxed) - 1;
         self.bottom.0.store(index, Ordering::Relaxed);
-        // The processor's half of the order is paid in `raise`.
+        // This fence restrains the compiler. The fence in `raise` restrains the processor.
         compiler_fence(Ordering::SeqCst);
         let (_, limit) = unpack(self.shared.0.word.load(Ordering::Relaxed));
         index >= limit || self.pop_slow(index)
@@ -179,7 +179,7 @@ impl<const GATED: bool> Design for DirectStack<GATED> {
         self.bottom.0.store(index, Ordering::Relaxed);
         loop {
             let seen = self.shared.0.word.load(Ordering::Relaxed);
-            // A trip stays; a raise is cancelled.
+            // A trip stays. A raise is cancelled.
             let limit = match unpack(seen) {
                 (_, TRIPPED) => TRIPPED,
                 _ => index,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Jobs that a worker can have at a time.
 pub(crate) const CAPACITY: usize = 4096;
 
-/// A line of its own, and its neighbour, which processors fetch with it.
+/// Two adjacent cache lines for one value, since processors fetch adjacent lines together.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Line<T>(pub(crate) T);
@@ -23,7 +23,7 @@ pub(crate) struct Header {
 pub(crate) trait Design: Sized {
     const NAME: &'static str;
 
-    /// Whether this machine can run it.
+    /// Whether this machine can run the design.
     fn available() -> bool {
         true
     }
@@ -32,42 +32,42 @@ pub(crate) trait Design: Sized {
 
     /// # Safety
     ///
-    /// By the owner; the job lives until it was taken back, or settled.
+    /// The owner calls this. The job lives until it is taken back or settled.
     unsafe fn push(&self, job: *const Header);
 
-    /// Takes back the job pushed last; false if it was stolen.
+    /// Takes back the job that was pushed last. Returns false if it was stolen.
     ///
     /// # Safety
     ///
-    /// By the owner, once for each push.
+    /// The owner calls this once for each push.
     unsafe fn pop(&self, job: *const Header) -> bool;
 
-    /// The job that `pop` refused is done: its place is free.
+    /// Frees the place of the stolen job for which `pop` returned false. The job is done.
     ///
     /// # Safety
     ///
-    /// By the owner, once for each refusal.
+    /// The owner calls this once for each such job.
     unsafe fn settle(&self) {}
 
-    /// One attempt to take this worker's oldest job. The job must then be run.
+    /// Tries once to take this worker's oldest job. The caller must run the job.
     ///
     /// # Safety
     ///
-    /// `own` is the calling thread's.
+    /// `own` is the design of the calling thread's worker.
     unsafe fn steal(&self, own: &Self) -> Option<*const Header>;
 
-    /// Ends an attempt that is still under way; a job that it brought must be run.
+    /// Ends an attempt to steal that has not ended. The caller must run a job that this returns.
     ///
     /// # Safety
     ///
-    /// By the owner.
+    /// The owner calls this.
     unsafe fn leave(&self) -> Option<*const Header> {
         None
     }
 }
 
 thread_local! {
-    /// This thread's `Worker<D>`, for whichever design runs.
+    /// This thread's `Worker<D>`, where `D` is the design that runs.
     static CURRENT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -82,8 +82,8 @@ struct Pool<D> {
     steals: AtomicU64,
 }
 
-// SAFETY: threads other than the owner call `steal` alone, which designs make
-// safe from any thread; `pool` is written before the threads start.
+// SAFETY: threads other than the owner only call `steal`, which each design makes safe on any thread.
+// `pool` is written before the threads start.
 unsafe impl<D> Sync for Pool<D> {}
 
 #[repr(C)]
@@ -111,8 +111,8 @@ impl<F: FnOnce() -> R, R> Frame<F, R> {
     ///
     /// `job` belongs to a frame with a function that no thread has taken.
     unsafe fn run(job: *const Header) {
-        // SAFETY: the header is the frame's first field, and the frame lives
-        // until `done` is set, which is the last that happens here.
+        // SAFETY: the header is the frame's first field. The frame lives until `done` is set, which is
+        // the last access here.
         unsafe {
             let frame = &*job.cast::<Self>();
             let function = ManuallyDrop::take(&mut *frame.function.get());
@@ -123,7 +123,7 @@ impl<F: FnOnce() -> R, R> Frame<F, R> {
     }
 }
 
-/// A panic in a benchmark would unwind past frames that thieves still use.
+/// Ends the process at a panic, which would otherwise unwind past frames that thieves still use.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -132,14 +132,14 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Runs both, `b` perhaps elsewhere. Only inside [`run`] with the same design.
+/// Runs both closures, `b` perhaps on another thread. The caller is inside [`run`] of the same design.
 #[inline(always)]
 pub(crate) fn join<D: Design, RA, RB: Send>(
     a: impl FnOnce() -> RA,
     b: impl FnOnce() -> RB + Send,
 ) -> (RA, RB) {
-    // SAFETY: inside `run` it is this thread's worker of this design, the only
-    // thread to push to and pop from it; the frame outlives both branches.
+    // SAFETY: inside `run`, `CURRENT` is this thread's worker of this design. Only this thread pushes to
+    // it and pops from it. The frame outlives both branches.
     unsafe {
         let worker = &*CURRENT.get().cast::<Worker<D>>();
         let frame = Frame::new(b);
@@ -147,10 +147,10 @@ pub(crate) fn join<D: Design, RA, RB: Send>(
         let guard = AbortOnUnwind;
         let a = a();
         std::mem::forget(guard);
-        // Read again rather than kept, and so with the job's place in `pop`.
-        // With a third value kept over the first call LLVM lets all returns of a
-        // short recursion share one `ret`; branches behind it are then foreseen
-        // so badly that fib takes twice as long (Intel Emerald Rapids).
+        // This reads the worker again instead of keeping it across the first call, as `pop` does with
+        // the job's place. If a third value is kept across that call, LLVM lets all returns of a short
+        // recursion share one `ret`. The branches after it are then predicted so badly that fib takes
+        // twice as long (Intel Emerald Rapids).
         let worker = &*CURRENT.get().cast::<Worker<D>>();
         if worker.jobs.pop(&raw const frame.header) {
             let function = ManuallyDrop::take(&mut *frame.function.get());
@@ -163,12 +163,12 @@ pub(crate) fn join<D: Design, RA, RB: Send>(
 }
 
 impl<D: Design> Worker<D> {
-    /// Steals until a job of ours that was stolen is done.
+    /// Steals until `job`, which a thief has taken from this worker, is done.
     #[cold]
     fn wait(&self, job: &Header) {
         // Acquire: see `Frame::run`.
         self.steal_until(|| job.done.load(Ordering::Acquire));
-        // SAFETY: this is the owner's thread, and the job was refused.
+        // SAFETY: this is the owner's thread, and `pop` returned false for the job.
         unsafe { self.jobs.settle() };
     }
 
@@ -176,13 +176,13 @@ impl<D: Design> Worker<D> {
         // SAFETY: `run` sets the pool before any thread runs a job.
         let pool = unsafe { &*self.pool.get() };
         let run = |job: *const Header| {
-            // SAFETY: a job that was stolen is the thief's to run, once.
+            // SAFETY: the thief that has stolen a job runs it once.
             unsafe { ((*job).run)(job) }
         };
         while !over() {
             let victims = pool.workers.iter().filter(|&w| !std::ptr::eq(w, self));
             for victim in victims {
-                // SAFETY: this is the thread of `self`.
+                // SAFETY: the calling thread owns `self`.
                 if let Some(job) = unsafe { victim.jobs.steal(&self.jobs) } {
                     pool.steals.fetch_add(1, Ordering::Relaxed);
                     run(job);
@@ -228,7 +228,7 @@ pub(crate) fn run<D: Design>(threads: usize, f: impl FnOnce()) -> u64 {
     pool.steals.load(Ordering::Relaxed)
 }
 
-/// A full stack ends the benchmark: to grow it is not what is compared here.
+/// Ends the benchmark if a stack is full, since the designs are compared without growth.
 #[cold]
 pub(crate) fn full() -> ! {
     eprintln!("more than {CAPACITY} joins inside one another");
@@ -239,7 +239,7 @@ pub(crate) fn full() -> ! {
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has it.
+    // SAFETY: every x86-64 processor has this instruction.
     return unsafe { std::arch::x86_64::_rdtsc() };
     #[cfg(target_arch = "aarch64")]
     {
@@ -257,7 +257,7 @@ pub(crate) fn ticks() -> u64 {
     }
 }
 
-/// How many of [`ticks`] a microsecond has.
+/// The number of [`ticks`] in a microsecond.
 pub(crate) fn ticks_per_us() -> u64 {
     use std::sync::OnceLock;
     use std::time::{Duration, Instant};
@@ -274,13 +274,13 @@ pub(crate) mod barrier {
     #[cfg(target_os = "linux")]
     use rustix::thread::{MembarrierCommand, membarrier};
 
-    /// Whether the kernel does it; asks to be allowed.
+    /// Whether the kernel has such a fence. Registers this process for it.
     #[cfg(target_os = "linux")]
     pub(crate) fn available() -> bool {
         membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
     }
 
-    /// Only where it is [`available`].
+    /// Executes the fence, if it is [`available`].
     #[cfg(target_os = "linux")]
     pub(crate) fn everywhere() {
         membarrier(MembarrierCommand::PrivateExpedited).expect("it was available");

@@ -1,6 +1,6 @@
-//! Heartbeat scheduling: joins stay in a private list. When a join's look at the
-//! clock says that a beat has passed, the owner promotes its oldest one to the
-//! single place where thieves look, if that is empty.
+//! Heartbeat scheduling: joins stay in a private list. If a join looks at the clock and a beat has
+//! passed, the owner promotes its oldest join to the single place where thieves look, if that place
+//! is empty.
 
 use crate::frame::{CAPACITY, Design, Header, Line, full, ticks, ticks_per_us};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 struct Owner {
-    /// Jobs below it were promoted.
+    /// Jobs below this index were promoted.
     head: Cell<usize>,
     bottom: Cell<usize>,
     next_beat: Cell<u64>,
@@ -32,13 +32,13 @@ impl<const US: u64, const EVERY: u32> Heartbeat<US, EVERY> {
         let head = owner.head.get();
         if head < owner.bottom.get() && self.public.0.load(Ordering::Relaxed).is_null() {
             owner.head.set(head + 1);
-            // Release: the job's frame.
+            // Release publishes the job's frame.
             let job = self.slots[head].get().cast_mut();
             self.public.0.store(job, Ordering::Release);
         }
     }
 
-    /// The job was promoted: back, if it is still there.
+    /// Takes back a promoted job, if no thief has taken it.
     #[cold]
     fn take_back(&self, job: *const Header) -> bool {
         let (job, none) = (job.cast_mut(), ptr::null_mut());
@@ -119,11 +119,11 @@ impl<const US: u64, const EVERY: u32> Design for Heartbeat<US, EVERY> {
 
     unsafe fn steal(&self, _own: &Self) -> Option<*const Header> {
         let public = &self.public.0;
-        // A glance first, so that waiting thieves do not pull the line about.
+        // A load first, so that waiting thieves do not move the cache line from core to core.
         if public.load(Ordering::Relaxed).is_null() {
             return None;
         }
-        // Acquire: the job's frame.
+        // Acquire: this thread sees the job's frame.
         let job = public.swap(ptr::null_mut(), Ordering::Acquire);
         (!job.is_null()).then_some(job.cast_const())
     }

@@ -1,6 +1,5 @@
-//! Which work-stealing design should a join stand on? Each candidate is one file
-//! over the same frame (`frame.rs`); all run in one process, in turn, round by
-//! round.
+//! Compares work-stealing designs for `join`. Each design is one file, and all use the same frame
+//! (`frame.rs`). All run in one process, in turn, round by round.
 //!
 //! ```sh
 //! cargo bench -p manycore-programs --bench designs [-- ROUNDS]
@@ -11,11 +10,11 @@
 //! * **fib(32)**: a join at every call, on one worker and on two; milliseconds.
 //! * **stolen**: jobs stolen in one such `fib(32)`.
 //! * **short tree**: a tree of 1,023 empty joins on two workers, each
-//!   after 30 us of other work; microseconds a tree. It is over before
-//!   help can pay: what counts is what a hungry thief costs the owner.
+//!   after 30 us of other work; microseconds a tree. It ends before
+//!   help can pay, so it shows the cost of a hungry thief for the owner.
 //! * **taken in a leaf**: two jobs are pushed, one inside the other, then their
-//!   owner computes for 100 us without a join. How many of the two a waiting
-//!   thief took meanwhile, and how long after the push they started.
+//!   owner computes for 100 us without a join. The figures are the number of jobs that a waiting thief
+//!   took meanwhile, and the time from the push to the start of each.
 //!
 //! A sample is dropped if a thread of this process waited for a core. That is fair here because all
 //! threads of all designs spin.
@@ -53,8 +52,8 @@ struct Samples {
     stolen: Vec<f64>,
     /// Microseconds.
     short: Vec<f64>,
-    /// Microseconds from the push to the start of the outer job and of the inner
-    /// one, infinite where the owner ran it itself.
+    /// Microseconds from the push to the start of the outer job and of the inner job. Infinite if the
+    /// owner ran the job itself.
     taken: [Vec<f64>; 2],
 }
 
@@ -221,14 +220,14 @@ fn visit<D: Design>(samples: &mut Samples) {
             samples.taken[1].push(inner);
         }
     });
-    // Not measured: more thieves than cores, for the sake of the assertions.
+    // This run, with more thieves than cores, is not measured. It is for the assertions.
     run::<D>(4, || {
         assert_eq!(fib::<D>(22), 17_711);
         assert_eq!(leaves::<D>(1, 9), (512..1024).sum::<u64>());
     });
 }
 
-/// Nanoseconds a join, of the microseconds of a tree of them.
+/// Returns the nanoseconds of a join in a tree of joins that takes this time in microseconds.
 fn a_join(us: f64) -> f64 {
     us * 1e3 / 16383.0
 }
@@ -259,7 +258,7 @@ fn fib<D: Design>(n: u32) -> u64 {
     a + b
 }
 
-/// Leaves of 0 to 7 us in no order; the sum of their places.
+/// Runs leaves of 0 to 7 us in random order. Returns the sum of their places.
 fn leaves<D: Design>(place: u64, levels: u32) -> u64 {
     if levels == 0 {
         compute(place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61);
@@ -281,7 +280,7 @@ fn taken_in_a_leaf<D: Design>() -> [f64; 2] {
     compute(30);
     let started = [AtomicU64::new(0), AtomicU64::new(0)];
     let leaf_over = AtomicBool::new(false);
-    // A job that starts when the leaf is over was not taken during it.
+    // A job that starts after the end of the leaf was not taken during the leaf.
     let note = |i: usize| {
         let over = leaf_over.load(Ordering::Relaxed);
         started[i].store(if over { u64::MAX } else { ticks() }, Ordering::Relaxed);
@@ -307,7 +306,7 @@ fn membarrier() {
     let alone = calls();
     let stop = &AtomicBool::new(false);
     let (beside, steps) = std::thread::scope(|scope| {
-        // The longest time that it is away from its counting, call by call.
+        // The times during which this thread does not count.
         let victim = scope.spawn(move || {
             let mut gaps = Vec::new();
             let mut last = ticks();

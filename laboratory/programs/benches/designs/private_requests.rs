@@ -8,23 +8,23 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 struct Owner {
-    /// Jobs below it were given away.
+    /// Jobs below this index were given away.
     head: Cell<usize>,
     tail: Cell<usize>,
-    /// The worker that the owner, as a thief, has asked. It waits for the answer.
+    /// The worker from which the owner, as a thief, has requested a job. Null without a request.
     asked: Cell<*const PrivateRequests>,
 }
 
 pub(crate) struct PrivateRequests {
     owner: Line<Owner>,
-    /// The thief that asks.
+    /// The thief that requests a job, or null.
     request: Line<AtomicPtr<PrivateRequests>>,
     /// The answer to the owner's own request: null until it comes.
     mailbox: Line<AtomicPtr<Header>>,
     slots: [Cell<*const Header>; CAPACITY],
 }
 
-/// The answer of a worker that has nothing.
+/// The answer of a worker without jobs.
 fn nothing() -> *mut Header {
     ptr::dangling_mut()
 }
@@ -39,10 +39,10 @@ impl PrivateRequests {
 
     #[cold]
     fn answer(&self) {
-        // Acquire: with the thief's request comes its empty mailbox.
+        // Acquire: this thread sees that the thief's mailbox is empty.
         let thief = self.request.0.swap(ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: null if the thief took its request back; otherwise it waits,
-        // and the pool keeps all workers until the last thread has ended.
+        // SAFETY: the pointer is null if the thief has taken its request back. Otherwise the thief
+        // waits, and the pool keeps all workers until the last thread has ended.
         let Some(thief) = (unsafe { thief.as_ref() }) else {
             return;
         };
@@ -53,13 +53,13 @@ impl PrivateRequests {
         } else {
             nothing()
         };
-        // Release: the job's frame.
+        // Release publishes the job's frame.
         thief.mailbox.0.store(job, Ordering::Release);
     }
 
-    /// The answer, if it is there.
+    /// Returns the answer, if it has arrived.
     fn open_mailbox(&self) -> Option<*mut Header> {
-        // Acquire: the job's frame.
+        // Acquire: this thread sees the job's frame.
         let job = self.mailbox.0.load(Ordering::Acquire);
         if job.is_null() {
             return None;
@@ -111,10 +111,10 @@ impl Design for PrivateRequests {
     }
 
     unsafe fn steal(&self, own: &Self) -> Option<*const Header> {
-        // Two that wait for each other answer each other.
+        // Two thieves that wait for each other answer each other.
         own.poll();
         if own.owner.0.asked.get().is_null() {
-            // Release: the empty mailbox.
+            // Release publishes that the mailbox is empty.
             let (nobody, me) = (ptr::null_mut(), ptr::from_ref(own).cast_mut());
             let request = &self.request.0;
             if request
@@ -129,7 +129,7 @@ impl Design for PrivateRequests {
     }
 
     unsafe fn leave(&self) -> Option<*const Header> {
-        // SAFETY: null or a worker of the pool.
+        // SAFETY: the pointer is null or a worker of the pool.
         let asked = unsafe { self.owner.0.asked.get().as_ref() }?;
         let (me, nobody) = (ptr::from_ref(self).cast_mut(), ptr::null_mut());
         let request = &asked.request.0;
@@ -140,7 +140,7 @@ impl Design for PrivateRequests {
             self.owner.0.asked.set(ptr::null());
             return None;
         }
-        // The owner is writing the answer just now.
+        // The other worker is writing the answer.
         loop {
             if let Some(job) = self.open_mailbox() {
                 return (job != nothing()).then_some(job.cast_const());

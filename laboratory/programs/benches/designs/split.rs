@@ -1,10 +1,10 @@
-//! A split deque, after Dinan and others (2009) and Rito and Paulino (2022): the
-//! lower part of one array is public, the upper part the owner's alone. A push
-//! that finds the public part empty publishes the oldest private job with a plain
-//! store; to take back a public job the owner moves the boundary by an exchange.
+//! A split deque, after Dinan and others (2009) and Rito and Paulino (2022): the lower part of one
+//! array is public, and the upper part is private to the owner. A push that finds the public part
+//! empty publishes the oldest private job with a plain store. To take back a public job, the owner
+//! moves the boundary by an exchange.
 //!
-//! A job keeps its place until it was joined, so a thief reads the slot after it
-//! has won it, and a word that looks like an earlier one does no harm.
+//! A job keeps its place until it is joined. So a thief reads the slot after it has won the job, and
+//! a word that is equal to an earlier word does no harm.
 
 use crate::frame::{CAPACITY, Design, Header, Line, full};
 use std::cell::Cell;
@@ -19,7 +19,7 @@ struct Owner {
 
 pub(crate) struct Split {
     owner: Line<Owner>,
-    /// `top` and boundary: public are the jobs from the one to the other.
+    /// `top` and the boundary. The jobs between them are public.
     word: Line<AtomicU64>,
     slots: [AtomicPtr<Header>; CAPACITY],
 }
@@ -36,7 +36,7 @@ impl Split {
     #[cold]
     fn take_back_public(&self, index: u32) -> bool {
         let word = &self.word.0;
-        // Nothing the owner does not know can come with the word.
+        // Relaxed: thieves publish nothing by the word.
         let mut seen = word.load(Ordering::Relaxed);
         loop {
             let (top, _) = unpack(seen);
@@ -77,8 +77,8 @@ impl Design for Split {
         bottom.set(bottom.get() + 1);
         let (top, _) = unpack(self.word.0.load(Ordering::Relaxed));
         if top >= split.get() {
-            // No exchange: thieves change the word only while something is
-            // public. Release: the slots and frames.
+            // This is no exchange, since thieves change the word only while a job is public. Release
+            // publishes the slots and frames.
             split.set(split.get() + 1);
             let word = pack(top, split.get());
             self.word.0.store(word, Ordering::Release);
@@ -100,7 +100,7 @@ impl Design for Split {
         let Owner { bottom, split } = &self.owner.0;
         bottom.set(bottom.get() - 1);
         split.set(bottom.get());
-        // All below was stolen, nothing is public: no thief changes the word.
+        // All jobs below were stolen and none is public, so no thief changes the word.
         let word = pack(bottom.get(), bottom.get());
         self.word.0.store(word, Ordering::Relaxed);
     }
@@ -112,8 +112,8 @@ impl Design for Split {
         if top >= split {
             return None;
         }
-        // Acquire: with the release in `push`, which other thieves' exchanges
-        // continue.
+        // Acquire pairs with the release in `push`. Other thieves' exchanges continue its release
+        // sequence.
         let new = pack(top + 1, split);
         word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed)
             .ok()?;
