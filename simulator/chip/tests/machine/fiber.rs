@@ -45,8 +45,8 @@ fn run<T: PartialEq + std::fmt::Debug>(
     (first.value, first.statistics)
 }
 
-/// Fibers that lie in a row, guarded by a lock of the simulated world, and go around the
-/// threads: each thread takes the first, goes on with it, and puts it last.
+/// Lets fibers go around the threads. The fibers are in a queue behind a lock of the simulated world:
+/// each thread takes the first fiber, resumes it, and puts it last.
 fn go_around(threads: usize, fibers: u64, steps: u64, cores: Option<usize>) -> (u64, u64) {
     let stacks = Arc::new(Stacks::<Simulated>::new(STACK));
     let sum = Arc::new(Count::new(0));
