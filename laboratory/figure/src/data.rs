@@ -36,7 +36,7 @@ pub enum Content {
         /// One line for each series.
         series: Vec<Series>,
     },
-    /// Rows of dots: values of things without an order.
+    /// Rows of dots: values of things that have no order.
     Dots {
         /// The axis of all rows.
         x: Axis,
@@ -65,7 +65,7 @@ pub struct Axis {
     pub quantity: String,
     /// The unit; empty for counts and ratios.
     pub unit: String,
-    /// Whether equal factors have equal lengths. 0 then has a separate place.
+    /// Whether equal lengths on the axis are equal factors. 0 then has a separate place.
     pub logarithmic: bool,
     /// The greatest value on the axis. Larger values are drawn at the edge, with their numbers.
     pub most: Option<f64>,
@@ -76,7 +76,7 @@ pub struct Axis {
 pub struct Series {
     /// The name, shown at the end of the line.
     pub name: String,
-    /// Another name. This line has its colour and marker.
+    /// Another name, whose colour and marker this line has.
     pub like: Option<String>,
     /// The form and the data.
     pub part: Part,

@@ -291,9 +291,9 @@ pub(crate) struct ReportArgs {
     /// study's own]
     #[arg(long, value_name = "WORLD")]
     pub(crate) on: Option<String>,
-    /// Also measure what a simulated study's sentence compares under N orders of events, or under orders A to B, so
-    /// that it has 95% intervals. Writes NAME.orders.csv. until:N runs orders, at most N, until each interval is
-    /// narrower than a third of its effect [default: a few with --quick, none with --full or --on]
+    /// Also measure the times behind each simulated study's finding under N orders of events, or under orders A to B,
+    /// so that the finding has 95% intervals. Writes NAME.orders.csv. until:N runs orders, at most N, until each
+    /// interval is narrower than a third of its effect [default: a few with --quick, none with --full or --on]
     #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
     #[command(flatten)]
@@ -305,7 +305,7 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Fit our model's exponent to measured latencies, and the document's form to its table
+    /// Fit our model's exponent to measured latencies, and the formula of Shuai's paper to the paper's table
     Fit(FitArgs),
     /// Print the block that each model picks for each configuration
     Predict(PredictArgs),

@@ -18,7 +18,7 @@ pub struct Traffic {
     pub iterations: usize,
     /// Dependent multiplications of an iteration.
     pub steps: u32,
-    /// The greatest random delay of a request after the begin of its period.
+    /// The greatest random delay of a request after the start of its period.
     pub jitter_us: u64,
     /// The seed of the clients' phases and of the jitter.
     pub seed: u64,

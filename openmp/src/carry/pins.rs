@@ -1,17 +1,18 @@
 //! Functions by which a program binds its threads to CPUs, and asks for a thread's CPUs.
 //!
-//! A carried rank that binds itself would bind its present worker, for good, and perhaps two workers to one CPU. So
-//! these functions are defined here. The kernel thread that a rank was made with, its [home](super::home), keeps the
-//! rank's CPUs: a rank that asks for its CPUs gets that thread's. So the kernel checks and keeps the set, and the set
-//! has its effect while the rank runs at its home. Workers stay on their CPUs.
+//! If a carried rank bound itself by the C library's functions, it would bind its current worker for good. Two workers
+//! could then be on one CPU. So these functions are defined here. The kernel thread that a rank was made with, its
+//! [home](super::home), keeps the rank's CPUs: a rank that binds itself binds this thread, and a rank that asks for its
+//! CPUs gets those of this thread. So the kernel checks and keeps the set, and the set has its effect while the rank
+//! runs at its home. Workers stay on their CPUs.
 //!
 //! # Another runtime
 //!
-//! GCC's library may be loaded as well, by the program or by a package of Python's with its own copy. If the user's
-//! variables ask for it, its constructor binds the first thread to the first place. The library does nothing else,
-//! since all calls come to this one. The loader runs that constructor before this library's, or long after it. But this
-//! library binds threads itself. So it ignores requests to bind from a library of such a name, and knows the process's
-//! CPUs as they were.
+//! GCC's library may be loaded as well, by the program or by a Python package with its own copy. If the user's
+//! variables ask for it, the constructor of GCC's library binds the first thread to the first place. GCC's library does
+//! nothing else, since all calls of OpenMP functions come to this library. The loader runs that constructor before this
+//! library's, or long after it. But this library binds threads itself. So it ignores requests to bind from libraries
+//! with such names, and still finds the CPUs that the process had.
 
 use super::{current, kernel_threads, registry};
 use crate::environment::binds;

@@ -16,7 +16,7 @@ fn bind(bind: Bind) -> &'static str {
     }
 }
 
-/// Prints the settings if `OMP_DISPLAY_ENV` asks for that. `is_preloaded` is one of the settings.
+/// Prints the settings if `OMP_DISPLAY_ENV` asks for that. `verbose` prints `is_preloaded` too.
 pub(crate) fn display(is_preloaded: bool) {
     let variable = Variable::new("OMP_DISPLAY_ENV");
     match variable.text().as_deref() {

@@ -191,8 +191,8 @@ impl fmt::Display for Errors {
         writeln!(f, "{}", self.sums())?;
         writeln!(
             f,
-            "Errors of simulated beside published numbers: \"fitted\" are rows that a value of the \
-             preset was chosen by, \"not seen\" all others.\n"
+            "Errors of simulated beside published numbers. A value of the preset was chosen to fit each \
+             \"fitted\" row; all other rows are \"not seen\".\n"
         )?;
         let which = match self.whole {
             true => "All rows",

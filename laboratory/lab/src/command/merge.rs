@@ -21,7 +21,7 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         let first = merged.get_or_insert_with(|| (path, measurer.clone(), grid.clone()));
         if first.1 != measurer {
             return Err(wrong(format!(
-                "measured by {measurer}, and {} by {}; expected one",
+                "measured by {measurer}, and {} by {}; expected one build and host",
                 first.0.display(),
                 first.1
             )));
@@ -34,7 +34,9 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         }
         for record in records {
             let Record::Point(point) = record else {
-                return Err(wrong("two sweeps; expected one".into()));
+                return Err(wrong(
+                    "two sweeps; expected the journal of one sweep".into(),
+                ));
             };
             match points.get(&point.number) {
                 Some(other) if *other != point => {

@@ -88,7 +88,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     let until = args.orders.is_some_and(|orders| orders.until);
     if until && args.shard.is_some() {
         return Err(bad_input(
-            "--orders until:N: whether it ends is decided by all points; expected no --shard",
+            "--orders until:N: all points decide how many orders run; expected no --shard",
         ));
     }
     let mut plans = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         let home = study::find(&at.name)?.home_with(&at.set);
         if args.orders.is_some() && at.on.as_deref().unwrap_or(home) == "native" {
             return Err(bad_input(
-                "--orders: threads of this host have no orders to choose; expected a simulated machine, --on PRESET",
+                "--orders: a native run has no order to choose; expected a simulated machine, --on PRESET",
             ));
         }
         let (study, request) = super::study::request(&at)?;
@@ -157,7 +157,9 @@ impl Grid {
             let key = key.trim();
             let is_set = |pair: &String| pair.split('=').next().map(str::trim) == Some(key);
             if keys.iter().any(|other| other == key) || args.set.iter().any(is_set) {
-                return Err(wrong("this key has its values already; expected another"));
+                return Err(wrong(
+                    "this key has its values already; expected another key",
+                ));
             }
             let values: Vec<&str> = values.split(',').map(str::trim).collect();
             let twice = (1..values.len()).any(|at| values[..at].contains(&values[at]));

@@ -99,7 +99,7 @@ impl Versus {
         };
         let is_kept = |at: &usize| is_asked(&header[*at]) && (*at == column || varies(*at));
         let mut asked: Vec<usize> = (0..header.len()).filter(is_kept).collect();
-        // The unit of the asked numbers that have no unit of their own.
+        // The column `unit` says in which unit these columns of the request are.
         let is_time = |at: &usize| ["task_cycles", "answers_every"].contains(&&*header[*at]);
         if asked.iter().any(is_time) {
             asked.extend(place("unit"));
@@ -138,7 +138,7 @@ impl Versus {
         }
         if pairs.is_empty() {
             return Err(bad_input(format!(
-                "--versus {}={}: no row has this value and another to compare with",
+                "--versus {}={}: no row has this value, or none can be compared with it",
                 self.column, self.value
             )));
         }

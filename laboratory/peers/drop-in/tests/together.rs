@@ -1,6 +1,6 @@
-//! rayon and manycore in one program, each called within the other. With the core that
-//! `runtime/rayon-core` replaces they are two runtimes with threads of their own; with that crate in
-//! its place they have one global pool. `ci/rayon.sh` runs this with both.
+//! Uses rayon and manycore in one program, and calls each within the other. With the original
+//! rayon-core they are two runtimes with threads of their own. With `runtime/rayon-core` in its place
+//! they have one global pool. `ci/rayon.sh` runs these tests with both crates.
 
 use manycore::prelude::IntoParallelIterator as _;
 use manycore::prelude::ParallelIterator as _;
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// Set where the core is ours: by `ci/rayon.sh`.
+/// Whether rayon runs on `runtime/rayon-core`. If so, `ci/rayon.sh` sets the variable.
 fn core_is_ours() -> bool {
     std::env::var_os("MANYCORE_TEST_CORE_IS_OURS").is_some()
 }
@@ -31,8 +31,8 @@ fn serial_sum(n: usize) -> usize {
     (0..n).map(|i| i % 7).sum()
 }
 
-/// Joins by turns, down to loops by turns. The original comes to a deadlock where two runtimes call
-/// each other in a circle: there calls go one way, from rayon into manycore.
+/// A tree of joins by rayon and manycore in turn, with loops of both at the leaves. With the original
+/// rayon-core, two runtimes that call each other in a circle deadlock, so only rayon calls manycore.
 fn tree(depth: usize) -> usize {
     match depth {
         0 if core_is_ours() => ours_sum(1_000) + theirs_sum(1_000),
@@ -116,7 +116,7 @@ fn panics_pass_through_both() {
     assert_eq!(tree(3), (1 << 3) * 2 * serial_sum(1_000));
 }
 
-/// Sorts of one in a loop of the other.
+/// Runs the sorts of both in a loop of rayon's.
 #[test]
 fn sorts_in_loops() {
     use theirs::*;
@@ -130,7 +130,7 @@ fn sorts_in_loops() {
     assert!(lists.iter().all(|list| list.is_sorted()));
 }
 
-/// With our core there is one global pool, and both names mean the same threads.
+/// With our core rayon and manycore use the threads of one global pool.
 #[test]
 fn the_global_pool_is_one() {
     let threads = Mutex::new(HashSet::new());

@@ -63,7 +63,7 @@ impl Session {
         let misses = self.misses.into_inner();
         ensure!(
             misses == 0,
-            "{misses} times a member left before all {} had arrived, or there were fewer",
+            "{misses} times a member left before all {} had arrived, or the team had fewer",
             self.threads
         );
         Ok(self.samples.into_inner().expect("no holder panics"))

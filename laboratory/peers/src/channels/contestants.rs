@@ -53,8 +53,8 @@ macro_rules! received_alike {
     };
 }
 
-/// Makes a contestant of one bounded channel for each receiver, where each word goes to one
-/// receiver only.
+/// Makes a contestant of bounded channels, one for each receiver. The sender sends each word into
+/// every channel.
 macro_rules! channel_a_receiver {
     ($channel:ident, $sender:ty, $receiver:ty, $bounded:path) => {
         pub struct $channel;

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// Words in a sample: as many as fit into tokio's buffer, which would drop more.
+/// Words in a sample: as many as tokio's buffer holds. With more, it would drop the oldest.
 const MESSAGES: u64 = 1 << 16;
 const TRIPS: u64 = 4_000;
 

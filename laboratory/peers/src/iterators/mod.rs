@@ -1,4 +1,4 @@
-//! Compares programs over manycore's and rayon's parallel iterators, by turns in one process.
+//! Compares programs over manycore's and rayon's parallel iterators, which alternate in one process.
 
 mod programs;
 

@@ -18,7 +18,7 @@ pub struct Observed {
     pub columns: Vec<Column>,
     /// The number of variants that failed.
     pub failed: usize,
-    /// Whether peers are divided by the best fixed block, not by the serial loop.
+    /// Whether peers' times are divided by the best fixed block's time, not by the serial loop's.
     pub against_fixed: bool,
 }
 

@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub struct Run {
     /// The time that all callers together spent in calls.
     pub ms: f64,
-    /// The longest time from a call to the begin of its first leaf, or of the second of two meeting
-    /// jobs.
+    /// The longest time from a call to the start of its first leaf. For two jobs that meet, the
+    /// start of the second job counts.
     pub longest_us: f64,
     /// The name of that call.
     pub longest_of: String,

@@ -1,4 +1,4 @@
-//! Two jobs that wait for each other: the time until the second begins.
+//! Two jobs that wait for each other. Measures the time until the second job begins.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -36,7 +36,7 @@ impl Meeting {
         }
     }
 
-    /// The time from the call to the second job's begin. Both must have returned.
+    /// The time from the call to the start of the second job. Both jobs must have returned.
     pub fn waited(&self) -> Duration {
         let second = self.second.lock().expect("no holder panics");
         second.expect("both jobs have run")

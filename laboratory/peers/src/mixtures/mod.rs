@@ -1,5 +1,5 @@
 //! Mixtures: programs of loops, joins, scopes, spawns, broadcasts and installs, random or
-//! hand-made, on manycore and rayon by turns.
+//! hand-made. Each runs on manycore and rayon alternately.
 //!
 //! Each visit is a separate process, with a time limit.
 

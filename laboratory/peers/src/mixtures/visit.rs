@@ -40,7 +40,7 @@ impl fmt::Display for Order {
 type Visits<T> = Vec<Vec<T>>;
 
 impl Order {
-    /// Visits both runtimes by turns, round by round. Returns `None` if a runtime failed.
+    /// Visits both runtimes alternately, round by round. Returns `None` if a runtime failed.
     ///
     /// # Errors
     ///

@@ -179,7 +179,7 @@ impl Loops for Policy<'_> {
     }
 }
 
-/// The loops of one of several clients, on a thread outside the runtime.
+/// The loops of one client, which runs beside others on a thread outside the runtime.
 struct Requests<'a> {
     foreign: &'a Foreign,
     number: c_int,

@@ -61,7 +61,7 @@ const SERVING: [(&str, &str, &str); 10] = [
     ("forkunion-own", "forkunion", "own"),
 ];
 
-/// The variants of joins. A runtime takes part if one of its variants above does.
+/// The variants of joins. A runtime takes part if a variant of it in the list above does.
 const JOINING: [(&str, &str, &str); 9] = [
     ("serial", "serial", "left-first"),
     ("serial-right", "serial", "right-first"),

@@ -116,7 +116,7 @@ pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> R
             row.push((format!("{name}_p10"), p10.into()));
             row.push((format!("{name}_p90"), p90.into()));
         }
-        // Requests not served within three times the schedule's length.
+        // Requests that were not served within three times the length of the schedule.
         row.push(("unserved".to_owned(), peer.unserved.into()));
         row.push(("requests".to_owned(), peer.requests.into()));
         row.push(("rounds".to_owned(), peer.p50.rounds.len().into()));

@@ -152,7 +152,7 @@ impl<O: Order> Design for ChaseLev<O> {
         if top >= self.owner.0.bottom.load(Ordering::Acquire) {
             return None;
         }
-        // Read before the exchange: after it the slot may be used again.
+        // This read is before the exchange, since after it the slot may be used again.
         let job = self.slot(top).load(Ordering::Relaxed);
         self.top
             .0

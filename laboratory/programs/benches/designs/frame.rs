@@ -60,7 +60,7 @@ pub(crate) trait Design: Sized {
     ///
     /// # Safety
     ///
-    /// By the owner.
+    /// The owner calls this.
     unsafe fn leave(&self) -> Option<*const Header> {
         None
     }
@@ -82,8 +82,8 @@ struct Pool<D> {
     steals: AtomicU64,
 }
 
-// SAFETY: threads other than the owner call `steal` alone, which designs make
-// safe from any thread; `pool` is written before the threads start.
+// SAFETY: threads other than the owner only call `steal`, which each design makes safe on any thread.
+// `pool` is written before the threads start.
 unsafe impl<D> Sync for Pool<D> {}
 
 #[repr(C)]
@@ -123,7 +123,7 @@ impl<F: FnOnce() -> R, R> Frame<F, R> {
     }
 }
 
-/// A panic in a benchmark would unwind past frames that thieves still use.
+/// Ends the process at a panic, which would otherwise unwind past frames that thieves still use.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -181,7 +181,7 @@ impl<D: Design> Worker<D> {
         while !over() {
             let victims = pool.workers.iter().filter(|&w| !std::ptr::eq(w, self));
             for victim in victims {
-                // SAFETY: this is the thread of `self`.
+                // SAFETY: the calling thread owns `self`.
                 if let Some(job) = unsafe { victim.jobs.steal(&self.jobs) } {
                     pool.steals.fetch_add(1, Ordering::Relaxed);
                     run(job);

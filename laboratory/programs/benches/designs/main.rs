@@ -277,7 +277,7 @@ fn taken_in_a_leaf<D: Design>() -> [f64; 2] {
     compute(30);
     let started = [AtomicU64::new(0), AtomicU64::new(0)];
     let leaf_over = AtomicBool::new(false);
-    // A job that starts when the leaf is over was not taken during it.
+    // A job that starts after the end of the leaf was not taken during the leaf.
     let note = |i: usize| {
         let over = leaf_over.load(Ordering::Relaxed);
         started[i].store(if over { u64::MAX } else { ticks() }, Ordering::Relaxed);

@@ -16,14 +16,14 @@ struct Owner {
 
 pub(crate) struct PrivateRequests {
     owner: Line<Owner>,
-    /// The thief that asks.
+    /// The thief that requests a job, or null.
     request: Line<AtomicPtr<PrivateRequests>>,
     /// The answer to the owner's own request: null until it comes.
     mailbox: Line<AtomicPtr<Header>>,
     slots: [Cell<*const Header>; CAPACITY],
 }
 
-/// The answer of a worker that has nothing.
+/// The answer of a worker without jobs.
 fn nothing() -> *mut Header {
     ptr::dangling_mut()
 }
@@ -56,7 +56,7 @@ impl PrivateRequests {
         thief.mailbox.0.store(job, Ordering::Release);
     }
 
-    /// The answer, if it is there.
+    /// Returns the answer, if it has arrived.
     fn open_mailbox(&self) -> Option<*mut Header> {
         // Acquire: the thief sees the job's frame.
         let job = self.mailbox.0.load(Ordering::Acquire);
@@ -128,7 +128,7 @@ impl Design for PrivateRequests {
     }
 
     unsafe fn leave(&self) -> Option<*const Header> {
-        // SAFETY: null or a worker of the pool.
+        // SAFETY: the pointer is null or a worker of the pool.
         let asked = unsafe { self.owner.0.asked.get().as_ref() }?;
         let (me, nobody) = (ptr::from_ref(self).cast_mut(), ptr::null_mut());
         let request = &asked.request.0;
@@ -139,7 +139,7 @@ impl Design for PrivateRequests {
             self.owner.0.asked.set(ptr::null());
             return None;
         }
-        // The owner is writing the answer just now.
+        // The other worker is writing the answer.
         loop {
             if let Some(job) = self.open_mailbox() {
                 return (job != nothing()).then_some(job.cast_const());

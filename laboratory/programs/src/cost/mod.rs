@@ -122,7 +122,7 @@ impl Machine {
 pub struct Task {
     /// The mean time of an iteration.
     pub iteration_ns: f64,
-    /// Standard deviation of a block's time over its mean. For independent iterations it falls with the
+    /// Standard deviation of a block's time, divided by its mean. For independent iterations it falls with the
     /// block size. Long iterations in a row cost more, so the model uses the same value for all blocks.
     pub spread: f64,
 }

@@ -8,7 +8,7 @@ thread_local! {
     static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// [`Native`], with each thread's declared costs.
+/// [`Native`], which also adds up the costs that each thread declares.
 pub(crate) struct Counted;
 
 impl Counted {

@@ -12,8 +12,8 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 /// the task gone rests. That is an order between two threads: a theft is a release, and the look that finds
 /// the task gone is an acquire.
 ///
-/// And the count reaches 0: when no task is left no worker sees a task to try, so all workers come to rest,
-/// and none rouses. The last worker to rest publishes the end.
+/// The count also reaches 0: when no task is left, no worker sees a task to try, so all workers come to rest,
+/// and none rouses another. The last worker to rest publishes the end.
 pub(super) struct Termination<P: Platform> {
     awake: CachePadded<P::AtomicU32>,
     over: CachePadded<P::AtomicBool>,

@@ -17,8 +17,8 @@ use std::sync::atomic::Ordering::SeqCst;
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Variable {
-    /// The address that tasks pass to get their part, and the place of the result. If the reduction is that of a region
-    /// or a loop, this is a private copy of the member.
+    /// The address that tasks pass to get their part, and the place of the result. In a reduction of a region or a
+    /// loop, this is a private copy of the member.
     shared: usize,
     /// The address of the variable. `begin` may use its value. If members have private copies, the program combines
     /// them with this variable later.

@@ -1,11 +1,12 @@
-//! Tests the choice with random neighbours, which are other processes on the same cores. The time of a run is
-//! computed in a model of one caller and its helpers, so all rules meet the same disturbance.
+//! Tests the choice with random neighbours, which are other processes on the same cores. A model of one caller and
+//! its helpers computes the time of each run. So all rules that choose a way meet the same disturbance.
 
 use super::*;
 
 impl Choice {
-    /// A broken variant, in which a mean of ratios decides. In that mean, one slow run, with a ratio cut off at 8,
-    /// counts as much as fifteen runs that save time. The decision holds for 32 runs, then 64, up to 4,096.
+    /// A broken variant, in which a mean decides. It is the mean of each shared run's time, divided by the time
+    /// alone and cut off at 8, so one slow run counts as much as fifteen runs that save time. A decision to run alone
+    /// holds for 32 runs, then 64, up to 4,096.
     pub(crate) fn ran_shared_by_mean(mut self, run: Run) -> Self {
         let alone = self.each_alone() * run.n as f32;
         let mean = if self.patience == 1.0 {
@@ -52,7 +53,7 @@ impl Neighbour {
         (begin <= at && at < end).then_some(end)
     }
 
-    /// Returns when `work` ends that begins at `at` on this core.
+    /// Returns when `work` ends on this core if it begins at `at`.
     fn end(self, at: f64, work: f64) -> f64 {
         let mut end = at + work;
         let mut number = (at / self.period).floor();
@@ -69,7 +70,7 @@ impl Neighbour {
     }
 }
 
-/// A loop on a core with the caller, and one helper on each other core.
+/// A loop, with the caller on one core and a helper on each other core.
 #[derive(Clone, Debug)]
 struct Loop {
     n: usize,
@@ -92,7 +93,7 @@ impl Loop {
         Self::end(self.caller, at, self.alone)
     }
 
-    /// Returns when the run ends, and the run as the choice learns of it.
+    /// Runs the loop shared. Returns the time of its end, and what the choice learns of the run.
     fn shared(&self, at: f64) -> (f64, Run) {
         let posted = at + POST;
         let here: Vec<_> = self
@@ -229,7 +230,8 @@ fn excess(work: &Loop, calls: usize, learn: Learn) -> f64 {
     let slice = slices.fold(0.0, |most: f64, neighbour| most.max(neighbour.slice));
     let excess = |start: usize| {
         let [decided, shared, alone] = &all;
-        // The same window of another rule may meet other slices of the neighbours, so that rule's mean counts too.
+        // In the same window, runs by another rule may meet other slices of the neighbours. So that rule's mean
+        // counts too.
         let of = |ends: &Vec<f64>| {
             let mean = spent(ends, 0, calls) * (window as f64 / calls as f64);
             spent(ends, start, start + window).max(mean)

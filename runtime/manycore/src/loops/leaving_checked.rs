@@ -106,8 +106,8 @@ fn sharded<P: Platform>(
     loop_while_it_changes::<P, _>(partition, n, helpers, changes, mistake);
 }
 
-/// The caller has all three iterations at first. The helper steals two of them and must leave after the first. By
-/// then the caller has run the third, has looked for more during the theft, or still looks.
+/// The caller has all three iterations at first. The helper steals two of them, and must leave after one of these.
+/// By then the caller has run its own iteration, has looked for more in vain during the theft, or still looks.
 const LEAVES_ONE: (usize, usize, &[usize]) = (3, 1, &[2, 1]);
 
 #[test]

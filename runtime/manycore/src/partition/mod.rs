@@ -35,7 +35,7 @@ pub trait Partition: Sync {
     /// Returns the source of the claims of participant `rank`. No two participants of a loop have the same rank.
     fn claims(&self, rank: usize) -> Self::Claims<'_>;
 
-    /// Prepares the division for the clusters `more`, which have no share, before they are invited too.
+    /// Prepares the division before the clusters `more` are invited too. Their threads have no share, and steal.
     fn admit(&self, more: Invited) {
         let _ = more;
     }

@@ -39,7 +39,7 @@ impl<P: Platform> Context<P> {
     fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
-        // `true`: the threads that run the call may use all cores until the call is over.
+        // `true`: a long yield is no sign of other processes, since the threads that run the call may use all cores.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut is_first = true;
         while now < until && !pool.idle().other_processes_run(now) {
@@ -81,7 +81,7 @@ impl<P: Platform> Context<P> {
             if !Self::holds_any() {
                 return oneshot.sleep();
             }
-            // Closed: a call back that came now would have to wait until the other job ends.
+            // While the oneshot is closed, it takes no call back, which would have to wait until the other job ends.
             if !oneshot.close() {
                 return;
             }

@@ -145,9 +145,9 @@ impl<P: Platform> Gate<P> {
 
     /// Undoes [`await_last`](Self::await_last).
     pub(crate) fn awaited_no_more(&self) {
-        // Relaxed: a helper that joins the next loop comes after this change in the count's modification
-        // order, since the slot's release does. If the caller goes back into the loop, a helper that is still inside
-        // may see the old value once more and wake the caller in vain.
+        // Relaxed: the caller releases the slot after this change. So a helper that joins the next loop comes later
+        // in the count's modification order. If the caller goes back into the loop, a helper that is still inside may
+        // see the old value once more and wake the caller in vain.
         self.count.fetch_and(INSIDE, Ordering::Relaxed);
     }
 }

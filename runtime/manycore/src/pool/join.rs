@@ -185,7 +185,8 @@ impl<P: Platform> Worker<P> {
     ///
     /// The path has no locked instruction and no fence: `Platform::untested_light_fence` only restrains the
     /// compiler. `a` and `b` are called directly, so that they are inlined. No value is in a register across `a`, nor
-    /// across the rare calls. So a `fib` with a join at every call saves no registers for it (`JoinFrame`).
+    /// across calls of `#[cold]` functions. So a `fib` with a join at every call saves no registers for the join
+    /// (`JoinFrame`).
     #[inline(always)]
     pub(crate) fn join<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)
     where

@@ -84,8 +84,8 @@ impl<P: Platform> Suspender<P> {
     #[inline]
     #[track_caller]
     pub fn suspend(&self) {
-        // For a simulator, which does not see that registers are saved. Natively, only the address
-        // is used, to check the stack.
+        // A simulator does not see that registers are saved, so accesses to this array stand for
+        // that. Natively, only the array's address is used, to check the stack.
         let mut registers = [0_u64; SAVED];
         let here = ptr::from_ref(&registers).addr();
         assert!(
@@ -109,7 +109,7 @@ const SWITCH: u64 = 60;
 impl<P: Platform> Fiber<P> {
     /// A fiber that will run `body` on `stack`.
     ///
-    /// The body is on the heap until it is called, which may move what it has captured to the
+    /// The body is on the heap until it is called. The call may move the captured values to the
     /// stack.
     ///
     /// # Panics
@@ -162,7 +162,7 @@ impl<P: Platform> Fiber<P> {
         let (size, room) = (size_of::<F>(), range.len());
         assert!(
             size <= room / 2,
-            "a fiber's body of {size} bytes on a stack of {room}; expected twice its size"
+            "a fiber's body of {size} bytes on a stack of {room}; expected a stack of twice the size"
         );
         let mut body = Unbegun(Some(Box::new(body)));
         let root = move |yielder: &Yielder<(), ()>, ()| {
@@ -260,7 +260,7 @@ impl<P: Platform> Fiber<P> {
     pub fn into_stack(mut self) -> FiberStack<P> {
         self.unwind();
         let Some(coroutine) = self.coroutine.take() else {
-            unreachable!("only this takes it, and the fiber with it")
+            unreachable!("only `into_stack` takes the coroutine, and it consumes the fiber")
         };
         coroutine.into_stack()
     }
@@ -295,8 +295,8 @@ impl<P: Platform> Drop for Fiber<P> {
 
 /// A body that has not been called.
 ///
-/// Its drop contains a panic of a captured value's destructor. Otherwise the coroutine would drop
-/// its first object again.
+/// Its drop catches a panic of a captured value's destructor. If the panic went on, the coroutine
+/// would drop the closure that owns this body a second time.
 struct Unbegun<B>(Option<Box<B>>);
 
 impl<B> Drop for Unbegun<B> {

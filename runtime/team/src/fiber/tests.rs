@@ -170,7 +170,7 @@ fn a_body_that_is_too_big_for_its_stack_is_refused() {
     });
     let payload = catch_unwind(too_big).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    let expected = format!("bytes on a stack of {room}; expected twice its size");
+    let expected = format!("bytes on a stack of {room}; expected a stack of twice the size");
     assert!(text.ends_with(&expected), "{text}");
     assert_eq!(drops.get(), 1);
 }

@@ -73,9 +73,9 @@ impl<P: Platform> Rank<P> {
 
     #[track_caller]
     fn turn(&self) -> &Turn<'_, P> {
-        // SAFETY: by the contract of `new` the seat exists. Its turn is null, or that of the
-        // current resumption, which returns when the rank suspends itself. No reference is kept
-        // across that, because suspending takes `&mut self`.
+        // SAFETY: by the contract of `new` the seat exists. Its turn is null, or the turn of the
+        // current resumption, which lives until the rank suspends itself. No reference to the turn
+        // is kept across a suspension, because suspending takes `&mut self`.
         let turn = unsafe { (*self.seat).turn.get().as_ref() };
         turn.expect("a rank that is being dropped meets no other rank")
     }
@@ -120,14 +120,14 @@ impl<P: Platform> Rank<P> {
     ///
     /// # Panics
     ///
-    /// Panics if the body that calls this rank's [`Stackful`](super::Stackful) does not return its
-    /// step.
+    /// Panics if the body that calls this rank's [`Stackful`](super::Stackful) does not return the
+    /// step that the call returned.
     #[track_caller]
     pub fn meet(&mut self, site: Site) {
         let next = self.turn().episode.next();
         self.suspend(Step::Arrived(site));
         let episode = self.turn().episode;
-        // Fails if the calling body has not returned the step to the team, or not at once.
+        // Fails if the calling body has not returned the step to the team, or has returned it late.
         assert!(
             episode == next,
             "rank {} goes on from a barrier in the wrong episode",
@@ -135,8 +135,8 @@ impl<P: Platform> Rank<P> {
         );
     }
 
-    /// A place where the rank can be interrupted if another rank should have the worker. If not,
-    /// the call takes some 10 ns. Call it each microsecond or so.
+    /// A place where the rank can be interrupted if another rank should have the worker. A call
+    /// that does not interrupt the rank takes some 10 ns. Call it each microsecond or so.
     #[inline]
     pub fn pause(&mut self) {
         if self.turn().is_over() {

@@ -27,9 +27,9 @@ pub enum Operation {
     },
     /// Adds to the word.
     Add(u64),
-    /// And with the operand.
+    /// Bitwise and with the operand.
     And(u64),
-    /// Or with the operand.
+    /// Bitwise or with the operand.
     Or(u64),
     /// Exclusive or with the operand.
     Xor(u64),

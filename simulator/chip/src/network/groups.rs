@@ -92,7 +92,7 @@ impl Groups {
 
     fn cross(&mut self, pair: usize, at: Cycles) -> Cycles {
         let wait = match pair.is_multiple_of(self.groups + 1) {
-            // A group to itself: the diagonal.
+            // The diagonal: the way from a group to itself.
             true => 0,
             false => self.links[pair].delay(at, self.occupancy),
         };

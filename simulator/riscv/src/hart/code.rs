@@ -140,7 +140,7 @@ impl Code {
         Some(mix)
     }
 
-    /// Sets the program's allocators, of which a loaded library may add more.
+    /// Sets the program's allocators. A library that is loaded later may add more.
     pub(crate) fn watch(&mut self, allocators: &[(u64, Allocator)]) {
         let Some(counted) = &mut self.counted else {
             return;

@@ -87,7 +87,7 @@ pub(super) fn reach<M: Machine>(
 }
 
 /// Like [`reach`], for an address that is no multiple of the width. The lines are brought one after another. The bytes
-/// are read or written when the last line is there.
+/// are read or written when the last line has arrived.
 #[cold]
 #[inline(never)]
 fn misaligned<M: Machine>(
@@ -225,7 +225,7 @@ fn finish_atomic(
     }
 }
 
-/// Finishes an instruction whose access was waited for and is done now.
+/// Finishes an instruction that has waited for its access, which is done now.
 pub(super) fn finish(
     hart: &mut Hart,
     space: &mut Space,

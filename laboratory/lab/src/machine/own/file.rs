@@ -19,7 +19,7 @@ impl PresetFile {
         let refused = |what: String| bad_input(format!("--as-preset {}: {what}", path.display()));
         if path.extension().is_none_or(|extension| extension != "toml") {
             return Err(refused(
-                "expected a name that ends in .toml, as --on takes it".into(),
+                "expected a name that ends in .toml, which --on requires".into(),
             ));
         }
         if path.symlink_metadata().is_ok() {

@@ -55,7 +55,7 @@ impl BlockSizeOnly {
     }
 }
 
-/// Returns `left`, the items that both options name. Fails if there are none.
+/// Returns `left`, the items that both options name. Fails if `left` is empty.
 fn some_of<T>(left: Vec<T>, setting: &str) -> anyhow::Result<Vec<T>> {
     if left.is_empty() {
         return Err(bad_input(format!(

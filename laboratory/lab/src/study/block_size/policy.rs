@@ -1,4 +1,4 @@
-//! How a loop is run: by which pool and rule of claiming.
+//! How a loop is run: the pool, and the rule by which threads claim iterations.
 
 use manycore_programs::partition::{Block, ParsePartitionerError, Partitioner};
 use std::fmt;

@@ -30,7 +30,7 @@ pub(super) struct GraphCase {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct GraphSample {
-    /// From the first rank's begin to the last rank's end, in cycles or ns.
+    /// The time from the first rank's start to the last rank's end, in cycles or ns.
     pub(super) time: f64,
     /// Edges within the tree, components, or triangles.
     pub(super) found: u64,

@@ -58,7 +58,7 @@ const TEXT: Text = Text {
 };
 
 /// The figure's caption.
-const FIGURE: &str = "Time from the first rank's begin to the last rank's end: medians of runs, with bars from the \
+const FIGURE: &str = "Time from the first rank's start to the last rank's end: medians of runs, with bars from the \
      10th to the 90th percentile. A simulation needs only one run.";
 
 impl Trials for GraphConfig {

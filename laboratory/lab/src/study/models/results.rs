@@ -63,7 +63,7 @@ impl<'a> ModelResults<'a> {
         all.map(|spread| spread.median).reduce(f64::min)
     }
 
-    /// For each loop, a policy's latency over the best policy's.
+    /// For each loop, a policy's latency divided by the best policy's.
     pub(super) fn ratios(&self, policy: ModelPolicy) -> Vec<f64> {
         let loops = self.config.loops();
         let ratio = |at: &Configuration| Some(self.latency(at, policy)?.median / self.best(at)?);

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The number of cores from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// The time since the program's begin.
+    /// The time since the program began.
     pub(super) at_ns: u64,
     pub(super) cores: usize,
 }
@@ -54,8 +54,8 @@ pub(super) struct PackingSample {
     pub(super) skipped: usize,
     pub(super) settling_ns: f64,
     pub(super) settling: Account,
-    /// Half of the 95% interval of a step's mean time, over the mean. `None` if the run had a fixed length or reached
-    /// the program's end.
+    /// Half of the 95% interval of a step's mean time, divided by the mean. `None` if the run had a fixed length or
+    /// reached the program's end.
     pub(super) margin: Option<f64>,
     /// If the cores change: the time of each counted barrier since the first.
     pub(super) passed_ns: Vec<f64>,

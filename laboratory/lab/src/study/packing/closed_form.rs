@@ -1,15 +1,15 @@
 //! The time of an interval between two barriers for T equal ranks on C cores, in units of one
 //! rank's computation.
 
-/// The least time of any schedule (McNaughton 1959) for ranks of mean 1: that of the longest rank or, if longer, that
-/// of all ranks spread evenly over all cores.
+/// The least time of any schedule (McNaughton 1959) for ranks of mean 1. It is the time of the longest rank, or the
+/// time of all ranks spread evenly over all cores if that is longer.
 pub(super) fn ideal(threads: usize, cores: usize, longest: f64) -> f64 {
     longest.max(threads as f64 / cores as f64)
 }
 
-/// The time if each thread stays on its core: that of the fullest core. This also holds for unbound threads if an
-/// interval is shorter than the system's slice. A thread then runs to the barrier, and the thread behind it waits
-/// equally long on any core.
+/// The time if each thread stays on its core: the time of the core with the most threads. This also holds for unbound
+/// threads if an interval is shorter than the system's slice. A thread then runs to the barrier, and the thread behind
+/// it waits equally long on any core.
 pub(super) fn pinned(threads: usize, cores: usize) -> f64 {
     threads.div_ceil(cores) as f64
 }
@@ -19,7 +19,7 @@ pub(super) fn pinned(threads: usize, cores: usize) -> f64 {
 ///
 /// With T = kC + r threads, r crowded cores have k + 1 threads each, and the other cores have k. The other cores end
 /// at time k. Each thread of the crowded cores has then done k/(k + 1) of its work. These r(k + 1) threads, with
-/// 1/(k + 1) of their work left, are now spread evenly over all C cores, and the same holds again.
+/// 1/(k + 1) of their work left, are now spread evenly over all C cores, and so on.
 pub(super) fn fair(threads: usize, cores: usize) -> f64 {
     let (each, crowded) = (threads / cores, threads % cores);
     match (crowded, each) {

@@ -239,7 +239,8 @@ impl PackingConfig {
         }
     }
 
-    /// The most cores that are fewer than the threads, as in the poster's figure 2. If there are none, the fewest.
+    /// The most cores that are fewer than the threads, as in the poster's figure 2. If there are always more cores, the
+    /// fewest cores.
     pub(super) fn swept_cores(&self, threads: usize) -> usize {
         let few = self.cores.iter().filter(|&&cores| cores < threads);
         few.max().or(self.cores.first()).copied().unwrap_or(1)

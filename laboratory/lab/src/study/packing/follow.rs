@@ -62,7 +62,7 @@ fn looped<W: PackingWorld>(
     Ok(())
 }
 
-/// Runs the program as ranks, which the workers run by turns.
+/// Runs the program as ranks, which take turns on the workers.
 fn wrapped<W: PackingWorld>(
     desk: &Desk<W>,
     cpus: Vec<Vec<usize>>,

@@ -16,7 +16,7 @@ pub(super) const DISK_BYTES_A_NS: f64 = 0.15;
 /// How long a byte from memory takes, in instructions of a core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bandwidth {
-    /// The least time: a line's latency over the bytes of all lines under way.
+    /// The least time: a line's latency divided by the bytes of all lines under way.
     alone: f64,
     /// The time at full bandwidth. It counts once for each core that reads memory.
     shared: f64,

@@ -7,7 +7,7 @@ manycore_programs::by_name! {
         Tr = "tr",
         /// Thread packing: all threads are under a mask of the cores, and the system balances them.
         Tp = "tp",
-        /// Thread packing in which each thread is bound to a core, by turns.
+        /// Thread packing in which each thread is bound to a core. Thread i is bound to core i modulo the cores.
         TpPinned = "tp-pinned",
         /// Parallel loops on a pool that follows its cores.
         Elastic = "elastic",

@@ -17,7 +17,7 @@ pub(super) struct Notes {
     /// Barriers of the steps before the counted part, and the ticks and the account of these steps.
     pub(super) skipped: usize,
     pub(super) settling: (u64, Account),
-    /// The margin of a step's mean time, if the run ended because of it.
+    /// The margin of a step's mean time, if the run ended because the margin was small enough.
     pub(super) margin: Option<f64>,
     /// The ticks and the account of the part before the first step.
     pub(super) prelude: (u64, Account),
@@ -28,7 +28,7 @@ pub(super) struct Noted<'a, W> {
     inner: &'a mut dyn Worksharing,
     extent: &'a Extent,
     cores: usize,
-    /// The program's begin, and the end of each phase, in ticks.
+    /// The program's start, and the end of each phase, in ticks.
     passed: Vec<u64>,
     /// The accounts at some of these times.
     accounts: Vec<(usize, Account)>,

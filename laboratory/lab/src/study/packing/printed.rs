@@ -101,7 +101,7 @@ pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
         let told = format!("{program}, {threads} threads on {cores} cores, {way}");
         if all[at].times.insert((program, cores, way), time).is_some() {
             return Err(wrong(format!(
-                ", line {line}: a second time of {told}; expected one"
+                ", line {line}: a second time of {told}; expected one time"
             )));
         }
     }

@@ -1,4 +1,4 @@
-//! The poster's figure 1: the time of thread reduction over the time of other ways.
+//! The poster's figure 1: the time of thread reduction, divided by the time of other ways.
 
 use super::closed_form::{fair, ideal, pinned};
 use super::mode::Mode;
@@ -75,7 +75,7 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
     }
 }
 
-/// Compares ways with thread reduction. `means` has the time of thread reduction over the time of each way.
+/// Compares ways with thread reduction. `means` has the time of thread reduction, divided by the time of each way.
 fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
     let place = place(threads, cores);
     let said = means.iter();

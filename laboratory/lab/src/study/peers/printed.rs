@@ -121,7 +121,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
             let line = row.line();
             return Err(bad_input(format!(
                 "{}, line {line}: a second speedup of {peer}, {program}, {machine}, {threads} threads; \
-                 expected one",
+                 expected one speedup",
                 path.display()
             )));
         }

@@ -13,7 +13,7 @@ const FEWEST: usize = 4;
 /// The means are judged at this number of threads, or at a machine's largest number below it.
 const MANY: usize = 64;
 
-/// The largest allowed means of manycore's time over rayon's and over the best peer's.
+/// The largest allowed means of manycore's time, divided by rayon's and by the best peer's.
 const OVER_RAYON: f64 = 0.40;
 const OVER_BEST: f64 = 0.75;
 

@@ -35,7 +35,7 @@ impl Curve {
         found.map(|point| point.1)
     }
 
-    /// The time at `value` over the time at the machine's own value.
+    /// The time at `value`, divided by the time at the machine's own value.
     pub(super) fn factor(&self, value: u64) -> Option<f64> {
         Some(self.at(value)? / self.at(self.own)?)
     }

@@ -7,7 +7,7 @@ use crate::report::words;
 use crate::study::compared::{Compared, Sentence};
 use crate::study::team::{CHANNEL, Fastest, Race};
 
-/// A cell for each transport, which is its name: the thesis's barrier with it, and the barriers through memory.
+/// Returns a cell for each transport: the thesis's barrier with this transport, and the barriers through memory.
 pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     let config = race.config.config;
     let sweep = config.sweep(Parameter::Transport)?;

@@ -45,7 +45,7 @@ pub(super) struct StealingSample {
 }
 
 impl StealingCase {
-    /// The time of all tasks over the cores.
+    /// The time of all tasks, divided by the number of cores.
     pub(super) fn ideal(&self) -> f64 {
         self.tasks as f64 * self.task_cycles as f64 / self.cores as f64
     }

@@ -1,4 +1,4 @@
-//! The figure: time over the ideal against the length of tasks and against cores, a panel for each distribution.
+//! The figure: time divided by the ideal, against the length of tasks and against cores, a panel for each distribution.
 
 use super::results::StealingResults;
 use crate::measure::ratio::{Ratio, Side};

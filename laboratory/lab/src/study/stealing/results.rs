@@ -19,13 +19,13 @@ impl<'a> StealingResults<'a> {
         self.of(&self.config.case(cores, cycles, distribution, discipline))
     }
 
-    /// The makespan over the ideal, with answers to requests within tasks.
+    /// The makespan divided by the ideal, with answers to requests within tasks.
     pub(super) fn answering(self, distribution: Distribution, discipline: &str) -> Option<f64> {
         let runs = self.of(&self.config.answering(distribution, discipline))?;
         Some(runs.median(|run| run.makespan) / runs.trial.ideal())
     }
 
-    /// The makespan over the ideal.
+    /// The makespan divided by the ideal.
     pub(super) fn stretch(
         self,
         at: (usize, u64),

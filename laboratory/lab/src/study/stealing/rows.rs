@@ -20,7 +20,7 @@ columns! {
         task_cycles: u64 = runs.trial.task_cycles,
         /// Until the last task ended.
         makespan: f64 = setup.unit().round(time.median),
-        /// The time of all tasks over the cores.
+        /// The time of all tasks, divided by the number of cores.
         ideal: f64 = runs.trial.ideal(),
         /// Tasks taken from other workers. Counts are medians over runs.
         steals: f64 = runs.median(|run| run.steals as f64),

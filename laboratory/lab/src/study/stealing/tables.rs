@@ -1,4 +1,4 @@
-//! The tables: each discipline's time over the ideal, and its counts.
+//! The tables: each discipline's time divided by the ideal, and its counts.
 
 use super::case::StealingSample;
 use super::results::StealingResults;

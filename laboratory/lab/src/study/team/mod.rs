@@ -27,7 +27,7 @@ pub(in crate::study) use race::{BASELINES, CHANNEL, Contest, Race};
 pub(in crate::study) use sentence::{Fastest, sentence};
 
 /// How a team is measured.
-pub(in crate::study) const HOW: &str = "\"End to end\" is the time from the last member's begin to the last \
+pub(in crate::study) const HOW: &str = "\"End to end\" is the time from the last member's start to the last \
      member's end; two waits before it do not count. Each member notes its arrivals and departures in its \
      own memory. On a simulated machine each member is bound to a core. Members fill one core group after \
      the other, and nothing is random. On this host each round runs every barrier at every size, in \

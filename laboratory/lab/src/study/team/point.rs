@@ -23,10 +23,10 @@ pub(in crate::study) struct TeamPoint {
 /// The result of one run, in cycles or ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::study) struct TeamSample {
-    /// From the last member's begin to the last member's end.
+    /// The time from the last member's start to the last member's end.
     pub(in crate::study) total: f64,
     pub(in crate::study) episodes: usize,
-    /// From the last arrival to the last departure, over episodes.
+    /// The times from the last arrival to the last departure, of all episodes.
     pub(in crate::study) exit: Spread,
     /// Messages that a broadcast network carried to receivers.
     pub(in crate::study) messages: u64,

@@ -26,7 +26,7 @@ pub fn programs() -> Vec<Program> {
             Some(at),
         ));
     }
-    // Odd numbers only are asked about, and even ones wanted.
+    // `x | 1` is odd, so no number is found.
     programs.push(Program::giving(
         "any_nowhere",
         move || numbers.par_iter().any(|&x| (x | 1) % 2 == 0),

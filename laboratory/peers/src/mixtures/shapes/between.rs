@@ -43,7 +43,7 @@ pub fn join<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// `spawn`: a detached job, some time after the loop's begin.
+/// `spawn`: a detached job, some time after the loop's start.
 pub fn spawn<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let full = [(20, 8), (50, 10), (200, 50)];
     let mut figures = Vec::new();

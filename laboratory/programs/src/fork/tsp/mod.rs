@@ -102,8 +102,8 @@ impl Tsp {
         }
     }
 
-    /// The shortest tour found: the cities' numbers in order. Of its two directions, it has the direction
-    /// in which the lower of the first city's neighbours comes first.
+    /// The shortest tour found: the cities' numbers in order. A tour has two
+    /// directions. In the returned one, the first city's neighbour with the lower number comes first.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Tsp};

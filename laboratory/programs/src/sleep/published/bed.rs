@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 const AWAKE: u32 = 0;
-/// In bed. The worker is not yet counted among the sleepers, or not yet sure of it.
+/// In bed. The worker is not yet counted among the sleepers, or does not know yet that it is.
 const LYING: u32 = 1;
 /// Counted among the sleepers.
 const ASLEEP: u32 = 2;

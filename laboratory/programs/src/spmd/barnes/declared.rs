@@ -12,7 +12,7 @@ const BODIES_A_ZONE: usize = 2;
 /// see [`wholes`](Self::wholes). They depend on the model, which has a dense core and a few bodies
 /// far out, and on the depth of the tree. With few bodies, a doubling fills the halo and adds more
 /// interactions. With many, each factor of eight adds a level to the tree everywhere, and with it
-/// 61 cells around a body. So the counts are a table, and beyond its end the growth is that of the
+/// 61 cells around a body. So the counts are a table. Beyond its end they grow as in its
 /// last two doublings.
 ///
 /// ```
@@ -83,7 +83,8 @@ const BODY: f64 = 32.0;
 /// Instructions to draw a body before the first step: the difference of 8,192 and 16,384 bodies
 /// under callgrind.
 const DRAW: f64 = 694.0;
-/// Instructions to move a body, to find its zone, and for each level of the latter.
+/// Instructions to move a body, to find its zone, and for each level of the tree on the way to the
+/// zone.
 const MOVE: f64 = 181.0;
 const FIND: f64 = 290.0;
 const FIND_LEVEL: f64 = 250.0;

@@ -15,7 +15,7 @@ const SAMPLE: usize = 256;
 const DEVIATIONS: f64 = 8.0;
 
 /// The differences between accelerations of the last step and accelerations by direct summation,
-/// relative to the root mean square of the latter.
+/// relative to the root mean square of the direct summation's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Errors {

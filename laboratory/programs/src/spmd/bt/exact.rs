@@ -1,7 +1,7 @@
 //! The exact solution, which the forcing term makes steady, and the initial field.
 
 /// The polynomials' coefficients, one column for each quantity (RNR-94-007, section 4). The first
-/// row is the constant. For each power from 1 to 4 follow three rows, one a coordinate.
+/// row is the constant. Three rows follow for each power from 1 to 4, one for each coordinate.
 const COEFFICIENTS: [[f64; 5]; 13] = [
     [2.0, 1.0, 2.0, 2.0, 5.0],
     [0.0, 0.0, 2.0, 2.0, 4.0],
@@ -30,10 +30,10 @@ pub(super) fn exact(point: [f64; 3]) -> [f64; 5] {
     })
 }
 
-/// The initial field at a point. On the cube's faces it is the exact solution. Inside it is one
-/// minus the product, over the three directions, of one minus the linear interpolation between two
-/// opposite faces. The benchmark multiplies values, so, unlike in transfinite interpolation, the
-/// field jumps at the faces.
+/// The initial field at a point. On the cube's faces it is the exact solution. In the interior it is
+/// 1 - (1 - x)(1 - y)(1 - z), where x, y and z are the linear interpolations between opposite faces.
+/// The benchmark multiplies their values, where transfinite interpolation composes the
+/// interpolations. So the field jumps at the faces.
 pub(super) fn initial(point: [f64; 3]) -> [f64; 5] {
     let on_face = |&coordinate: &f64| coordinate == 0.0 || coordinate == 1.0;
     if point.iter().any(on_face) {

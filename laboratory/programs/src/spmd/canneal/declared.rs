@@ -87,7 +87,7 @@ impl CannealPhases {
     pub(super) fn phase(&self) -> Phase {
         let swaps = self.schedule.swaps();
         let ends = self.ends_a_move();
-        // For each of two elements: a line for the bounds of its list, one for the list's begin and
+        // For each of two elements: a line for the bounds of its list, one for the list's start and
         // a half for every eight ends, and two for its place, read and written. For each end, a
         // line for the other element's place.
         let lines = 2.0 * (1.0 + 1.0 + 2.0) + ends / 16.0 + ends;

@@ -183,7 +183,7 @@ mod tests {
         assert!(caught(|| loom_model(None, model)).contains("a place is lost"));
     }
 
-    /// A wrong swap: it does not mark the first element as taken.
+    /// A wrong swap, which does not mark the first element as taken.
     fn swap_without_taking<P: Platform>(locations: &Locations<P>, a: usize, b: usize) -> bool {
         let from = locations.0[a].load(Relaxed);
         let to = locations.0[b].swap(from, Relaxed);

@@ -69,8 +69,8 @@ impl FtPhases {
 
     /// Evolves the state, and transforms it back along x.
     pub(super) fn evolve(&self) -> Phase {
-        // A factor is loaded and multiplied by the line's; both parts of the number are multiplied
-        // by it.
+        // The item's factor is loaded and multiplied by the line's factor. Both parts of the complex
+        // number are multiplied by the product.
         self.along(0, "ft evolve", 4.0, 16.0 + 32.0)
     }
 

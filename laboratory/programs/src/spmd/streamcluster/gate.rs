@@ -10,8 +10,8 @@ const SPIN: Duration = Duration::from_micros(20);
 /// Rank 0 opens the gate, which lets each other rank pass once, or waits until all others have
 /// arrived.
 ///
-/// PARSEC's program uses a condition variable for the former and joins its threads for the latter.
-/// Neither counts as a barrier.
+/// PARSEC's program uses a condition variable as the opened gate, and joins its threads instead of
+/// the wait. Neither counts as a barrier.
 ///
 /// No wake-up is lost: both sides change a word before they wake its sleepers, and a rank sleeps
 /// only if the word still has the value that it last saw.

@@ -102,7 +102,7 @@ impl<P: Broadcast> RangeDeque<P> {
     #[inline]
     pub(super) fn listen(&mut self) {
         if self.hints.is_none() {
-            // Acquire: all work of the others.
+            // Acquire: this worker sees all work of the others.
             self.over |= self.shared.over.load(Ordering::Acquire);
         }
         while let Some(item) = self.hints.as_ref().and_then(|hints| hints.receive()) {
@@ -130,7 +130,7 @@ impl<P: Broadcast> RangeDeque<P> {
         self.counts.attempts += 1;
         let half = |range: Range| range.split(range.count().div_ceil(2));
         let hands = &self.shared.stores[victim].hands;
-        // One try each: if the word changes, other workers are taking tasks.
+        // Each range gets one try: if its word changes, other workers are taking tasks.
         let (claimed, left) = Hands::<P>::claim_once(&hands.loot, half)
             .or_else(|| Hands::<P>::claim_once(&hands.own, half))?;
         self.counts.steals += u64::from(claimed.count());

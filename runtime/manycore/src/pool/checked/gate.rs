@@ -1,4 +1,4 @@
-//! A helper uses the frame behind a gate only while it is there.
+//! A helper uses the loop's frame behind a gate only while the frame exists.
 
 use crate::pool::gate::Gate;
 use manycore_check::{
@@ -38,10 +38,9 @@ impl<P: Platform> GateKind for Gate<P> {
     }
 }
 
-/// One caller runs `loops` loops behind one gate; each of `helpers` comes by
-/// once, at any time. The frame is plain memory: loom reports a helper's use of
-/// it that is not ordered before the caller takes it back, and a helper's
-/// result that is not there when the gate is empty.
+/// One caller runs `loops` loops behind one gate. Each of `helpers` tries to join once, at any time. The frame and
+/// the results are plain memory. So loom reports a helper's use of the frame that is not ordered before the caller
+/// takes the frame back, and a result that is not visible to the caller when the gate is empty.
 fn frame_outlives_helpers<D: GateKind>(make: impl Fn() -> D, helpers: usize, loops: u32) {
     const DEAD: u32 = 0;
     let gate = make();
@@ -77,7 +76,7 @@ fn one_helper_and_three_loops() {
     loom_model(None, || frame_outlives_helpers(Gate::<Loom>::new, 1, 3));
 }
 
-/// Bounded, because unbounded it takes minutes: the next test.
+/// With a bound on preemptions. Without it, the next test takes minutes.
 #[test]
 fn two_helpers() {
     loom_model(Some(3), || frame_outlives_helpers(Gate::<Loom>::new, 2, 1));
@@ -122,7 +121,7 @@ enum GateMistake {
     OpensRelaxed,
 }
 
-/// The gate once more, with room for one mistake.
+/// A second gate, which can have one mistake.
 struct GateSketch {
     open: <Loom as Platform>::AtomicBool,
     count: <Loom as Platform>::AtomicU32,
@@ -138,7 +137,7 @@ impl GateSketch {
         }
     }
 
-    /// Release, unless that is the mistake.
+    /// Release, or relaxed if the gate has the mistake `relaxed`.
     fn release(&self, relaxed: GateMistake) -> Ordering {
         if self.mistake == Some(relaxed) {
             Ordering::Relaxed

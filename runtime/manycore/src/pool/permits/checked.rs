@@ -1,5 +1,5 @@
-//! The caller slot under loom: a caller comes and goes while another thread posts a job. Permit 0
-//! is one thread's at a time, and a thread comes for the job.
+//! The caller slot under loom: a caller comes and goes while another thread posts a job. The tests
+//! check that permit 0 has one holder at a time, and that a thread takes the job.
 
 use super::state::{Left, Permits, State};
 use super::word::CallerSlot;
@@ -11,7 +11,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 enum Mistake {
     /// A caller that leaves a vacancy does not look for jobs.
     NoLook,
-    /// A caller that is needed leaves as if it were not.
+    /// A caller leaves without a further step, although a thread needs a holder of the slot.
     Unheard,
 }
 
@@ -94,7 +94,7 @@ impl<P: Platform> Pool<P> {
     }
 }
 
-/// `calls` calls beside one job.
+/// Makes `calls` calls while another thread posts a job. Fails if no thread takes the job.
 fn job_is_taken<P: Platform>(calls: usize, mistake: Option<Mistake>) {
     let pool = Pool::<P> {
         permits: Permits::new(),

@@ -51,8 +51,7 @@ impl Machine {
         }
     }
 
-    /// Does one step on all cores. Afterwards, blocks the threads for which `leaves` returns
-    /// `true`.
+    /// Does one step on all cores. Then blocks the threads for which `leaves` returns `true`.
     fn step(&mut self, leaves: impl Fn(&[Cycles], ThreadId) -> bool) {
         self.now += STEP;
         for core in 0..self.cores {

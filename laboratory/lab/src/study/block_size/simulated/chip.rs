@@ -176,7 +176,7 @@ mod tests {
             (gold.cores(), gold.groups_of(24), gold.groups_of(36)),
             (48, 1, 2)
         );
-        // 24 threads fill a socket: the caller shares the last one's core.
+        // 24 threads fill a socket, so the caller shares the core of the last thread.
         assert_eq!(gold.beside(24), gold.on_core(23) + 1);
         assert_eq!(gold.beside(36), gold.on_core(36));
         // With one hardware thread a core, they share it.

@@ -81,7 +81,7 @@ impl Comparison {
         (self.preferred(|at| at.1), self.preferred(|at| at.2))
     }
 
-    /// The simulated latency over the document's: the median of all blocks.
+    /// The simulated latency divided by the document's: the median of all blocks.
     fn ratio(&self) -> f64 {
         median(
             self.latencies

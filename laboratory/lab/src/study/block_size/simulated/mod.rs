@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The latency with small blocks over that with large blocks, in the document's pool of 8 threads.
+    /// The latency with small blocks divided by that with large blocks, in the document's pool of 8 threads.
     fn small_over_large(preset: &str) -> f64 {
         let chip = DocumentChip::new(&manycore_chip::config::Config::preset(preset).unwrap());
         let cell = LoopCell {

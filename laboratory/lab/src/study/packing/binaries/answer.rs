@@ -89,7 +89,7 @@ impl<'a> BinariesResults<'a> {
         Some(time(self.runs(program, threads, cores, way)?)?.median)
     }
 
-    /// The time of thread reduction over the time of a way.
+    /// The time of thread reduction, divided by the time of a way.
     fn ratio(self, program: &Path, threads: usize, cores: usize, way: &Way) -> Option<f64> {
         let seconds = |way| self.seconds(program, threads, cores, way);
         Some(seconds(&Way::Tr)? / seconds(way)?)

@@ -30,7 +30,7 @@ pub(super) const TEXT: Text = Text {
     how: &[
         "Each program runs unchanged, without arguments, in its folder, on the first C CPUs of this \
          machine. Each round runs all cases in shuffled order, so that all meet the same disturbance. \
-         The time is from a program's begin to its end. A result is right if the program writes what \
+         The time is from a program's start to its end. A result is right if the program writes what \
          `--set says` asks for. Runs without a right result have no time.",
     ],
 };
