@@ -36,14 +36,21 @@ fn main() {
     }
 }
 
-/// All that the workspace's crates are compiled from.
+/// All that the workspace's crates are compiled from, and the peers, whose programs the lab runs.
 fn sources(root: &Path) -> Vec<PathBuf> {
     let mut all = vec![root.join("Cargo.toml"), root.join("Cargo.lock")];
-    for member in entries(&root.join("crates")) {
+    let floors = ["runtime", "simulator", "laboratory"].map(|floor| entries(&root.join(floor)));
+    let crates = floors.into_iter().flatten().chain([root.join("openmp")]);
+    for folder in crates {
         let parts = ["Cargo.toml", "build.rs", "src", "presets", "data"];
-        all.extend(parts.map(|part| member.join(part)));
+        all.extend(parts.map(|part| folder.join(part)));
     }
     all.retain(|path| path.exists());
+    let folders = all.iter().filter(|path| path.is_dir()).count();
+    assert!(
+        folders > 8,
+        "the lab's build script does not find the crates"
+    );
     all
 }
 

@@ -49,6 +49,9 @@ pub(super) struct Grid {
     /// The rows that all other rows are compared with.
     #[serde(default)]
     versus: Option<Versus>,
+    /// The hash of all that the points measure: also of files that the flags only name.
+    #[serde(default)]
+    questions: String,
 }
 
 /// The measurements at a point.
@@ -106,6 +109,8 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         is_native |= matches!(request.world, World::Native);
         plans.push(study.plan(&request)?);
     }
+    let questions = plans.iter().map(|plan| plan.question_hash());
+    grid.questions = journal::hash(&questions.collect::<anyhow::Result<Vec<_>>>()?)?;
     let measurer = match is_native {
         true => Measurer::native(),
         false => Measurer::simulated(),
@@ -222,6 +227,7 @@ impl Grid {
             keys,
             points,
             versus: args.versus.as_deref().map(Versus::parse).transpose()?,
+            questions: String::new(),
         })
     }
 

@@ -8,7 +8,7 @@ use crate::failure::bad_input;
 use crate::measure::ratio::{Ratio, Side};
 use crate::report::grid::Grid;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The columns with a row's time, the best first.
 const TIMES: [&str; 9] = [
@@ -120,6 +120,14 @@ impl Versus {
                     .chain(asked.iter().map(cell))
                     .collect()
             };
+            let names = run.rows.iter().map(|row| key(row, &row[column]));
+            if names.collect::<BTreeSet<_>>().len() < run.rows.len() {
+                return Err(bad_input(format!(
+                    "--versus {}: several rows are alike in all that was asked for; expected one row of each, \
+                     such as with --set blocks=32",
+                    self.column
+                )));
+            }
             let mut base = BTreeMap::new();
             for row in run.rows.iter().filter(|row| row[column] == self.value) {
                 base.insert(key(row, ""), row[at].parse::<f64>().ok());

@@ -25,9 +25,9 @@ impl Ratio {
         })
     }
 
-    /// Whether the whole interval is below 1. Without an interval, whether the mean is.
+    /// Whether the whole interval is below 1. A single sample has no interval, and shows nothing.
     pub(crate) fn is_below_one(self) -> bool {
-        self.interval.map_or(self.mean, |[_, high]| high) < 1.0
+        self.interval.is_some_and(|[_, high]| high < 1.0)
     }
 }
 

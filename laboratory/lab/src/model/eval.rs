@@ -50,6 +50,15 @@ impl Score {
         }
     }
 
+    /// The same score, for a model that was fitted to these cells.
+    fn not_new(self) -> Self {
+        Self {
+            without_configuration: None,
+            without_machine: None,
+            ..self
+        }
+    }
+
     /// The score of a model that `fit` fits to the cells and that then picks a `block`.
     pub(super) fn fitted<M>(
         model: impl Into<String>,
@@ -98,7 +107,16 @@ pub(crate) struct EvalReport {
 }
 
 impl EvalReport {
-    pub(super) fn new(cells: &[PublishedCell], prices: &PriceList) -> Result<Self, ModelError> {
+    /// If the cells are `published`, the models that are made from them have not left any of them out.
+    pub(super) fn new(
+        cells: &[PublishedCell],
+        prices: &PriceList,
+        published: bool,
+    ) -> Result<Self, ModelError> {
+        let of_document = |model: &str, regrets: &[f64]| match published {
+            true => Score::of(model, regrets).not_new(),
+            false => Score::of(model, regrets),
+        };
         let regrets = |block: &dyn Fn(&PublishedCell) -> f64| -> Vec<f64> {
             cells.iter().map(|cell| cell.regret(block(cell))).collect()
         };
@@ -107,11 +125,11 @@ impl EvalReport {
             // Beyond a pole the formula has no meaning. NaN becomes 1.
             value.max(1.0).min(cell.at.n as f64)
         };
-        let published = regrets(&|cell| formula(&Weights::PUBLISHED, cell));
+        let weighted = regrets(&|cell| formula(&Weights::PUBLISHED, cell));
         let refitted = form::refit(&Preference::all()?);
         let mut scores = vec![
-            Score::of("published", &published),
-            Score::of("refitted", &regrets(&|cell| formula(&refitted, cell))),
+            of_document("published", &weighted),
+            of_document("refitted", &regrets(&|cell| formula(&refitted, cell))),
             Score::fitted("refitted-here", cells, form::refit_to_cells, formula),
         ];
         for block in (0..CONSTANTS).map(|shift| 1_usize << shift) {
@@ -138,7 +156,7 @@ impl EvalReport {
         let priced = regrets(&|cell| rounded(prices.balance(&cell.at), cell.at.n) as f64);
         scores.push(Score::of("prices-alone", &priced));
         let shipped = regrets(&|cell| prices.block(&cell.at) as f64);
-        scores.push(Score::of("ours-shipped", &shipped));
+        scores.push(of_document("ours-shipped", &shipped));
         scores.push(ours(prices, cells));
         Ok(Self { scores })
     }
@@ -188,7 +206,7 @@ impl fmt::Display for EvalReport {
             "A block that was not measured counts as the measured block that is nearest by ratio.\n\
              The last two columns have the mean and the median of models that were fitted without the cell's \
              configuration,\n\
-             or without its machine. A model that is not fitted to these cells has the same numbers there.\n\
+             or without its machine. A model that no cell was used for has the same numbers there.\n\
              published: the document's formula; refitted: its form, fitted anew to the document's table of \
              preferred blocks;\n\
              refitted-here: its form, fitted to the best blocks of these cells.\n\

@@ -103,5 +103,6 @@ pub(crate) fn predict(options: &ModelOptions) -> Result<PredictReport, ModelErro
 
 /// `manycore model eval`.
 pub(crate) fn eval(options: &ModelOptions) -> Result<EvalReport, ModelError> {
-    EvalReport::new(&options.source()?.cells()?, &options.prices()?)
+    let cells = options.source()?.cells()?;
+    EvalReport::new(&cells, &options.prices()?, options.data.is_none())
 }

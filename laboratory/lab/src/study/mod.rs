@@ -87,6 +87,9 @@ pub(crate) trait Plan: Sync {
     /// Measures, which can take minutes. Writes only a journal.
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings>;
 
+    /// The hash of everything that decides what is measured.
+    fn question_hash(&self) -> anyhow::Result<String>;
+
     /// Measures only what the study's sentence compares.
     fn compare(&self, out: &OutFolder) -> anyhow::Result<Comparison>;
 }

@@ -12,8 +12,9 @@ use crate::world::World;
 use manycore::topology::Topology;
 use manycore::{Affinity, Pool};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 /// Simulated loops after the warm-up; their median counts. If threads share cores, chance decides when a thread is
 /// preempted.
@@ -102,16 +103,21 @@ impl Trial for ModelCase {
     }
 }
 
-/// Returns the prices of this process's one machine. The first call measures them.
+/// Returns the prices of a machine. The first call for each machine measures them.
 fn measured(world: &World) -> anyhow::Result<MachinePrices> {
-    static PRICES: OnceLock<MachinePrices> = OnceLock::new();
-    match PRICES.get() {
-        Some(prices) => Ok(*prices),
-        None => {
-            let prices = machine::prices(world, &mut |_| ())?;
-            Ok(*PRICES.get_or_init(|| prices))
-        }
+    static PRICES: Mutex<BTreeMap<String, MachinePrices>> = Mutex::new(BTreeMap::new());
+    let machine = match world {
+        World::Native => String::new(),
+        World::Simulated(config) => config.to_toml(),
+    };
+    // Held while a machine is measured: natively, two measurements would disturb each other.
+    let mut prices = PRICES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(prices) = prices.get(&machine) {
+        return Ok(*prices);
     }
+    let measured = machine::prices(world, &mut |_| ())?;
+    prices.insert(machine, measured);
+    Ok(measured)
 }
 
 impl fmt::Display for ModelCase {

@@ -27,7 +27,7 @@ pub(super) const KEYS: &[Key] = keys![
     "library"
         "openmp: manycore's libgomp [libmanycore_gomp.so in this command's folder]",
     "says"
-        "openmp: what a program writes if its result is right, a regular expression [SUCCESSFUL]",
+        "openmp: what a program writes if its result is right, a regular expression [\\bSUCCESSFUL]",
     "limit" [1, 86_400]
         "openmp: seconds after which a run is ended [60]",
     .. RUNS, SECONDS

@@ -219,6 +219,10 @@ impl<Q: Question> Experiment<Q> {
 }
 
 impl<Q: Question> Plan for Experiment<Q> {
+    fn question_hash(&self) -> anyhow::Result<String> {
+        journal::hash(&self.question)
+    }
+
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings> {
         let hash = journal::hash(&self.question)?;
         let (measured, journal) = self.question.measure(&self.session(&hash, out))?;

@@ -71,12 +71,12 @@ impl BinaryCase {
             Verdict::TimedOut
         } else if sign.is_some_and(|sign| !ended.output.contains(sign)) {
             Verdict::NotUsed
+        } else if !ended.succeeded {
+            Verdict::Failed
         } else if says.is_match(&ended.output) {
             Verdict::Right
-        } else if ended.succeeded {
-            Verdict::Wrong
         } else {
-            Verdict::Failed
+            Verdict::Wrong
         }
     }
 }

@@ -8,6 +8,7 @@ mod way;
 use super::config::cores;
 use super::keys;
 use crate::failure::bad_input;
+use crate::measure::journal::fingerprint_of;
 use crate::study::Request;
 use crate::study::compared::Compared;
 use crate::study::settings::bounded;
@@ -36,7 +37,7 @@ pub(super) const TEXT: Text = Text {
 };
 
 /// The output of a right result, as the NAS parallel benchmarks write it.
-const SAYS: &str = "SUCCESSFUL";
+const SAYS: &str = r"\bSUCCESSFUL";
 /// Seconds after which a run is ended.
 const LIMIT: u64 = 60;
 /// The file name of manycore's OpenMP library.
@@ -49,6 +50,8 @@ pub(super) struct BinariesConfig {
     setup: Setup,
     programs: Vec<PathBuf>,
     ways: Vec<Way>,
+    /// The fingerprints of the programs, and of the libraries.
+    fingerprints: Vec<String>,
     threads: Vec<usize>,
     cores: Vec<usize>,
     says: String,
@@ -84,9 +87,15 @@ impl BinariesConfig {
                 "--set says={says}: {error}; expected a regular expression"
             ))
         })?;
+        let programs = programs(set.text("binaries"))?;
+        let ways = Way::asked(&request.only, || library(set.text("library")))?;
+        let libraries = ways.iter().filter_map(Way::library);
         let config = Self {
-            programs: programs(set.text("binaries"))?,
-            ways: Way::asked(&request.only, || library(set.text("library")))?,
+            fingerprints: (programs.iter().map(PathBuf::as_path).chain(libraries))
+                .map(fingerprint)
+                .collect::<anyhow::Result<_>>()?,
+            programs,
+            ways,
             cores: cores(request, cpus, cpus)?,
             says: says.to_owned(),
             limit: set.number("limit")?.unwrap_or(LIMIT),
@@ -171,6 +180,12 @@ fn programs(folder: Option<&str>) -> anyhow::Result<Vec<PathBuf>> {
         return Err(wrong(&"it has no file that can be executed"));
     }
     Ok(programs)
+}
+
+fn fingerprint(path: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| bad_input(format!("cannot read {}: {error}", path.display())))?;
+    Ok(fingerprint_of(&bytes))
 }
 
 /// Whether a file is executable, and not a library.

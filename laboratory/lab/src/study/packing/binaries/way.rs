@@ -3,7 +3,7 @@
 use crate::failure::bad_input;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The three ways of the poster (`packing/mod.rs`), and other runtimes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,14 @@ impl Way {
             Self::Ours(_) => 4,
             Self::Libomp(_) => 5,
         }]
+    }
+
+    /// The library that is preloaded.
+    pub(super) fn library(&self) -> Option<&Path> {
+        match self {
+            Self::Ours(path) | Self::Libomp(path) => Some(path),
+            Self::Tr | Self::Tp | Self::TpPassive | Self::TpPinned => None,
+        }
     }
 
     /// The ways in `only`, else all that this host has. All are compared with thread reduction, which is always added.
