@@ -168,7 +168,7 @@ mod tests {
     fn one_order_has_no_interval() {
         let ratio = Ratio::of(&[(1.0, 2.0)]).unwrap();
         assert_eq!((ratio.mean, ratio.interval), (0.5, None));
-        assert!(ratio.is_below_one());
+        assert!(!ratio.is_below_one());
         assert_eq!(Ratio::of(&[]), None);
     }
 }

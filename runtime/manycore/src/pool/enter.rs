@@ -51,7 +51,7 @@ impl<P: Platform> Registry<P> {
             return;
         }
         self.shared().check_fork();
-        if self.shared().caller_slot().take() {
+        if !Context::<P>::is_taken() && self.shared().caller_slot().take() {
             let _entered = EnteredCaller(self);
             self.shared().caller_context().get().enter(op);
         } else {
@@ -225,11 +225,14 @@ impl<P: Platform> Registry<P> {
         Context::block_on(self.shared(), oneshot, || self.has_spare_core());
     }
 
-    /// [`inside`](Self::inside) for a thread that has found the caller slot taken.
+    /// [`inside`](Self::inside) for a thread that works for another pool, or has found the caller slot taken.
     #[cold]
     pub(super) fn run_elsewhere(&self, op: &mut (dyn FnMut() + Send + '_)) {
         if let Some(worker) = Context::worker_below(self) {
             return Self::be(worker, |_| op());
+        }
+        if self.shared().caller_slot().take() {
+            return self.enter_as_caller(|_| op());
         }
         self.hand_in(move |_, _| op());
     }
