@@ -220,7 +220,9 @@ impl<P: Platform> Worker<P> {
     /// The worker has pushed a job onto a stack or queue that `was_empty`.
     #[inline(always)]
     pub(super) fn posted(&self, was_empty: bool) {
-        if self.sleep().posted_by(|| self.permit(), was_empty) {
+        // Which worker is the nearest, which is a hint. So a worker without a permit need not wait for one.
+        let permit = || self.permit_or_none().unwrap_or(0);
+        if self.sleep().posted_by(permit, was_empty) {
             self.registry().fill_caller_slot();
         }
     }
