@@ -26,6 +26,10 @@ struct Counted {
     computed: u64,
     answers: [u64; 3],
     waited: [Cycles; 3],
+    /// The stores that missed, and that the store buffer took in the time of an L1 hit.
+    buffered: u64,
+    /// How many of these stores have their line.
+    landed: u64,
     /// The cycles that the current request has waited at its earlier stages.
     waiting: Cycles,
 }
@@ -73,18 +77,36 @@ impl Census {
         self.latencies[source as usize].record(latency);
     }
 
+    /// Counts a store of the core that missed, and that its store buffer takes.
+    pub(crate) fn buffered(&mut self, core: u32) {
+        self.cores[core as usize].buffered += 1;
+    }
+
+    /// The line of a buffered store has come from `source`.
+    pub(crate) fn landed(&mut self, core: u32, source: Source, latency: Cycles) {
+        let core = &mut self.cores[core as usize];
+        core.landed += 1;
+        core.answers[source as usize] += 1;
+        self.latencies[source as usize].record(latency);
+    }
+
     /// A core's counters. Its cycles are `raw` as charged, and `spent` up to now.
     fn core(&self, core: usize, raw: &Breakdown, spent: Breakdown) -> CoreCounters {
         let counted = &self.cores[core];
         let [group, remote, memory] = counted.answers;
         let misses = group + remote + memory;
         let [l1, l2] = self.hit;
-        let l1_hits = raw[Activity::L1] / l1;
+        // A buffered store took the time of an L1 hit, and was none.
+        let l1_passes = raw[Activity::L1] / l1;
+        let l1_hits = l1_passes - counted.buffered;
         let l2_hits = raw[Activity::L2] / l2;
+        let awaited = misses - counted.landed;
         CoreCounters {
             cycles: spent,
             serialised: counted.waited,
-            instructions: counted.computed.saturating_add(l1_hits + l2_hits + misses),
+            instructions: counted
+                .computed
+                .saturating_add(l1_passes + l2_hits + awaited),
             l1: CacheCounters {
                 hits: l1_hits,
                 misses: l2_hits + misses,

@@ -311,7 +311,7 @@ impl Engine {
         if request.awaited {
             self.answer(&request, &served, source, at);
         } else {
-            self.land(request, &served, at);
+            self.land(request, &served, source, at);
         }
         let address = u64::from(request.line) << self.line_shift;
         let taken = Taken {

@@ -12,7 +12,7 @@ use super::Engine;
 use super::agenda::Event;
 use super::asks::Asked;
 use super::port::Mode;
-use crate::account::Activity;
+use crate::account::{Activity, Source};
 use crate::config;
 use crate::memory::{Class, Operation, Request, Served, Word};
 
@@ -36,6 +36,8 @@ struct Tile {
 #[derive(Clone, Copy)]
 struct Flight {
     request: Request,
+    /// When the core asked for the line.
+    began: u64,
     /// Once the home has served the request: the time when the line arrives, and where it comes
     /// from.
     landed: Option<(u64, Class)>,
@@ -207,6 +209,9 @@ impl Engine {
             return Some(self.wait_for(core, first));
         }
         self.launch(core, line, operation);
+        if let Some(census) = &mut self.census {
+            census.buffered(core);
+        }
         let latency = self.config.l1.latency;
         self.ports[core as usize].pass(Activity::L1, latency);
         self.set_horizon(core);
@@ -260,7 +265,8 @@ impl Engine {
     fn launch(&mut self, core: u32, line: u32, operation: Operation) {
         let port = &self.ports[core as usize];
         let tile = port.tile;
-        let (at, stage) = self.memory.depart(core, line, port.clock);
+        let began = port.clock;
+        let (at, stage) = self.memory.depart(core, line, began);
         let request = Request {
             core,
             line,
@@ -273,6 +279,7 @@ impl Engine {
         if let Some(overlap) = &mut self.overlap {
             overlap.tiles[tile as usize].flights.push(Flight {
                 request,
+                began,
                 landed: None,
             });
             self.agenda.plan(at, core, Event::Flight { line });
@@ -328,9 +335,14 @@ impl Engine {
     }
 
     /// The home has served a request without a waiting thread.
-    pub(super) fn land(&mut self, request: Request, served: &Served, at: u64) {
+    pub(super) fn land(&mut self, request: Request, served: &Served, source: Source, at: u64) {
+        let mut latency = None;
         if let Some(flight) = self.flight_of(request.core, request.line) {
             flight.landed = Some((served.done, served.class));
+            latency = flight.is_store().then(|| served.done - flight.began);
+        }
+        if let (Some(census), Some(latency)) = (&mut self.census, latency) {
+            census.landed(request.core, source, latency);
         }
         let tile = self.ports[request.core as usize].tile;
         let waiting = match &mut self.overlap {

@@ -132,7 +132,7 @@ impl Memory {
             let home = self.places.home(request.line, mine);
             let (controller, place) = self.places.controller(home, request.line);
             let asked = self.travel(stage, place, CONTROL_BITS, at);
-            let read = self.controllers.access(controller, request.line, asked);
+            let read = self.transfer(controller, request.line, asked);
             let bits = self.data_bits();
             data = Data {
                 at: self.travel(place, stage, bits, read),

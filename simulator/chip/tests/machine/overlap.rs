@@ -210,3 +210,31 @@ fn a_counter_of_one_thread_lives_in_its_cache() {
     assert_eq!(counted, 500);
     assert!(ns < 1.2 * hit, "{ns}, {hit}");
 }
+
+/// The counters say how often a program misses, whether the core waits for its stores or not.
+#[test]
+fn buffered_stores_are_counted_as_misses() {
+    let unbuffered = WIDE.replace("store-buffer=16", "store-buffer=0");
+    for (buffered, waiting) in with(WIDE).iter().zip(with(&unbuffered)) {
+        let [[misses, instructions, cycles], of_waiting] = [buffered, &waiting].map(|machine| {
+            let run = Simulation::new(machine).counters().run(|| {
+                let before = Simulated::counters().expect("asked for");
+                let mut array = vec![0_u8; 1 << 16];
+                Simulated::write(&mut array);
+                let total = Simulated::counters()
+                    .expect("asked for")
+                    .since(&before)
+                    .total();
+                [total.l1.misses, total.instructions, Simulated::now()]
+            });
+            run.unwrap().value
+        });
+        let still_buffered = of_waiting[0] - misses;
+        assert!(
+            still_buffered <= 16 && misses > 500,
+            "{misses}, {of_waiting:?}"
+        );
+        assert_eq!(instructions, of_waiting[1]);
+        assert!(cycles < of_waiting[2]);
+    }
+}
