@@ -18,7 +18,12 @@ impl Ratio {
 
     /// As [`of`](Self::of), from the logarithms of the ratios.
     pub(crate) fn of_logs(logs: &[f64]) -> Option<Self> {
-        let logs = Mean::of(logs)?;
+        Self::of_chosen(logs, 1)
+    }
+
+    /// As [`of_logs`](Self::of_logs), for the best ratio of `candidates`.
+    pub(crate) fn of_chosen(logs: &[f64], candidates: usize) -> Option<Self> {
+        let logs = Mean::of_chosen(logs, candidates)?;
         Some(Self {
             mean: logs.mean.exp(),
             interval: logs.interval().map(|ends| ends.map(f64::exp)),

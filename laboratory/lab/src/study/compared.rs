@@ -111,11 +111,16 @@ impl Compared {
 
     /// The geometric mean of the time of `thing` over the time of `base`, over the cells that have both.
     pub(super) fn mean_ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
+        self.chosen_ratio(thing, base, 1)
+    }
+
+    /// As [`mean_ratio`](Self::mean_ratio), if one of the two was chosen as the best of `candidates`.
+    pub(super) fn chosen_ratio(&self, thing: &str, base: &str, candidates: usize) -> Option<Ratio> {
         let cells = self.cells.iter();
         let logs: Vec<Vec<f64>> = cells.filter_map(|cell| cell.logs(thing, base)).collect();
         let count = logs.iter().map(Vec::len).min()?;
         let mean = |at| logs.iter().map(|logs| logs[at]).sum::<f64>() / logs.len() as f64;
-        Ratio::of_logs(&(0..count).map(mean).collect::<Vec<_>>())
+        Ratio::of_chosen(&(0..count).map(mean).collect::<Vec<_>>(), candidates)
     }
 
     /// All names, by first occurrence in the cells.

@@ -69,11 +69,12 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let default = ModelPolicy::Adaptive.name();
     let told_nothing = mean(default);
     let models = compared.names().into_iter();
-    let best = models
+    let models: Vec<(f64, &str)> = models
         .filter(|&name| name != default)
         .filter_map(|policy| Some((mean(policy)?, policy)))
-        .min_by(|a, b| a.0.total_cmp(&b.0));
-    let ratio = best.and_then(|best| compared.mean_ratio(default, best.1));
+        .collect();
+    let best = models.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0));
+    let ratio = best.and_then(|best| compared.chosen_ratio(default, best.1, models.len()));
     let text = match (told_nothing, best, ratio) {
         (Some(told_nothing), Some((best, policy)), Some(ratio)) => format!(
             "In the mean, the default (adaptive), which has no model, takes {told_nothing:.2} times the best \

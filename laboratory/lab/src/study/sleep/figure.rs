@@ -162,6 +162,8 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
             ratios: Vec::new(),
         };
     };
+    let chosen = compared.chosen_ratio(best, Policy::BASE, means.len());
+    let ratio = chosen.unwrap_or(ratio);
     let (place, ground) = (&compared.place, compared.ground());
     let ends = means
         .iter()
