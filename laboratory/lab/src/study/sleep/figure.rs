@@ -4,6 +4,7 @@
 use super::cell::Policy;
 use super::config::SleepConfig;
 use super::measured::MeasuredPolicies;
+use super::published::Published;
 use super::speedup;
 use crate::measure::ratio::Ratio;
 use crate::study::block_size::grid::threads;
@@ -73,6 +74,7 @@ fn relative_time(
 pub(super) fn speedups(
     place: &str,
     config: &SleepConfig,
+    published: &Published,
     measured: &[MeasuredPolicies],
 ) -> Option<Figure> {
     if config.threads.len() < 3 {
@@ -97,6 +99,17 @@ pub(super) fn speedups(
             let points = config.threads.iter().filter_map(point).collect();
             Series::measured(policy.to_string(), points).coloured_as(&*policy.name)
         });
+        // The document's curves of rayon's own policy, for the same inputs.
+        let base = config.policies.iter().find(|policy| policy.is_base());
+        let base = base.filter(|_| config.is_documents()).map(|policy| {
+            let point = |&threads: &usize| {
+                let at = published.speedup(algorithm, policy, threads)?;
+                Some(Point::exact(threads as f64, at))
+            };
+            let points = config.threads.iter().filter_map(point).collect();
+            Series::measured("2022, packed", points)
+        });
+        let series = series.chain(base);
         Some(Panel::lines(
             algorithm.name().to_owned(),
             Axis::linear("threads", ""),

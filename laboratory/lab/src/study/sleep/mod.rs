@@ -1,6 +1,7 @@
 //! The study `sleep`: how fork-join programs speed up under each sleep policy, which decides how idle workers sleep and
 //! are woken. It is the experiment of the sleep counters' document of 2022.
 
+mod agreement;
 mod cell;
 mod config;
 mod figure;
@@ -140,7 +141,7 @@ impl Question for SleepConfig {
             None => "native".to_owned(),
         };
         let relative = figure::relative(&place, self, measured);
-        let speedups = figure::speedups(&place, self, measured);
+        let speedups = figure::speedups(&place, self, &published, measured);
         let figures = [
             Captioned::new(relative, FIGURE),
             speedups.and_then(|figure| Captioned::new(figure, SPEEDUPS)),
@@ -156,6 +157,9 @@ impl Question for SleepConfig {
             tables.extend(tables::lines(self, measured));
         } else {
             extra.caution = measured::disturbance(measured, Topology::detect().usable().len());
+        }
+        if self.is_documents() {
+            tables.extend(agreement::table(self, &published, measured));
         }
         tables.push(tables::by_threads(self, measured));
         tables.push(tables::overview(self, measured));

@@ -1,0 +1,117 @@
+//! How well the measured programs agree with the document's: the order of the policies on the most threads, and the
+//! speedups on all numbers of threads.
+
+use super::cell::Policy;
+use super::config::SleepConfig;
+use super::measured::MeasuredPolicies;
+use super::published::Published;
+use super::speedup;
+use crate::measure::student::Mean;
+use crate::report::table::{Cell, Table};
+use manycore_programs::fork::Algorithm;
+use manycore_programs::sleep::Mode;
+
+/// Kendall's tau-b of pairs of numbers: 1 if both orders are equal, -1 if they are opposite, near 0 if they have nothing
+/// to do with each other. Pairs of equal numbers count for neither. Returns `None` if all numbers of a side are equal.
+///
+/// M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945).
+fn kendall(pairs: &[(f64, f64)]) -> Option<f64> {
+    let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
+    for (at, a) in pairs.iter().enumerate() {
+        for b in &pairs[..at] {
+            let sign = |a: f64, b: f64| f64::from(i8::from(a > b) - i8::from(a < b));
+            let (x, y) = (sign(a.0, b.0), sign(a.1, b.1));
+            sum += x * y;
+            first += x * x;
+            second += y * y;
+        }
+    }
+    (first > 0.0 && second > 0.0).then(|| sum / f64::sqrt(first * second))
+}
+
+/// The measured and the published speedup of each policy of the document on `threads` threads.
+fn speedups(
+    config: &SleepConfig,
+    published: &Published,
+    measured: &[MeasuredPolicies],
+    (algorithm, threads): (Algorithm, usize),
+) -> Vec<(f64, f64)> {
+    let of = |policy: &Policy| {
+        let single = speedup::fastest_single(measured, algorithm)?;
+        let time = speedup::time(measured, algorithm, policy, threads)?;
+        Some((
+            single / time,
+            published.speedup(algorithm, policy, threads)?,
+        ))
+    };
+    let sound = config.policies.iter();
+    sound
+        .filter(|policy| policy.mode == Mode::Sound)
+        .filter_map(of)
+        .collect()
+}
+
+/// A row for each algorithm, and one for all. Returns `None` if nothing can be compared with the document.
+pub(super) fn table(
+    config: &SleepConfig,
+    published: &Published,
+    measured: &[MeasuredPolicies],
+) -> Option<Table> {
+    let most = config.most_threads();
+    let (mut rows, mut taus, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for &algorithm in &config.algorithms {
+        let pairs = |&threads: &usize| speedups(config, published, measured, (algorithm, threads));
+        let tau = kendall(&pairs(&most));
+        let several = config.threads.iter().filter(|&&threads| threads > 1);
+        let wrong = |(here, there): (f64, f64)| (here / there - 1.0).abs();
+        let of_all: Vec<f64> = several.flat_map(pairs).map(wrong).collect();
+        let error = Mean::of(&of_all).map(|error| error.mean);
+        if tau.is_none() && error.is_none() {
+            continue;
+        }
+        rows.push(row(algorithm.name(), tau.map(|tau| (tau, None)), error));
+        taus.extend(tau);
+        errors.extend(error);
+    }
+    let tau = Mean::of(&taus).map(|tau| (tau.mean, tau.interval()));
+    rows.push(row("mean", tau, Some(Mean::of(&errors)?.mean)));
+    Some(Table {
+        caption: format!(
+            "Agreement with the document. Kendall's tau of the policies' speedups on {most} threads: 1 if they have \
+             the same order, 0 if the orders are unrelated; its mean has the 95% interval over the algorithms. Mean \
+             error of the speedups on several threads"
+        ),
+        header: ["algorithm", "Kendall's tau", "error of speedups"]
+            .map(str::to_owned)
+            .into(),
+        rows,
+    })
+}
+
+fn row(name: &str, tau: Option<(f64, Option<[f64; 2]>)>, error: Option<f64>) -> Vec<Cell> {
+    let tau = tau.map(|(tau, interval)| match interval {
+        Some([low, high]) => format!("{tau:.2} ({low:.2} to {high:.2})"),
+        None => format!("{tau:.2}"),
+    });
+    let error = error.map(|error| format!("{:.0}%", 100.0 * error));
+    vec![Cell::new(name), Cell::or_dash(tau), Cell::or_dash(error)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tau_counts_the_pairs_in_order() {
+        let of = |second: [f64; 4]| {
+            kendall(&[1.0, 2.0, 3.0, 4.0].map(|at| (at, second[at as usize - 1])))
+        };
+        assert_eq!(of([5.0, 6.0, 7.0, 8.0]), Some(1.0));
+        assert_eq!(of([8.0, 7.0, 6.0, 5.0]), Some(-1.0));
+        // One of six pairs is in the other order.
+        assert_eq!(of([5.0, 6.0, 8.0, 7.0]), Some(4.0 / 6.0));
+        // A tie: five pairs in order, of six and of five.
+        assert_eq!(of([5.0, 6.0, 7.0, 7.0]), Some(5.0 / f64::sqrt(30.0)));
+        assert_eq!(of([5.0; 4]), None);
+    }
+}
