@@ -21,6 +21,7 @@ fn contests_are_named() {
         "npb",
         "quota",
         "server",
+        "beside",
         "stealing",
         "mixtures",
         "iterators",
