@@ -6,7 +6,7 @@
 //! hundreds of times, with the lines in all sorts of states beforehand and
 //! with random delays before each access.
 
-use crate::support::{compute_until, machines, spawn};
+use crate::support::{compute_until, machines, spawn, times};
 use fastrand::Rng;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -273,7 +273,7 @@ fn outcomes_are_sequentially_consistent() {
         for &(test, threads, least) in TESTS {
             let possible = possible(threads);
             let mut seen = BTreeSet::new();
-            for seed in 0..2 {
+            for seed in 0..times() {
                 seen.extend(observe(&machine, threads, seed * 1_000 + at as u64));
             }
             let wrong: Vec<_> = seen.difference(&possible).collect();
