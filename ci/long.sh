@@ -5,8 +5,9 @@
 #   ci/long.sh                all of them, some hours
 #   ci/long.sh miri deny      these
 #
-#   model      every model check, the exhaustive ones too; ten times the random schedules
-#   random     twenty times the pool's random programs on simulated machines
+#   model      every model check, some with one interruption more than in CI; ten times the random schedules
+#   random     twenty times the random programs: the pool's on simulated machines, the chip's, and the guests'
+#   ignored    the tests that `cargo test` ignores since they take long
 #   miri       Rust's memory model (nightly)
 #   tsan       ThreadSanitizer, if there is a script for it (nightly)
 #   fuzz       a million damaged inputs
@@ -35,7 +36,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 all=(
-    model random miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts clients release page
+    model random ignored miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts clients release page
     semver deny
 )
 
@@ -84,8 +85,18 @@ missing() {
 
 run() {
     case $1 in
-    model) ci/model.sh 10 && ci/model.sh exhaust ;;
-    random) MANYCORE_SCHEDULES=20 cargo test --quiet --package manycore --lib conserving ;;
+    model) ci/model.sh 10 ;;
+    random)
+        export MANYCORE_SCHEDULES=20
+        cargo test --quiet --package manycore --lib conserving &&
+            cargo test --quiet --package manycore-chip --test machine &&
+            cargo test --quiet --package manycore-riscv --lib tests
+        local code=$?
+        unset MANYCORE_SCHEDULES
+        return $code
+        ;;
+    # With the variable, which is what has loom try all interleavings.
+    ignored) MANYCORE_SCHEDULES=1 cargo test --quiet --workspace --lib --bins --tests -- --ignored ;;
     miri) ci/miri.sh ;;
     tsan) ci/tsan.sh ;;
     fuzz) ci/fuzz.sh ;;

@@ -25,6 +25,7 @@ pub use faulty::{
 };
 pub use loom::{Loom, Plain};
 pub use model::{
-    caught, caught_at_random, exhaustively, loom_model, shuttle_pct, shuttle_random, team,
+    caught, caught_at_random, exhaustively, loom_model, preemptions, scaled, shuttle_pct,
+    shuttle_random, team,
 };
 pub use shuttle::Shuttle;

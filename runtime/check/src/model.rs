@@ -48,6 +48,19 @@ pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + '
     loom_boxed(preemptions, Box::new(model))
 }
 
+/// A bound for [`loom_model`], where one interruption more takes minutes: `usual` interruptions, and one more if the
+/// environment variable `MANYCORE_SCHEDULES` is greater than 1, as in `ci/long.sh model`.
+///
+/// ```
+/// use manycore_check::{Loom, loom_model, preemptions, team};
+///
+/// assert_eq!(loom_model(preemptions(1), || team::<Loom>(1, |_| ())), 1);
+/// ```
+pub fn preemptions(usual: usize) -> Option<usize> {
+    let more = factor().is_some_and(|factor| factor > 1);
+    Some(usual + usize::from(more))
+}
+
 fn loom_boxed(preemptions: Option<usize>, model: Model) -> usize {
     let mut builder = ::loom::model::Builder::new();
     builder.preemption_bound = preemptions;
@@ -139,8 +152,13 @@ pub fn exhaustively<R>(check: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The number of schedules that the environment asks for.
-fn scaled(schedules: usize) -> usize {
+/// The number of schedules, or of other random trials, that the environment asks for; see [`shuttle_random`].
+///
+/// ```
+/// assert!(manycore_check::scaled(100) >= 25);
+/// ```
+#[must_use]
+pub fn scaled(schedules: usize) -> usize {
     match factor() {
         Some(factor) => schedules * factor,
         None if WHOLE.get() => schedules,

@@ -2,21 +2,28 @@
 
 use crate::Bench;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+
+/// The folder of this build. It has all dependencies, so another build there requires no network, and CI has compiled
+/// the procedural macros.
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .parent()
+        .expect("cargo makes this folder in the target folder")
+}
 
 #[test]
 fn the_program_builds_and_runs_natively_and_simulated() {
     let bench = Bench::new();
     bench.run("new-program my-lock").ok();
-    // The folder of the tests' build has all dependencies, so this build requires no network.
-    let target = env!("CARGO_TARGET_TMPDIR");
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
     fs::copy(lock, bench.path("my-lock/Cargo.lock")).unwrap();
     let run = |args: &[&str]| {
         let output = Command::new(env!("CARGO"))
             .args(["run", "--quiet", "--offline", "--"])
             .args(args)
-            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_TARGET_DIR", target())
             .current_dir(bench.path("my-lock"))
             .output()
             .unwrap();
@@ -45,7 +52,7 @@ fn clippy_reports_an_atomic_that_the_machine_does_not_see() {
         Command::new(env!("CARGO"))
             .arg("clippy")
             .args(args)
-            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+            .env("CARGO_TARGET_DIR", target())
             .current_dir(bench.path("my-lock"))
             .output()
             .unwrap()

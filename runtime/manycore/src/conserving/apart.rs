@@ -8,7 +8,7 @@
 //! [`Os::sticky_wakes`]: manycore_chip::config::Os::sticky_wakes
 
 use super::fault::{self, Fault};
-use super::number;
+use super::seeds;
 use crate::{Builder, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -129,12 +129,8 @@ fn failure(case: &Case) -> Option<String> {
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn workers_run_apart_where_wake_ups_are_sticky() {
-    let seeds = match number("MANYCORE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1),
-    };
     let failed = |seed| Some((seed, failure(&random_case(seed))?));
-    let failed: Vec<_> = seeds.filter_map(failed).collect();
+    let failed: Vec<_> = seeds(SEEDS).filter_map(failed).collect();
     if let Some((seed, why)) = failed.first() {
         let all: Vec<_> = failed.iter().map(|&(seed, _)| seed).collect();
         panic!(

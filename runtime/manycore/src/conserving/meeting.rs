@@ -7,7 +7,7 @@
 //! the monitor must notice that the caller makes no progress.
 
 use super::fault::{self, Fault};
-use super::number;
+use super::seeds;
 use crate::{Builder, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -15,7 +15,7 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::sync::mpsc;
 
 /// Seeds of one run of the test.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 20;
 /// Cycles of a microsecond.
 const US: u64 = 2_500;
 /// The longest accepted meeting: two ticks of the monitor, and as long again for threads that wait for a core.
@@ -162,12 +162,8 @@ fn failure(case: &Case) -> Option<String> {
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn iterations_meet_whatever_the_pool_has_learnt() {
-    let seeds = match number("MANYCORE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1),
-    };
     let failed = |seed| Some((seed, failure(&random_case(seed))?));
-    let failed: Vec<_> = seeds.filter_map(failed).collect();
+    let failed: Vec<_> = seeds(SEEDS).filter_map(failed).collect();
     if let Some((seed, why)) = failed.first() {
         let all: Vec<_> = failed.iter().map(|&(seed, _)| seed).collect();
         panic!(

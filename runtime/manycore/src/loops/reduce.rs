@@ -97,11 +97,16 @@ impl<R> Gathered<R> {
         if partial.earlier.is_empty() {
             return last.map_or(Self(None), node);
         }
-        partial.earlier.extend(last);
-        sort(&mut partial.earlier, |stretch| stretch.range.start);
-        // The fold starts at the right end, since the list grows at its beginning.
-        let all = partial.earlier.into_iter().rev();
-        all.fold(Self(None), |list, left| node(left).join(list, reduce))
+        let mut all = partial.earlier;
+        all.extend(last);
+        let starts = all.iter().map(|stretch| stretch.range.start).collect();
+        let mut list = Self(None);
+        // The list grows at its beginning.
+        for at in ascending(starts).into_iter().rev() {
+            let (range, value) = (all[at].range.clone(), all[at].value.take());
+            list = node(Stretch { range, value }).join(list, reduce);
+        }
+        list
     }
 
     /// Merges two lists.
@@ -158,11 +163,11 @@ impl<R> Drop for Gathered<R> {
     }
 }
 
-fn sort<T>(all: &mut [T], start: impl Fn(&T) -> usize) {
-    // If all blocks of a loop have one size, the stretches are in order already.
-    if !all.is_sorted_by_key(&start) {
-        all.sort_unstable_by_key(start);
-    }
+/// The positions of the starts, from the lowest start on. This is compiled once, not once for each type of result.
+fn ascending(starts: Vec<usize>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..starts.len()).collect();
+    order.sort_unstable_by_key(|&at| starts[at]);
+    order
 }
 
 /// The body of a loop that reduces, and the partial results that the caller of the loop has.

@@ -23,13 +23,14 @@ impl Address {
 unsafe impl Sync for Address {}
 
 #[expect(dead_code, reason = "as above")]
-static COMPILED_HERE: [Address; 19] = [
+static COMPILED_HERE: [Address; 20] = [
     Address::of(Builder::<Native>::build_on_this_host as *const ()),
     Address::of(Context::<Native>::of_worker as *const ()),
     Address::of(Pool::<Native>::end as *const ()),
     Address::of(Registry::<Native>::await_oneshot as *const ()),
     Address::of(Registry::<Native>::end_threads as *const ()),
     Address::of(Registry::<Native>::fill_caller_slot as *const ()),
+    Address::of(Registry::<Native>::enter_slowly as *const ()),
     Address::of(Registry::<Native>::handle_panic as *const ()),
     Address::of(Registry::<Native>::leave_slowly as *const ()),
     Address::of(Registry::<Native>::need_threads as *const ()),

@@ -8,7 +8,6 @@ use super::registry::Registry;
 use super::worker::Worker;
 use manycore_platform::Platform;
 use std::cell::Cell;
-use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -114,13 +113,16 @@ impl<P: Platform> Registry<P> {
 
     fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
         self.shared().check_fork();
-        if let Some(worker) = Context::worker_below(self) {
-            Self::be(worker, |worker| op(worker, false))
-        } else if self.shared().caller_slot().take() {
-            self.enter_as_caller(|worker| op(worker, false))
-        } else {
-            self.hand_in(op)
+        if Context::worker_below(self).is_none() && self.shared().caller_slot().take() {
+            return self.enter_as_caller(|worker| op(worker, false));
         }
+        let (mut op, mut result) = (Some(op), None);
+        let mut once = |worker: &Worker<P>, moved: bool| {
+            let op = op.take().expect("a call is run once");
+            result = Some(op(worker, moved));
+        };
+        self.enter_slowly(&mut once);
+        result.expect("the call has run")
     }
 
     /// Runs `op` as worker 0. This thread has taken the caller slot.
@@ -130,17 +132,22 @@ impl<P: Platform> Registry<P> {
         context.enter(|| op(self.worker(0)))
     }
 
-    /// Runs `op` on this thread in the vacant caller slot, or with the permit of a worker that sleeps. If neither
-    /// is possible, a worker runs `op`, and this thread waits.
+    /// Runs `op` once. This thread runs it as the worker that it is below another pool's work, in the vacant caller
+    /// slot, or with the permit of a worker that sleeps. If none of these is possible, a worker runs `op`, and this
+    /// thread waits. The type of `op` is erased, so that this function and what it calls are compiled once.
     #[cold]
-    fn hand_in<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
-        if self.enters_vacant_slot() {
+    #[inline(never)]
+    pub(super) fn enter_slowly(&self, op: &mut (dyn FnMut(&Worker<P>, bool) + Send + '_)) {
+        if let Some(worker) = Context::worker_below(self) {
+            return Self::be(worker, |worker| op(worker, false));
+        }
+        if self.shared().caller_slot().take() || self.enters_vacant_slot() {
             return self.enter_as_caller(|worker| op(worker, false));
         }
         if let Some(visit) = self.visit() {
             return visit.run(|worker| op(worker, false));
         }
-        let mut result = MaybeUninit::uninit();
+        let mut result = Ok(());
         let slot = &raw mut result;
         let body = || {
             let run = || {
@@ -149,15 +156,14 @@ impl<P: Platform> Registry<P> {
             };
             let returned = catch_unwind(AssertUnwindSafe(run));
             // SAFETY: the slot is on the caller's stack, and the caller waits.
-            unsafe { (*slot).write(returned) };
+            unsafe { *slot = returned };
         };
-        // SAFETY: `op` and its result are `Send`. `slot` is on the stack of this thread, which waits. `body` catches
+        // SAFETY: `op` is `Send`, and so is a panic. `slot` is on the stack of this thread, which waits. `body` catches
         // the panics of `op`.
         unsafe { self.hand_in_and_wait(body) };
-        // SAFETY: `body` wrote the result before the job notified the oneshot.
-        match unsafe { result.assume_init() } {
-            Ok(result) => result,
-            Err(payload) => resume_unwind(payload),
+        // `body` wrote the result before the job notified the oneshot.
+        if let Err(payload) = result {
+            resume_unwind(payload);
         }
     }
 
@@ -228,12 +234,6 @@ impl<P: Platform> Registry<P> {
     /// [`inside`](Self::inside) for a thread that works for another pool, or has found the caller slot taken.
     #[cold]
     pub(super) fn run_elsewhere(&self, op: &mut (dyn FnMut() + Send + '_)) {
-        if let Some(worker) = Context::worker_below(self) {
-            return Self::be(worker, |_| op());
-        }
-        if self.shared().caller_slot().take() {
-            return self.enter_as_caller(|_| op());
-        }
-        self.hand_in(move |_, _| op());
+        self.enter_slowly(&mut |_, _| op());
     }
 }

@@ -4,18 +4,13 @@
 use manycore_team::barrier::Placement;
 
 use crate::support::barrier::{BROADCAST, Meet, QUIET, isolated, nobody_leaves_early, placement};
-use crate::support::machine;
+use crate::support::{machine, times};
 use manycore_programs::barrier::{barriers, with_barrier};
-
-/// Whether there is time for all cases, as in `.ci/run`.
-fn is_thorough() -> bool {
-    std::env::var_os("MANYCORE_SCHEDULES").is_some()
-}
 
 #[test]
 fn no_thread_leaves_early_in_any_order_of_arrivals() {
-    // 28 seeds give each machine each number of members once.
-    let seeds = if is_thorough() { 100 } else { 28 };
+    // Each machine with each number of members once.
+    let seeds = 28 * times();
     let machines = ["atac-64", "kunpeng-920", "atac-64", "westmere-ex"];
     for name in barriers() {
         for seed in 0..seeds {
@@ -45,7 +40,8 @@ fn with_more_members_than_cores() {
     let machine = machine("gold5225r", &[]);
     let cores = machine.cores as usize;
     for name in barriers() {
-        let most = if is_thorough() { 3 } else { 2 };
+        // With three, a wait is only longer than with two.
+        let most = if times() > 1 { 3 } else { 2 };
         for members in (2..=most).map(|times| times * cores) {
             let meet = Meet {
                 machine: &machine,
@@ -74,7 +70,7 @@ fn the_channel_barrier_by_its_closed_form() {
 /// manycore's barriers do not have the linear cost. At 1,024 cores they take at most a tenth of the 10,238 cycles of
 /// the channel barrier, and less than any barrier through memory takes at 64 cores.
 #[test]
-#[ignore = "half a minute: .ci/run does it"]
+#[ignore = "half a minute: ci/long.sh ignored"]
 fn ours_at_a_thousand_cores() {
     let through_memory = |name: &&str| !BROADCAST.contains(name);
     let small = machine("atac-64", &[QUIET]);

@@ -4,7 +4,7 @@
 //! machine then runs each test hundreds of times, with lines in random states at the beginning and a random delay
 //! before each access.
 
-use crate::support::{compute_until, machines, spawn};
+use crate::support::{compute_until, machines, spawn, times};
 use fastrand::Rng;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -270,7 +270,7 @@ fn outcomes_are_sequentially_consistent() {
         for &(test, threads, least) in TESTS {
             let possible = possible(threads);
             let mut seen = BTreeSet::new();
-            for seed in 0..2 {
+            for seed in 0..times() {
                 seen.extend(observe(&machine, threads, seed * 1_000 + at as u64));
             }
             let wrong: Vec<_> = seen.difference(&possible).collect();

@@ -2,10 +2,10 @@
 //!
 //! For each sequence of random instructions, a program sets all registers to random values, executes the sequence and
 //! stores all registers. Without `qemu-riscv64`, the test is skipped with a message.
-//! `MANYCORE_CASES` is the number of sequences.
+//! `MANYCORE_SCHEDULES=20` runs twenty times as many sequences.
 
 use super::beside::{Beside, has_qemu};
-use super::{elf, i_type, s_type};
+use super::{cases, elf, i_type, s_type};
 use crate::isa::{Instruction, Kind, decode};
 use fastrand::Rng;
 use manycore_chip::config::Config;
@@ -201,17 +201,13 @@ fn random_instructions_do_what_qemu_does() {
     if !has_qemu() {
         return;
     }
-    let cases = std::env::var("MANYCORE_CASES")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let cases: usize = cases.unwrap_or(5_000);
     let seed = std::env::var("MANYCORE_SEED")
         .ok()
         .and_then(|text| text.parse().ok());
     let mut rng = Rng::with_seed(seed.unwrap_or(7));
     let beside = Beside::new();
     let machine = Config::preset("atac-64").expect("the preset is there");
-    for round in 0..cases.div_ceil(SEQUENCES) {
+    for round in 0..cases(5_000).div_ceil(SEQUENCES) {
         let text = program(&mut rng);
         let qemu = beside.qemu(&text);
         let machine = (round % 16 == 0).then_some(&machine);

@@ -4,11 +4,11 @@
 //! A program is a list of steps, each of a random thread. A thread waits only for the posts of earlier steps in the
 //! list, so no thread waits for ever. At the end, each thread waits for all of its signals, and the main thread writes
 //! what all threads have done.
-//! `MANYCORE_CASES` is the number of programs.
+//! `MANYCORE_SCHEDULES=20` runs twenty times as many.
 
 use super::guest::{A0, A1, CODE, DATA, ECALL, S0, T0, T1};
 use super::guest::{addi, branch, call, li};
-use super::{Kept, elf, i_type, s_type};
+use super::{Kept, cases, elf, i_type, s_type};
 use crate::{Outcome, Program};
 use fastrand::Rng;
 use manycore_chip::{Simulation, config::Config};
@@ -385,11 +385,8 @@ pub(super) fn run(
 
 #[test]
 fn however_a_program_runs_it_does_the_same() {
-    let cases = std::env::var("MANYCORE_CASES")
-        .ok()
-        .and_then(|text| text.parse().ok());
     let mut rng = Rng::with_seed(21);
-    for case in 0..cases.unwrap_or(100usize) {
+    for case in 0..cases(40) {
         let channels = case % 4 == 0;
         let cores = [2, 4, 16, 1, 32][rng.usize(..if channels { 3 } else { 5 })];
         let cpus = rng.u32(1..=cores);

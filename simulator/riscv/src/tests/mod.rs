@@ -24,6 +24,12 @@ fn s_type(opcode: u32, funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
     (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | (imm & 31) << 7 | opcode
 }
 
+/// The number of random cases: `usual`, or as many times as many as `MANYCORE_SCHEDULES` says.
+fn cases(usual: usize) -> usize {
+    let times = std::env::var("MANYCORE_SCHEDULES").ok();
+    usual * times.map_or(1, |times| times.parse().expect("a number"))
+}
+
 /// An ELF file of segments, each with an address, rights and bytes.
 fn elf(segments: &[(u64, u32, &[u8])]) -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01".to_vec();

@@ -68,10 +68,10 @@ fn channel() {
     check::<ChannelBarrier<_>>(2, 3, Some(2));
 }
 
-/// Separate, because both tests take long and can run in parallel.
+/// In two episodes a fast member's next message is counted in a slow member's place.
 #[test]
 fn channel_of_three() {
-    check::<ChannelBarrier<_>>(3, 3, Some(1));
+    check::<ChannelBarrier<_>>(3, 2, Some(1));
 }
 
 /// Two members share one word, and need no fence.

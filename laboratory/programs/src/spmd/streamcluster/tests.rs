@@ -25,15 +25,27 @@ fn by_ranks(problem: impl Into<StreamclusterProblem>, ranks: usize) -> Solution 
 }
 
 /// The expected waits and offers were counted in runs of PARSEC's program.
+fn waits_as_often_as_published(input: StreamclusterInput) {
+    let solution = Streamcluster::<Native>::alone(input);
+    solution.verify().unwrap();
+    assert_eq!(solution.offers(), input.offers(), "{input}");
+    assert_eq!(solution.barrier_waits(), [input.barrier_waits()], "{input}");
+    assert_eq!(solution.cost(), solution.nearest_cost(), "{input}");
+}
+
 #[test]
 fn each_rank_waits_as_often_as_in_the_published_program() {
-    for input in StreamclusterInput::ALL {
-        let solution = Streamcluster::<Native>::alone(input);
-        solution.verify().unwrap();
-        assert_eq!(solution.offers(), input.offers(), "{input}");
-        assert_eq!(solution.barrier_waits(), [input.barrier_waits()], "{input}");
-        assert_eq!(solution.cost(), solution.nearest_cost(), "{input}");
-    }
+    let large = StreamclusterInput::SimLarge;
+    let smaller = StreamclusterInput::ALL
+        .into_iter()
+        .filter(|&input| input != large);
+    smaller.for_each(waits_as_often_as_published);
+}
+
+#[test]
+#[ignore = "four times as long as all smaller inputs: ci/long.sh ignored"]
+fn each_rank_waits_as_often_as_published_with_the_large_input() {
+    waits_as_often_as_published(StreamclusterInput::SimLarge);
 }
 
 /// The digests of the files that PARSEC's program writes.
@@ -57,8 +69,8 @@ fn the_output_is_that_of_the_published_program() {
 fn the_clustering_does_not_depend_on_the_number_of_ranks() {
     let blocks = StreamclusterProblem::new(3..=6, 2, 200, 64).unwrap();
     let problems: [(StreamclusterProblem, &[usize]); 4] = [
-        (StreamclusterInput::Test.into(), &[2, 3, 4, 8, 64]),
-        (StreamclusterInput::SimDev.into(), &[2, 4]),
+        (StreamclusterInput::Test.into(), &[2, 3, 8, 16]),
+        (StreamclusterInput::SimDev.into(), &[2]),
         (blocks, &[2, 5]),
         (
             StreamclusterProblem::new(4..=8, 5, 300, 300).unwrap(),

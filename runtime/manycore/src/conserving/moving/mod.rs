@@ -42,7 +42,7 @@ mod token;
 mod witness;
 mod world;
 
-use super::{fault, number};
+use super::{fault, number, seeds};
 
 /// Seeds of one run of the test.
 const SEEDS: u64 = 400;
@@ -78,15 +78,10 @@ fn report(seed: u64, why: &str) -> String {
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn a_permit_belongs_to_one_thread_at_a_time() {
-    let one = number("MANYCORE_SEED");
-    let seeds = match one {
-        Some(seed) => seed..seed + 1,
-        None => 0..SEEDS * number("MANYCORE_SCHEDULES").unwrap_or(1),
-    };
     let mut failed = Vec::new();
-    for seed in seeds {
+    for seed in seeds(SEEDS) {
         let program = random::program(seed);
-        if one.is_some() {
+        if number("MANYCORE_SEED").is_some() {
             println!("{program:?}");
         }
         if let Err(why) = world::run(&program) {

@@ -31,8 +31,8 @@ fn program(seed: u64) {
 #[test]
 fn random_programs_end() {
     for seed in 0..30 {
-        shuttle_random(50, move || program(seed));
-        shuttle_pct(50, 3, move || program(seed));
+        shuttle_random(20, move || program(seed));
+        shuttle_pct(20, 3, move || program(seed));
     }
 }
 

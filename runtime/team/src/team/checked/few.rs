@@ -206,7 +206,7 @@ fn a_barrier_without_all_ranks_panics() {
 
 /// Loom's message for a model with the fault `F`.
 fn fails<F: Fault>(model: fn()) -> String {
-    let why = caught(|| loom_model(Some(2), model));
+    let why = caught(|| loom_model(Some(1), model));
     println!("{}: {why}", std::any::type_name::<F>());
     why
 }

@@ -18,6 +18,12 @@ pub(crate) fn machine(preset: &str, settings: &[&str]) -> Config {
     config
 }
 
+/// How many times as many random cases as in CI the environment asks for. `ci/long.sh random` asks for 20 times as many.
+pub(crate) fn times() -> u64 {
+    let value = std::env::var("MANYCORE_SCHEDULES").ok();
+    value.map_or(1, |value| value.parse().expect("a number"))
+}
+
 /// Stores and prefetches that a core does not wait for. The queues are so short that they fill.
 pub(crate) const OVERLAP: &str =
     "core.overlap={lines=6, store-buffer=3, streams=2, distance=4, whole-lines=true}";
