@@ -30,6 +30,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
         while team.tasks.live() != 0 {
             run_any(context, team, &mut 0);
         }
+        team.forget_cancelled_shares();
         return cancellable && team.is_cancelled();
     }
     if cancellable && team.is_cancelled() {

@@ -173,6 +173,12 @@ impl Team {
             .store(u64::from(self.barrier.phase()) + 1, SeqCst);
     }
 
+    /// The only member is at a barrier. The barrier of such a team has no phases, which would end the cancellation.
+    pub(crate) fn forget_cancelled_shares(&self) {
+        // Relaxed: no other thread reads it.
+        self.shares_cancelled.store(0, Relaxed);
+    }
+
     pub(crate) fn are_shares_cancelled(&self) -> bool {
         self.shares_cancelled.load(SeqCst) == u64::from(self.barrier.phase()) + 1
     }

@@ -1,0 +1,200 @@
+// Each case prints `ok`, or what was wrong.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int all_ran(int rounds) {
+  int ran = 0;
+  for (int round = 0; round < rounds; round++) {
+    #pragma omp for schedule(dynamic)
+    for (int i = 0; i < 4; i++) {
+      #pragma omp cancellation point for
+      if (round == 0 && i == 1) {
+        #pragma omp cancel for
+      }
+      ran++;
+    }
+  }
+  return ran;
+}
+
+// A team of one, in a region and outside of regions: a cancellation ends with its loop.
+static int cancelled_loops(void) {
+  int wrong = all_ran(3) != 9;
+  #pragma omp parallel num_threads(1) reduction(+ : wrong)
+  wrong += 2 * (all_ran(3) != 9);
+  return wrong;
+}
+
+// A child of a fork has no threads in regions, and its regions get as many threads as they want.
+static volatile int in_region, go_on;
+static void *region_of_eight(void *a) {
+  #pragma omp parallel num_threads(8)
+  {
+    __atomic_fetch_add(&in_region, 1, __ATOMIC_SEQ_CST);
+    while (!go_on) usleep(1000);
+  }
+  return a;
+}
+static int members(int wanted) {
+  int count = 0;
+  #pragma omp parallel num_threads(wanted) reduction(+ : count)
+  count++;
+  return count;
+}
+static int status_of(pid_t child) {
+  int status;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 100;
+}
+static int forked(void) {
+  pthread_t other;
+  pthread_create(&other, 0, region_of_eight, 0);
+  while (in_region < 8) usleep(1000);
+  pid_t child = fork();
+  if (child == 0) _exit(members(4) != 4);
+  int wrong = status_of(child);
+  go_on = 1;
+  pthread_join(other, 0);
+  return wrong;
+}
+
+// A rank forks. The child continues no other rank.
+static int forked_by_rank(void) {
+  pid_t parent = getpid();
+  int wrong = 0, ended = 0;
+  omp_set_max_active_levels(2);
+  #pragma omp parallel num_threads(12) reduction(+ : wrong) shared(ended)
+  {
+    for (int round = 0; round < 8; round++) {
+      #pragma omp barrier
+      if (omp_get_thread_num() == 5) {
+        pid_t child = fork();
+        if (child == 0) {
+          int count = 0;
+          for (int k = 0; k < 20; k++) count += members(2);
+          _exit(count != 40);
+        }
+        wrong += status_of(child);
+        __atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST);
+      }
+      while (__atomic_load_n(&ended, __ATOMIC_SEQ_CST) <= round) {
+        if (getpid() != parent) _exit(9);
+        sched_yield();
+      }
+    }
+  }
+  return wrong;
+}
+
+// Without clang: its calls for `task if(0) detach(event)`, and for a detached task in a cancelled group.
+static void *(*allocate)(void *, int, int, size_t, size_t, void *);
+static uintptr_t (*allow)(void *, int, void *);
+static void (*begin)(void *, int, void *), (*complete)(void *, int, void *);
+static int (*task)(void *, int, void *);
+static int nothing(int number, void *task) { (void)number, (void)task; return 0; }
+static void find(void) {
+  allocate = dlsym(RTLD_DEFAULT, "__kmpc_omp_task_alloc");
+  allow = dlsym(RTLD_DEFAULT, "__kmpc_task_allow_completion_event");
+  begin = dlsym(RTLD_DEFAULT, "__kmpc_omp_task_begin_if0");
+  complete = dlsym(RTLD_DEFAULT, "__kmpc_omp_task_complete_if0");
+  task = dlsym(RTLD_DEFAULT, "__kmpc_omp_task");
+}
+static void *fulfil(void *event) {
+  usleep(20000);
+  go_on = 1;
+  omp_fulfill_event((omp_event_handle_t)event);
+  return 0;
+}
+static int detached_at_once(void) {
+  pthread_t other;
+  find();
+  void *it = allocate(0, 0, 1, 64, 0, nothing);
+  pthread_create(&other, 0, fulfil, (void *)allow(0, 0, it));
+  begin(0, 0, it);
+  nothing(0, it);
+  complete(0, 0, it);
+  int wrong = !go_on;
+  pthread_join(other, 0);
+  return wrong;
+}
+static int detached_and_dropped(void) {
+  find();
+  #pragma omp parallel num_threads(2)
+  #pragma omp single
+  #pragma omp taskgroup
+  {
+    #pragma omp task
+    {
+      #pragma omp cancel taskgroup
+    }
+    #pragma omp task if (0)
+    {
+      #pragma omp cancel taskgroup
+    }
+    void *it = allocate(0, 0, 1, 64, 0, nothing);
+    uintptr_t event = allow(0, 0, it);
+    task(0, 0, it);
+    omp_fulfill_event((omp_event_handle_t)event);
+  }
+  omp_event_handle_t event;
+  #pragma omp parallel num_threads(2)
+  #pragma omp single
+  #pragma omp taskgroup
+  {
+    #pragma omp task if (0)
+    {
+      #pragma omp cancel taskgroup
+    }
+    #pragma omp task detach(event)
+    ;
+    omp_fulfill_event(event);
+  }
+  return 0;
+}
+
+// A thread that has left its team is in no region. The C library calls `at_end` as a destructor of C++.
+extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+extern void *__dso_handle;
+static int ended, outside;
+static void at_end(void *value) {
+  (void)value;
+  outside += omp_get_num_threads() == 1 && omp_get_level() == 0 && !omp_in_final();
+  __atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST);
+}
+static int paused(void) {
+  #pragma omp parallel num_threads(2)
+  if (omp_get_thread_num()) __cxa_thread_atexit_impl(at_end, 0, &__dso_handle);
+  omp_pause_resource_all(omp_pause_hard);
+  while (!__atomic_load_n(&ended, __ATOMIC_SEQ_CST)) usleep(1000);
+  return outside != 1;
+}
+
+static const struct { const char *name; int (*run)(void); } cases[] = {
+    {"cancelled loops", cancelled_loops},
+    {"forked", forked},
+    {"forked by rank", forked_by_rank},
+    {"detached at once", detached_at_once},
+    {"detached and dropped", detached_and_dropped},
+    {"paused", paused},
+};
+int main(int count, char **arguments) {
+  for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+    if (count > 1 && strcmp(arguments[1], cases[i].name) == 0) {
+      int wrong = cases[i].run();
+      if (wrong) printf("wrong %d\n", wrong);
+      else printf("ok\n");
+      return 0;
+    }
+  }
+  printf("no such case\n");
+  return 2;
+}
