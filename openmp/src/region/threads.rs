@@ -128,6 +128,7 @@ fn serve(dock: &Arc<Dock>) {
             return;
         };
         member::serve(context, &team, id);
+        context.sit_outside();
         // The threads of teams that this thread has led go back to the pool.
         context.hot.borrow_mut().clear();
         // The lock is held. `dismiss` first changes `PAUSES` and then empties the pool. So either this thread sees the

@@ -103,7 +103,7 @@ pub(crate) struct Context {
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
     /// The team and task of this thread outside of regions. The seat points to them there.
-    _root: (Arc<Team>, Arc<Task>),
+    root: (Arc<Team>, Arc<Task>),
 }
 
 impl Context {
@@ -129,7 +129,7 @@ impl Context {
             pushed: Cell::default(),
             place: Cell::new(None),
             forks: Cell::new(Native::forks()),
-            _root: (team, task),
+            root: (team, task),
         }
     }
 
@@ -167,6 +167,13 @@ impl Context {
         if let Some(seat) = self.outer.borrow_mut().pop() {
             self.seat.take(&seat);
         }
+    }
+
+    /// The thread of the pool has left its team, which may be freed.
+    pub(crate) fn sit_outside(&self) {
+        let (team, task) = &self.root;
+        self.seat.sit(Arc::as_ptr(team), 0, Arc::as_ptr(task));
+        self.league.set((0, 1));
     }
 
     /// The member enters its next work share: see [`Share::come`].
@@ -217,17 +224,19 @@ pub(crate) fn context() -> &'static Context {
 }
 
 /// Returns this thread's context, or `None` if it was not made yet. Signal handlers may call this.
-#[allow(dead_code, reason = "only `carry` calls this")]
 #[inline]
 pub(crate) fn known() -> Option<&'static Context> {
     // SAFETY: this thread's word is null, or points to the context that this thread has made and not freed.
     unsafe { slot::get().as_ref() }
 }
 
+/// The calling thread is a rank no longer, if it was one: it is the only thread of a child after `fork`.
+pub(crate) fn is_no_rank() {
+    known().inspect(|context| context.carried.set(None));
+}
+
 #[cold]
 fn make() -> &'static Context {
-    // If forks cannot be watched, a child waits for threads that only its parent has, as with GCC's library.
-    let _ = Native::watch_forks();
     ending::attend(free);
     let context = Box::into_raw(Box::new(Context::new()));
     slot::set(context);
