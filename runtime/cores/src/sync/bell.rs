@@ -87,4 +87,9 @@ impl Bell<Native> {
             sleepers: Sleepers::native(),
         }
     }
+
+    /// Forgets the sleepers. The only thread of a child after `fork` calls this: they sleep in the parent.
+    pub fn forget_sleepers(&self) {
+        self.sleepers.forget();
+    }
 }

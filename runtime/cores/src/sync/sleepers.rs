@@ -119,4 +119,10 @@ impl<F: Fences> Sleepers<Native, F> {
             fences: PhantomData,
         }
     }
+
+    /// Forgets the sleepers: see [`Bell::forget_sleepers`](super::Bell::forget_sleepers).
+    pub(super) fn forget(&self) {
+        // Relaxed: the process has one thread.
+        self.count.store(0, atomic::Ordering::Relaxed);
+    }
 }
