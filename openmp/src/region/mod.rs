@@ -13,7 +13,7 @@ use crate::environment::cores::{cores, wake_watch, watch_cores};
 use crate::environment::icv::{Bind, Icv};
 use crate::environment::settings;
 use crate::task::{Group, Outlined, Task};
-use crate::tasking::{arrive, run_any};
+use crate::tasking::{arrive, end_tasks, run_any};
 use crate::team::context::Context;
 use crate::team::hot::Hot;
 use crate::team::share::Plan;
@@ -206,9 +206,7 @@ pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     context.push_seat();
     context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
     body();
-    while team.tasks.live() != 0 {
-        run_any(context, &team, &mut 0);
-    }
+    end_tasks(context, &team);
     team.tasks.forget_edges(&task);
     context.pop_seat();
     context.outside.set(outside);

@@ -220,11 +220,16 @@ impl Tasks {
                 }
             });
         }
+        self.has_queued();
+    }
+
+    /// Tasks were queued. The queue's lock is released by a read-modify-write.
+    fn has_queued(&self) {
         Native::fence_after_rmw();
         // After the fence, either this load sees the announcement of a waiting thread in `choosy`, or that thread sees
-        // the task: it looks at the queues after its announcement.
-        if shared.choosy.load(SeqCst) != 0 {
-            shared.pushes.fetch_add(1, SeqCst);
+        // the tasks: it looks at the queues after its announcement.
+        if self.shared.choosy.load(SeqCst) != 0 {
+            self.shared.pushes.fetch_add(1, SeqCst);
         }
     }
 
@@ -251,8 +256,9 @@ impl Tasks {
         })
     }
 
-    /// Takes any ready task, for a member that waits at a barrier.
-    pub(crate) fn take_any(&self, member: u32) -> Option<NonNull<Task>> {
+    /// Takes any ready task, for a member that waits at a barrier. May move other tasks to the member's queue, and then
+    /// calls `moved`: meanwhile no other thread has seen these tasks.
+    pub(crate) fn take_any(&self, member: u32, moved: impl Fn()) -> Option<NonNull<Task>> {
         if !self.has_ready() {
             return None;
         }
@@ -268,6 +274,8 @@ impl Tasks {
             if let Some(second) = others.next() {
                 let own = &self.members[member as usize].queue;
                 own.push(std::iter::once(second).chain(others), || self.fills());
+                self.has_queued();
+                moved();
             }
             Some(first)
         };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int all_ran(int rounds) {
@@ -178,6 +179,58 @@ static int paused(void) {
   return outside != 1;
 }
 
+// A thread takes two tasks of another thread: a task that waits for an event, and the task that fulfils it. The other
+// thread finds the second task, whenever it looks.
+static volatile int known;
+static int stolen(void) {
+  long sum = 0;
+  for (int round = 0; round < 4000; round++) {
+    #pragma omp parallel num_threads(2)
+    #pragma omp single
+    {
+      omp_event_handle_t event;
+      known = 0;
+      #pragma omp task shared(event)
+      {
+        #pragma omp task if (0) detach(event)
+        known = 1;
+      }
+      #pragma omp task shared(event)
+      {
+        while (!known) sched_yield();
+        omp_fulfill_event(event);
+      }
+      for (int i = 0; i < 2; i++) {
+        #pragma omp task shared(sum)
+        for (volatile int k = 0; k < round % 97; k++) {}
+      }
+      #pragma omp taskwait
+    }
+  }
+  return 0;
+}
+
+// A team of one sleeps until another thread fulfils an event.
+static void *fulfil_late(void *event) {
+  usleep(400000);
+  omp_fulfill_event((omp_event_handle_t)event);
+  return 0;
+}
+static int awaited(void) {
+  pthread_t other;
+  #pragma omp parallel num_threads(1)
+  {
+    omp_event_handle_t event;
+    #pragma omp task detach(event)
+    pthread_create(&other, 0, fulfil_late, (void *)event);
+    #pragma omp barrier
+  }
+  pthread_join(other, 0);
+  struct timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return used.tv_sec > 0 || used.tv_nsec > 200000000;
+}
+
 static const struct { const char *name; int (*run)(void); } cases[] = {
     {"cancelled loops", cancelled_loops},
     {"forked", forked},
@@ -185,6 +238,8 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"detached at once", detached_at_once},
     {"detached and dropped", detached_and_dropped},
     {"paused", paused},
+    {"stolen", stolen},
+    {"awaited", awaited},
 };
 int main(int count, char **arguments) {
   for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
