@@ -184,7 +184,7 @@ static int paused(void) {
 static volatile int known;
 static int stolen(void) {
   long sum = 0;
-  for (int round = 0; round < 4000; round++) {
+  for (int round = 0; round < 20000; round++) {
     #pragma omp parallel num_threads(2)
     #pragma omp single
     {
