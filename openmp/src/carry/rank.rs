@@ -12,7 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_long;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, compiler_fence};
 
 /// See [`Rank::call`].
 pub(super) const NO_CALL: c_long = -1;
@@ -37,10 +37,11 @@ pub(crate) struct Rank {
     pub(super) goes_home: Cell<bool>,
     /// The rank has left in the alarm's handler. The owner's.
     pub(super) was_preempted: Cell<bool>,
-    /// The rank is about to leave, or has just come back. A signal handler then does not make it leave, so that
-    /// [`wait_once`](Self::wait_once) is still on the worker that it has read. The owner's. Relaxed: only the rank's
-    /// own handlers read it, so only the compiler must keep the order.
-    pub(super) leaves: AtomicBool,
+    /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0: none. A
+    /// handler of the program's that interrupts this function does not leave, so that
+    /// [`wait_once`](Self::wait_once) is still on the worker that it has read. The owner's. Relaxed: only the rank and
+    /// its own handlers use it, so only the compiler must keep the order.
+    pub(super) leaves: AtomicUsize,
     /// The rank's number in its team.
     pub(super) id: AtomicU32,
     /// Only worker 0 may run the rank: it is the leader's, at the end of a region.
@@ -83,7 +84,7 @@ impl Rank {
             home: AtomicPtr::new(ptr::null_mut()),
             goes_home: Cell::new(false),
             was_preempted: Cell::new(false),
-            leaves: AtomicBool::new(false),
+            leaves: AtomicUsize::new(0),
             id: AtomicU32::new(0),
             pinned: AtomicBool::new(false),
             polled: Polled::new(),
@@ -124,7 +125,8 @@ impl Rank {
     /// Leaves the worker. Returns when a worker has found that the condition holds.
     pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
         let leaves = self.leaves.load(Relaxed);
-        self.leaves.store(true, Relaxed);
+        let here = 0_u8;
+        self.leaves.store((&raw const here).addr(), Relaxed);
         // Before the condition is set: a handler of the program's that interrupts here and leaves would clear it.
         compiler_fence(SeqCst);
         self.condition.set(condition);
@@ -136,6 +138,24 @@ impl Rank {
         compiler_fence(SeqCst);
         self.leaves.store(leaves, Relaxed);
         self.condition.set(None);
+    }
+
+    /// Whether the caller, the rank itself, has interrupted a function in which the rank is about to leave. `here` is
+    /// an address in the caller's frame. If a handler has jumped out of such a function, that function's frame is not
+    /// above the caller's, or is nearer than a signal's frame would allow.
+    pub(super) fn is_leaving(&self, here: usize) -> bool {
+        /// A signal's frame is larger.
+        const FRAME: usize = 512;
+        here + FRAME < self.leaves.load(Relaxed)
+    }
+
+    /// The rank is in no function in which it leaves. If a handler has jumped out of one, forgets that function, with
+    /// the time at which the rank wanted to continue.
+    fn leaves_nowhere(&self) {
+        if self.leaves.load(Relaxed) != 0 {
+            self.leaves.store(0, Relaxed);
+            self.polled.set(false);
+        }
     }
 
     /// The rank's own kernel thread, if it can get orders.
@@ -200,6 +220,7 @@ impl Waiter for Rank {
         self.begin(now);
         let worker = self.worker().index;
         registry::division().inspect(|it| it.arrived(worker, now));
+        self.leaves_nowhere();
         // Ranks rarely hold a lock across a barrier. Locks that another rank unlocked are forgotten here.
         self.held.set(0);
     }

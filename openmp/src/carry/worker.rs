@@ -7,7 +7,7 @@ use super::rank::Rank;
 use super::registry::{self, ranks};
 use super::{costs, home, kernel_threads, pending, switch, thread_state};
 use crate::environment::cores::{await_core, cores};
-use crate::system::masks::{ALL, set_mask};
+use crate::system::masks::{ALL, block_all, set_mask};
 use crate::words::bell::WORKERS;
 use crate::words::spin;
 use manycore_platform::{Native, Platform};
@@ -187,20 +187,26 @@ impl Worker {
     }
 
     /// Called by the rank that this worker executes. If another rank can continue, and if the calling rank may leave,
-    /// it leaves its worker to the other rank. Returns whether it did. The function looks for the other rank first:
-    /// without one, it needs no system call to learn whether the caller may leave.
+    /// it leaves its worker to the other rank. Returns whether it did. If no rank waits, the function makes no system
+    /// call.
     pub(super) fn pass(&self, rank: &Rank) -> bool {
-        let Some(next) = self.take_any() else {
+        if self.next.get().is_none() && !ranks().any(|other| other.word.is_waiting()) {
+            return false;
+        }
+        // A rank would be lost if a handler jumped out of this function after the function has taken the rank. Once
+        // the rank is in `next`, such a jump does no harm: the rank stays there until the worker's rank leaves.
+        let mask = block_all();
+        let next = match self.next.get() {
+            None if rank.state.is_noted(mask) => self.take_any(),
+            known => known,
+        };
+        self.next.set(next);
+        set_mask(mask);
+        if next.is_none() || !rank.state.is_noted(mask) {
             // This look may have kept another worker from a rank that can continue.
             WORKERS.ring();
             return false;
-        };
-        if !rank.state.is_as_noted() {
-            next.word.put_back();
-            WORKERS.ring();
-            return false;
         }
-        self.next.set(Some(next));
         rank.wait_once(None);
         true
     }

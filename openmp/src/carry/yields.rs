@@ -51,13 +51,17 @@ pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option
 /// Calls `what` with the calling rank, if a worker executes the rank and the rank is not about to leave. Does not ask
 /// the kernel whether the rank may leave.
 fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
-    let rank = rank().filter(|rank| !rank.leaves.load(Relaxed))?;
-    rank.leaves.store(true, Relaxed);
+    let here = 0_u8;
+    let here = (&raw const here).addr();
+    let rank = rank().filter(|rank| !rank.is_leaving(here))?;
+    // Not 0: a handler on an alternate stack may call this while the rank is about to leave on its own stack.
+    let before = rank.leaves.load(Relaxed);
+    rank.leaves.store(here, Relaxed);
     // From here on no handler makes the rank leave, so the worker stays the same.
     compiler_fence(SeqCst);
     let result = what(rank);
     compiler_fence(SeqCst);
-    rank.leaves.store(false, Relaxed);
+    rank.leaves.store(before, Relaxed);
     result
 }
 

@@ -4,10 +4,13 @@
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -231,6 +234,36 @@ static int awaited(void) {
   return used.tv_sec > 0 || used.tv_nsec > 200000000;
 }
 
+// Handlers jump out of `sched_yield`. Afterwards ranks still let others run there: with a few calls for each turn.
+static __thread sigjmp_buf back;
+static __thread volatile int jumps;
+static void jump(int signal) {
+  (void)signal;
+  if (jumps > 0 && jumps <= 30) siglongjmp(back, 1);
+}
+static int jumped(void) {
+  struct itimerval every = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+  struct sigaction action = {.sa_handler = jump, .sa_flags = SA_RESTART};
+  int turns = 0, slow = 0, ready = 0;
+  sigaction(SIGALRM, &action, 0);
+  setitimer(ITIMER_REAL, &every, 0);
+  #pragma omp parallel
+  {
+    int me = omp_get_thread_num(), all = omp_get_num_threads();
+    sigsetjmp(back, 1);
+    if (jumps++ < 30) for (;;) sched_yield();
+    if (__atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST) == all) setitimer(ITIMER_REAL, &never, 0);
+    while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) < all) usleep(1000);
+    for (int k = 0; k < 40; k++) {
+      int calls = 0;
+      for (; __atomic_load_n(&turns, __ATOMIC_SEQ_CST) != k * all + me; calls++) sched_yield();
+      slow += calls > 200;
+      __atomic_fetch_add(&turns, 1, __ATOMIC_SEQ_CST);
+    }
+  }
+  return slow > turns / 2 ? slow : 0;
+}
+
 static const struct { const char *name; int (*run)(void); } cases[] = {
     {"cancelled loops", cancelled_loops},
     {"forked", forked},
@@ -240,6 +273,7 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"paused", paused},
     {"stolen", stolen},
     {"awaited", awaited},
+    {"jumped", jumped},
 };
 int main(int count, char **arguments) {
   for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
