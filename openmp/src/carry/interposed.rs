@@ -62,7 +62,8 @@ macro_rules! next {
     }};
 }
 
-/// Defines functions for programs.
+/// Defines functions for programs. If a thread is cancelled while it waits for a signal, the C library unwinds the
+/// functions' frames.
 macro_rules! define {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
         $(
@@ -70,7 +71,7 @@ macro_rules! define {
             // Tests call the C library's functions.
             #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
             #[cfg_attr(any(test, miri), allow(dead_code))]
-            extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
+            extern "C-unwind" fn $name($($argument: $type),*) $(-> $result)? $body
         )*
     };
 }
@@ -233,8 +234,11 @@ define! {
     }
 }
 
-type Wait =
-    extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t, *const libc::timespec) -> c_int;
+type Wait = extern "C-unwind" fn(
+    *const libc::sigset_t,
+    *mut libc::siginfo_t,
+    *const libc::timespec,
+) -> c_int;
 
 /// Waits for signals of the program's, and drops alarms.
 fn wait(

@@ -4,7 +4,7 @@ use super::{compile_with, has_compiler, run_with, source, tempfile, text};
 use std::path::Path;
 
 /// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
-const CASES: [(&str, usize, (&str, &str)); 8] = [
+const CASES: [(&str, usize, (&str, &str)); 10] = [
     ("cancelled loops", 1, ("OMP_CANCELLATION", "true")),
     ("forked", 3, ("OMP_THREAD_LIMIT", "8")),
     ("forked by rank", 0, ("OMP_DYNAMIC", "false")),
@@ -14,6 +14,8 @@ const CASES: [(&str, usize, (&str, &str)); 8] = [
     ("paused", 3, ("MALLOC_PERTURB_", "165")),
     ("stolen", 2, ("OMP_DYNAMIC", "false")),
     ("awaited", 1, ("OMP_DYNAMIC", "false")),
+    ("jumped", 0, ("OMP_DYNAMIC", "false")),
+    ("cancelled", 1, ("OMP_DYNAMIC", "false")),
 ];
 
 #[test]

@@ -2,15 +2,21 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -264,6 +270,78 @@ static int jumped(void) {
   return slow > turns / 2 ? slow : 0;
 }
 
+// Threads are cancelled while they wait in functions of the C library that this library has in front of it.
+static int pipes[2], listener;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static void unlock(void *a) { (void)a; pthread_mutex_unlock(&mutex); }
+static struct timespec far(int clock) {
+  struct timespec time = {1000, 0};
+  if (clock >= 0) { clock_gettime(clock, &time); time.tv_sec += 1000; }
+  return time;
+}
+static void *wait_for_cancel(void *way) {
+  struct timespec length = far(-1), end = far(CLOCK_REALTIME);
+  struct timeval time = {1000, 0};
+  struct pollfd file = {pipes[0], POLLIN, 0};
+  char byte;
+  int signal;
+  sigset_t set;
+  fd_set files;
+  FD_ZERO(&files);
+  FD_SET(pipes[0], &files);
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  pthread_sigmask(SIG_BLOCK, &set, 0);
+  pthread_mutex_lock(&mutex);
+  pthread_cleanup_push(unlock, 0);
+  if ((intptr_t)way == 3) pthread_cond_wait(&condition, &mutex);
+  if ((intptr_t)way == 4) pthread_cond_timedwait(&condition, &mutex, &end);
+  pthread_cleanup_pop(1);
+  switch ((intptr_t)way) {
+    case 0: sigwait(&set, &signal); break;
+    case 1: read(pipes[0], &byte, 1); break;
+    case 2: accept(listener, 0, 0); break;
+    case 5: sem_wait(&semaphore); break;
+    case 6: nanosleep(&length, 0); break;
+    case 7: usleep(900000000); break;
+    case 8: sleep(1000); break;
+    case 9: clock_nanosleep(CLOCK_MONOTONIC, 0, &length, 0); break;
+    case 10: poll(&file, 1, -1); break;
+    case 11: select(pipes[0] + 1, &files, 0, 0, &time); break;
+    case 12: sigwaitinfo(&set, 0); break;
+    case 13: sigtimedwait(&set, 0, &length); break;
+    case 14: sem_timedwait(&semaphore, &end); break;
+    case 15: recv(listener, &byte, 1, 0); break;
+    case 16: wait(0); break;
+    case 17: epoll_wait(epoll_create1(0), (struct epoll_event[1]){{0}}, 1, -1); break;
+  }
+  return 0;
+}
+static int cancelled(void) {
+  int wrong = 0;
+  pid_t child = fork();
+  if (child == 0) for (;;) pause();
+  pipe(pipes);
+  listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  bind(listener, (struct sockaddr *)&(struct sockaddr_un){.sun_family = AF_UNIX}, sizeof(sa_family_t));
+  listen(listener, 1);
+  sem_init(&semaphore, 0, 0);
+  for (intptr_t way = 0; way < 18; way++) {
+    if (way == 15) { int pair[2]; socketpair(AF_UNIX, SOCK_STREAM, 0, pair); listener = pair[0]; }
+    pthread_t thread;
+    void *result = 0;
+    pthread_create(&thread, 0, wait_for_cancel, (void *)way);
+    usleep(20000);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    wrong += result != PTHREAD_CANCELED;
+  }
+  kill(child, SIGKILL);
+  return wrong;
+}
+
 static const struct { const char *name; int (*run)(void); } cases[] = {
     {"cancelled loops", cancelled_loops},
     {"forked", forked},
@@ -274,6 +352,7 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"stolen", stolen},
     {"awaited", awaited},
     {"jumped", jumped},
+    {"cancelled", cancelled},
 };
 int main(int count, char **arguments) {
   for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
