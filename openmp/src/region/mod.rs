@@ -134,7 +134,10 @@ fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
         }
         // The old team's threads go back to the pool first, so that the new team can use them.
         hot[depth] = Hot::alone();
-        hot[depth] = threads::hot(size, carry::claim(context, depth, size));
+        hot[depth] = threads::hot(
+            size,
+            carry::claim(context, depth, size, threads::waiting_ranks()),
+        );
     }
     if let Some(carrier) = hot[depth].team.carrier
         && !carrier.lead(context)

@@ -24,6 +24,9 @@ const MOST_READY: usize = 64;
 /// that wait for others are counted.
 const MOST_LIVE: usize = 64;
 
+/// If there are more queues of a priority, empty queues are dropped.
+const KEPT: usize = 16;
+
 /// A member's data: cache lines that only the member writes, and lines that other threads write too.
 struct Member {
     own: CachePadded<Counts>,
@@ -73,13 +76,16 @@ unsafe impl Send for Urgent {}
 impl Urgent {
     /// Takes the first task, by priority and then by age, that `fits`.
     fn take(&mut self, fits: impl Fn(&Task) -> bool) -> Option<NonNull<Task>> {
-        self.0.values_mut().find_map(|queue| {
-            // SAFETY: tasks in a queue have not begun, so they live.
-            let at = queue
-                .iter()
-                .position(|task| fits(unsafe { task.as_ref() }))?;
-            queue.remove(at)
-        })
+        // SAFETY: tasks in a queue have not begun, so they live.
+        let fits = |task: &NonNull<Task>| fits(unsafe { task.as_ref() });
+        let (&priority, at) =
+            (self.0.iter()).find_map(|(of, queue)| Some((of, queue.iter().position(fits)?)))?;
+        let queue = self.0.get_mut(&priority)?;
+        let task = queue.remove(at);
+        if queue.is_empty() && self.0.len() > KEPT {
+            self.0.remove(&priority);
+        }
+        task
     }
 }
 

@@ -342,6 +342,62 @@ static int cancelled(void) {
   return wrong;
 }
 
+// `omp_initial_device` is the host.
+static int initial_device(void) {
+  char from[4] = "abc", *to = omp_target_alloc(4, -1);
+  if (!to) return 1;
+  int wrong = omp_target_memcpy(to, from, 4, 0, 0, -1, omp_get_initial_device()) || strcmp(to, from);
+  omp_target_free(to, -1);
+  omp_set_default_device(-1);
+  return wrong || omp_get_default_device() != -1;
+}
+
+// Without an allocator a block stays with its own, whose pool is too small here.
+static int reallocated(void) {
+  omp_alloctrait_t traits[] = {{omp_atk_pool_size, 1024}, {omp_atk_fallback, omp_atv_null_fb}};
+  omp_allocator_handle_t small = omp_init_allocator(omp_default_mem_space, 2, traits);
+  void *block = omp_alloc(100, small);
+  return !block || omp_realloc(block, 4000, omp_null_allocator, omp_null_allocator);
+}
+
+// A program's functions at the end have as much stack as other threads.
+static void with_much_stack(void) {
+  pthread_attr_t attributes;
+  size_t bytes = 0;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstacksize(&attributes, &bytes);
+  puts(bytes >= 1 << 20 ? "ok" : "a small stack");
+}
+static int without_main(void) {
+  members(3);
+  atexit(with_much_stack);
+  pthread_exit(0);
+}
+
+// More ranks than the library has, in teams one after the other.
+static int many_ranks(void) {
+  int wrong = members(600) != 600;
+  members(1);
+  return wrong + 2 * (members(601) != 601);
+}
+
+// A thread closes the library, and ends after that.
+static const char *library;
+static void *open_and_close(void *a) {
+  void *it = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  int (*most)(void) = it ? (int (*)(void))dlsym(it, "omp_get_max_threads") : 0;
+  if (!most || most() < 1) return &library;
+  dlclose(it);
+  return a;
+}
+static int closed(void) {
+  pthread_t thread;
+  void *result = 0;
+  pthread_create(&thread, 0, open_and_close, 0);
+  pthread_join(thread, &result);
+  return result != 0;
+}
+
 static const struct { const char *name; int (*run)(void); } cases[] = {
     {"cancelled loops", cancelled_loops},
     {"forked", forked},
@@ -353,8 +409,14 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"awaited", awaited},
     {"jumped", jumped},
     {"cancelled", cancelled},
+    {"initial device", initial_device},
+    {"reallocated", reallocated},
+    {"without main", without_main},
+    {"many ranks", many_ranks},
+    {"closed", closed},
 };
 int main(int count, char **arguments) {
+  if (count > 2) library = arguments[2];
   for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
     if (count > 1 && strcmp(arguments[1], cases[i].name) == 0) {
       int wrong = cases[i].run();
