@@ -193,7 +193,8 @@ static int paused(void) {
 static volatile int known;
 static int stolen(void) {
   long sum = 0;
-  for (int round = 0; round < 20000; round++) {
+  double end = omp_get_wtime() + 5;
+  for (int round = 0; round < 20000 && omp_get_wtime() < end; round++) {
     #pragma omp parallel num_threads(2)
     #pragma omp single
     {

@@ -9,8 +9,9 @@ use std::ptr;
 /// Ends the program if it imports a function of LLVM's that this library lacks, or if a library that was loaded with it
 /// does.
 pub(crate) fn check() {
-    // If LLVM's names do not lead to this library, this check does not apply. Miri has no loader.
-    if !cfg!(miri) && base(find(c"__kmpc_fork_call")) == base(check as *const c_void) {
+    // If the names do not lead to this library first, this check does not apply. Miri has no loader.
+    let is_here = |name| base(find(name)) == base(check as *const c_void);
+    if !cfg!(miri) && is_here(c"__kmpc_fork_call") && is_here(c"omp_get_num_threads") {
         // SAFETY: `look` takes what the loader passes.
         unsafe { libc::dl_iterate_phdr(Some(look), ptr::null_mut()) };
     }
