@@ -12,6 +12,7 @@ use manycore_platform::{Native, Platform};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 /// A thread's place in a region. Only that thread accesses it.
 #[derive(Clone)]
@@ -82,8 +83,9 @@ pub(crate) struct Context {
     pub(crate) hot: RefCell<Vec<Hot>>,
     /// Implicit tasks to be reused, indexed by `depth` too.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
-    /// The number of threads of the regions around a target region, which its thread limit does not count.
-    pub(crate) outside: Cell<u32>,
+    /// The number of threads in regions that this thread has begun as an initial thread, without this thread. It is
+    /// kept while there is a limit.
+    pub(crate) busy: RefCell<Arc<AtomicU32>>,
     /// The team's number in its league, and the number of teams in that league.
     pub(crate) league: Cell<(u32, u32)>,
     /// The rank that this thread is, while it is carried.
@@ -117,7 +119,7 @@ impl Context {
             outer: RefCell::new(vec![]),
             hot: RefCell::new(vec![]),
             implicit: RefCell::new(vec![]),
-            outside: Cell::new(0),
+            busy: RefCell::default(),
             league: Cell::new((0, 1)),
             carried: Carried::default(),
             site: Cell::new(0),

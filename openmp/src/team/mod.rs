@@ -53,6 +53,8 @@ pub(crate) struct Region {
     pub(crate) in_final: bool,
     /// Whether the region begins in a work share, which its leader has made.
     pub(crate) shared: bool,
+    /// The number of threads that are in regions of the same contention group, if it is limited.
+    pub(crate) busy: Option<Arc<AtomicU32>>,
 }
 
 /// See the module.
@@ -109,6 +111,7 @@ impl Team {
                 bind: Bind::False,
                 in_final: false,
                 shared: false,
+                busy: None,
             }),
             epoch: CachePadded::new(AtomicU32::new(0)),
             ended: CachePadded::new(AtomicU32::new(0)),

@@ -382,6 +382,23 @@ static int many_ranks(void) {
   return wrong + 2 * (members(601) != 601);
 }
 
+// A limit on threads holds for each initial thread by itself.
+static int two_groups(void) {
+  pthread_t other;
+  pthread_create(&other, 0, region_of_eight, 0);
+  while (in_region < 8) usleep(1000);
+  int wrong = members(8) != 8;
+  #pragma omp parallel num_threads(6) reduction(+ : wrong)
+  {
+    omp_set_max_active_levels(2);
+    #pragma omp barrier
+    if (omp_get_thread_num() == 0) wrong += 2 * (members(8) != 3);
+  }
+  go_on = 1;
+  pthread_join(other, 0);
+  return wrong;
+}
+
 // A thread closes the library, and ends after that.
 static const char *library;
 static void *open_and_close(void *a) {
@@ -414,6 +431,7 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"reallocated", reallocated},
     {"without main", without_main},
     {"many ranks", many_ranks},
+    {"two groups", two_groups},
     {"closed", closed},
 };
 int main(int count, char **arguments) {
