@@ -23,6 +23,7 @@ fn open_as_last(context: &Context, team: &Team) {
 }
 
 /// Runs all tasks of a team of one, whose member is the caller. Their events may be fulfilled by other threads.
+#[cold]
 pub(crate) fn end_tasks(context: &Context, team: &Team) {
     while team.tasks.live() != 0 {
         let goes_on = || team.tasks.live() == 0 || team.tasks.has_ready();
@@ -36,7 +37,9 @@ pub(crate) fn end_tasks(context: &Context, team: &Team) {
 pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     let team = context.team();
     if team.size == 1 {
-        end_tasks(context, team);
+        if team.tasks.live() != 0 {
+            end_tasks(context, team);
+        }
         team.forget_cancelled_shares();
         return cancellable && team.is_cancelled();
     }
