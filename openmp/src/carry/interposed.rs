@@ -4,6 +4,7 @@
 //! change.
 
 use super::current::{calling, note, rank};
+use super::rank::Rank;
 use super::thread_state::be_careful;
 use super::{blocking, pending, pins, policy, setxid, signals};
 use crate::system::masks::errno;
@@ -38,6 +39,8 @@ nexts! {
     BSD_SIGNAL = c"bsd_signal";
     LONGJMP = c"longjmp";
     PKEY_ALLOC = c"pkey_alloc";
+    PTHREAD_KILL = c"pthread_kill";
+    PTHREAD_SIGQUEUE = c"pthread_sigqueue";
     PTHREAD_SIGMASK = c"pthread_sigmask";
     SETCONTEXT = c"setcontext";
     SIGALTSTACK = c"sigaltstack";
@@ -172,6 +175,30 @@ define! {
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
+    }
+}
+
+define! {
+    fn pthread_kill(thread: libc::pthread_t, signal: c_int) -> c_int {
+        let result = next!(PTHREAD_KILL as extern "C" fn(libc::pthread_t, c_int) -> c_int)(thread, signal);
+        was_sent(thread, signal, result);
+        result
+    }
+
+    fn pthread_sigqueue(thread: libc::pthread_t, signal: c_int, value: libc::sigval) -> c_int {
+        let next = next!(PTHREAD_SIGQUEUE as extern "C" fn(libc::pthread_t, c_int, libc::sigval) -> c_int);
+        let result = next(thread, signal, value);
+        was_sent(thread, signal, result);
+        result
+    }
+}
+
+/// A signal was sent to a thread, if the `result` is 0. The C library sends a signal of the caller's to itself to the
+/// kernel thread that executes the caller.
+fn was_sent(thread: libc::pthread_t, signal: c_int, result: c_int) {
+    // SAFETY: the call has no arguments.
+    if result == 0 && signal != 0 && thread != unsafe { libc::pthread_self() } {
+        Rank::summon(thread);
     }
 }
 

@@ -7,6 +7,7 @@ use super::worker::Worker;
 use super::{registry, switch};
 use crate::system::cpus::Cpus;
 use crate::words::Waiter;
+use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_long;
@@ -35,6 +36,10 @@ pub(crate) struct Rank {
     pub(super) home: AtomicPtr<Home>,
     /// The rank leaves in order to continue at its home. The owner's.
     pub(super) goes_home: Cell<bool>,
+    /// The rank's thread, for `pthread_kill`.
+    thread: libc::pthread_t,
+    /// A signal was sent to the rank's own kernel thread, so the rank is to continue there: see [`Rank::summon`].
+    summoned: AtomicBool,
     /// The rank has left in the alarm's handler. The owner's.
     pub(super) was_preempted: Cell<bool>,
     /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0: none. A
@@ -83,6 +88,9 @@ impl Rank {
             worker: AtomicPtr::new(ptr::null_mut()),
             home: AtomicPtr::new(ptr::null_mut()),
             goes_home: Cell::new(false),
+            // SAFETY: the call has no arguments.
+            thread: unsafe { libc::pthread_self() },
+            summoned: AtomicBool::new(false),
             was_preempted: Cell::new(false),
             leaves: AtomicUsize::new(0),
             id: AtomicU32::new(0),
@@ -119,11 +127,12 @@ impl Rank {
                 condition,
             )
         };
-        self.wait_once(Some(condition));
+        while self.wait_once(Some(condition)) && !condition() {}
     }
 
-    /// Leaves the worker. Returns when a worker has found that the condition holds.
-    pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
+    /// Leaves the worker. Returns when a worker has found that the condition holds. Returns `true` if the rank had to
+    /// handle a signal instead.
+    pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) -> bool {
         let leaves = self.leaves.load(Relaxed);
         let here = 0_u8;
         self.leaves.store((&raw const here).addr(), Relaxed);
@@ -138,6 +147,59 @@ impl Rank {
         compiler_fence(SeqCst);
         self.leaves.store(leaves, Relaxed);
         self.condition.set(None);
+        let is_summoned = self.is_summoned();
+        if is_summoned {
+            self.handle_signals();
+        }
+        is_summoned
+    }
+
+    /// Whether a signal waits for the rank. Relaxed: a worker that reads an old value is rung for, or runs a rank that
+    /// goes home at its next wait.
+    pub(super) fn is_summoned(&self) -> bool {
+        self.summoned.load(Relaxed)
+    }
+
+    /// Goes home, where the kernel thread has the signals blocked until now, and lets them come, on the rank's stack.
+    #[cold]
+    fn handle_signals(&self) {
+        while self.worker().index < home::FIRST && self.home().is_some() {
+            self.goes_home.set(true);
+            self.wait_once(None);
+            if !self.is_summoned() {
+                return;
+            }
+        }
+        // Before the signals come: a later signal summons the rank again.
+        self.summoned.store(false, SeqCst);
+        self.state.put_on(&self.worker().mask);
+    }
+
+    /// A signal was sent to the thread, and waits at the kernel thread that the rank was made with. Makes the rank
+    /// continue there, whatever it waits for. The leader's own kernel thread runs ranks, and handles the signal itself.
+    pub(super) fn summon(thread: libc::pthread_t) {
+        let leads = |rank: &Self| registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank));
+        let mut all = registry::ranks().filter(|rank| rank.thread == thread && !leads(rank));
+        let Some((rank, home)) = all.find_map(|rank| Some((rank, rank.home()?))) else {
+            return;
+        };
+        // SeqCst: after the signal was sent.
+        rank.summoned.store(true, SeqCst);
+        if rank.word.claim() {
+            return home.call();
+        }
+        rank.ring();
+        // A worker may have looked at the rank just now, and sleep.
+        WORKERS.ring();
+    }
+
+    /// If the rank is summoned and runs on a worker, makes it leave.
+    pub(super) fn ring(&self) {
+        // SAFETY: null, or a worker, which lives for ever. It may execute another rank by now, which then leaves.
+        let worker = unsafe { self.worker.load(Acquire).as_ref() };
+        if let Some(worker) = worker.filter(|it| self.is_summoned() && it.index < home::FIRST) {
+            worker.alarm.ring(worker.address());
+        }
     }
 
     /// Whether the caller, the rank itself, has interrupted a function in which the rank is about to leave. `here` is
@@ -183,7 +245,7 @@ impl Rank {
     pub(super) fn goes_on(&self) -> bool {
         // SAFETY: the rank waits in the frame that holds the condition.
         let holds = |condition: *const dyn Fn() -> bool| unsafe { (*condition)() };
-        self.condition.get().is_none_or(holds)
+        (self.condition.get()).is_none_or(|condition| holds(condition) || self.is_summoned())
     }
 }
 

@@ -160,6 +160,8 @@ fn look() -> ! {
         let time = Native::now();
         let stalled = contended && now == last && is_contended() && !all_compute(time);
         last = now;
+        // A rank may have been at an instruction where it cannot leave.
+        ranks().for_each(Rank::ring);
         if contended {
             ring(time);
         }

@@ -251,18 +251,23 @@ impl Worker {
             home.call();
             return Native::now();
         }
-        self.execute(rank, budget);
+        let is_summoned = self.index >= home::FIRST && rank.is_summoned();
+        self.execute(rank, budget, is_summoned);
         self.has_left(rank)
     }
 
-    /// Executes the rank until it leaves. This worker still owns the rank then.
-    fn execute(&'static self, rank: &'static Rank, budget: Option<u64>) {
+    /// Executes the rank until it leaves. This worker still owns the rank then. If the rank `is_summoned`, it takes its
+    /// signal mask itself, on its own stack.
+    #[inline]
+    fn execute(&'static self, rank: &'static Rank, budget: Option<u64>, is_summoned: bool) {
         self.switches.fetch_add(1, Relaxed);
         rank.set_worker(self);
         let now = Native::now();
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
-        rank.state.put_on(&self.mask);
+        if !is_summoned {
+            rank.state.put_on(&self.mask);
+        }
         self.mask.runs();
         self.alarm.begin(self.address(), self.mask.get());
         if let Some(budget) = budget {

@@ -4,7 +4,7 @@ use super::{compile_with, has_compiler, library, run, run_with, source, tempfile
 use std::path::Path;
 
 /// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
-const CASES: [(&str, usize, (&str, &str)); 15] = [
+const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("cancelled loops", 1, ("OMP_CANCELLATION", "true")),
     ("forked", 3, ("OMP_THREAD_LIMIT", "8")),
     ("forked by rank", 0, ("OMP_DYNAMIC", "false")),
@@ -19,6 +19,7 @@ const CASES: [(&str, usize, (&str, &str)); 15] = [
     ("initial device", 1, ("OMP_DYNAMIC", "false")),
     ("reallocated", 1, ("OMP_DYNAMIC", "false")),
     ("without main", 3, ("OMP_DYNAMIC", "false")),
+    ("signalled", 0, ("OMP_DYNAMIC", "false")),
     ("two groups", 1, ("OMP_THREAD_LIMIT", "8")),
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];

@@ -382,6 +382,53 @@ static int many_ranks(void) {
   return wrong + 2 * (members(601) != 601);
 }
 
+// A thread sends signals to ranks that wait, compute and yield. Each rank handles its own, on its own stack.
+static pthread_t ranks[64];
+static __thread int number = -1;
+static __thread char *frame;
+static volatile int handled[64], elsewhere, quit;
+static void handle(int signal) {
+  char here;
+  (void)signal;
+  if (number < 0 || frame - &here > 1 << 20 || &here > frame) elsewhere = 1;
+  else __atomic_fetch_add(&handled[number], 1, __ATOMIC_SEQ_CST);
+}
+static void *send_signals(void *count) {
+  for (int round = 1; round <= 5; round++) {
+    for (int i = 1; i < (intptr_t)count; i++) pthread_kill(ranks[i], SIGUSR1);
+    for (int i = 1; i < (intptr_t)count; i++)
+      while (handled[i] < round) usleep(1000);
+    usleep(5000);
+  }
+  quit = 1;
+  return 0;
+}
+static int signalled(void) {
+  struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+  pthread_t sender;
+  sigaction(SIGUSR1, &action, 0);
+  for (int kind = 0; kind < 3; kind++) {
+    quit = 0;
+    memset((void *)handled, 0, sizeof handled);
+    #pragma omp parallel
+    {
+      char here;
+      number = omp_get_thread_num();
+      frame = &here;
+      ranks[number] = pthread_self();
+      #pragma omp barrier
+      #pragma omp master
+      pthread_create(&sender, 0, send_signals, (void *)(intptr_t)omp_get_num_threads());
+      if (kind == 0 && number == 0) while (!quit) usleep(1000);
+      if (kind == 1) while (!quit) for (volatile int i = 0; i < 1000; i++) {}
+      if (kind == 2) while (!quit) sched_yield();
+      #pragma omp barrier
+    }
+    pthread_join(sender, 0);
+  }
+  return elsewhere;
+}
+
 // A limit on threads holds for each initial thread by itself.
 static int two_groups(void) {
   pthread_t other;
@@ -431,6 +478,7 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"reallocated", reallocated},
     {"without main", without_main},
     {"many ranks", many_ranks},
+    {"signalled", signalled},
     {"two groups", two_groups},
     {"closed", closed},
 };
