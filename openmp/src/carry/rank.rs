@@ -162,7 +162,7 @@ impl Rank {
 
     /// Goes home, where the kernel thread has the signals blocked until now, and lets them come, on the rank's stack.
     #[cold]
-    fn handle_signals(&self) {
+    pub(super) fn handle_signals(&self) {
         while self.worker().index < home::FIRST && self.home().is_some() {
             self.goes_home.set(true);
             self.wait_once(None);

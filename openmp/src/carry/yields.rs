@@ -76,6 +76,12 @@ pub(super) fn give_way() {
 /// Lets another rank run in place of the caller. Returns `false` if no other rank can, or if each rank has had its
 /// turn: then other threads should have theirs.
 pub(super) fn pass() -> bool {
+    if rank().is_some_and(Rank::is_summoned) {
+        leave(|rank| {
+            rank.handle_signals();
+            Some(())
+        });
+    }
     let is_round = at_worker(|rank| {
         // The rank may be on another worker after `pass`.
         let has_passed = rank.worker().pass(rank);
