@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 front="sched_yield pthread_yield thrd_yield pthread_spin_lock usleep nanosleep clock_nanosleep pthread_mutex_init
     sleep pthread_barrier_wait pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait cnd_wait cnd_timedwait
     sem_wait sem_timedwait sem_clockwait poll ppoll select pselect epoll_wait epoll_pwait read recv accept pthread_join waitpid wait"
-front+=" sched_setaffinity sched_getaffinity pthread_setaffinity_np pthread_getaffinity_np gettid"
+front+=" sched_setaffinity sched_getaffinity pthread_setaffinity_np pthread_getaffinity_np gettid pthread_kill pthread_sigqueue"
 libc=$("${CC:-cc}" -print-file-name=libc.so.6)
 names=$(readelf --wide --dyn-syms "$libc" | awk -v front="$front" '
     BEGIN { split(front, list); for (at in list) wanted[list[at]] }

@@ -5,6 +5,7 @@
 
 mod around;
 mod clang;
+mod edges;
 mod places;
 mod random;
 mod symbols;

@@ -220,6 +220,7 @@ export! {
         let old = unsafe { block.cast::<Head>().sub(1).read() };
         // The new block may take the old block's room in its pool.
         give_room(&old);
+        let allocator = if allocator == 0 { old.allocator } else { allocator };
         let new = allocate(1, bytes, allocator, false);
         if bytes > 0 && new.is_null() {
             take_room(&old);

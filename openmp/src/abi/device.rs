@@ -15,7 +15,14 @@ const INVALID: c_int = libc::EINVAL;
 /// The host's number. Other devices would have lower numbers.
 const HOST: c_int = 0;
 
-/// Numbers that programs pass for the current task's default device, and for the host.
+/// `omp_initial_device`, the host's other number in calls of the interface.
+pub(super) const INITIAL: c_int = -1;
+
+fn is_host(device: c_int) -> bool {
+    device == HOST || device == INITIAL
+}
+
+/// Numbers that compiled constructs pass for the current task's default device, and for the host.
 const BY_DEFAULT: c_int = -1;
 const ANY_HOST: c_int = -2;
 
@@ -25,7 +32,7 @@ fn check(device: c_int) {
         BY_DEFAULT => context().task().icv.get().default_device,
         device => device,
     };
-    if settings().target_mandatory && device != HOST && device != ANY_HOST {
+    if settings().target_mandatory && !is_host(device) && device != ANY_HOST {
         fatal(format_args!(
             "device {device} with OMP_TARGET_OFFLOAD=mandatory; the only device is the host, {HOST}"
         ));
@@ -218,7 +225,7 @@ export! {
     }
 
     fn omp_target_alloc(bytes: usize, device: c_int) -> *mut c_void {
-        if device == HOST {
+        if is_host(device) {
             // SAFETY: the call takes any size.
             unsafe { libc::malloc(bytes) }
         } else {
@@ -227,29 +234,29 @@ export! {
     }
 
     fn omp_target_free(memory: *mut c_void, device: c_int) {
-        if device == HOST {
+        if is_host(device) {
             // SAFETY: `omp_target_alloc` returned the memory.
             unsafe { libc::free(memory) };
         }
     }
 
     fn omp_target_is_present(memory: *const c_void, device: c_int) -> c_int {
-        c_int::from(device == HOST && !memory.is_null())
+        c_int::from(is_host(device) && !memory.is_null())
     }
 
     fn omp_target_is_accessible(_memory: *const c_void, _bytes: usize, device: c_int) -> c_int {
-        c_int::from(device == HOST)
+        c_int::from(is_host(device))
     }
 
     fn omp_get_mapped_ptr(memory: *const c_void, device: c_int) -> *mut c_void {
-        if device == HOST { memory.cast_mut() } else { ptr::null_mut() }
+        if is_host(device) { memory.cast_mut() } else { ptr::null_mut() }
     }
 
     fn omp_target_memcpy(
         to: *mut u8, from: *const u8, bytes: usize, to_offset: usize, from_offset: usize,
         to_device: c_int, from_device: c_int,
     ) -> c_int {
-        if to_device != HOST || from_device != HOST {
+        if !is_host(to_device) || !is_host(from_device) {
             return INVALID;
         }
         // SAFETY: both ranges are memory of the program's.
@@ -266,7 +273,7 @@ export! {
         if to.is_null() && from.is_null() {
             return c_int::MAX; // The largest number of dimensions.
         }
-        if to_device != HOST || from_device != HOST || dimensions < 1 {
+        if !is_host(to_device) || !is_host(from_device) || dimensions < 1 {
             return INVALID;
         }
         let count = dimensions as usize;

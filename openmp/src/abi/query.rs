@@ -195,7 +195,7 @@ export! {
     }
 
     fn omp_set_default_device(device: c_int) {
-        change(context(), |icv| icv.default_device = device.max(0));
+        change(context(), |icv| icv.default_device = device.max(super::device::INITIAL));
     }
 
     fn omp_get_default_device() -> c_int {

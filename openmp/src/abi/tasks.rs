@@ -112,8 +112,11 @@ export! {
         // SAFETY: the program got the handle, and passes it once.
         #[cfg(target_arch = "x86_64")]
         let event = unsafe { super::kmp::handle(event) };
-        // SAFETY: the handle is as `GOMP_task` returns it, and is passed once.
-        unsafe { tasking::fulfil(event) };
+        // A task that was dropped as it was made has no event.
+        if !event.is_null() {
+            // SAFETY: the handle is as `GOMP_task` returns it, and is passed once.
+            unsafe { tasking::fulfil(event) };
+        }
     }
 
     fn GOMP_taskloop(

@@ -82,7 +82,7 @@ macro_rules! nexts {
             mod $function {
                 use super::*;
                 pub(super) static NEXT: Next = nexts!(@ $name $($version)?);
-                pub(super) type Type = extern "C" fn($($type),*) -> $result;
+                pub(super) type Type = extern "C-unwind" fn($($type),*) -> $result;
             }
         )*
 
@@ -165,6 +165,8 @@ fn will_read(file: c_int) {
 
 // Threads that wait for each other.
 export! {
+    abi "C-unwind";
+
     fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
         go_home();
         next!(barrier_wait)(barrier)
@@ -228,6 +230,8 @@ export! {
 
 // Files, and processes.
 export! {
+    abi "C-unwind";
+
     fn poll(files: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
         let poll = next!(poll_);
         if timeout != 0 && yields::rank().is_some() {

@@ -23,10 +23,17 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 /// Claims the workers for a team of `size`, if its ranks can be carried: the team has more ranks than there are cores,
-/// the processor allows it, and no other thread's team is carried.
-pub(crate) fn claim(context: &Context, depth: usize, size: u32) -> Option<&'static dyn Carrier> {
+/// the processor allows it, and no other thread's team is carried. `waiting` ranks wait for a team. Ranks that have not
+/// left their last team yet may not be enough for another: then the next team is not carried.
+pub(crate) fn claim(
+    context: &Context,
+    depth: usize,
+    size: u32,
+    waiting: usize,
+) -> Option<&'static dyn Carrier> {
     let wanted = settings().carries && switch::is_possible();
-    let fits = size as usize > cores() && (size as usize) < registry::MOST && depth == 0;
+    let ranks = (registry::rank_count() - waiting.min(registry::rank_count())) + size as usize;
+    let fits = size as usize > cores() && ranks < registry::MOST && depth == 0;
     // A child after `fork` has neither the workers nor the kernel threads that sleep for ranks.
     if !wanted
         || !fits

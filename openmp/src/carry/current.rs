@@ -6,7 +6,6 @@ use super::{registry, thread_state};
 use crate::system::masks::{errno, set_errno};
 use crate::system::next;
 use crate::team::context::{Context, known};
-use manycore_platform::{Native, Platform};
 use std::any::Any;
 use std::ffi::c_long;
 
@@ -16,11 +15,8 @@ pub(super) fn of(context: &Context) -> Option<&'static Rank> {
     carried.downcast_ref()
 }
 
-/// The calling thread's rank, in a carried region. A child after `fork` has no workers, so its thread is no rank.
+/// The calling thread's rank, in a carried region. In a child after `fork`, no thread is a rank.
 pub(super) fn rank() -> Option<&'static Rank> {
-    if Native::forks() > 0 {
-        return None;
-    }
     of(known()?)
 }
 

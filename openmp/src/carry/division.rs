@@ -166,7 +166,8 @@ impl Division {
             signs: AtomicU32::new(0),
             passes: AtomicU32::new(0),
             has_spun: AtomicBool::new(false),
-            episode: AtomicU64::new(0),
+            // Other divisions have other numbers, so a worker sees that its part was of another team.
+            episode: AtomicU64::new((size as u64) << 48),
             waits: AtomicU64::new(0),
         }
     }

@@ -22,6 +22,8 @@
 //! * A worker that takes a rank while the ranks of the team are at home ([`trials`](super::trials)), and the rank that
 //!   opens such an episode.
 //!
+//! * A thread that sends a signal to the rank ([`Rank::summon`]). A parked kernel thread has all signals blocked.
+//!
 //! In each case the caller owns the rank alone, as a worker that executes it does. The order hands the rank over to the
 //! home.
 //!

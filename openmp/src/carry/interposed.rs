@@ -4,6 +4,7 @@
 //! change.
 
 use super::current::{calling, note, rank};
+use super::rank::Rank;
 use super::thread_state::be_careful;
 use super::{blocking, pending, pins, policy, setxid, signals};
 use crate::system::masks::errno;
@@ -38,6 +39,8 @@ nexts! {
     BSD_SIGNAL = c"bsd_signal";
     LONGJMP = c"longjmp";
     PKEY_ALLOC = c"pkey_alloc";
+    PTHREAD_KILL = c"pthread_kill";
+    PTHREAD_SIGQUEUE = c"pthread_sigqueue";
     PTHREAD_SIGMASK = c"pthread_sigmask";
     SETCONTEXT = c"setcontext";
     SIGALTSTACK = c"sigaltstack";
@@ -62,7 +65,8 @@ macro_rules! next {
     }};
 }
 
-/// Defines functions for programs.
+/// Defines functions for programs. If a thread is cancelled while it waits for a signal, the C library unwinds the
+/// functions' frames.
 macro_rules! define {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
         $(
@@ -70,7 +74,7 @@ macro_rules! define {
             // Tests call the C library's functions.
             #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
             #[cfg_attr(any(test, miri), allow(dead_code))]
-            extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
+            extern "C-unwind" fn $name($($argument: $type),*) $(-> $result)? $body
         )*
     };
 }
@@ -174,6 +178,30 @@ define! {
     }
 }
 
+define! {
+    fn pthread_kill(thread: libc::pthread_t, signal: c_int) -> c_int {
+        let result = next!(PTHREAD_KILL as extern "C" fn(libc::pthread_t, c_int) -> c_int)(thread, signal);
+        was_sent(thread, signal, result);
+        result
+    }
+
+    fn pthread_sigqueue(thread: libc::pthread_t, signal: c_int, value: libc::sigval) -> c_int {
+        let next = next!(PTHREAD_SIGQUEUE as extern "C" fn(libc::pthread_t, c_int, libc::sigval) -> c_int);
+        let result = next(thread, signal, value);
+        was_sent(thread, signal, result);
+        result
+    }
+}
+
+/// A signal was sent to a thread, if the `result` is 0. The C library sends a signal of the caller's to itself to the
+/// kernel thread that executes the caller.
+fn was_sent(thread: libc::pthread_t, signal: c_int, result: c_int) {
+    // SAFETY: the call has no arguments.
+    if result == 0 && signal != 0 && thread != unsafe { libc::pthread_self() } {
+        Rank::summon(thread);
+    }
+}
+
 /// The caller asks for the number of its kernel thread. From then on the program may send signals to that thread.
 fn note_number() {
     if rank().is_some() {
@@ -233,8 +261,11 @@ define! {
     }
 }
 
-type Wait =
-    extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t, *const libc::timespec) -> c_int;
+type Wait = extern "C-unwind" fn(
+    *const libc::sigset_t,
+    *mut libc::siginfo_t,
+    *const libc::timespec,
+) -> c_int;
 
 /// Waits for signals of the program's, and drops alarms.
 fn wait(

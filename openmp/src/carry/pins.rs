@@ -16,14 +16,14 @@
 
 use super::{current, kernel_threads, registry};
 use crate::environment::binds;
-use crate::environment::effect::RUNTIMES;
+use crate::environment::effect::is_in_runtime;
 use crate::system::cpus::Cpus;
 use crate::system::masks::{errno, set_errno};
 use crate::system::next::{self, Next};
 use crate::team::context::known;
 use libc::{cpu_set_t, pid_t, pthread_t};
-use std::ffi::{CStr, c_int, c_long, c_void};
-use std::mem::{self, MaybeUninit};
+use std::ffi::{c_int, c_long, c_void};
+use std::mem;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicI32};
@@ -98,30 +98,7 @@ fn note(thread: pid_t) {
 /// Whether an OpenMP library other than this one calls, from this address.
 fn is_runtime(caller: usize) -> bool {
     // Such libraries bind nothing without the user's variables.
-    if !binds() {
-        return false;
-    }
-    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: `dladdr` takes any address. The name is the loader's, and lives while the object is loaded. The object is
-    // the caller.
-    unsafe {
-        if libc::dladdr(caller as *const c_void, found.as_mut_ptr()) == 0 {
-            return false;
-        }
-        let path = found.assume_init().dli_fname;
-        if path.is_null() {
-            return false;
-        }
-        let file = CStr::from_ptr(path)
-            .to_bytes()
-            .rsplit(|&byte| byte == b'/')
-            .next();
-        file.is_some_and(|file| {
-            RUNTIMES
-                .iter()
-                .any(|name| file.starts_with(name.as_bytes()))
-        })
-    }
+    binds() && is_in_runtime(caller as *const c_void)
 }
 
 /// The C library's function, with its type.

@@ -7,12 +7,13 @@ use super::worker::Worker;
 use super::{registry, switch};
 use crate::system::cpus::Cpus;
 use crate::words::Waiter;
+use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_long;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, compiler_fence};
 
 /// See [`Rank::call`].
 pub(super) const NO_CALL: c_long = -1;
@@ -35,12 +36,17 @@ pub(crate) struct Rank {
     pub(super) home: AtomicPtr<Home>,
     /// The rank leaves in order to continue at its home. The owner's.
     pub(super) goes_home: Cell<bool>,
+    /// The rank's thread, for `pthread_kill`.
+    thread: libc::pthread_t,
+    /// A signal was sent to the rank's own kernel thread, so the rank is to continue there: see [`Rank::summon`].
+    summoned: AtomicBool,
     /// The rank has left in the alarm's handler. The owner's.
     pub(super) was_preempted: Cell<bool>,
-    /// The rank is about to leave, or has just come back. A signal handler then does not make it leave, so that
-    /// [`wait_once`](Self::wait_once) is still on the worker that it has read. The owner's. Relaxed: only the rank's
-    /// own handlers read it, so only the compiler must keep the order.
-    pub(super) leaves: AtomicBool,
+    /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0: none. A
+    /// handler of the program's that interrupts this function does not leave, so that
+    /// [`wait_once`](Self::wait_once) is still on the worker that it has read. The owner's. Relaxed: only the rank and
+    /// its own handlers use it, so only the compiler must keep the order.
+    pub(super) leaves: AtomicUsize,
     /// The rank's number in its team.
     pub(super) id: AtomicU32,
     /// Only worker 0 may run the rank: it is the leader's, at the end of a region.
@@ -82,8 +88,11 @@ impl Rank {
             worker: AtomicPtr::new(ptr::null_mut()),
             home: AtomicPtr::new(ptr::null_mut()),
             goes_home: Cell::new(false),
+            // SAFETY: the call has no arguments.
+            thread: unsafe { libc::pthread_self() },
+            summoned: AtomicBool::new(false),
             was_preempted: Cell::new(false),
-            leaves: AtomicBool::new(false),
+            leaves: AtomicUsize::new(0),
             id: AtomicU32::new(0),
             pinned: AtomicBool::new(false),
             polled: Polled::new(),
@@ -118,13 +127,15 @@ impl Rank {
                 condition,
             )
         };
-        self.wait_once(Some(condition));
+        while self.wait_once(Some(condition)) && !condition() {}
     }
 
-    /// Leaves the worker. Returns when a worker has found that the condition holds.
-    pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) {
+    /// Leaves the worker. Returns when a worker has found that the condition holds. Returns `true` if the rank had to
+    /// handle a signal instead.
+    pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) -> bool {
         let leaves = self.leaves.load(Relaxed);
-        self.leaves.store(true, Relaxed);
+        let here = 0_u8;
+        self.leaves.store((&raw const here).addr(), Relaxed);
         // Before the condition is set: a handler of the program's that interrupts here and leaves would clear it.
         compiler_fence(SeqCst);
         self.condition.set(condition);
@@ -136,6 +147,77 @@ impl Rank {
         compiler_fence(SeqCst);
         self.leaves.store(leaves, Relaxed);
         self.condition.set(None);
+        let is_summoned = self.is_summoned();
+        if is_summoned {
+            self.handle_signals();
+        }
+        is_summoned
+    }
+
+    /// Whether a signal waits for the rank. Relaxed: a worker that reads an old value is rung for, or runs a rank that
+    /// goes home at its next wait.
+    pub(super) fn is_summoned(&self) -> bool {
+        self.summoned.load(Relaxed)
+    }
+
+    /// Goes home, where the kernel thread has the signals blocked until now, and lets them come, on the rank's stack.
+    #[cold]
+    pub(super) fn handle_signals(&self) {
+        while self.worker().index < home::FIRST && self.home().is_some() {
+            self.goes_home.set(true);
+            self.wait_once(None);
+            if !self.is_summoned() {
+                return;
+            }
+        }
+        // Before the signals come: a later signal summons the rank again.
+        self.summoned.store(false, SeqCst);
+        self.state.put_on(&self.worker().mask);
+    }
+
+    /// A signal was sent to the thread, and waits at the kernel thread that the rank was made with. Makes the rank
+    /// continue there, whatever it waits for. The leader's own kernel thread runs ranks, and handles the signal itself.
+    pub(super) fn summon(thread: libc::pthread_t) {
+        let leads = |rank: &Self| registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank));
+        let mut all = registry::ranks().filter(|rank| rank.thread == thread && !leads(rank));
+        let Some((rank, home)) = all.find_map(|rank| Some((rank, rank.home()?))) else {
+            return;
+        };
+        // SeqCst: after the signal was sent.
+        rank.summoned.store(true, SeqCst);
+        if rank.word.claim() {
+            return home.call();
+        }
+        rank.ring();
+        // A worker may have looked at the rank just now, and sleep.
+        WORKERS.ring();
+    }
+
+    /// If the rank is summoned and runs on a worker, makes it leave.
+    pub(super) fn ring(&self) {
+        // SAFETY: null, or a worker, which lives for ever. It may execute another rank by now, which then leaves.
+        let worker = unsafe { self.worker.load(Acquire).as_ref() };
+        if let Some(worker) = worker.filter(|it| self.is_summoned() && it.index < home::FIRST) {
+            worker.alarm.ring(worker.address());
+        }
+    }
+
+    /// Whether the caller, the rank itself, has interrupted a function in which the rank is about to leave. `here` is
+    /// an address in the caller's frame. If a handler has jumped out of such a function, that function's frame is not
+    /// above the caller's, or is nearer than a signal's frame would allow.
+    pub(super) fn is_leaving(&self, here: usize) -> bool {
+        /// A signal's frame is larger.
+        const FRAME: usize = 512;
+        here + FRAME < self.leaves.load(Relaxed)
+    }
+
+    /// The rank is in no function in which it leaves. If a handler has jumped out of one, forgets that function, with
+    /// the time at which the rank wanted to continue.
+    fn leaves_nowhere(&self) {
+        if self.leaves.load(Relaxed) != 0 {
+            self.leaves.store(0, Relaxed);
+            self.polled.set(false);
+        }
     }
 
     /// The rank's own kernel thread, if it can get orders.
@@ -163,7 +245,7 @@ impl Rank {
     pub(super) fn goes_on(&self) -> bool {
         // SAFETY: the rank waits in the frame that holds the condition.
         let holds = |condition: *const dyn Fn() -> bool| unsafe { (*condition)() };
-        self.condition.get().is_none_or(holds)
+        (self.condition.get()).is_none_or(|condition| holds(condition) || self.is_summoned())
     }
 }
 
@@ -200,6 +282,7 @@ impl Waiter for Rank {
         self.begin(now);
         let worker = self.worker().index;
         registry::division().inspect(|it| it.arrived(worker, now));
+        self.leaves_nowhere();
         // Ranks rarely hold a lock across a barrier. Locks that another rank unlocked are forgotten here.
         self.held.set(0);
     }

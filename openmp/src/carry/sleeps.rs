@@ -100,7 +100,7 @@ fn sleep_in_kernel(
     time: *const timespec,
     rest: *mut timespec,
 ) -> c_int {
-    type Function = extern "C" fn(clockid_t, c_int, *const timespec, *mut timespec) -> c_int;
+    type Function = extern "C-unwind" fn(clockid_t, c_int, *const timespec, *mut timespec) -> c_int;
     if let Some(function) = CLOCK_NANOSLEEP.find() {
         // SAFETY: the C library's function of this name has this type.
         let function: Function = unsafe { std::mem::transmute(function) };
@@ -110,13 +110,15 @@ fn sleep_in_kernel(
 }
 
 export! {
+    abi "C-unwind";
+
     fn sleep(seconds: c_uint) -> c_uint {
         if seconds > 0 {
             blocking::go_home();
         }
         let Some(function) = SLEEP.find() else { return seconds };
         // SAFETY: the C library's function of this name has this type.
-        let function: extern "C" fn(c_uint) -> c_uint = unsafe { std::mem::transmute(function) };
+        let function: extern "C-unwind" fn(c_uint) -> c_uint = unsafe { std::mem::transmute(function) };
         function(seconds)
     }
 
@@ -126,7 +128,7 @@ export! {
         }
         let Some(function) = USLEEP.find() else { return -1 };
         // SAFETY: the C library's function of this name has this type.
-        let function: extern "C" fn(useconds_t) -> c_int = unsafe { std::mem::transmute(function) };
+        let function: extern "C-unwind" fn(useconds_t) -> c_int = unsafe { std::mem::transmute(function) };
         function(microseconds)
     }
 
@@ -136,7 +138,7 @@ export! {
         }
         let Some(function) = NANOSLEEP.find() else { return -1 };
         // SAFETY: the C library's function of this name has this type.
-        let function: extern "C" fn(*const timespec, *mut timespec) -> c_int =
+        let function: extern "C-unwind" fn(*const timespec, *mut timespec) -> c_int =
             unsafe { std::mem::transmute(function) };
         function(time, rest)
     }

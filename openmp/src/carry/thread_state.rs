@@ -159,7 +159,14 @@ impl State {
     /// Whether the calling rank has the noted mask, and is not on an alternate stack. If so, it is probably not in a
     /// signal handler.
     pub(super) fn is_as_noted(&self) -> bool {
-        mask() == self.mask.get() && change_stack(None).ss_flags & libc::SS_ONSTACK == 0
+        self.is_noted(mask())
+    }
+
+    /// As [`is_as_noted`](Self::is_as_noted), if the calling rank's mask is `mask`.
+    pub(super) fn is_noted(&self, mask: u64) -> bool {
+        let may_have_stack = self.odd.get() != 0 || CAREFUL.load(Relaxed);
+        mask == self.mask.get()
+            && !(may_have_stack && change_stack(None).ss_flags & libc::SS_ONSTACK != 0)
     }
 
     /// Whether the address `at` is on the rank's alternate stack, or on the one in a signal's frame.

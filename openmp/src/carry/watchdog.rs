@@ -122,7 +122,11 @@ pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
                 .then_some((rank, home))
         })
     };
-    take(true).or_else(|| take(false))
+    let taken = take(true).or_else(|| take(false));
+    if taken.is_some() {
+        Worker::has_passed_over(ranks);
+    }
+    taken
 }
 
 /// Makes all ranks that can continue do so at their homes.
@@ -135,6 +139,7 @@ pub(super) fn send_home() {
             home.call();
         }
     }
+    Worker::has_passed_over(ranks);
 }
 
 /// The main function of the watch.
@@ -155,6 +160,8 @@ fn look() -> ! {
         let time = Native::now();
         let stalled = contended && now == last && is_contended() && !all_compute(time);
         last = now;
+        // A rank may have been at an instruction where it cannot leave.
+        ranks().for_each(Rank::ring);
         if contended {
             ring(time);
         }

@@ -3,11 +3,12 @@
 use super::alarm::Alarm;
 use super::division::Part;
 use super::mask::{CHANGES, Mask};
+use super::ownership::has_passed_over;
 use super::rank::Rank;
 use super::registry::{self, ranks};
 use super::{costs, home, kernel_threads, pending, switch, thread_state};
 use crate::environment::cores::{await_core, cores};
-use crate::system::masks::{ALL, set_mask};
+use crate::system::masks::{ALL, block_all, set_mask};
 use crate::words::bell::WORKERS;
 use crate::words::spin;
 use manycore_platform::{Native, Platform};
@@ -152,6 +153,9 @@ impl Worker {
                 known => known,
             };
             self.first.set(first);
+            if at > 0 {
+                Self::has_passed_over(|| (0..at).filter_map(|at| Self::planned(&part, at)));
+            }
             let planned = is_first && first == First::Begun;
             let rest = || part.budget.saturating_sub(rank.used.get());
             return Some(Taken(rank, planned.then(rest)));
@@ -175,32 +179,47 @@ impl Worker {
     pub(super) fn take_any(&self) -> Option<&'static Rank> {
         let count = registry::rank_count();
         let first = self.cursor.get();
-        let found = ranks()
-            .enumerate()
-            .skip(first)
-            .chain(ranks().enumerate().take(first))
-            .find(|&(_, rank)| self.try_take(rank));
-        found.map(|(at, rank)| {
-            self.cursor.set((at + 1) % count.max(1));
-            rank
-        })
+        let order = || {
+            let all = || ranks().enumerate();
+            all().skip(first).chain(all().take(first))
+        };
+        let passed = order().position(|(_, rank)| self.try_take(rank))?;
+        let (at, rank) = order().nth(passed)?;
+        self.cursor.set((at + 1) % count.max(1));
+        if passed > 0 {
+            Self::has_passed_over(|| order().take(passed).map(|(_, rank)| rank));
+        }
+        Some(rank)
+    }
+
+    /// This thread has looked at these ranks, and has taken another.
+    pub(super) fn has_passed_over<I: Iterator<Item = &'static Rank>>(ranks: impl Fn() -> I) {
+        has_passed_over(&WORKERS, || {
+            ranks().any(|rank| rank.word.can_continue(|| rank.goes_on()))
+        });
     }
 
     /// Called by the rank that this worker executes. If another rank can continue, and if the calling rank may leave,
-    /// it leaves its worker to the other rank. Returns whether it did. The function looks for the other rank first:
-    /// without one, it needs no system call to learn whether the caller may leave.
+    /// it leaves its worker to the other rank. Returns whether it did. If no rank waits, the function makes no system
+    /// call.
     pub(super) fn pass(&self, rank: &Rank) -> bool {
-        let Some(next) = self.take_any() else {
+        if self.next.get().is_none() && !ranks().any(|other| other.word.is_waiting()) {
+            return false;
+        }
+        // A rank would be lost if a handler jumped out of this function after the function has taken the rank. Once
+        // the rank is in `next`, such a jump does no harm: the rank stays there until the worker's rank leaves.
+        let mask = block_all();
+        let next = match self.next.get() {
+            None if rank.state.is_noted(mask) => self.take_any(),
+            known => known,
+        };
+        self.next.set(next);
+        set_mask(mask);
+        if next.is_none() || !rank.state.is_noted(mask) {
             // This look may have kept another worker from a rank that can continue.
             WORKERS.ring();
             return false;
-        };
-        if !rank.state.is_as_noted() {
-            next.word.put_back();
-            WORKERS.ring();
-            return false;
         }
-        self.next.set(Some(next));
         rank.wait_once(None);
         true
     }
@@ -232,18 +251,23 @@ impl Worker {
             home.call();
             return Native::now();
         }
-        self.execute(rank, budget);
+        let is_summoned = self.index >= home::FIRST && rank.is_summoned();
+        self.execute(rank, budget, is_summoned);
         self.has_left(rank)
     }
 
-    /// Executes the rank until it leaves. This worker still owns the rank then.
-    fn execute(&'static self, rank: &'static Rank, budget: Option<u64>) {
+    /// Executes the rank until it leaves. This worker still owns the rank then. If the rank `is_summoned`, it takes its
+    /// signal mask itself, on its own stack.
+    #[inline]
+    fn execute(&'static self, rank: &'static Rank, budget: Option<u64>, is_summoned: bool) {
         self.switches.fetch_add(1, Relaxed);
         rank.set_worker(self);
         let now = Native::now();
         rank.since.store(now, Relaxed);
         self.current.store(ptr::from_ref(rank).cast_mut(), Relaxed);
-        rank.state.put_on(&self.mask);
+        if !is_summoned {
+            rank.state.put_on(&self.mask);
+        }
         self.mask.runs();
         self.alarm.begin(self.address(), self.mask.get());
         if let Some(budget) = budget {

@@ -51,13 +51,17 @@ pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option
 /// Calls `what` with the calling rank, if a worker executes the rank and the rank is not about to leave. Does not ask
 /// the kernel whether the rank may leave.
 fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
-    let rank = rank().filter(|rank| !rank.leaves.load(Relaxed))?;
-    rank.leaves.store(true, Relaxed);
+    let here = 0_u8;
+    let here = (&raw const here).addr();
+    let rank = rank().filter(|rank| !rank.is_leaving(here))?;
+    // Not 0: a handler on an alternate stack may call this while the rank is about to leave on its own stack.
+    let before = rank.leaves.load(Relaxed);
+    rank.leaves.store(here, Relaxed);
     // From here on no handler makes the rank leave, so the worker stays the same.
     compiler_fence(SeqCst);
     let result = what(rank);
     compiler_fence(SeqCst);
-    rank.leaves.store(false, Relaxed);
+    rank.leaves.store(before, Relaxed);
     result
 }
 
@@ -72,6 +76,12 @@ pub(super) fn give_way() {
 /// Lets another rank run in place of the caller. Returns `false` if no other rank can, or if each rank has had its
 /// turn: then other threads should have theirs.
 pub(super) fn pass() -> bool {
+    if rank().is_some_and(Rank::is_summoned) {
+        leave(|rank| {
+            rank.handle_signals();
+            Some(())
+        });
+    }
     let is_round = at_worker(|rank| {
         // The rank may be on another worker after `pass`.
         let has_passed = rank.worker().pass(rank);

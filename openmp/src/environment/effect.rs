@@ -6,13 +6,37 @@
 
 use super::cores::has_watched;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString, c_void};
 use std::fs::{File, read_link, read_to_string};
 use std::io::{self, Write};
+use std::mem;
 use std::sync::OnceLock;
 
 /// How the file names of GCC's, LLVM's and Intel's OpenMP libraries begin.
-pub(crate) const RUNTIMES: [&str; 3] = ["libgomp", "libomp", "libiomp"];
+const RUNTIMES: [&str; 3] = ["libgomp", "libomp", "libiomp"];
+
+/// Whether the address is in another OpenMP library than this one, by the name of its file.
+#[allow(dead_code, reason = "only `carry` and LLVM's functions call this")]
+pub(crate) fn is_in_runtime(address: *const c_void) -> bool {
+    // SAFETY: the structure has only pointers, which may be null. `dladdr` takes any address. The name is the loader's,
+    // and lives while the object is loaded.
+    unsafe {
+        let find = |address| {
+            let mut found: libc::Dl_info = mem::zeroed();
+            libc::dladdr(address, &raw mut found);
+            found
+        };
+        let found = find(address);
+        if found.dli_fname.is_null()
+            || found.dli_fbase == find(is_in_runtime as *const c_void).dli_fbase
+        {
+            return false;
+        }
+        let path = CStr::from_ptr(found.dli_fname).to_bytes();
+        let file = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+        (RUNTIMES.iter()).any(|name| file.starts_with(name.as_bytes()))
+    }
+}
 
 static FILE: OnceLock<OsString> = OnceLock::new();
 

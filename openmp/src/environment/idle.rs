@@ -17,9 +17,16 @@ pub(crate) fn enter(threads: usize) {
     BUSY.fetch_add(threads, SeqCst);
 }
 
-/// `threads` threads have left their regions.
+/// `threads` threads have left their regions. In a child after `fork`, they may be in the parent.
 pub(crate) fn leave(threads: usize) {
-    BUSY.fetch_sub(threads, SeqCst);
+    let subtract = |busy: usize| Some(busy.saturating_sub(threads));
+    _ = BUSY.fetch_update(SeqCst, SeqCst, subtract);
+}
+
+/// The only thread of a child after `fork` calls this. The watch is in the parent alone, so nobody is to wake it.
+pub(crate) fn forget_regions() {
+    BUSY.store(0, SeqCst);
+    RESTS.store(false, SeqCst);
 }
 
 /// The number of threads in regions, if the caller is the only leader.

@@ -65,6 +65,9 @@ fn ranges(cpus: &[usize]) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(",")
 }
 
+/// The largest width of a field: more is a mistake.
+const MOST: usize = 4096;
+
 /// Fills in the fields of the format, such as `%n`, `%0.8n`, `%{thread_num}` and `%%`.
 pub(crate) fn format(format: &str) -> String {
     let context = context();
@@ -82,7 +85,7 @@ pub(crate) fn format(format: &str) -> String {
         let right = zeros || rest.starts_with('.');
         rest = rest.trim_start_matches("0.").trim_start_matches('.');
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let width: usize = rest[..digits].parse().unwrap_or(0);
+        let width = rest[..digits].parse().unwrap_or(0).min(MOST);
         rest = &rest[digits..];
         let (name, after) = match rest.strip_prefix('{').and_then(|it| it.split_once('}')) {
             Some(parts) => parts,
@@ -129,6 +132,7 @@ mod tests {
             "[-1|-1  |  -1|-001]"
         );
         assert_eq!(format("%?"), "undefined");
+        assert_eq!(format("%.70000n").len(), MOST);
         assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
     }
 }

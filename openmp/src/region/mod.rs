@@ -13,7 +13,7 @@ use crate::environment::cores::{cores, wake_watch, watch_cores};
 use crate::environment::icv::{Bind, Icv};
 use crate::environment::settings;
 use crate::task::{Group, Outlined, Task};
-use crate::tasking::{arrive, run_any};
+use crate::tasking::{arrive, end_tasks, run_any};
 use crate::team::context::Context;
 use crate::team::hot::Hot;
 use crate::team::share::Plan;
@@ -22,6 +22,7 @@ use crate::words::spin;
 use member::renew;
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The request of a `parallel` construct.
@@ -39,6 +40,14 @@ pub(crate) struct Wanted<'a> {
     pub(crate) share: Option<&'a dyn Fn(&mut Plan)>,
 }
 
+/// The number of threads in regions of the caller's contention group, without its initial thread. `None` if these
+/// threads are not limited.
+fn counted(context: &Context, icv: Icv) -> Option<Arc<AtomicU32>> {
+    let of_region = || context.team().region().busy.clone();
+    (icv.thread_limit != u32::MAX)
+        .then(|| of_region().unwrap_or_else(|| Arc::clone(&context.busy.borrow())))
+}
+
 /// The number of members that a region gets.
 pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     let icv = context.task().icv.get();
@@ -48,10 +57,9 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
         return 1;
     }
     let mut most = icv.thread_limit;
-    if most != u32::MAX {
-        // The threads of other regions count against the limit.
-        let others = (spin::busy() as u32 - 1).saturating_sub(context.outside.get());
-        most = most.saturating_sub(others).max(1);
+    if let Some(busy) = counted(context, icv) {
+        // The threads of the group's other regions count against the limit.
+        most = most.saturating_sub(busy.load(SeqCst)).max(1);
     }
     if icv.dynamic {
         let cores = cores() as u32;
@@ -99,6 +107,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         bind,
         in_final: current.is_final,
         shared: wanted.share.is_some(),
+        busy: counted(context, icv),
     });
     context.push_seat();
     let task = implicit(context, depth, icv, group, current.is_final);
@@ -109,6 +118,10 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     }
     if size > 1 {
         spin::enter(size as usize - 1);
+        team.region()
+            .busy
+            .as_ref()
+            .inspect(|busy| _ = busy.fetch_add(size - 1, SeqCst));
         wake_watch();
         binding::bind(context, team);
         if let Some(carrier) = team.carrier {
@@ -134,7 +147,10 @@ fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
         }
         // The old team's threads go back to the pool first, so that the new team can use them.
         hot[depth] = Hot::alone();
-        hot[depth] = threads::hot(size, carry::claim(context, depth, size));
+        hot[depth] = threads::hot(
+            size,
+            carry::claim(context, depth, size, threads::waiting_ranks()),
+        );
     }
     if let Some(carrier) = hot[depth].team.carrier
         && !carrier.lead(context)
@@ -180,6 +196,10 @@ pub(crate) fn end(context: &Context) {
     }
     if others > 0 {
         spin::leave(others as usize);
+        team.region()
+            .busy
+            .as_ref()
+            .inspect(|busy| _ = busy.fetch_sub(others, SeqCst));
     }
     if let Some(carrier) = team.carrier {
         carrier.leave(context);
@@ -202,15 +222,13 @@ pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     let team = Team::alone();
     let task = Arc::new(Task::implicit(icv));
     let league = context.league.replace((0, 1));
-    let outside = context.outside.replace(spin::busy() as u32 - 1);
+    let busy = context.busy.take();
     context.push_seat();
     context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
     body();
-    while team.tasks.live() != 0 {
-        run_any(context, &team, &mut 0);
-    }
+    end_tasks(context, &team);
     team.tasks.forget_edges(&task);
     context.pop_seat();
-    context.outside.set(outside);
+    context.busy.replace(busy);
     context.league.set(league);
 }

@@ -65,6 +65,11 @@ fn pool(is_carried: bool) -> &'static Guarded<Vec<Arc<Dock>>> {
     }
 }
 
+/// The number of ranks that wait for a team.
+pub(super) fn waiting_ranks() -> usize {
+    pool(true).with(|ranks| ranks.len())
+}
+
 /// Makes a team of `size` members. Its `size - 1` threads, or ranks, wait for the first region.
 pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
     let is_carried = carrier.is_some();
@@ -128,6 +133,7 @@ fn serve(dock: &Arc<Dock>) {
             return;
         };
         member::serve(context, &team, id);
+        context.sit_outside();
         // The threads of teams that this thread has led go back to the pool.
         context.hot.borrow_mut().clear();
         // The lock is held. `dismiss` first changes `PAUSES` and then empties the pool. So either this thread sees the

@@ -64,7 +64,8 @@ extern "C" fn thread_ends(at_end: *mut c_void) {
     // A child after `fork` starts its own ending thread.
     let generation = Native::forks() + 1;
     if STARTED.swap(generation, Relaxed) != generation {
-        spawn("manycore-omp-e", Some(64 << 10), await_end);
+        // The usual stack: the program's functions for the end of the process run there.
+        spawn("manycore-omp-e", None, await_end);
     }
 }
 

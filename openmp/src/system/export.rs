@@ -3,16 +3,18 @@
 /// Exports functions of the C interface.
 ///
 /// Compiled programs call these functions. The contract of each is that its pointers are as the compiler made them. If
-/// a panic would leave such a function, it ends the program.
+/// a panic would leave such a function, it ends the program. With `abi "C-unwind";` in front, the C library may unwind
+/// the functions' frames: it does so if a thread is cancelled in a function that blocks.
 ///
 /// Under Miri the functions keep Rust's names, since Miri has its own functions for the C library's names.
 macro_rules! export {
-    ($($(#[$attribute:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
+    (abi $abi:literal; $($(#[$attribute:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(
             $(#[$attribute])*
             #[cfg_attr(not(miri), unsafe(no_mangle))]
-            $visible extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
+            $visible extern $abi fn $name($($argument: $type),*) $(-> $result)? $body
         )*
     };
+    ($($all:tt)*) => { $crate::system::export! { abi "C"; $($all)* } };
 }
 pub(crate) use export;

@@ -24,6 +24,9 @@ const MOST_READY: usize = 64;
 /// that wait for others are counted.
 const MOST_LIVE: usize = 64;
 
+/// If there are more queues of a priority, empty queues are dropped.
+const KEPT: usize = 16;
+
 /// A member's data: cache lines that only the member writes, and lines that other threads write too.
 struct Member {
     own: CachePadded<Counts>,
@@ -73,13 +76,16 @@ unsafe impl Send for Urgent {}
 impl Urgent {
     /// Takes the first task, by priority and then by age, that `fits`.
     fn take(&mut self, fits: impl Fn(&Task) -> bool) -> Option<NonNull<Task>> {
-        self.0.values_mut().find_map(|queue| {
-            // SAFETY: tasks in a queue have not begun, so they live.
-            let at = queue
-                .iter()
-                .position(|task| fits(unsafe { task.as_ref() }))?;
-            queue.remove(at)
-        })
+        // SAFETY: tasks in a queue have not begun, so they live.
+        let fits = |task: &NonNull<Task>| fits(unsafe { task.as_ref() });
+        let (&priority, at) =
+            (self.0.iter()).find_map(|(of, queue)| Some((of, queue.iter().position(fits)?)))?;
+        let queue = self.0.get_mut(&priority)?;
+        let task = queue.remove(at);
+        if queue.is_empty() && self.0.len() > KEPT {
+            self.0.remove(&priority);
+        }
+        task
     }
 }
 
@@ -220,11 +226,16 @@ impl Tasks {
                 }
             });
         }
+        self.has_queued();
+    }
+
+    /// Tasks were queued. The queue's lock is released by a read-modify-write.
+    fn has_queued(&self) {
         Native::fence_after_rmw();
         // After the fence, either this load sees the announcement of a waiting thread in `choosy`, or that thread sees
-        // the task: it looks at the queues after its announcement.
-        if shared.choosy.load(SeqCst) != 0 {
-            shared.pushes.fetch_add(1, SeqCst);
+        // the tasks: it looks at the queues after its announcement.
+        if self.shared.choosy.load(SeqCst) != 0 {
+            self.shared.pushes.fetch_add(1, SeqCst);
         }
     }
 
@@ -251,8 +262,9 @@ impl Tasks {
         })
     }
 
-    /// Takes any ready task, for a member that waits at a barrier.
-    pub(crate) fn take_any(&self, member: u32) -> Option<NonNull<Task>> {
+    /// Takes any ready task, for a member that waits at a barrier. May move other tasks to the member's queue, and then
+    /// calls `moved`: meanwhile no other thread has seen these tasks.
+    pub(crate) fn take_any(&self, member: u32, moved: impl Fn()) -> Option<NonNull<Task>> {
         if !self.has_ready() {
             return None;
         }
@@ -268,6 +280,8 @@ impl Tasks {
             if let Some(second) = others.next() {
                 let own = &self.members[member as usize].queue;
                 own.push(std::iter::once(second).chain(others), || self.fills());
+                self.has_queued();
+                moved();
             }
             Some(first)
         };

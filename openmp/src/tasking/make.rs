@@ -47,6 +47,10 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
             // SAFETY: the order gives this function for its data, which no other task has.
             unsafe { discard(order.data) };
         }
+        if !order.event.is_null() {
+            // SAFETY: the compiler's pointer is valid. `omp_fulfill_event` does nothing with null.
+            unsafe { order.event.write(ptr::null_mut()) };
+        }
         return;
     }
     let (tasks, member) = (&team.tasks, context.id());
@@ -103,10 +107,6 @@ unsafe fn run_at_once(context: &Context, order: &Order) {
     }
     // SAFETY: the program made the data for this function.
     unsafe { (order.function)(data) };
-    if this.detached {
-        let fulfilled = || this.event.load(SeqCst) & FULFILLED != 0;
-        context.team().bell.wait_until(&context.carried, &fulfilled);
-    }
     // SAFETY: the task was begun above and is the current task.
     unsafe { end_here(context) };
 }
@@ -133,7 +133,7 @@ pub(crate) unsafe fn begin_here(context: &Context, order: &Order) {
     context.seat.task.set(task.as_ptr());
 }
 
-/// Ends the task that [`begin_here`] has begun.
+/// Ends the task that [`begin_here`] has begun. If the task is detached, first waits until its event is fulfilled.
 ///
 /// # Safety
 ///
@@ -141,6 +141,10 @@ pub(crate) unsafe fn begin_here(context: &Context, order: &Order) {
 pub(crate) unsafe fn end_here(context: &Context) {
     let this = context.task();
     let Some(parent) = this.parent() else { return };
+    if this.detached {
+        let fulfilled = || this.event.load(SeqCst) & FULFILLED != 0;
+        context.team().bell.wait_until(&context.carried, &fulfilled);
+    }
     context.seat.task.set(parent);
     let tasks = &context.team().tasks;
     tasks.forget_edges(this);

@@ -22,14 +22,25 @@ fn open_as_last(context: &Context, team: &Team) {
     }
 }
 
+/// Runs all tasks of a team of one, whose member is the caller. Their events may be fulfilled by other threads.
+#[cold]
+pub(crate) fn end_tasks(context: &Context, team: &Team) {
+    while team.tasks.live() != 0 {
+        let goes_on = || team.tasks.live() == 0 || team.tasks.has_ready();
+        team.bell.wait_until(&context.carried, &goes_on);
+        run_any(context, team, &mut 0);
+    }
+}
+
 /// The member waits for all other members, and runs tasks meanwhile. With `cancellable`, returns `true`, perhaps early,
 /// if the region is cancelled.
 pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     let team = context.team();
     if team.size == 1 {
-        while team.tasks.live() != 0 {
-            run_any(context, team, &mut 0);
+        if team.tasks.live() != 0 {
+            end_tasks(context, team);
         }
+        team.forget_cancelled_shares();
         return cancellable && team.is_cancelled();
     }
     if cancellable && team.is_cancelled() {

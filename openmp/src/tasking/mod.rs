@@ -17,6 +17,6 @@ pub(crate) use group::{begin_group, end_group};
 pub(crate) use make::make;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use make::{begin_here, end_here};
-pub(crate) use meet::{arrive, meet};
+pub(crate) use meet::{arrive, end_tasks, meet};
 pub(crate) use run::run_any;
 pub(crate) use wait::{wait, wait_for_dependences};

@@ -31,7 +31,8 @@ pub(super) fn is_discarded(team: &Team, current: &Task) -> bool {
 /// Runs one ready task of the team. If there is none, the member waits a little, longer after each miss. Otherwise many
 /// searching members would keep the member that makes tasks from its own queue.
 pub(crate) fn run_any(context: &Context, team: &Team, misses: &mut u32) {
-    if let Some(task) = team.tasks.take_any(context.id()) {
+    let moved = || team.ring_for_tasks();
+    if let Some(task) = team.tasks.take_any(context.id(), moved) {
         *misses = 0;
         run(context, task);
     } else {

@@ -12,6 +12,7 @@ use manycore_platform::{Native, Platform};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 /// A thread's place in a region. Only that thread accesses it.
 #[derive(Clone)]
@@ -82,8 +83,9 @@ pub(crate) struct Context {
     pub(crate) hot: RefCell<Vec<Hot>>,
     /// Implicit tasks to be reused, indexed by `depth` too.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
-    /// The number of threads of the regions around a target region, which its thread limit does not count.
-    pub(crate) outside: Cell<u32>,
+    /// The number of threads in regions that this thread has begun as an initial thread, without this thread. It is
+    /// kept while there is a limit.
+    pub(crate) busy: RefCell<Arc<AtomicU32>>,
     /// The team's number in its league, and the number of teams in that league.
     pub(crate) league: Cell<(u32, u32)>,
     /// The rank that this thread is, while it is carried.
@@ -103,7 +105,7 @@ pub(crate) struct Context {
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
     /// The team and task of this thread outside of regions. The seat points to them there.
-    _root: (Arc<Team>, Arc<Task>),
+    root: (Arc<Team>, Arc<Task>),
 }
 
 impl Context {
@@ -117,7 +119,7 @@ impl Context {
             outer: RefCell::new(vec![]),
             hot: RefCell::new(vec![]),
             implicit: RefCell::new(vec![]),
-            outside: Cell::new(0),
+            busy: RefCell::default(),
             league: Cell::new((0, 1)),
             carried: Carried::default(),
             site: Cell::new(0),
@@ -129,7 +131,7 @@ impl Context {
             pushed: Cell::default(),
             place: Cell::new(None),
             forks: Cell::new(Native::forks()),
-            _root: (team, task),
+            root: (team, task),
         }
     }
 
@@ -167,6 +169,13 @@ impl Context {
         if let Some(seat) = self.outer.borrow_mut().pop() {
             self.seat.take(&seat);
         }
+    }
+
+    /// The thread of the pool has left its team, which may be freed.
+    pub(crate) fn sit_outside(&self) {
+        let (team, task) = &self.root;
+        self.seat.sit(Arc::as_ptr(team), 0, Arc::as_ptr(task));
+        self.league.set((0, 1));
     }
 
     /// The member enters its next work share: see [`Share::come`].
@@ -217,17 +226,19 @@ pub(crate) fn context() -> &'static Context {
 }
 
 /// Returns this thread's context, or `None` if it was not made yet. Signal handlers may call this.
-#[allow(dead_code, reason = "only `carry` calls this")]
 #[inline]
 pub(crate) fn known() -> Option<&'static Context> {
     // SAFETY: this thread's word is null, or points to the context that this thread has made and not freed.
     unsafe { slot::get().as_ref() }
 }
 
+/// The calling thread is a rank no longer, if it was one: it is the only thread of a child after `fork`.
+pub(crate) fn is_no_rank() {
+    known().inspect(|context| context.carried.set(None));
+}
+
 #[cold]
 fn make() -> &'static Context {
-    // If forks cannot be watched, a child waits for threads that only its parent has, as with GCC's library.
-    let _ = Native::watch_forks();
     ending::attend(free);
     let context = Box::into_raw(Box::new(Context::new()));
     slot::set(context);

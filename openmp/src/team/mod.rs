@@ -53,6 +53,8 @@ pub(crate) struct Region {
     pub(crate) in_final: bool,
     /// Whether the region begins in a work share, which its leader has made.
     pub(crate) shared: bool,
+    /// The number of threads that are in regions of the same contention group, if it is limited.
+    pub(crate) busy: Option<Arc<AtomicU32>>,
 }
 
 /// See the module.
@@ -109,6 +111,7 @@ impl Team {
                 bind: Bind::False,
                 in_final: false,
                 shared: false,
+                busy: None,
             }),
             epoch: CachePadded::new(AtomicU32::new(0)),
             ended: CachePadded::new(AtomicU32::new(0)),
@@ -171,6 +174,12 @@ impl Team {
     pub(crate) fn cancel_shares(&self) {
         self.shares_cancelled
             .store(u64::from(self.barrier.phase()) + 1, SeqCst);
+    }
+
+    /// The only member is at a barrier. The barrier of such a team has no phases, which would end the cancellation.
+    pub(crate) fn forget_cancelled_shares(&self) {
+        // Relaxed: no other thread reads it.
+        self.shares_cancelled.store(0, Relaxed);
     }
 
     pub(crate) fn are_shares_cancelled(&self) -> bool {

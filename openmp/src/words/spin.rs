@@ -1,7 +1,7 @@
 //! How long a waiting thread spins before it sleeps.
 
 use crate::environment::cores::cores;
-pub(crate) use crate::environment::idle::{busy, enter, leave};
+pub(crate) use crate::environment::idle::{busy, enter, forget_regions, leave};
 use crate::environment::settings;
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;

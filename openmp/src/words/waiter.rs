@@ -48,7 +48,6 @@ impl Carried {
         self.get().filter(|rank| !rank.is_thread())
     }
 
-    #[allow(dead_code, reason = "only `carry` calls this")]
     pub(crate) fn set(&self, rank: Option<&'static dyn Waiter>) {
         self.rank.set(rank);
         self.held.set(rank.map(|rank| rank.held()));

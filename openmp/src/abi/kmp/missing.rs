@@ -1,6 +1,7 @@
 //! Checks a program for functions of LLVM's that this library does not define. The loader would find such a function in
 //! LLVM's own library, and the program would have two runtimes. So the program's imports are checked when it starts.
 
+use crate::environment::effect::is_in_runtime;
 use crate::system::report::fatal;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -8,8 +9,9 @@ use std::ptr;
 /// Ends the program if it imports a function of LLVM's that this library lacks, or if a library that was loaded with it
 /// does.
 pub(crate) fn check() {
-    // If LLVM's names lead to another library, this check does not apply. Miri has no loader.
-    if !cfg!(miri) && is_here(c"__kmpc_fork_call") {
+    // If the names do not lead to this library first, this check does not apply. Miri has no loader.
+    let is_here = |name| base(find(name)) == base(check as *const c_void);
+    if !cfg!(miri) && is_here(c"__kmpc_fork_call") && is_here(c"omp_get_num_threads") {
         // SAFETY: `look` takes what the loader passes.
         unsafe { libc::dl_iterate_phdr(Some(look), ptr::null_mut()) };
     }
@@ -24,11 +26,10 @@ fn base(address: *const c_void) -> *mut c_void {
     info.dli_fbase
 }
 
-/// Whether the loader finds the name in this library or not at all.
-fn is_here(name: &CStr) -> bool {
+/// Where the loader finds the name, or null.
+fn find(name: &CStr) -> *mut c_void {
     // SAFETY: the name ends with a zero.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    found.is_null() || base(found) == base(check as *const c_void)
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
 }
 
 /// Tags of the dynamic section, by the ELF standard.
@@ -98,12 +99,13 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_voi
     0
 }
 
-/// Ends the program if the name is LLVM's, is imported, and is not this library's.
+/// Ends the program if it imports the name and the loader finds that in LLVM's library. Programs have names of their own
+/// with the same prefixes.
 fn demand(name: &CStr, is_imported: bool) {
     let text = name.to_bytes();
     let prefixes: [&[u8]; 3] = [b"__kmpc_", b"kmp_", b"omp_"];
     let is_runtimes = prefixes.iter().any(|prefix| text.starts_with(prefix));
-    if is_imported && is_runtimes && !is_here(name) {
+    if is_imported && is_runtimes && is_in_runtime(find(name)) {
         fatal(format_args!(
             "{} is not implemented: run this program without this library",
             name.to_string_lossy()

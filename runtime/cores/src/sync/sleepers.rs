@@ -97,6 +97,11 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
         self.count.load(Ordering::Relaxed)
     }
 
+    /// Writes the same count, so that a publisher that fences after the caller's next fence reads at least this count.
+    pub(super) fn write_again(&self) {
+        self.count.fetch_add(0, Ordering::AcqRel);
+    }
+
     /// S1 and S2. Then calls `section`, which looks and sleeps.
     #[inline]
     pub fn sleep<R>(&self, section: impl FnOnce() -> R) -> R {
@@ -118,5 +123,11 @@ impl<F: Fences> Sleepers<Native, F> {
             count: CachePadded::new(atomic::AtomicU32::new(0)),
             fences: PhantomData,
         }
+    }
+
+    /// Forgets the sleepers: see [`Bell::forget_sleepers`](super::Bell::forget_sleepers).
+    pub(super) fn forget(&self) {
+        // Relaxed: the process has one thread.
+        self.count.store(0, atomic::Ordering::Relaxed);
     }
 }

@@ -1,0 +1,95 @@
+//! Uses of the interface that are legal and seldom: each case of `edges.c` prints `ok`.
+
+use super::{compile_with, has_compiler, library, run, run_with, source, tempfile, text};
+use std::path::Path;
+
+/// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
+const CASES: [(&str, usize, (&str, &str)); 16] = [
+    ("cancelled loops", 1, ("OMP_CANCELLATION", "true")),
+    ("forked", 3, ("OMP_THREAD_LIMIT", "8")),
+    ("forked by rank", 0, ("OMP_DYNAMIC", "false")),
+    ("detached at once", 3, ("OMP_DYNAMIC", "false")),
+    ("detached and dropped", 3, ("OMP_CANCELLATION", "true")),
+    // The C library fills freed memory.
+    ("paused", 3, ("MALLOC_PERTURB_", "165")),
+    ("stolen", 2, ("OMP_DYNAMIC", "false")),
+    ("awaited", 1, ("OMP_DYNAMIC", "false")),
+    ("jumped", 0, ("OMP_DYNAMIC", "false")),
+    ("cancelled", 1, ("OMP_DYNAMIC", "false")),
+    ("initial device", 1, ("OMP_DYNAMIC", "false")),
+    ("reallocated", 1, ("OMP_DYNAMIC", "false")),
+    ("without main", 3, ("OMP_DYNAMIC", "false")),
+    ("signalled", 0, ("OMP_DYNAMIC", "false")),
+    ("two groups", 1, ("OMP_THREAD_LIMIT", "8")),
+    ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
+];
+
+#[test]
+fn edges() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("edges").join("edges");
+    compile_with(&["-ldl", "-pthread"], &source("edges.c"), &program)
+        .expect("our programs can be compiled");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for (case, ranks, variable) in CASES {
+        if case.starts_with("detached") && !cfg!(target_arch = "x86_64") {
+            eprintln!("SKIPPED: no functions of LLVM's here");
+            continue;
+        }
+        let ranks = if ranks == 0 { cores + 1 } else { ranks };
+        let ours = text(&run_with(
+            &program,
+            &[Path::new(case)],
+            ranks,
+            &[variable],
+            true,
+        ));
+        assert_eq!(ours, "ok\nexit status: 0", "{case}");
+    }
+}
+
+/// Without a preload: the program loads the library, and a thread that has used it closes it before it ends.
+#[test]
+fn closed() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("closed").join("edges");
+    compile_with(&["-ldl", "-pthread"], &source("edges.c"), &program)
+        .expect("our programs can be compiled");
+    let arguments = [Path::new("closed"), &library()];
+    let ours = text(&run_with(&program, &arguments, 2, &[], false));
+    assert_eq!(ours, "ok\nexit status: 0");
+}
+
+/// A program has functions whose names begin like the runtime's, in a library of its own.
+#[test]
+fn own_names() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let folder = tempfile("own-names");
+    let (program, library) = (folder.join("program"), folder.join("libsolver.so"));
+    let [main, solver] = ["main.c", "solver.c"].map(|name| folder.join(name));
+    let declared = "int omp_solve(void), kmp_search(void);";
+    std::fs::write(
+        &main,
+        format!("{declared} int main(void) {{ return omp_solve() + kmp_search(); }}"),
+    )
+    .expect("a folder of ours");
+    std::fs::write(
+        &solver,
+        "int omp_solve(void) { return 40; } int kmp_search(void) { return 2; }",
+    )
+    .expect("a folder of ours");
+    compile_with(&["-shared", "-fPIC"], &solver, &library).expect("our libraries can be compiled");
+    let (linked, path) = (
+        library.display().to_string(),
+        format!("-Wl,-rpath,{}", folder.display()),
+    );
+    compile_with(&[&linked, &path], &main, &program).expect("our programs can be compiled");
+    let ours = run(&program, 2, &[], true);
+    assert_eq!(ours.status.code(), Some(42), "{}", text(&ours));
+}
