@@ -25,7 +25,6 @@ use super::context::Context;
 use super::job::Job;
 use super::permits::Left;
 use super::registry::Registry;
-use super::search::Found;
 #[cfg(test)]
 use crate::conserving::fault;
 use manycore_platform::{Ordering, Platform};
@@ -174,11 +173,7 @@ impl<P: Platform> Registry<P> {
                 return;
             }
             if self.shared().caller_slot().take() {
-                return self.enter_as_caller(|worker| {
-                    while let Some(job) = worker.take_mail() {
-                        worker.run(Found::Queued(job, true));
-                    }
-                });
+                return self.enter_as_caller(|worker| worker.read_mail());
             }
         }
     }

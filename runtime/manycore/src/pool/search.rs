@@ -55,6 +55,13 @@ impl<P: Platform> Worker<P> {
         spawned().or_else(mail)
     }
 
+    /// Runs the jobs that were sent to its permit.
+    pub(super) fn read_mail(&self) {
+        while let Some(job) = self.take_mail() {
+            self.run(Found::Queued(job, true));
+        }
+    }
+
     fn find_queued(&self) -> Option<Found> {
         (self.registry().injector().take_first()).map(|job| Found::Queued(job, true))
     }
