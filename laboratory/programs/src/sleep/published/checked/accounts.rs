@@ -9,13 +9,13 @@ use super::between::{Brief, FencedPoster};
 use super::wrapped::{Altered, As};
 use super::{Pool, WithFault};
 use manycore::seam::Latch;
-use manycore_check::{Loom, TornAdd, caught, loom_model, preemptions, team};
+use manycore_check::{Loom, TornAdd, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::marker::PhantomData;
 
 /// Thread 0 pushes a job and sets the latches of the other threads. At most one of them finds the job.
 fn jobs_and_latches<P: Platform, V: Variant, D: Discipline>(workers: usize) {
-    let preemptions = if workers > 2 { preemptions(2) } else { None };
+    let preemptions = if workers > 2 { Some(3) } else { None };
     loom_model(preemptions, move || {
         let pool = Pool::<P, V, Brief<D>>::new(workers, true);
         let latches: Vec<_> = (0..workers).map(|_| Latch::new()).collect();
@@ -133,7 +133,7 @@ impl<P: Platform> Altered<P> for Worn {
 /// Thread 2 pushes a job and sets thread 1's latch. Thread 1 may have announced itself after the push,
 /// which makes the JEC even again. Thread 0 must find the job.
 fn another_announces_and_leaves<V: Variant, D: Discipline>() {
-    loom_model(preemptions(2), || {
+    loom_model(Some(3), || {
         let pool = Pool::<Loom, V, Brief<D>>::new(3, true);
         let (never, latch) = (Latch::new(), Latch::new());
         team::<Loom>(3, |rank| match rank {

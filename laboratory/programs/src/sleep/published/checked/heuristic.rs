@@ -11,7 +11,7 @@ use super::between::Brief;
 use super::wrapped::{Altered, As};
 use manycore::seam::Latch;
 use manycore::seam::Sleep;
-use manycore_check::{Loom, caught, loom_model, preemptions, team};
+use manycore_check::{Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::marker::PhantomData;
 
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 /// In a program, thread 1's job is a `join` whose caller waits without looking for work, or whose closure
 /// blocks.
 fn one_is_awake_and_busy_elsewhere<V: Variant>() {
-    loom_model(preemptions(2), || {
+    loom_model(Some(3), || {
         let pool = Pool::<Loom, V, Brief<Sound>>::new(3, false);
         let done = <<Loom as Platform>::Futex as Atomic<u32>>::new(0);
         let never = Latch::new();
@@ -73,7 +73,7 @@ fn who_leaves_silently_is_caught_where_posters_count_on_it() {
 /// Thread 2 pushes a job, and sets thread 0's latch. Thread 0 is the first to be woken for the job, and may
 /// leave without it. Thread 1 needs the job.
 fn one_is_woken_and_leaves<V: Variant>() {
-    loom_model(preemptions(1), || {
+    loom_model(Some(2), || {
         let pool = Pool::<Loom, V, Brief<Sound>>::new(3, false);
         let (latch, never) = (Latch::new(), Latch::new());
         team::<Loom>(3, |rank| match rank {

@@ -6,13 +6,13 @@ use super::between::Brief;
 use super::{Pool, WithFault};
 use manycore::seam::Latch;
 use manycore::seam::Sleep;
-use manycore_check::{Deaf, Loom, caught, loom_model, preemptions, team};
+use manycore_check::{Deaf, Loom, caught, loom_model, team};
 use manycore_platform::Platform;
 
 /// Thread 0 posts `jobs` jobs and then sets thread 1's latch. Meanwhile thread 1 does the jobs that it
 /// finds.
 fn latch_and_jobs<P: Platform, V: Variant, D: Discipline>(jobs: u32) {
-    loom_model(preemptions(3), move || {
+    loom_model(Some(4), move || {
         let pool = Pool::<P, V, Brief<D>>::new(2, false);
         let latch = Latch::new();
         team::<P>(2, |rank| {
