@@ -36,6 +36,8 @@ pub(super) struct Thread {
     pub(super) cores: Vec<usize>,
     /// While it sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
+    /// The number and the first argument of the call in which it last slept.
+    pub(super) sleeps_in: [u64; 2],
     /// The name that the program gave it.
     pub(super) name: Option<String>,
     /// Its list of mutexes that are to be unlocked if it ends.
@@ -51,6 +53,7 @@ impl Thread {
             waits_for: 0,
             cores,
             asleep_to: 0,
+            sleeps_in: [0; 2],
             name: None,
             robust: 0,
         }

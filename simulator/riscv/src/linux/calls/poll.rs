@@ -8,7 +8,7 @@ use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::time;
 use crate::linux::world::World;
 
-/// The most files that one call asks for.
+/// The most numbers that `pselect6` looks at.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
 /// The states that let reading, and writing, go on without a wait.
@@ -112,7 +112,7 @@ fn await_files<W: World>(
 
 /// Looks at an array of `pollfd`, and writes what was found; how many are ready.
 fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
-    if count > MOST {
+    if count > process.files.limits[0] {
         return Err(EINVAL);
     }
     let (files, space) = (&process.files, &mut process.memory.space);
