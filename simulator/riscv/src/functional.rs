@@ -6,6 +6,7 @@
 mod handover;
 mod stopped;
 
+use handover::Woken;
 pub(crate) use handover::{Handover, Resumed};
 
 use crate::hart::Machine;
@@ -64,6 +65,7 @@ pub(crate) struct Functional {
     sleeps: bool,
     /// For each woken task that has not run since, why and when its sleep ended.
     woken: BTreeMap<u32, (Wake, u64)>,
+    last_woken: Woken,
     /// For each task, the clock at the end of its last sleep.
     rose: BTreeMap<u32, u64>,
     /// The state of the random numbers for the lengths of slices.
@@ -98,6 +100,7 @@ impl Functional {
             places: BTreeMap::new(),
             sleeps: false,
             woken: BTreeMap::new(),
+            last_woken: Woken::default(),
             rose: BTreeMap::new(),
             dice: 1,
             warmth: None,
@@ -410,7 +413,15 @@ impl World for Functional {
         for &handle in &there {
             self.wake(handle, Wake::Called);
         }
-        there.len() as u64
+        let count = there.len() as u64;
+        if count > 0 {
+            self.last_woken = Woken {
+                waker: self.running,
+                threads: there,
+                at: self.clock,
+            };
+        }
+        count
     }
 
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32 {

@@ -391,7 +391,7 @@ impl Program {
         let (run, stopped) = simulation.run_warm_guest_until_stopped(Box::new(main), warmth)?;
         let mut system = shared.system.borrow_mut();
         let stopped = stopped.map(|error| {
-            let error = error.naming(|physical| system.describe_word(physical));
+            let error = error.naming(|thread, physical| system.describe_wait(thread, physical));
             error.to_string()
         });
         let report = &run.statistics.report;

@@ -26,6 +26,8 @@ pub(crate) struct TimedTask {
     sleep: Option<(u64, Option<u64>)>,
     /// How many nanoseconds the task has run on another machine.
     used: u64,
+    /// The wake-ups of a call that the kernel makes before the task goes on.
+    wakes: u64,
 }
 
 /// The state that the threads of a program share.
@@ -79,6 +81,7 @@ impl TimedTask {
             woken: None,
             sleep: None,
             used: 0,
+            wakes: 0,
         }
     }
 
@@ -86,11 +89,11 @@ impl TimedTask {
     pub(crate) fn resumed(thread: Resumed, shared: Rc<Shared>) -> Self {
         let sleep = match thread.before {
             Before::Slept { address, cycles } => Some((address, cycles)),
-            Before::Ran | Before::Woken => None,
+            Before::Ran | Before::Woken(_) => None,
         };
-        let (woken, used) = (thread.woken, thread.used);
+        let (woken, used, wakes) = (thread.woken, thread.used, thread.wakes);
         let mut this = Self::new(thread.task, shared);
-        (this.woken, this.sleep, this.used) = (woken, sleep, used);
+        (this.woken, this.sleep, this.used, this.wakes) = (woken, sleep, used, wakes);
         this
     }
 }
@@ -123,6 +126,7 @@ impl Guest for TimedTask {
             *last = self.task.number();
             self.task.hart.lose_reservation();
         }
+        let wakes = std::mem::take(&mut self.wakes);
         let mut world = Timed {
             core,
             shared,
@@ -138,7 +142,7 @@ impl Guest for TimedTask {
                 .others
                 .take()
                 .into_iter()
-                .partition(|thread| thread.before == Before::Woken);
+                .partition(|thread| matches!(thread.before, Before::Woken(_)));
             for other in others.into_iter().chain(woken) {
                 let cores = system.cores_of(&other.task);
                 let (slot, number) = (other.task.slot(), other.task.number());
@@ -147,6 +151,13 @@ impl Guest for TimedTask {
             }
             if let Some((address, cycles)) = self.sleep {
                 world.core.futex_wait(address, cycles);
+                return State::Suspended;
+            }
+        }
+        if wakes > 0 {
+            let each = world.core.machine().os.futex_wake;
+            world.core.go_on_in_kernel(wakes * each);
+            if world.core.must_pause() {
                 return State::Suspended;
             }
         }
@@ -171,8 +182,11 @@ struct Timed<'a, 'b> {
 impl Timed<'_, '_> {
     /// Continues a task from another machine. It begins on the core with its cache lines, and may later run on all of
     /// `cores`.
-    fn go_on_with(&mut self, resumed: Resumed, cores: &[usize]) -> u32 {
+    fn go_on_with(&mut self, mut resumed: Resumed, cores: &[usize]) -> u32 {
         let name = format!("thread {}", resumed.task.number());
+        if let Before::Woken(after) = &mut resumed.before {
+            *after = std::mem::take(&mut resumed.wakes) * self.core.machine().os.futex_wake;
+        }
         let on = (resumed.core as usize, resumed.before);
         let guest = Box::new(TimedTask::resumed(resumed, Rc::clone(self.shared)));
         let thread = self.core.go_on_with(name, guest, on, cores);

@@ -51,6 +51,7 @@ impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, Waiter { thread, what, .. }) in self.0.iter().take(SHOWN).enumerate() {
             let comma = if at == 0 { "" } else { "; " };
+            let thread = thread.trim_start_matches("thread ");
             write!(f, "{comma}thread {thread} {what}")?;
         }
         match self.0.len().saturating_sub(SHOWN) {
@@ -67,12 +68,13 @@ impl Waiting {
         waiters.map(|waiter| (&*waiter.thread, &*waiter.what))
     }
 
-    /// Replaces each simulated address without a name by the name that `name` returns.
-    fn name_addresses(&mut self, name: impl Fn(u64) -> String) {
+    /// Replaces each simulated address without a name by the name that `name` returns for it and the thread's name.
+    fn name_addresses(&mut self, name: impl Fn(&str, u64) -> String) {
         for waiter in &mut self.0 {
             if let Some(address) = waiter.address.take() {
                 let text = format!("address {address:#x}");
-                waiter.what = waiter.what.replace(&text, &name(address));
+                let name = name(&waiter.thread, address);
+                waiter.what = waiter.what.replace(&text, &name);
             }
         }
     }
@@ -80,7 +82,7 @@ impl Waiting {
 
 impl SimulationError {
     /// Replaces each simulated address that a thread waits on, and that has no name, by the name
-    /// that `name` returns. A front end knows the variables of its program.
+    /// that `name` returns for the thread's name and the address. A front end knows the variables of its program.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, FIRST_ADDRESS, State};
@@ -94,12 +96,12 @@ impl SimulationError {
     /// };
     /// let error = Simulation::new(&machine).run_guest(Box::new(main)).unwrap_err();
     /// assert!(error.to_string().contains("sleeps on the futex address 0x"));
-    /// let error = error.naming(|address| format!("word {}", (address - FIRST_ADDRESS) / 8));
+    /// let error = error.naming(|_, address| format!("word {}", (address - FIRST_ADDRESS) / 8));
     /// assert!(error.to_string().contains("sleeps on the futex word 1"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn naming(mut self, name: impl Fn(u64) -> String) -> Self {
+    pub fn naming(mut self, name: impl Fn(&str, u64) -> String) -> Self {
         if let Self::Deadlock { threads, .. } | Self::Runaway { threads, .. } = &mut self {
             threads.name_addresses(name);
         }

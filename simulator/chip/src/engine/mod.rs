@@ -90,7 +90,12 @@ pub(crate) struct Engine {
     overlap: Option<Overlap>,
     defect: Option<String>,
     outlives_main: bool,
+    /// Returns whether the run's user wants it to end.
+    pub(crate) stop: Option<fn() -> bool>,
 }
+
+/// The most cycles that a core computes before the run's user is asked again.
+const UNASKED: u64 = 1 << 20;
 
 const MAIN: ThreadId = 0;
 
@@ -138,6 +143,7 @@ impl Engine {
             overlap: Overlap::new(config),
             defect: None,
             outlives_main: false,
+            stop: None,
             addresses,
             memory,
             config: config.clone(),
@@ -198,10 +204,17 @@ impl Engine {
         self.outlives_main = true;
     }
 
-    /// Ends the run as if its limit were the present.
-    pub(crate) fn stop_now(&mut self) {
-        self.limit = self.agenda.now();
-        self.pause = self.limit;
+    /// Ends the run as if its limit were `now`.
+    pub(crate) fn stop_at(&mut self, now: u64) {
+        self.limit = now;
+        self.pause = now;
+    }
+
+    /// Ends the run if its user asks for that.
+    pub(crate) fn stop_if_asked(&mut self) {
+        if self.stop.is_some_and(|stop| stop()) {
+            self.stop_at(self.agenda.now());
+        }
     }
 
     /// Sets the time up to which the running `core` may hit its caches without a question to the
@@ -211,7 +224,11 @@ impl Engine {
         let (sibling, _) = self.next_sibling(core);
         let elsewhere = other.saturating_add(self.lookahead);
         let event = self.agenda.next_event().min(self.limit);
-        self.ports[core as usize].horizon = event.min(elsewhere).min(sibling);
+        let port = &mut self.ports[core as usize];
+        port.horizon = event.min(elsewhere).min(sibling);
+        if self.stop.is_some() {
+            port.horizon = port.horizon.min(port.clock.saturating_add(UNASKED));
+        }
     }
 
     /// The earliest running hardware thread that shares the core's caches, and its clock. It

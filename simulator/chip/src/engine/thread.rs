@@ -69,8 +69,8 @@ pub(crate) enum State {
 pub enum Before {
     /// It ran on its core.
     Ran,
-    /// It slept, and has just been woken.
-    Woken,
+    /// It slept, and is woken after so many cycles.
+    Woken(u64),
     /// It sleeps.
     Slept {
         /// The futex of its sleep.

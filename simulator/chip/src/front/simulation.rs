@@ -170,9 +170,8 @@ impl Simulation {
         self
     }
 
-    /// A run of guests calls `stop` each time that it resumes a guest. If `stop` returns `true`,
-    /// the run ends as at its limit. A lone thread that computes without a cache miss is not
-    /// resumed, so `stop` cannot end it.
+    /// A run of guests calls `stop` each time that it resumes a guest, and at least each million
+    /// cycles while a lone guest computes. If `stop` returns `true`, the run ends as at its limit.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, State};

@@ -15,6 +15,16 @@ pub(crate) struct Resumed {
     pub(crate) woken: Option<Wake>,
     /// How many nanoseconds the thread has run.
     pub(crate) used: u64,
+    /// The wake-ups of a call that the kernel makes before the thread goes on, or is woken.
+    pub(crate) wakes: u64,
+}
+
+/// The sleepers that a call has woken last, in order.
+#[derive(Default)]
+pub(super) struct Woken {
+    pub(super) waker: u32,
+    pub(super) threads: Vec<u32>,
+    pub(super) at: u64,
 }
 
 impl Resumed {
@@ -26,6 +36,7 @@ impl Resumed {
             before: Before::Ran,
             woken: None,
             used: 0,
+            wakes: 0,
         }
     }
 }
@@ -54,6 +65,7 @@ impl Functional {
                 before: self.before(handle),
                 woken: self.woken.get(&handle).map(|(by, _)| *by),
                 used: self.used.get(&handle).copied().unwrap_or(0),
+                wakes: self.wakes_before(handle),
             }
         };
         Handover {
@@ -61,6 +73,25 @@ impl Functional {
             clock: self.clock,
             warmth: self.warmth.map(|(warmth, _)| warmth),
         }
+    }
+
+    /// The wake-ups of the last call that woke sleepers which the kernel makes before a thread goes on. All of them took
+    /// no time here: a waker that begins the region at once comes after all of them on the other machine, where the
+    /// sleepers wake one after the other.
+    fn wakes_before(&self, handle: u32) -> u64 {
+        let last = &self.last_woken;
+        let is_new = |thread: &u32| self.woken.get(thread).is_some_and(|(_, at)| *at == last.at);
+        if !last.threads.iter().any(is_new) {
+            return 0;
+        }
+        let place = |thread| last.threads.iter().position(|other| *other == thread);
+        let wakes = match (place(handle), place(self.running)) {
+            (None, None) if handle == self.running && handle == last.waker => last.threads.len(),
+            (Some(own), None) if self.running == last.waker && is_new(&handle) => own + 1,
+            (Some(own), Some(first)) if is_new(&handle) => own.saturating_sub(first),
+            _ => 0,
+        };
+        wakes as u64
     }
 
     /// The state of a thread for the other machine. A thread that waits for another thread to end counts as running,
@@ -77,7 +108,7 @@ impl Functional {
                 // The thread that begins the region was woken at the same time and runs already, so this thread counts
                 // as running too.
                 Some((_, at)) if self.rose.get(&self.running) == Some(at) => Before::Ran,
-                Some(_) => Before::Woken,
+                Some(_) => Before::Woken(0),
                 None => Before::Ran,
             },
         }

@@ -21,7 +21,8 @@ impl Functional {
         let blocked = self.blocked.iter().map(|(handle, task)| {
             let what = match self.sleepers.get(handle) {
                 Some((word, _)) => {
-                    format!("sleeps on the futex {}", system.describe_word(*word))
+                    let word = system.describe_wait(&name(task), *word);
+                    format!("sleeps on the futex {word}")
                 }
                 None => "waits for another thread to end".into(),
             };

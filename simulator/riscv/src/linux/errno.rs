@@ -37,6 +37,7 @@ pub(crate) const EAGAIN: Errno = Errno(11);
 pub(crate) const ENOMEM: Errno = Errno(12);
 pub(crate) const EACCES: Errno = Errno(13);
 pub(crate) const EFAULT: Errno = Errno(14);
+pub(crate) const EBUSY: Errno = Errno(16);
 pub(crate) const EEXIST: Errno = Errno(17);
 pub(crate) const ENODEV: Errno = Errno(19);
 pub(crate) const ENOTDIR: Errno = Errno(20);

@@ -66,7 +66,7 @@ pub(crate) struct Start {
 /// Loads a program. Returns a system with its process, and its main thread.
 pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     let name = start.program.display().to_string();
-    let files = Files::new(start.root, start.folder, start.streams);
+    let files = Files::new(FIRST, start.root, start.folder, start.streams);
     let image = Image::read(&files, &name, &start.program)?;
     let cores = 0..start.cpus.unwrap_or(0) as usize;
     let executable = std::fs::canonicalize(&start.program);

@@ -186,7 +186,7 @@ impl Process {
             began: 0,
             made: 1,
             names: self.names.clone(),
-            files: self.files.fork(),
+            files: self.files.fork(number),
             signals: self.signals.fork(),
             timers: Timers::default(),
             threads: Threads::new(number, Thread::new(0, 0, Vec::new())),

@@ -71,6 +71,9 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
             }
             Phase::Lends(child) => {
                 if system.borrows(child) {
+                    if let Some(thread) = system.of(task).threads.get_mut(task.number) {
+                        thread.sleeps_in = [number::clone, child.into()];
+                    }
                     world.futex_wait(words::children(child), None);
                     return TaskState::Suspended;
                 }

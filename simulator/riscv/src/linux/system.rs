@@ -10,6 +10,7 @@
 //! `vfork` runs on its parent's memory: the two processes exchange their memory whenever a thread of the child is
 //! resumed, and exchange it back when the thread suspends.
 
+use super::calls::awaited;
 use super::process::Process;
 use super::robust::unlock_robust;
 use super::signal::{BY_DEATH, BY_EXIT, CHILD, Sent};
@@ -329,7 +330,20 @@ impl System {
     /// Describes the word at a physical address.
     pub(crate) fn describe_word(&self, physical: u64) -> String {
         let found = self.all().find_map(|process| process.find_word(physical));
-        found.unwrap_or_else(|| words::describe(physical).into())
+        found.unwrap_or_else(|| format!("at {physical:#x}"))
+    }
+
+    /// What a thread waits on: a word of the program's memory, or one of the kernel. The thread's name ends with its
+    /// number, or is the main thread's.
+    pub(crate) fn describe_wait(&self, thread: &str, physical: u64) -> String {
+        let found = self.all().find_map(|process| process.find_word(physical));
+        found.unwrap_or_else(|| {
+            let number = thread.rsplit(' ').next();
+            let number = number.and_then(|it| it.parse().ok()).unwrap_or(FIRST);
+            let mut all = self.all();
+            let process = all.find(|process| process.threads.get(number).is_some());
+            process.map_or_else(|| "of the kernel".into(), |it| awaited(it, number))
+        })
     }
 
     /// Describes the place of a task.

@@ -35,7 +35,9 @@ pub(super) struct Thread {
     pub(super) cores: Vec<usize>,
     /// While the thread sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
-    /// The name that the program gave the thread.
+    /// The number and the first argument of the call in which it last slept.
+    pub(super) sleeps_in: [u64; 2],
+    /// The name that the program gave it.
     pub(super) name: Option<String>,
     /// The address of the list of mutexes to unlock when the thread ends, or 0.
     pub(super) robust: u64,
@@ -50,6 +52,7 @@ impl Thread {
             waits_for: 0,
             cores,
             asleep_to: 0,
+            sleeps_in: [0; 2],
             name: None,
             robust: 0,
         }

@@ -16,12 +16,3 @@ pub(super) fn nowhere(task: &Task) -> u64 {
 pub(super) fn children(process: u32) -> u64 {
     PAGE + 8 * u64::from(process) + 4
 }
-
-/// Describes such a word, for a message.
-pub(super) fn describe(word: u64) -> &'static str {
-    match word {
-        STREAMS => "of readers of pipes, sockets and events",
-        _ if word % 8 == 4 => "of a wait for a process",
-        _ => "of a wait for a signal",
-    }
-}

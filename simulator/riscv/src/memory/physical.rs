@@ -44,6 +44,22 @@ impl Physical {
         self.0.borrow().frames.used() * PAGE
     }
 
+    /// A file has this length now: frees the frames of the pages behind its end, which no space uses any more, and
+    /// zeroes the rest of its last page.
+    pub(crate) fn cut(&self, key: Key, length: u64) {
+        let parts = &mut *self.borrow_mut();
+        let behind = (key, length.div_ceil(PAGE))..=(key, u64::MAX);
+        let behind: Vec<_> = parts.files.range(behind).map(|(&page, _)| page).collect();
+        for page in behind {
+            if let Some(frame) = parts.files.remove(&page) {
+                parts.frames.give_back(frame);
+            }
+        }
+        if let Some(&frame) = parts.files.get(&(key, length / PAGE)) {
+            parts.frames.bytes(frame)[(length % PAGE) as usize..].fill(0);
+        }
+    }
+
     /// Returns the frame for the first touch of a region's page, and whether the page is shared.
     pub(super) fn frame(&self, region: &Region, number: u64) -> Result<(u32, bool), Why> {
         let parts = &mut *self.borrow_mut();

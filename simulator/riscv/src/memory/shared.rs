@@ -1,6 +1,6 @@
 //! Mapped files. A page of a file that is mapped as shared has one frame for all its mappings.
 
-use super::{PAGE, Space};
+use super::{Content, PAGE, Space};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::rc::Rc;
@@ -65,6 +65,27 @@ impl Space {
     pub(crate) fn each_shared(&mut self, key: Key, mut tell: impl FnMut(u64, &[u8])) {
         for (page, frame) in self.frames_of(key) {
             tell(page * PAGE, self.physical.borrow_mut().frames.bytes(frame));
+        }
+    }
+
+    /// A file has this length now: drops the pages behind its end.
+    pub(crate) fn cut(&mut self, key: Key, length: u64) {
+        let mapped = self.regions.iter().filter_map(|(start, region)| {
+            let Content::Mapped(part) = &region.content else {
+                return None;
+            };
+            (part.key == key).then(|| (start, region.end, part.clone()))
+        });
+        let mapped: Vec<_> = mapped.collect();
+        for (start, end, part) in mapped {
+            let mut pages = self.pages_within(start, end - start);
+            pages.retain(|number| part.page_at(number * PAGE).1 >= length.div_ceil(PAGE));
+            if !pages.is_empty() {
+                self.changes(start, end - start, false);
+            }
+            for number in pages {
+                self.drop_page(number);
+            }
         }
     }
 

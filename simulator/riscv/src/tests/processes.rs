@@ -85,7 +85,42 @@ fn a_wait_for_a_process_that_sleeps_for_ever_is_a_deadlock() {
     for on in WORLDS {
         let error = run(&code, on).unwrap_err().to_string();
         assert!(error.contains("deadlock"), "{error}");
-        assert!(error.contains("of a wait for a process"), "{error}");
+        assert!(error.contains("of a wait for a child (wait4)"), "{error}");
+    }
+}
+
+/// A message says what a thread waits for in the kernel, on both machines.
+#[test]
+fn a_deadlock_names_the_pipe_the_signal_or_the_files_that_a_thread_waits_for() {
+    // `pipe2` to `DATA`, then `read` of its first number.
+    let mut pipe = li(A0, DATA as u32).to_vec();
+    pipe.extend([addi(A1, 0, 0), addi(A7, 0, 59), ECALL]);
+    pipe.extend(li(T0, DATA as u32));
+    pipe.push(i_type(0x03, A0, 2, T0, 0));
+    pipe.extend(li(A1, DATA as u32 + 64));
+    pipe.extend([addi(A2, 0, 1), addi(A7, 0, 63), ECALL]);
+    // `rt_sigsuspend` with the mask at `DATA`, which is empty.
+    let mut signal = li(A0, DATA as u32).to_vec();
+    signal.extend([addi(A1, 0, 8), addi(A7, 0, 133), ECALL]);
+    for (code, what) in [
+        (
+            pipe,
+            "thread main sleeps on the futex of a wait for a pipe (read of file 3)",
+        ),
+        (
+            signal,
+            "thread main sleeps on the futex of a wait for a signal (rt_sigsuspend)",
+        ),
+        (
+            sleep(),
+            "thread main sleeps on the futex of a wait for files (ppoll)",
+        ),
+    ] {
+        for on in WORLDS {
+            let error = run(&code, on).unwrap_err().to_string();
+            assert!(error.contains("deadlock"), "{error}");
+            assert!(error.contains(what), "{error}");
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{Class, Outcome, Program, RunError};
 use fastrand::Rng;
 use manycore_chip::Simulation;
 use manycore_chip::config::Config;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// manycore's mark instruction with this function, for region 0.
 fn ours(function: u32) -> u32 {
@@ -323,8 +324,29 @@ fn a_run_ends_on_request() {
     }
 }
 
-/// A program may measure the rate of `time` once for the whole run: on every machine, before and after fast-forward,
-/// `time` counts the nanoseconds of the system's clock.
+/// A lone thread that computes, and that nothing interrupts, is asked for an end too.
+#[test]
+fn a_thread_that_computes_for_ever_ends_on_request() {
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: one thread counts.
+    let later = || ASKED.fetch_add(1, Relaxed) > 3;
+    // The stores keep the loop from being one that only waits.
+    let code = [
+        &li(T0, DATA as u32)[..],
+        &[addi(A0, A0, 1), s_type(0x23, 3, T0, A0, 0)],
+        &[branch(0, 0, -8)],
+    ]
+    .concat();
+    let stopped = with_program(&code, |program| on("atac-64", program.stop_when(later)));
+    let error = stopped.expect_err("it is stopped");
+    let outcome = error.outcome().expect("it was counted");
+    let timing = outcome.timing.as_ref().expect("it is timed");
+    let cycles = timing.run.statistics.cycles;
+    assert!((1 << 20..1 << 24).contains(&cycles), "{cycles}");
+}
+
+/// A program that measures the rate of `time` once has measured it for the whole run: it shows the
+/// nanoseconds of the system's clock on every machine, before and after the other machine goes on.
 #[test]
 fn the_timer_shows_nanoseconds_wherever_the_program_runs() {
     const TIME: i32 = 0xC01;

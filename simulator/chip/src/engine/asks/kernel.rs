@@ -33,6 +33,12 @@ impl Engine {
         self.kernel(core, Activity::Switch, self.config.os.spawn);
     }
 
+    /// Goes on with a call of the kernel that was made before the run began.
+    pub(crate) fn go_on_in_kernel(&mut self, core: u32, cycles: u64) {
+        self.kernel(core, Activity::Futex, cycles);
+        self.set_horizon(core);
+    }
+
     pub(crate) fn enter_futex_wait(&mut self, core: u32) {
         let os = &self.config.os;
         self.kernel(core, Activity::Futex, os.syscall + os.futex_wait);

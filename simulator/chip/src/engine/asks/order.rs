@@ -22,8 +22,14 @@ impl Engine {
             self.agenda.go_on(port);
             return true;
         }
+        let clock = port.clock;
+        if self.stop.is_some_and(|stop| stop()) {
+            self.agenda.go_on(port);
+            self.stop_at(clock.saturating_sub(1));
+            return true;
+        }
         if ahead == 0 {
-            self.agenda.reach(port.clock);
+            self.agenda.reach(clock);
         }
         self.set_horizon(core);
         false

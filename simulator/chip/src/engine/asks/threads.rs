@@ -78,9 +78,9 @@ impl Engine {
         let at = self.ports[core as usize].clock;
         match before {
             Before::Ran => self.go_on_at_once(thread, own, affinity, at),
-            Before::Woken => {
+            Before::Woken(after) => {
                 self.scheduler.asleep(at, thread, affinity, on as u32);
-                self.wake_thread(thread, core, at);
+                self.wake_thread(thread, core, at + after);
             }
             Before::Slept { address, cycles } => {
                 self.scheduler.asleep(at, thread, affinity, on as u32);

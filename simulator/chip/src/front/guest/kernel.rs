@@ -28,6 +28,24 @@ impl Core<'_> {
         self.engine.enter_kernel(self.core);
     }
 
+    /// Goes on with a call of the kernel that was made before simulated time began.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     let before = core.clock();
+    ///     core.go_on_in_kernel(5_000);
+    ///     assert_eq!(core.clock() - before, 5_000);
+    ///     State::Exited
+    /// };
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn go_on_in_kernel(&mut self, cycles: u64) {
+        self.engine.go_on_in_kernel(self.core, cycles);
+    }
+
     /// Enters the kernel to wait on a futex.
     ///
     /// ```

@@ -146,11 +146,9 @@ impl Simulation {
             engine.memory.take_over(warmth.into_memory());
         }
         engine.start(Box::new(GuestBody(main)), ran_before);
-        let stop = self.stop();
+        engine.stop = self.stop();
         let driven = drive(&mut engine, |engine, core, _, body| {
-            if stop.is_some_and(|stop| stop()) {
-                engine.stop_now();
-            }
+            engine.stop_if_asked();
             body.resume(engine, core)
         });
         let (end, stopped) = match driven {

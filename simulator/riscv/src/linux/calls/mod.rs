@@ -1,5 +1,7 @@
 //! System calls: their table, and those that use several parts of a process.
 
+mod awaited;
+mod cut;
 mod exec;
 mod futex;
 mod inherit;
@@ -14,6 +16,7 @@ mod table;
 mod threads;
 mod waits;
 
+pub(super) use awaited::awaited;
 pub(super) use futex::waits as futex_waits;
 pub use table::system_calls;
 pub(super) use table::{call, number};

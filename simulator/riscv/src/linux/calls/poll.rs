@@ -8,7 +8,7 @@ use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::time;
 use crate::linux::world::World;
 
-/// The most files that one call may name.
+/// The most numbers that `pselect6` looks at.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
 /// The states that let a read go on without a wait, and those for a write.
@@ -112,7 +112,7 @@ fn await_files<W: World>(
 
 /// Looks at an array of `pollfd` and writes each file's state. Returns the number of ready files.
 fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
-    if count > MOST {
+    if count > process.files.limits[0] {
         return Err(EINVAL);
     }
     let (files, space) = (&process.files, &mut process.memory.space);

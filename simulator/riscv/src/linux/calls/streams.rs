@@ -2,7 +2,7 @@
 
 use super::waits::{await_stream, wake_readers};
 use crate::linux::errno::{EAGAIN, EINVAL, EOPNOTSUPP, EPIPE, Errno, Value};
-use crate::linux::files::signal_info;
+use crate::linux::files::{SET_CAPACITY, signal_info};
 use crate::linux::process::Process;
 use crate::linux::signal::{BY_KILL, PIPE, Sent};
 use crate::linux::task::{Interrupted, Outcome, Task};
@@ -258,6 +258,20 @@ pub(super) fn change<W: World>(
     let done = change(process);
     look_again(process, world);
     done
+}
+
+/// `fcntl`. Writers look again if their pipe may have more room.
+pub(super) fn control<W: World>(
+    process: &mut Process,
+    world: &mut W,
+    [number, command, value]: [u64; 3],
+) -> Value {
+    let space = &mut process.memory.space;
+    let done = process.files.control(space, number, command, value)?;
+    if command == SET_CAPACITY {
+        wake_readers(world);
+    }
+    Ok(done)
 }
 
 fn look_again<W: World>(process: &Process, world: &mut W) {

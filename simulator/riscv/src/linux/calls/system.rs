@@ -1,6 +1,6 @@
 //! Calls that describe the machine, the program's user, and limits.
 
-use crate::linux::errno::{EINVAL, Value};
+use crate::linux::errno::{EINVAL, EPERM, Value};
 use crate::linux::process::Process;
 use crate::linux::task::Task;
 use crate::linux::time::SECOND;
@@ -12,6 +12,8 @@ use manycore_chip::config::Unit;
 /// Resources of `getrlimit`.
 const STACK: u64 = 3;
 const FILES: u64 = 7;
+/// The number of resources.
+const RESOURCES: u64 = 16;
 
 /// The policies of `sched_setscheduler` that have priorities.
 const FIFO: u64 = 1;
@@ -78,29 +80,30 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
     Ok(0)
 }
 
-/// `prlimit64`. A new stack limit holds for the process's next program. Other limits are fixed: 1,024 open files, and
-/// none for other resources.
+/// `prlimit64`. The stack's limit counts for the program that the process runs next, the files' limits at once. Others
+/// are not kept: there are none.
 pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
     let space = &mut process.memory.space;
-    let limit = match resource {
-        STACK => process.stack_limit,
-        FILES => 1_024,
-        _ => u64::MAX,
+    let [limit, most] = match resource {
+        STACK => [process.stack_limit, u64::MAX],
+        FILES => process.files.limits,
+        RESOURCES.. => return Err(EINVAL),
+        _ => [u64::MAX; 2],
     };
     let wanted = match new {
         0 => None,
         _ => Some([space.read_u64(new)?, space.read_u64(new.wrapping_add(8))?]),
     };
-    if wanted.is_some_and(|[soft, hard]| soft > hard) {
-        return Err(EINVAL);
+    match wanted {
+        Some([soft, hard]) if soft > hard => return Err(EINVAL),
+        Some([_, hard]) if hard > most => return Err(EPERM),
+        Some([soft, _]) if resource == STACK => process.stack_limit = soft,
+        Some(both) if resource == FILES => process.files.limits = both,
+        _ => {}
     }
     if old != 0 {
         space.write_u64(old, limit)?;
-        let most = if resource == FILES { 4_096 } else { u64::MAX };
         space.write_u64(old.wrapping_add(8), most)?;
-    }
-    if let (STACK, Some([soft, _])) = (resource, wanted) {
-        process.stack_limit = soft;
     }
     Ok(0)
 }

@@ -2,7 +2,9 @@
 
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
-use super::{exec, futex, made, poll, processes, streams, system as machine, threads as thread};
+use super::{
+    cut, exec, futex, made, poll, processes, streams, system as machine, threads as thread,
+};
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
@@ -33,6 +35,14 @@ macro_rules! calls {
         #[must_use]
         pub fn system_calls() -> &'static [&'static str] {
             &[$(stringify!($name)),+]
+        }
+
+        /// The name of a system call.
+        pub(super) fn name_of(number: u64) -> &'static str {
+            match number {
+                $($number => stringify!($name),)+
+                _ => "a call",
+            }
         }
 
         /// Makes the system call that a task asks for.
@@ -80,7 +90,7 @@ calls! {
     22 epoll_pwait = poll::await_group(process, task, world);
     23 dup = files.duplicate(a, 0, 0);
     24 dup3 = streams::change(process, world, |p| p.files.duplicate_to(a, b, c));
-    25 fcntl = files.control(space, a, b, c);
+    25 fcntl = streams::control(process, world, [a, b, c]);
     29 ioctl = files.control_device(space, a, b, c);
     32 flock = files.exists(a).map(|()| 0);
     33 mknodat = files.make_node(space, [a, b], c);
@@ -90,8 +100,14 @@ calls! {
     37 linkat = files.link(space, [[a, b], [c, d]], e);
     43 statfs = files.tell_volume_at(space, a, b);
     44 fstatfs = files.tell_volume_of(space, a, b);
-    45 truncate = files.truncate_at(space, a, b);
-    46 ftruncate = not_negative(b).and_then(|length| files.truncate(a, length));
+    45 truncate = {
+        let file = not_negative(b).and_then(|length| files.truncate_at(space, a, length));
+        cut::cut(system, file)
+    };
+    46 ftruncate = {
+        let file = not_negative(b).and_then(|length| files.truncate(a, length));
+        cut::cut(system, file)
+    };
     47 fallocate = files.allocate(a, b, c.saturating_add(d));
     48 faccessat = made::access(process, world, [a, b], 0, c);
     49 chdir = made::change_directory(process, world, a);
@@ -100,7 +116,10 @@ calls! {
     53 fchmodat = files.set_mode_at(space, [a, b, c, 0]);
     54 fchownat = files.set_owner_at(space, [a, b, c, d, e]);
     55 fchown = files.set_owner(a, [b, c]);
-    56 openat = made::open(process, world, [a, b], [c, d]);
+    56 openat = {
+        let number = made::open(process, world, [a, b], [c, d]);
+        cut::after_opening(system, task, number, c)
+    };
     57 close = streams::change(process, world, |p| p.files.close(a));
     59 pipe2 = files.make_pipe(space, a, b);
     61 getdents64 = files.entries(space, a, b, c);

@@ -43,6 +43,7 @@ fn sleep<W: World>(
     task.has_timer = due.is_some_and(|due| time.is_none_or(|time| due < time));
     if let Some(thread) = process.threads.get_mut(task.number) {
         thread.asleep_to = !open;
+        thread.sleeps_in = [task.hart.x[17], task.hart.x[10]];
     }
     world.futex_wait(word, if task.has_timer { due } else { time });
     then

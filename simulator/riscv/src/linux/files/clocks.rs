@@ -6,6 +6,7 @@ use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value};
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
 use crate::memory::Space;
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -25,6 +26,10 @@ struct Inner {
 }
 
 impl Clock {
+    pub(super) fn identity(&self) -> Rc<dyn Any> {
+        Rc::clone(&self.0) as Rc<dyn Any>
+    }
+
     pub(super) fn flags(&self) -> &Cell<u64> {
         &self.0.flags
     }
@@ -159,6 +164,10 @@ pub(crate) struct SignalSet {
 }
 
 impl SignalSet {
+    pub(super) fn identity(&self) -> Rc<dyn Any> {
+        Rc::clone(&self.set) as Rc<dyn Any>
+    }
+
     pub(super) fn flags(&self) -> &Cell<u64> {
         &self.flags
     }

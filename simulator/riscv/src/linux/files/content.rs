@@ -7,7 +7,7 @@ use crate::linux::errno::{
     EBADF, EINVAL, EISDIR, ENODEV, ENOTDIR, ENXIO, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
 };
 use crate::memory::Space;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::rc::Rc;
@@ -208,12 +208,13 @@ impl Files {
         }
     }
 
-    pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Value {
+    /// `ftruncate`: a file has another length; the file.
+    pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Result<Rc<File>, Errno> {
         match self.get(number)? {
             Open::File { file, .. } => {
                 file.set_len(length)?;
                 self.touch(file);
-                Ok(0)
+                Ok(Rc::clone(file))
             }
             _ => Err(EINVAL),
         }

@@ -1,8 +1,8 @@
 //! Flags of open files and of their numbers: `fcntl`, `ioctl`, and the numbers that `execve` closes.
 
 use super::streams::NON_BLOCKING;
-use super::table::{APPENDS, Files, MOST, Open};
-use crate::linux::errno::{EINVAL, ENOTTY, Errno, Value};
+use super::table::{APPENDS, Files, Open};
+use crate::linux::errno::{EBADF, EINVAL, ENOTTY, Errno, Value};
 use crate::memory::Space;
 use std::io::Seek;
 
@@ -29,6 +29,8 @@ const GET_LOCK: u64 = 5;
 const SET_LOCK: u64 = 6;
 const AWAIT_LOCK: u64 = 7;
 const DUPLICATE_CLOSES: u64 = 1_030;
+pub(in crate::linux) const SET_CAPACITY: u64 = 1_031;
+const CAPACITY: u64 = 1_032;
 /// `FD_CLOEXEC`.
 const CLOSING: u64 = 1;
 /// `F_UNLCK`, as `F_GETLK` writes it.
@@ -124,8 +126,8 @@ impl Files {
         // A number is an `int`.
         let number = number & 0xFFFF_FFFF;
         match command {
-            DUPLICATE => self.duplicate(number, value.min(MOST), 0),
-            DUPLICATE_CLOSES => self.duplicate(number, value.min(MOST), CLOSES),
+            DUPLICATE => self.duplicate(number, value, 0),
+            DUPLICATE_CLOSES => self.duplicate(number, value, CLOSES),
             GET_CLOSES => {
                 self.exists(number)?;
                 Ok(u64::from(self.closing.contains(&number)))
@@ -137,7 +139,14 @@ impl Files {
             }
             GET_STATUS => self.status(number),
             SET_STATUS => self.set_status(number, value).map(|()| 0),
-            // Locks are not kept, so no other process has a lock.
+            SET_CAPACITY | CAPACITY => {
+                let end = self.get(number)?.end().ok_or(EBADF)?;
+                match command {
+                    CAPACITY => end.capacity(),
+                    _ => end.set_capacity(value),
+                }
+            }
+            // No other process has a lock.
             GET_LOCK => {
                 self.exists(number)?;
                 space.write(value, &NO_LOCK)?;

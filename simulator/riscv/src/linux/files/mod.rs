@@ -18,8 +18,9 @@ mod table;
 mod volume;
 
 pub(super) use clocks::signal_info;
+pub(super) use descriptors::SET_CAPACITY;
 pub(super) use listing::{Entry, IS_FILE, IS_FOLDER, IS_LINK};
-pub(super) use paths::{ACCESS, FOLDER, HERE, READ_ONLY, STAYS, put_link, read_path};
+pub(super) use paths::{ACCESS, FOLDER, HERE, READ_ONLY, STAYS, TRUNCATE, put_link, read_path};
 pub(super) use stat::{EMPTY_PATH, NO_FOLLOW, Stat};
 pub(crate) use table::Streams;
-pub(super) use table::{APPENDS, Files, Open};
+pub(super) use table::{APPENDS, Files, Open, WORD};

@@ -110,7 +110,8 @@ impl Files {
     /// `listen`.
     pub(crate) fn listen(&self, number: u64, most: u64) -> Value {
         let socket = self.named(number)?;
-        socket.listen(&mut self.network.borrow_mut(), most as u32 as usize)?;
+        let mut network = self.network.borrow_mut();
+        socket.listen(&mut network, most as u32 as usize, self.process)?;
         Ok(0)
     }
 
@@ -132,7 +133,8 @@ impl Files {
                 Place::File(data.dev(), data.ino())
             }
         };
-        socket.connect(&mut self.network.borrow_mut(), &place, name)?;
+        let mut network = self.network.borrow_mut();
+        socket.connect(&mut network, &place, name, self.process)?;
         Ok(0)
     }
 
@@ -148,7 +150,9 @@ impl Files {
         space: &mut Space,
         [number, to, length, flags]: [u64; 4],
     ) -> Value {
-        let end = self.named(number)?.accept()?;
+        let socket = self.named(number)?;
+        self.free_number(0)?;
+        let end = socket.accept()?;
         end.flags().set(flags & NON_BLOCKING);
         if to != 0 {
             put_name(space, &end.name(1), to, length)?;
@@ -184,18 +188,21 @@ impl Files {
         [to, length]: [u64; 2],
     ) -> Value {
         self.is_socket(number)?;
-        let (domain, listens) = match self.get(number)? {
-            Open::Socket(socket) => (socket.domain, socket.is_listening()),
+        let (domain, listens, peer) = match self.get(number)? {
+            Open::Socket(socket) => (socket.domain, socket.is_listening(), socket.peer()),
             Open::Stream(end) if end.name(0).first() == Some(&(INTERNET as u8)) => {
-                (INTERNET, false)
+                (INTERNET, false, None)
             }
-            _ => (UNIX, false),
+            open => (UNIX, false, open.end().and_then(|end| end.peer())),
         };
         let value = match (level, name) {
             (SOCKET, TYPE) => vec![STREAM as u32],
             (SOCKET, SEND_BUFFER | RECEIVE_BUFFER) => vec![BUFFER],
             (SOCKET, LINGER) => vec![0, 0],
-            (SOCKET, PEER) => vec![0, USER, USER],
+            (SOCKET, PEER) => match peer {
+                Some(process) if domain == UNIX => vec![process, USER, USER],
+                _ => vec![0, u32::MAX, u32::MAX],
+            },
             (SOCKET, LISTENS) => vec![listens.into()],
             (SOCKET, DOMAIN) => vec![domain.into()],
             (SOCKET, PROTOCOL) if domain == INTERNET => vec![TCP as u32],

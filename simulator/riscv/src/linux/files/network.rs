@@ -80,6 +80,8 @@ enum State {
         name: Name,
         waiting: VecDeque<End>,
         most: usize,
+        /// The number of the process that listens.
+        process: u32,
     },
     Connected(End),
 }
@@ -113,6 +115,15 @@ impl Socket {
         match &*self.state.borrow() {
             State::Connected(end) => Some(end.clone()),
             _ => None,
+        }
+    }
+
+    /// The number of the process at the other end, or of the process that listens.
+    pub(super) fn peer(&self) -> Option<u32> {
+        match &*self.state.borrow() {
+            State::Connected(end) => end.peer(),
+            State::Listens { process, .. } => Some(*process),
+            State::Unbound | State::Bound(_) => None,
         }
     }
 
@@ -157,7 +168,12 @@ impl Socket {
     }
 
     /// `listen`.
-    pub(super) fn listen(self: &Rc<Self>, network: &mut Network, most: usize) -> Result<(), Errno> {
+    pub(super) fn listen(
+        self: &Rc<Self>,
+        network: &mut Network,
+        most: usize,
+        process: u32,
+    ) -> Result<(), Errno> {
         let most = most.clamp(1, MOST_WAITING);
         if matches!(*self.state.borrow(), State::Unbound) && self.domain == INTERNET {
             self.bind(network, Place::Port(0), no_name(INTERNET))?;
@@ -170,9 +186,14 @@ impl Socket {
                     name,
                     waiting: VecDeque::new(),
                     most,
+                    process,
                 };
             }
-            State::Listens { most: now, .. } => *now = most,
+            State::Listens {
+                most: most_now,
+                process: process_now,
+                ..
+            } => (*most_now, *process_now) = (most, process),
             _ => return Err(EINVAL),
         }
         Ok(())
@@ -200,6 +221,7 @@ impl Socket {
         network: &mut Network,
         place: &Place,
         to: Name,
+        process: u32,
     ) -> Result<(), Errno> {
         let own = match &*self.state.borrow() {
             State::Unbound => None,
@@ -219,13 +241,20 @@ impl Socket {
             (None, domain) => no_name(domain),
         };
         let mut state = listener.state.borrow_mut();
-        let State::Listens { waiting, most, .. } = &mut *state else {
+        let State::Listens {
+            waiting,
+            most,
+            process: listener_process,
+            ..
+        } = &mut *state
+        else {
             return Err(ECONNREFUSED);
         };
         if waiting.len() >= *most {
             return Err(EAGAIN);
         }
-        let [one, other] = End::connected(&self.flags, [own, to]);
+        let processes = [process, *listener_process];
+        let [one, other] = End::connected(&self.flags, [own, to], processes);
         waiting.push_back(other);
         drop(state);
         *self.state.borrow_mut() = State::Connected(one);

@@ -26,7 +26,7 @@ pub(super) const WRITE_ONLY: u64 = 1;
 const READ_WRITE: u64 = 2;
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
-const TRUNCATE: u64 = 0o1000;
+pub(crate) const TRUNCATE: u64 = 0o1000;
 pub(crate) const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
 pub(crate) const STAYS: u64 = 0o40_0000;
@@ -107,6 +107,7 @@ impl Files {
         if let Some(number) = open_number(path) {
             return self.duplicate(number, 0, flags);
         }
+        self.free_number(0)?;
         if is_random(path) {
             return self.add(Open::Random, flags);
         }

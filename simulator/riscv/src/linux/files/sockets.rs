@@ -6,6 +6,7 @@ use super::table::{Files, Open};
 use crate::linux::errno::{EINVAL, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
 use crate::linux::world::World;
 use crate::memory::Space;
+use std::rc::Rc;
 
 const LOCAL: u64 = 1;
 const STREAM: u64 = 1;
@@ -37,14 +38,22 @@ impl Files {
         if (domain, kind & 0xF) != (LOCAL, STREAM) {
             return Err(EOPNOTSUPP);
         }
-        self.add_ends(space, End::sockets(kind & NON_BLOCKING), to, kind)
+        self.add_ends(
+            space,
+            End::sockets(kind & NON_BLOCKING, self.process),
+            to,
+            kind,
+        )
     }
 
     fn add_ends(&mut self, space: &mut Space, ends: [End; 2], to: u64, flags: u64) -> Value {
-        let [one, other] = ends.map(|end| self.add(Open::Stream(end), flags));
-        let (one, other) = (one?, other?);
+        let one = self.free_number(0)?;
+        let other = self.free_number(one + 1)?;
         space.write_u32(to, one as u32)?;
         space.write_u32(to.wrapping_add(4), other as u32)?;
+        for end in ends {
+            self.add(Open::Stream(end), flags)?;
+        }
         Ok(0)
     }
 
@@ -129,7 +138,9 @@ impl Files {
                 space.read_u64(event.wrapping_add(8))?,
             ],
         };
-        group.change(command, number, event)
+        let number = number & 0xFFFF_FFFF;
+        let file = Rc::downgrade(&self.token(self.get(number)?));
+        group.change(command, (number, file), event)
     }
 
     /// Writes the events of the ready files of a group. Returns the number of events.
@@ -138,7 +149,7 @@ impl Files {
         if most == 0 || most > MOST_EVENTS {
             return Err(EINVAL);
         }
-        let events = group.take(&|number| self.ready(number), most);
+        let events = group.take(&|number, file| self.ready_of(number, file), most);
         let bytes: Vec<u8> = events
             .iter()
             .flatten()

@@ -1,6 +1,7 @@
 //! Streams between threads: pipes, pairs of sockets, counters of events.
 
-use crate::linux::errno::{EAGAIN, EBADF, ECONNRESET, EINVAL, EPIPE, Errno};
+use crate::linux::errno::{EAGAIN, EBADF, EBUSY, ECONNRESET, EINVAL, EPERM, EPIPE, Errno, Value};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -19,7 +20,10 @@ pub(crate) mod ready {
 /// Linux's room in bytes for a pipe, and for each direction of a pair of sockets.
 const PIPE: usize = 1 << 16;
 const SOCKET: usize = 212_992;
-/// A write of at most this many bytes to a pipe is not split. A pipe with less room is full.
+/// The most that a program may ask for, and the most that Linux can count.
+const LARGEST: usize = 1 << 20;
+const COUNTABLE: u32 = 1 << 31;
+/// A write to a pipe of at most this many bytes is in one piece. A pipe with less room is full.
 const PIECE: usize = 4_096;
 
 /// The bytes on their way in one direction of a stream.
@@ -57,6 +61,8 @@ pub(crate) struct End {
     other: Weak<Cell<u64>>,
     /// The names of the socket and of its peer.
     names: Rc<[Vec<u8>; 2]>,
+    /// The number of the process that made the other end; `None` for a pipe.
+    peer: Option<u32>,
 }
 
 impl End {
@@ -67,25 +73,41 @@ impl End {
         Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
     }
 
-    /// Two connected sockets.
-    pub(crate) fn sockets(flags: u64) -> [Self; 2] {
+    /// Two sockets that are connected, both of a process.
+    pub(crate) fn sockets(flags: u64, process: u32) -> [Self; 2] {
         let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
-        Self::ways(flags)
+        Self::ways(flags, [process; 2])
     }
 
-    /// Both ends of a connection of named sockets. The first end has these flags.
-    pub(super) fn connected(flags: &Rc<Cell<u64>>, names: [Vec<u8>; 2]) -> [Self; 2] {
-        let mut ends = Self::ways([Rc::clone(flags), Rc::default()]);
+    /// Both ends of a connection of named sockets of two processes. The first end has these flags.
+    pub(super) fn connected(
+        flags: &Rc<Cell<u64>>,
+        names: [Vec<u8>; 2],
+        processes: [u32; 2],
+    ) -> [Self; 2] {
+        let mut ends = Self::ways([Rc::clone(flags), Rc::default()], processes);
         let back = [names[1].clone(), names[0].clone()];
         ends[0].names = Rc::new(names);
         ends[1].names = Rc::new(back);
         ends
     }
 
-    fn ways(flags: [Rc<Cell<u64>>; 2]) -> [Self; 2] {
+    fn ways(flags: [Rc<Cell<u64>>; 2], [one, other]: [u32; 2]) -> [Self; 2] {
         let ways = [Some(Bytes::new(SOCKET)), Some(Bytes::new(SOCKET))];
         let back = [ways[1].clone(), ways[0].clone()];
-        Self::joined(flags, ways, back)
+        let mut ends = Self::joined(flags, ways, back);
+        (ends[0].peer, ends[1].peer) = (Some(other), Some(one));
+        ends
+    }
+
+    /// This end: all numbers that stand for it have it.
+    pub(super) fn identity(&self) -> Rc<dyn Any> {
+        Rc::clone(&self.flags) as Rc<dyn Any>
+    }
+
+    /// The number of the process that made the other end of a socket.
+    pub(super) fn peer(&self) -> Option<u32> {
+        self.peer
     }
 
     /// The socket's own name (0), or its peer's (1).
@@ -106,6 +128,7 @@ impl End {
             flags: Rc::clone(flags),
             other: Rc::downgrade(other),
             names: Rc::clone(&names),
+            peer: None,
         };
         [
             end(from, to, &one, &other),
@@ -159,7 +182,37 @@ impl End {
         bytes.map_or(0, |bytes| bytes.borrow().waiting.len())
     }
 
-    /// The number of bytes that can be read.
+    /// The pipe of an end; `None` for a socket.
+    fn pipe_bytes(&self) -> Option<&Rc<RefCell<Bytes>>> {
+        let bytes = self.from.as_ref().or(self.to.as_ref());
+        bytes.filter(|_| !self.is_socket())
+    }
+
+    /// `F_GETPIPE_SZ`.
+    pub(super) fn capacity(&self) -> Value {
+        let bytes = self.pipe_bytes().ok_or(EBADF)?;
+        Ok(bytes.borrow().most as u64)
+    }
+
+    /// `F_SETPIPE_SZ`: a pipe has room for so many bytes, rounded up to a power of two of pages; the new capacity.
+    pub(super) fn set_capacity(&self, wanted: u64) -> Value {
+        let mut bytes = self.pipe_bytes().ok_or(EBADF)?.borrow_mut();
+        let wanted = wanted as u32;
+        if wanted > COUNTABLE {
+            return Err(EINVAL);
+        }
+        let most = (wanted as usize).max(PIECE).next_power_of_two();
+        if most > bytes.most.max(LARGEST) {
+            return Err(EPERM);
+        }
+        if bytes.waiting.len() > most {
+            return Err(EBUSY);
+        }
+        bytes.most = most;
+        Ok(most as u64)
+    }
+
+    /// Bytes that can be read.
     pub(crate) fn waiting(&self) -> usize {
         let from = self.from.as_ref();
         from.map_or(0, |from| from.borrow().waiting.len())
@@ -283,6 +336,10 @@ impl Events {
             writes: Rc::default(),
             flags: Rc::new(Cell::new(flags)),
         }
+    }
+
+    pub(super) fn identity(&self) -> Rc<dyn Any> {
+        Rc::clone(&self.count) as Rc<dyn Any>
     }
 
     pub(crate) fn is_blocking(&self) -> bool {

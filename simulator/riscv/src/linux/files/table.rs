@@ -1,13 +1,14 @@
 //! The open files behind the numbers (file descriptors) of a process, and their ready states.
 
 use super::clocks::{Clock, SignalSet};
-use super::groups::Group;
+use super::groups::{Group, Identity};
 use super::known;
 use super::listing::{Entry, IS_FOLDER, Listing};
 use super::network::{Network, Socket};
 use super::streams::{End, Events, NON_BLOCKING, ready};
 use crate::linux::errno::{EBADF, EINVAL, EMFILE, Errno, Value};
 use crate::linux::world::World;
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -95,12 +96,17 @@ pub(crate) struct Files {
     pub(super) has_clocks: bool,
     /// The pending signals of the calling thread, a bit each.
     pub(crate) pending: Cell<u64>,
+    /// The process's number.
+    pub(super) process: u32,
+    /// The soft and the hard limit on numbers (`RLIMIT_NOFILE`): numbers lie below the soft one.
+    pub(crate) limits: [u64; 2],
 }
 
-pub(super) const MOST: u64 = 1_024;
+/// Linux's first limits on numbers: the soft one, which `setrlimit` may raise, and the hard one.
+const LIMITS: [u64; 2] = [1_024, 4_096];
 
-/// The bytes of a count, which `eventfd` and `timerfd` read and write.
-pub(super) const WORD: u64 = 8;
+/// The bytes of a count: `eventfd` and `timerfd` are read and written by it.
+pub(in crate::linux) const WORD: u64 = 8;
 
 /// `O_APPEND`.
 pub(in crate::linux) const APPENDS: u64 = 0o2000;
@@ -146,7 +152,12 @@ impl Open {
 }
 
 impl Files {
-    pub(crate) fn new(root: Option<PathBuf>, folder: PathBuf, streams: Streams) -> Self {
+    pub(crate) fn new(
+        process: u32,
+        root: Option<PathBuf>,
+        folder: PathBuf,
+        streams: Streams,
+    ) -> Self {
         let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
         Self {
             open: open.into(),
@@ -163,13 +174,18 @@ impl Files {
             is_shared: false,
             has_clocks: false,
             pending: Cell::new(0),
+            process,
+            limits: LIMITS,
         }
     }
 
-    /// The same open files for another process.
-    pub(crate) fn fork(&mut self) -> Self {
+    /// The same open files for another process, of this number.
+    pub(crate) fn fork(&mut self, process: u32) -> Self {
         self.is_shared = true;
-        self.clone()
+        Self {
+            process,
+            ..self.clone()
+        }
     }
 
     pub(crate) fn get(&self, number: u64) -> Result<&Open, Errno> {
@@ -241,7 +257,11 @@ impl Files {
 
     /// The ready states of a file, and a count that changes when something arrives. A file of the host is always ready.
     pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
-        Ok(match self.get(number)? {
+        self.ready_open(self.get(number)?)
+    }
+
+    fn ready_open(&self, open: &Open) -> Result<(u32, u64), Errno> {
+        Ok(match open {
             Open::Stream(end) => end.ready(),
             Open::Socket(socket) => socket.ready(),
             Open::Events(events) => events.ready(),
@@ -250,31 +270,58 @@ impl Files {
                 let found = signals.set() & self.pending.get();
                 (if found == 0 { 0 } else { ready::IN }, found)
             }
-            Open::Group(group) => (group.ready(&|number| self.ready(number)), 0),
+            Open::Group(group) => (group.ready(&|number, file| self.ready_of(number, file)), 0),
             Open::Output | Open::Error => (ready::OUT, 0),
             _ => (ready::IN | ready::OUT, 0),
         })
     }
 
-    /// A number's file has changed: clears the number's flag, and removes the number from groups.
-    fn forget(&mut self, number: u64) {
-        self.closing.remove(&number);
-        for open in self.open.values() {
-            if let Open::Group(group) = open {
-                group.forget(number);
+    /// What all numbers of an open file share, and nothing else has. A standard stream is open for ever.
+    pub(super) fn token(&self, open: &Open) -> Rc<dyn Any> {
+        match open {
+            Open::Input => Rc::clone(&self.input) as Rc<dyn Any>,
+            Open::Output => Rc::clone(&self.output) as Rc<dyn Any>,
+            Open::Error => Rc::clone(&self.error) as Rc<dyn Any>,
+            Open::File { file, .. } => Rc::clone(file) as Rc<dyn Any>,
+            Open::Text { at, .. } => Rc::clone(at) as Rc<dyn Any>,
+            Open::Folder { listing, .. } | Open::Made { listing, .. } => {
+                Rc::clone(listing) as Rc<dyn Any>
             }
+            Open::Stream(end) => end.identity(),
+            Open::Socket(socket) => Rc::clone(socket) as Rc<dyn Any>,
+            Open::Events(events) => events.identity(),
+            Open::Clock(clock) => clock.identity(),
+            Open::Signals(signals) => signals.identity(),
+            Open::Group(group) => group.identity(),
+            Open::Random => Rc::clone(&self.network) as Rc<dyn Any>,
         }
     }
 
-    /// Gives a file the least free number. The flags say whether `execve` closes the number.
+    /// The ready states of an open file. Its first number may stand for another file now: then any number of it does.
+    pub(super) fn ready_of(&self, number: u64, file: &Identity) -> Result<(u32, u64), Errno> {
+        let is_it = |open: &&Open| {
+            let found = Rc::downgrade(&self.token(open));
+            found.ptr_eq(file)
+        };
+        let open = self.open.get(&number).filter(is_it);
+        let open = open.or_else(|| self.open.values().find(is_it));
+        self.ready_open(open.ok_or(EBADF)?)
+    }
+
+    /// The least free number stands for a file from now on; flags say whether `execve` closes it.
     pub(crate) fn add(&mut self, open: Open, flags: u64) -> Value {
         self.add_from(open, 0, flags)
     }
 
+    /// The least free number from `least` on.
+    pub(super) fn free_number(&self, least: u64) -> Value {
+        let mut numbers = least..self.limits[0];
+        let free = numbers.find(|number| !self.open.contains_key(number));
+        free.ok_or(EMFILE)
+    }
+
     fn add_from(&mut self, open: Open, least: u64, flags: u64) -> Value {
-        let number = (least..MOST)
-            .find(|number| !self.open.contains_key(number))
-            .ok_or(EMFILE)?;
+        let number = self.free_number(least)?;
         self.open.insert(number, open);
         self.set_closing(number, flags);
         Ok(number)
@@ -282,14 +329,16 @@ impl Files {
 
     pub(crate) fn close(&mut self, number: u64) -> Value {
         let number = number & 0xFFFF_FFFF;
-        let closed = self.open.remove(&number).map(|_| 0).ok_or(EBADF);
-        self.forget(number);
-        closed
+        self.closing.remove(&number);
+        self.open.remove(&number).map(|_| 0).ok_or(EBADF)
     }
 
     /// Gives a number's file another number, from `least` on.
     pub(crate) fn duplicate(&mut self, number: u64, least: u64, flags: u64) -> Value {
         let open = self.get(number)?.clone();
+        if least >= self.limits[0] && least > 0 {
+            return Err(EINVAL);
+        }
         self.add_from(open, least, flags)
     }
 
@@ -300,11 +349,10 @@ impl Files {
             return Err(EINVAL);
         }
         let open = self.get(number)?.clone();
-        if to >= MOST {
+        if to >= self.limits[0] {
             return Err(EBADF);
         }
         self.open.insert(to, open);
-        self.forget(to);
         self.set_closing(to, flags);
         Ok(to)
     }

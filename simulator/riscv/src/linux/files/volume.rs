@@ -4,11 +4,12 @@ use super::host::is_systems;
 use super::paths::read_path;
 use super::stat::{EMPTY_PATH, NO_FOLLOW};
 use super::table::{Files, Open};
-use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Value};
+use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Errno, Value};
 use crate::linux::users::is_user;
 use crate::memory::Space;
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 const FOLLOW: u64 = 0x400;
@@ -36,13 +37,18 @@ impl Files {
     }
 
     /// `truncate`.
-    pub(crate) fn truncate_at(&self, space: &mut Space, path: u64, length: u64) -> Value {
+    pub(crate) fn truncate_at(
+        &self,
+        space: &mut Space,
+        path: u64,
+        length: u64,
+    ) -> Result<Rc<File>, Errno> {
         let path = read_path(space, path)?;
         let host = self.host_path(&path, true)?;
         let file = OpenOptions::new().write(true).open(host)?;
         file.set_len(length)?;
         self.touch(&file);
-        Ok(0)
+        Ok(Rc::new(file))
     }
 
     /// `fchmodat`, `fchmodat2`: a link has no rights of its own.

@@ -2,7 +2,7 @@
 
 use super::Memory;
 use crate::linux::errno::{EFAULT, EINVAL, Errno, Value};
-use crate::linux::files::{Files, Open};
+use crate::linux::files::{Files, Open, WORD};
 use crate::linux::random::Random;
 use crate::memory::Why;
 
@@ -129,6 +129,9 @@ impl Memory {
             let at = offset.map(|offset| offset.saturating_add(done));
             if let Err(fault) = self.space.read(address, &mut bytes) {
                 files.may_write(number, at)?;
+                if length as u64 != WORD && files.is_counter(number) {
+                    return Err(EINVAL);
+                }
                 if fault.why == Why::BehindFile {
                     // Linux finds this fault when it copies, after its checks of the file. qemu finds other faults
                     // earlier.

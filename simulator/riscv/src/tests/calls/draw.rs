@@ -26,6 +26,9 @@ pub(super) const SET_UP: &str = "set up";
 /// Signals that random calls use.
 pub(super) const SIGNALS: [u64; 7] = [10, 12, 13, 14, 40, 41, 42];
 
+/// What calls are about: memory; files; signals, timers and futexes.
+const PARTS: u8 = 3;
+
 pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.usize(..all.len())]
 }
@@ -109,7 +112,10 @@ fn thread(steps: Vec<Op>) -> Vec<Op> {
     ops.push(Op::call(SET_UP, 178, &[]).same(Same::Number).slot(SECOND));
     ops.push(set_mask(SET_UP, 0));
     ops.extend(steps);
-    ops.extend([mark(Step::End), set_mask(SET_UP, 0)]);
+    ops.push(mark(Step::End));
+    // Linux clears the thread's number before it forgets the thread. Until then a signal finds the thread.
+    ops.push(Op::call(SET_UP, 178, &[]).same(Same::Number).slot(SECOND));
+    ops.push(set_mask(SET_UP, 0));
     ops
 }
 
@@ -143,16 +149,15 @@ fn clean() -> Vec<Op> {
     ops
 }
 
-/// One sequence of calls about memory and files. If `with_signals`, also about signals, timers and futexes.
-pub(super) fn sequence(rng: &mut Rng, with_signals: bool) -> Vec<Op> {
+/// One sequence of calls about memory, about files, and about signals, timers and futexes.
+pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
     let mut ops = clean();
     // A sequence draws most calls from one part.
-    let parts = if with_signals { 3 } else { 2 };
-    let most = rng.u8(..parts);
+    let most = rng.u8(..PARTS);
     let some = |rng: &mut Rng, ops: &mut Vec<Op>, count: usize| {
         for _ in 0..count {
             match if rng.u8(..4) == 0 {
-                rng.u8(..parts)
+                rng.u8(..PARTS)
             } else {
                 most
             } {
@@ -162,8 +167,8 @@ pub(super) fn sequence(rng: &mut Rng, with_signals: bool) -> Vec<Op> {
             }
         }
     };
-    if with_signals && rng.bool() {
-        // A second thread does half of the steps, somewhere in between.
+    if rng.bool() {
+        // Another thread does half of them, somewhere in between.
         let before = rng.usize(..LENGTH / 2);
         some(rng, &mut ops, before);
         let mut steps = Vec::new();

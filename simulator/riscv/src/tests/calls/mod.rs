@@ -29,16 +29,12 @@ const MOST_TRIES: usize = 200;
 
 #[test]
 fn random_calls_do_what_qemu_does() {
-    // Sequences with signals still differ, so they run only on demand.
-    let with_signals = std::env::var_os("MANYCORE_FUZZ_SIGNALS").is_some();
     if has_qemu() {
         harness::run(
             "tests::calls::random_calls_do_what_qemu_does",
             QUICK,
-            move |rng| {
-                let sequences: Vec<Vec<Op>> = (0..SEQUENCES)
-                    .map(|_| draw::sequence(rng, with_signals))
-                    .collect();
+            |rng| {
+                let sequences: Vec<Vec<Op>> = (0..SEQUENCES).map(|_| draw::sequence(rng)).collect();
                 compare(&sequences)
             },
         );

@@ -1,0 +1,33 @@
+//! Files that become shorter. The pages behind a file's end are gone from the memory of all processes.
+
+use crate::linux::errno::{Errno, Value};
+use crate::linux::files::{Open, TRUNCATE};
+use crate::linux::system::System;
+use crate::linux::task::Task;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::rc::Rc;
+
+/// A file may be shorter than before: an access behind its last page raises SIGBUS from now on, and the rest of that
+/// page is zero.
+pub(super) fn cut(system: &mut System, file: Result<Rc<File>, Errno>) -> Value {
+    let data = file?.metadata()?;
+    let (key, length) = ((data.dev(), data.ino()), data.len());
+    for process in system.all_mut() {
+        process.memory.space.cut(key, length);
+    }
+    system.first_mut().memory.space.physical().cut(key, length);
+    Ok(0)
+}
+
+/// `openat` has returned this number: with `O_TRUNC` the file is empty.
+pub(super) fn after_opening(system: &mut System, task: &Task, number: Value, flags: u64) -> Value {
+    let number = number?;
+    if flags & TRUNCATE != 0
+        && let Ok(Open::File { file, .. }) = system.of(task).files.get(number)
+    {
+        let file = Rc::clone(file);
+        cut(system, Ok(file))?;
+    }
+    Ok(number)
+}
