@@ -10,7 +10,6 @@
 //! `vfork` runs on its parent's memory: the two processes exchange their memory whenever a thread of the child is
 //! resumed, and exchange it back when the thread suspends.
 
-use super::calls::awaited;
 use super::process::Process;
 use super::robust::unlock_robust;
 use super::signal::{BY_DEATH, BY_EXIT, CHILD, Sent};
@@ -342,7 +341,7 @@ impl System {
             let number = number.and_then(|it| it.parse().ok()).unwrap_or(FIRST);
             let mut all = self.all();
             let process = all.find(|process| process.threads.get(number).is_some());
-            process.map_or_else(|| "of the kernel".into(), |it| awaited(it, number))
+            process.map_or_else(|| "of the kernel".into(), |it| it.awaited(number))
         })
     }
 

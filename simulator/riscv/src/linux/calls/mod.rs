@@ -16,7 +16,6 @@ mod table;
 mod threads;
 mod waits;
 
-pub(super) use awaited::awaited;
 pub(super) use futex::waits as futex_waits;
 pub use table::system_calls;
 pub(super) use table::{call, number};
