@@ -4,7 +4,7 @@
 //! the rank's owner may touch it. Whatever the workers do, each step is done once, in order, and all ranks end. The
 //! model has no exchange of stacks, and no signals that come at any instruction: `ci/openmp.sh stress` tests these.
 
-use super::ownership::{Polled, RankWord, has_passed_over};
+use super::ownership::{Polled, RankWord};
 use manycore_check::{
     Deaf, Fault, Faulty, Loom, NoFence, Plain, Relaxed, TornCas, caught, loom_model, team,
 };
@@ -261,55 +261,6 @@ fn looking_in_silence_is_caught() {
 }
 
 /// Two workers execute the ranks. If `spare`, the second one executes one rank once.
-/// A worker passes over a rank, whose condition becomes true meanwhile, and then executes another rank for ever. The
-/// second worker takes the first rank.
-fn passed_over<P: Platform>(is_silent: bool) {
-    let bell = Bell::<P>::new();
-    let (word, other) = (RankWord::<P>::running(), RankWord::<P>::running());
-    let (condition, over) = (P::AtomicU32::new(0), P::AtomicU32::new(0));
-    word.leave(&bell);
-    other.leave(&bell);
-    let holds = || condition.load(Ordering::SeqCst) != 0;
-    let take = || {
-        let is_taken = word.take(&bell, || true, holds);
-        if is_taken {
-            over.store(1, Ordering::SeqCst);
-            bell.ring();
-        }
-        is_taken
-    };
-    team::<P>(3, |index| match index {
-        0 => {
-            if !take() && other.claim() && !is_silent {
-                has_passed_over(&bell, || word.can_continue(holds));
-            }
-        }
-        1 => {
-            condition.store(1, Ordering::SeqCst);
-            bell.ring();
-        }
-        _ => {
-            while over.load(Ordering::SeqCst) == 0 {
-                bell.sleep(
-                    || (over.load(Ordering::SeqCst) != 0 || take()).then_some(()),
-                    || None,
-                );
-            }
-        }
-    });
-}
-
-#[test]
-fn a_rank_that_is_passed_over() {
-    loom_model(Some(3), || passed_over::<Loom>(false));
-}
-
-#[test]
-fn passing_over_in_silence_is_caught() {
-    caught(|| loom_model(Some(3), || passed_over::<Loom>(true)));
-    caught(|| loom_model(Some(3), || passed_over::<Faulty<Loom, NoFence>>(false)));
-}
-
 fn ranks<P: Platform, C: Own>(programs: &[&'static [Step]], spare: bool, silent: bool) {
     let hall = Hall::<P, C>::new(programs, silent);
     team::<P>(2, |index| match (index, spare) {

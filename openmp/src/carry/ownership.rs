@@ -67,17 +67,7 @@ impl<P: Platform> RankWord<P> {
         is_taken
     }
 
-    /// Whether the rank can continue: takes the rank, if no worker owns it, and puts it back.
-    pub(super) fn can_continue(&self, goes_on: impl FnOnce() -> bool) -> bool {
-        self.claim() && {
-            let can = goes_on();
-            self.put_back();
-            can
-        }
-    }
-
-    /// Puts a rank back that cannot continue. The caller looks at all ranks again before it sleeps, or rings, or calls
-    /// [`has_passed_over`].
+    /// Puts a rank back that cannot continue. The caller looks at all ranks again before it sleeps, or rings.
     pub(super) fn put_back(&self) {
         // Release: the caller's reads of the condition, which is on the rank's stack.
         self.0.store(WAITING, Ordering::Release);
@@ -89,35 +79,6 @@ impl<P: Platform> RankWord<P> {
         self.0.store(WAITING, Ordering::Release);
         // The rank's condition may have become true before other workers could see the rank.
         bell.ring();
-    }
-}
-
-/// The caller has looked at ranks and put them back, has then taken another rank, and does not look again before that
-/// rank leaves. A sleeper may have missed a rank that the caller held. So if threads sleep, this looks again, by `look`,
-/// which takes each of those ranks, puts it back, and returns whether one can continue. If so, this rings.
-///
-/// No wake-up is lost. The exchange that took the other rank and the fence are a full fence after the ranks were put
-/// back, and a sleeper fences fully after it has counted itself. If the caller's fence comes first, the sleeper sees the
-/// ranks. Otherwise the caller sees the sleeper, and looks again. If a condition becomes true after that look, its
-/// ringer finds the sleeper counted, and changes the bell's word ([`Bell::rings`]). Then the caller finds the word
-/// changed, and looks again. Or the ring came later, and the sleeper sees the ranks. So each further look needs a ring.
-pub(super) fn has_passed_over<P: Platform>(bell: &Bell<P>, look: impl Fn() -> bool) {
-    P::fence_after_rmw();
-    if bell.has_sleepers() {
-        ring_for_missed(bell, look);
-    }
-}
-
-#[cold]
-fn ring_for_missed<P: Platform>(bell: &Bell<P>, look: impl Fn() -> bool) {
-    loop {
-        let rings = bell.rings();
-        if look() {
-            return bell.ring();
-        }
-        if bell.rings() == rings {
-            return;
-        }
     }
 }
 

@@ -122,11 +122,7 @@ pub(super) fn take() -> Option<(&'static Rank, &'static Home)> {
                 .then_some((rank, home))
         })
     };
-    let taken = take(true).or_else(|| take(false));
-    if taken.is_some() {
-        Worker::has_passed_over(ranks);
-    }
-    taken
+    take(true).or_else(|| take(false))
 }
 
 /// Makes all ranks that can continue do so at their homes.
@@ -139,7 +135,6 @@ pub(super) fn send_home() {
             home.call();
         }
     }
-    Worker::has_passed_over(ranks);
 }
 
 /// The main function of the watch.

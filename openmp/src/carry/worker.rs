@@ -3,7 +3,6 @@
 use super::alarm::Alarm;
 use super::division::Part;
 use super::mask::{CHANGES, Mask};
-use super::ownership::has_passed_over;
 use super::rank::Rank;
 use super::registry::{self, ranks};
 use super::{costs, home, kernel_threads, pending, switch, thread_state};
@@ -153,9 +152,6 @@ impl Worker {
                 known => known,
             };
             self.first.set(first);
-            if at > 0 {
-                Self::has_passed_over(|| (0..at).filter_map(|at| Self::planned(&part, at)));
-            }
             let planned = is_first && first == First::Begun;
             let rest = || part.budget.saturating_sub(rank.used.get());
             return Some(Taken(rank, planned.then(rest)));
@@ -179,24 +175,15 @@ impl Worker {
     pub(super) fn take_any(&self) -> Option<&'static Rank> {
         let count = registry::rank_count();
         let first = self.cursor.get();
-        let order = || {
-            let all = || ranks().enumerate();
-            all().skip(first).chain(all().take(first))
-        };
-        let passed = order().position(|(_, rank)| self.try_take(rank))?;
-        let (at, rank) = order().nth(passed)?;
-        self.cursor.set((at + 1) % count.max(1));
-        if passed > 0 {
-            Self::has_passed_over(|| order().take(passed).map(|(_, rank)| rank));
-        }
-        Some(rank)
-    }
-
-    /// This thread has looked at these ranks, and has taken another.
-    pub(super) fn has_passed_over<I: Iterator<Item = &'static Rank>>(ranks: impl Fn() -> I) {
-        has_passed_over(&WORKERS, || {
-            ranks().any(|rank| rank.word.can_continue(|| rank.goes_on()))
-        });
+        let found = ranks()
+            .enumerate()
+            .skip(first)
+            .chain(ranks().enumerate().take(first))
+            .find(|&(_, rank)| self.try_take(rank));
+        found.map(|(at, rank)| {
+            self.cursor.set((at + 1) % count.max(1));
+            rank
+        })
     }
 
     /// Called by the rank that this worker executes. If another rank can continue, and if the calling rank may leave,

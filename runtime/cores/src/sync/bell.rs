@@ -52,25 +52,6 @@ impl<P: Platform> Bell<P> {
         }
     }
 
-    /// Whether a thread may sleep here. The caller has fenced fully after what sleepers look at.
-    #[inline]
-    pub fn has_sleepers(&self) -> bool {
-        self.sleepers.after_fence() != 0
-    }
-
-    /// The number of rings that have found sleepers. It wraps. The caller knows that a thread may sleep.
-    ///
-    /// A thread that makes a condition true finds the sleeper counted, and rings, unless the caller sees the condition
-    /// after this call. A sleeper that a later ring wakes sees all that the caller did before.
-    pub fn rings(&self) -> u32 {
-        // Read-modify-writes: a ringer whose fence comes after this fence reads the count that is written here. And the
-        // ring that wakes the sleeper changes the word that is written here. So the sleeper, which acquires the ring's
-        // word, also acquires what this releases.
-        self.sleepers.write_again();
-        P::fence(Ordering::SeqCst);
-        self.word.fetch_add(0, Ordering::AcqRel)
-    }
-
     #[cold]
     fn wake(&self) {
         // Release publishes the caller's condition.

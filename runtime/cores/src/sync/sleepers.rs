@@ -97,11 +97,6 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Writes the same count, so that a publisher that fences after the caller's next fence reads at least this count.
-    pub(super) fn write_again(&self) {
-        self.count.fetch_add(0, Ordering::AcqRel);
-    }
-
     /// S1 and S2. Then calls `section`, which looks and sleeps.
     #[inline]
     pub fn sleep<R>(&self, section: impl FnOnce() -> R) -> R {
