@@ -160,10 +160,10 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
     })
 }
 
-/// The name of a thread in files: 15 characters at most.
+/// The name of a thread in files: 15 bytes at most. A character that does not fit whole is left out.
 fn comm(process: &Process, number: u32) -> String {
-    let name: String = process.name_of(number).chars().take(15).collect();
-    name + "\n"
+    let name = process.name_of(number);
+    name[..name.floor_char_boundary(15)].to_owned() + "\n"
 }
 
 /// The lines of `status` that list the allowed cores and NUMA nodes.

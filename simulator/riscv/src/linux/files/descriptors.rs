@@ -176,7 +176,8 @@ impl Files {
             }
             (SET_BLOCKING, _) => {
                 let on = space.read_u32(to)? != 0;
-                self.set_status(number, if on { NON_BLOCKING } else { 0 })?;
+                let others = self.status(number)? & !NON_BLOCKING;
+                self.set_status(number, others | if on { NON_BLOCKING } else { 0 })?;
             }
             (STAY_OPEN, _) => self.set_closing(number, 0),
             (CLOSE, _) => self.set_closing(number, CLOSES),
