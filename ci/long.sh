@@ -5,7 +5,7 @@
 #   ci/long.sh                all of them, some hours
 #   ci/long.sh miri deny      these
 #
-#   model      every model check, some with one interruption more than in CI; ten times the random schedules
+#   model      every model check; ten times the random schedules
 #   random     twenty times the random programs: the pool's on simulated machines, the chip's, and the guests'
 #   ignored    the tests that `cargo test` ignores since they take long
 #   miri       Rust's memory model (nightly)

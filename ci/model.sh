@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The model checks: every protocol of the runtime under loom and shuttle, and
 # the broken variants that they must catch. They are part of `cargo test` too;
-# here alone, with how many interleavings and schedules each one tried. With a number above 1,
-# some checks try one interruption more (`preemptions` in runtime/check).
+# here alone, with how many interleavings and schedules each one tried.
 #
 #   ci/model.sh            as in CI, under a minute
 #   ci/model.sh 100        a hundred times as many random schedules

@@ -49,7 +49,7 @@ pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + '
 }
 
 /// A bound for [`loom_model`], where one interruption more takes minutes: `usual` interruptions, and one more if the
-/// environment variable `MANYCORE_SCHEDULES` is greater than 1, as in `ci/long.sh model`.
+/// environment variable `MANYCORE_SCHEDULES` is set, as in `.ci/run`.
 ///
 /// ```
 /// use manycore_check::{Loom, loom_model, preemptions, team};
@@ -57,8 +57,7 @@ pub fn loom_model(preemptions: Option<usize>, model: impl Fn() + Send + Sync + '
 /// assert_eq!(loom_model(preemptions(1), || team::<Loom>(1, |_| ())), 1);
 /// ```
 pub fn preemptions(usual: usize) -> Option<usize> {
-    let more = factor().is_some_and(|factor| factor > 1);
-    Some(usual + usize::from(more))
+    Some(usual + usize::from(factor().is_some()))
 }
 
 fn loom_boxed(preemptions: Option<usize>, model: Model) -> usize {

@@ -303,7 +303,7 @@ fn membarrier() {
     let alone = calls();
     let stop = &AtomicBool::new(false);
     let (beside, steps) = std::thread::scope(|scope| {
-        // The times for which the thread was interrupted.
+        // The lengths of the interruptions of this thread.
         let victim = scope.spawn(move || {
             let mut gaps = Vec::new();
             let mut last = ticks();

@@ -50,7 +50,6 @@ fn cg_of_class_s_is_the_same_in_all_ways() {
 }
 
 #[test]
-#[ignore = "as class S, with more of the same: ci/long.sh ignored"]
 fn cg_of_class_w_is_the_same_in_all_ways() {
     cg(Class::W);
 }
@@ -61,7 +60,6 @@ fn ft_of_class_s_is_the_same_in_all_ways() {
 }
 
 #[test]
-#[ignore = "as class S, with more of the same: ci/long.sh ignored"]
 fn ft_of_class_w_is_the_same_in_all_ways() {
     ft(Class::W);
 }

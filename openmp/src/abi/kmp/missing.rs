@@ -26,7 +26,7 @@ fn base(address: *const c_void) -> *mut c_void {
     info.dli_fbase
 }
 
-/// Where the loader finds the name, or null.
+/// The address at which the loader finds the name, or null.
 fn find(name: &CStr) -> *mut c_void {
     // SAFETY: the name ends with a zero.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }

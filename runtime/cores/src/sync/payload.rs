@@ -44,7 +44,7 @@ mod tests {
             self.drops.fetch_add(1, Relaxed);
             if let Some(steps) = self.steps.checked_sub(1) {
                 let drops = Arc::clone(&self.drops);
-                // This bypasses the panic hook: its messages would hide those of real failures.
+                // This bypasses the panic hook: the hook's messages would hide messages of real failures.
                 resume_unwind(Box::new(ThrowingChain { steps, drops }));
             }
         }

@@ -4,7 +4,7 @@
 use super::*;
 
 impl Choice {
-    /// A broken variant, in which a mean decides. It is the mean of each shared run's time, divided by the time
+    /// A broken variant: a mean decides. It is the mean of each shared run's time, divided by the time
     /// alone and cut off at 8, so one slow run counts as much as fifteen runs that save time. A decision to run alone
     /// holds for 32 runs, then 64, up to 4,096.
     pub(crate) fn ran_shared_by_mean(mut self, run: Run) -> Self {

@@ -70,7 +70,6 @@ fn the_channel_barrier_by_its_closed_form() {
 /// manycore's barriers do not have the linear cost. At 1,024 cores they take at most a tenth of the 10,238 cycles of
 /// the channel barrier, and less than any barrier through memory takes at 64 cores.
 #[test]
-#[ignore = "half a minute: ci/long.sh ignored"]
 fn ours_at_a_thousand_cores() {
     let through_memory = |name: &&str| !BROADCAST.contains(name);
     let small = machine("atac-64", &[QUIET]);

@@ -14,8 +14,8 @@ type Count = <Simulated as Platform>::AtomicU32;
 /// The iterations of a loop, and the instructions of an iteration.
 const ITERATIONS: usize = 16_800;
 const INSTRUCTIONS: u64 = 2_000;
-/// Loops that are timed after each change. The loop of the change does not count. Nor does the next
-/// one: if the last block of the loop before was long, the other threads have fallen asleep.
+/// Loops that are timed after each change. The loop of the change does not count. The next
+/// loop does not count either: if the last block of the loop before was long, the other threads have fallen asleep.
 const LOOPS: usize = 3;
 
 /// A pool of `threads` threads on as many cores. It follows `allotment`, if there is one.

@@ -111,13 +111,11 @@ fn the_triad_of_sapphire_rapids_is_within_15_percent_of_the_published() {
 }
 
 #[test]
-#[ignore = "half a minute: ci/long.sh ignored"]
 fn the_triad_of_graviton4_is_within_15_percent_of_the_published() {
     triad_is_within_15_percent("graviton4-96", Kernel::Triad, 96);
 }
 
 #[test]
-#[ignore = "half a minute: ci/long.sh ignored"]
 fn the_triad_of_milan_is_within_15_percent_of_the_published() {
     triad_is_within_15_percent("milan-7r13x2", Kernel::Triad, 96);
 }

@@ -1,4 +1,4 @@
-//! What this study needs of a platform.
+//! The operations of a platform that this study needs.
 
 use super::account::Account;
 use super::host;

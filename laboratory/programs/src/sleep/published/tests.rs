@@ -234,7 +234,7 @@ fn push(policy: &Policy<Native>, pushes: u32) -> Tally {
 
 #[test]
 fn no_job_is_forgotten_for_good_on_this_machine() {
-    let pushes = u32::try_from(manycore_check::scaled(300)).expect("far fewer");
+    let pushes = 1_000;
     for (name, mode) in policies() {
         let setup = Setup {
             clusters: &[0; 2],

@@ -84,7 +84,7 @@ fn two_helpers() {
 
 /// 3.7 million interleavings.
 #[test]
-#[ignore = "ten minutes: ci/long.sh ignored"]
+#[ignore = "ten minutes"]
 fn two_helpers_without_bound() {
     loom_model(None, || frame_outlives_helpers(Gate::<Loom>::new, 2, 1));
 }

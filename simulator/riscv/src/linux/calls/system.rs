@@ -80,8 +80,8 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
     Ok(0)
 }
 
-/// `prlimit64`. The stack's limit counts for the program that the process runs next, the files' limits at once. Others
-/// are not kept: there are none.
+/// `prlimit64`. The stack's limit counts for the program that the process runs next, the files' limits at once. The
+/// system keeps no other limits.
 pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
     let space = &mut process.memory.space;
     let [limit, most] = match resource {

@@ -77,7 +77,7 @@ impl Op {
         Self { blob, ..self }
     }
 
-    /// Sets how one of the words is compared.
+    /// Sets the comparison of the word `at`.
     pub(super) fn word(mut self, at: usize, same: Same) -> Self {
         self.blob[at].1 = same;
         self

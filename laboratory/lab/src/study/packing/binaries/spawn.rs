@@ -17,7 +17,7 @@ pub(super) struct Ended {
     /// Processor time of all threads of the program, in seconds: in user mode, and in the kernel.
     pub(super) user: f64,
     pub(super) system: f64,
-    /// What the program wrote to both streams.
+    /// The text that the program wrote to both streams.
     pub(super) output: String,
     /// Whether its status is 0.
     pub(super) succeeded: bool,

@@ -70,7 +70,7 @@ impl<P: Platform> List<P> {
         item
     }
 
-    /// Removes an item, whose word is 0.
+    /// Removes an item. Its word is 0.
     pub(super) fn remove(&mut self, item: u32) {
         let ListItem { above, below, .. } = self.nodes[item as usize];
         *self.end_below(above) = below;
