@@ -68,7 +68,7 @@ fn channel() {
     check::<ChannelBarrier<_>>(2, 3, Some(2));
 }
 
-/// In two episodes a fast member's next message is counted in a slow member's place.
+/// With three members a fast member's next message could count in a slow member's place.
 #[test]
 fn channel_of_three() {
     check::<ChannelBarrier<_>>(3, 3, Some(1));
