@@ -4,7 +4,7 @@
 # here alone, with how many interleavings and schedules each one tried.
 #
 #   ci/model.sh            as in CI, under a minute
-#   ci/model.sh 100        a hundred times as many random schedules
+#   ci/model.sh 100        a hundred times as many random schedules, with a new seed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # One line a failure; the schedule that fails is printed, not where it was.
@@ -15,6 +15,10 @@ case ${1:-1} in
 *[!0-9]* | 0) echo "model: expected a factor of at least 1; found $1" >&2; exit 2 ;;
 esac
 export MANYCORE_SCHEDULES=${1:-1}
+if [ "$MANYCORE_SCHEDULES" != 1 ]; then
+    export SHUTTLE_RANDOM_SEED=${SHUTTLE_RANDOM_SEED:-$RANDOM}
+    echo "model: SHUTTLE_RANDOM_SEED=$SHUTTLE_RANDOM_SEED"
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 cargo test --quiet -p manycore-check --tests 2>&1 | tee "$log" | grep '^test result' || { cat "$log"; exit 1; }
