@@ -1,5 +1,5 @@
-//! Statistics for a machine that other programs use. Peers are compared within a round, where they
-//! ran at most seconds apart. Summaries are over these comparisons.
+//! Statistics for a machine that other programs use. Peers are compared within a round, in which
+//! they run within seconds of each other. Summaries are over these comparisons.
 
 /// The samples of one peer in one case, by round.
 #[derive(Clone, Debug, Default)]
@@ -112,8 +112,8 @@ impl<'a> Best<'a> {
             .collect()
     }
 
-    /// The ratio of the least tenth percentiles of the rounds, another robust measure: the
-    /// geometric mean of even and odd rounds.
+    /// Another robust measure: the ratio of `series` to the best by the least 10th percentile of a
+    /// round. Even and odd rounds have a ratio each; this is their geometric mean.
     pub fn ratio_of_p10(&self, series: &Series) -> f64 {
         let [even, odd] = [0, 1].map(|parity| {
             let floor = |series: &Series| least(every_other(series.round_p10s(), parity));

@@ -4,7 +4,7 @@
 //!
 //! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8 us. Only 1 us of the lateness
 //! is random. So the timer is set earlier, by the lateness measured so far. If the signal comes too early, the rank
-//! leaves at once: to wait for the due time would cost as much.
+//! leaves at once: to wait for the due time would gain nothing.
 
 use super::costs::{LATE, SET};
 use super::frame::Noted;
@@ -40,12 +40,12 @@ pub(super) struct Alarm {
     pub(super) rung: AtomicU32,
     /// The rank has the signal blocked.
     deaf: AtomicBool,
-    /// The handler makes the rest of a system call ([`restart`](super::restart)). The rank is blocked there, and no
-    /// ring would change that.
+    /// The handler is continuing the rank's interrupted system call ([`restart`](super::restart)). The rank is blocked
+    /// in that call, and no ring would change that.
     pub(super) blocked: AtomicBool,
-    /// The handler's notes on the rank, since another thread rang.
+    /// What the handler noted about the rank when another thread rang.
     pub(super) noted: Cell<Option<Noted>>,
-    /// The rank has left in the handler, so that the signal is blocked.
+    /// The handler made the rank leave. The kernel thread then has the signal blocked.
     pub(super) in_handler: Cell<bool>,
 }
 
@@ -96,7 +96,8 @@ impl Alarm {
         self.thread.store(thread, Relaxed);
     }
 
-    /// A rank with this mask begins. The alarm's signal may have changed since, or the rank may block it.
+    /// A rank with this mask begins. Since the timer was made, the alarm's signal may have changed. The rank may also
+    /// block that signal.
     #[inline]
     pub(super) fn begin(&self, worker: *const c_void, mask: u64) {
         let (current, mine) = (signals::current(), self.signal.get());
@@ -157,7 +158,7 @@ impl Alarm {
 
     /// Sets the timer.
     fn start(&self, ticks: u64) {
-        // The program uses the timer's signal itself. The next rank gets another timer.
+        // If the program now uses the timer's signal itself, the next rank gets another timer.
         if signals::current() != Some(self.signal.get()) {
             return;
         }
@@ -240,14 +241,14 @@ impl Alarm {
         self.thread.load(Relaxed)
     }
 
-    /// Whether the kernel thread has had no core since another thread rang. A kernel thread that is blocked does
-    /// answer.
+    /// Whether the kernel thread has had no core since another thread rang. If it is blocked in the kernel, the signal
+    /// interrupts the call, so it answers.
     pub(super) fn is_unanswered(&self) -> bool {
         self.rung.load(Relaxed) != 0
     }
 
-    /// Notes that no handler makes the rest of a system call: the rank has left, or has jumped out of a handler of its
-    /// own that interrupted ours.
+    /// Notes that the handler is not continuing a system call: the rank has left, or has jumped out of a handler of the
+    /// program's that interrupted this library's.
     pub(super) fn is_not_blocked(&self) {
         self.blocked.store(false, Relaxed);
     }
@@ -270,7 +271,7 @@ impl Alarm {
         }
     }
 
-    /// Sets the alarm for the rank that is executed, from its handler.
+    /// Sets the alarm for the rank that this worker executes. The alarm's handler calls this.
     pub(super) fn wake_after(&self, now: u64, delay: u64) {
         self.due.store(now + delay, Relaxed);
         self.start(delay);

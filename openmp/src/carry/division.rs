@@ -6,9 +6,9 @@
 //! the same barrier.
 //!
 //! Every second episode is planned in reverse order. So the last rank of a worker is the first rank of the same worker
-//! in the next episode, and its memory is in that core's cache. A region begins in forward order, since the leader,
-//! worker 0's first rank in that order, is running already. In reverse order, worker 0's first rank would run after the
-//! leader, too late for a cut.
+//! in the next episode, and its memory is in that core's cache. A region begins in forward order: the leader is running
+//! already, and is worker 0's first rank in that order. In reverse order worker 0 should begin with a rank that is cut.
+//! That rank would have to wait for the leader, and would then be too late for its cut.
 //!
 //! Plans are only advice: the rank's word decides which worker runs the rank. A worker that reads the plan of an old
 //! episode, or a mixture of two plans, runs ranks in another order.
@@ -30,7 +30,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// How long a worker may stay with one rank, while others wait, until the watch acts.
+/// How long a worker may stay with one rank, while others wait, until the [watch](super::watchdog) acts.
 pub(super) const STALL: Duration = Duration::from_millis(5);
 
 /// The division of a team of one size.
@@ -39,7 +39,8 @@ pub(super) struct Division {
     /// Only the worker that opens an episode touches this and the other cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Slices>>,
-    /// The balances of each interval, in forward and in reverse order: a different worker cuts in each.
+    /// The balances of each interval, in forward and in reverse order. The order decides which of two workers cuts the
+    /// rank that they share.
     balances: UnsafeCell<Vec<[Balance; 2]>>,
     backoffs: UnsafeCell<Vec<Backoff>>,
     /// Each rank's planned time in the episode.
@@ -48,7 +49,8 @@ pub(super) struct Division {
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// For each core that begins a cut rank: this core's part of the rank, and the rest, for the core before it.
+    /// For each core that begins a cut rank: how many ticks of the rank the core runs, and (`tails`) how many are left
+    /// for the core before it.
     heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
     /// When each worker's last rank arrived. Relaxed: read after the barrier of all ranks.
@@ -58,8 +60,8 @@ pub(super) struct Division {
     quantum: AtomicU64,
     /// If a worker has not changed ranks for this number of ticks, its rank may spin.
     stall: AtomicU64,
-    /// How often ranks were made to leave in this episode, and how often they were found waiting. Relaxed throughout:
-    /// the planning rank reads these estimates after a barrier of all ranks.
+    /// How often a signal made ranks leave their workers in this episode, and how often ranks were found waiting.
+    /// Relaxed: the planning rank reads these estimates after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
     /// How often a cut rank had to continue at its home because all workers had blocked.
@@ -72,7 +74,7 @@ pub(super) struct Division {
     /// Whether a rank was found waiting for memory.
     has_spun: AtomicBool,
     episode: AtomicU64,
-    /// How often ranks were found waiting for each other without a call of OpenMP's.
+    /// How often ranks were found waiting for each other outside of OpenMP's functions.
     waits: AtomicU64,
 }
 
@@ -166,7 +168,8 @@ impl Division {
             signs: AtomicU32::new(0),
             passes: AtomicU32::new(0),
             has_spun: AtomicBool::new(false),
-            // Other divisions have other numbers, so a worker sees that its part was of another team.
+            // Each division counts its episodes from another number. So if a worker's part belongs to another team, the
+            // numbers differ.
             episode: AtomicU64::new((size as u64) << 48),
             waits: AtomicU64::new(0),
         }
@@ -294,7 +297,7 @@ impl Division {
             turns.resize(interval + 1, Slices::default());
         }
         let quantum = turns[interval].of_site(site);
-        // The plan does not use times at home.
+        // Plans do not use the times of ranks that run at their homes.
         if way == Way::AtHome {
             self.missed.set(true);
         }
@@ -354,7 +357,7 @@ impl Division {
         self.episode.load(Acquire) == episode
     }
 
-    /// Whether the member is the worker's first one, and is not cut there.
+    /// Whether the member is the worker's first rank, and runs on this worker to its end.
     pub(super) fn goes_on_with(&'static self, worker: usize, member: usize) -> bool {
         let Some((_, part)) = self.part(worker, u64::MAX) else {
             return false;
@@ -369,13 +372,13 @@ impl Division {
         }
     }
 
-    /// How often ranks were seen to meet.
+    /// How often ranks have met: at barriers, or when they were found waiting for each other.
     pub(super) fn meetings(&self) -> u64 {
         let waits = self.waits.load(Relaxed);
         self.episode.load(Relaxed).wrapping_add(waits)
     }
 
-    /// After this number of ticks a worker that has not changed ranks has stalled.
+    /// A worker has stalled if it has not changed ranks for this number of ticks.
     pub(super) fn stall(&self) -> u64 {
         self.stall.load(Relaxed)
     }
@@ -401,8 +404,8 @@ impl Division {
         self.cuts.fetch_add(1, Relaxed);
     }
 
-    /// A rank waits for memory. `has_stalled`: the watch made it leave, not the plan. A wait at a planned cut says
-    /// nothing about other ranks.
+    /// A rank waits for memory. `has_stalled`: the watch found the rank, not the timer of a planned cut. A rank that
+    /// waits at a planned cut says nothing about other ranks.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
         self.has_spun.store(true, Relaxed);
         self.count_wait(has_stalled);

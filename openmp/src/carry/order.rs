@@ -5,8 +5,8 @@
 //! | the caller | writes 1, and wakes the called thread |
 //! | the called thread | sleeps while it reads 0; then writes 0, and does the action |
 //!
-//! The caller may give the next order after the called thread has accepted the last one. A rank shows this: the called
-//! thread has let the rank go, and the caller has taken it.
+//! The caller gives the next order only after the called thread has accepted the last one. The caller knows this when
+//! it takes the rank: the called thread lets the rank go after it has accepted the order.
 //!
 //! No order is missed: the kernel compares the word as the thread falls asleep, and the caller writes the word before
 //! it wakes the thread. The thread sees what the caller did before the order, since it reads the word by an acquire,
@@ -24,7 +24,7 @@ impl<P: Platform> Order<P> {
 
     /// Calls the thread.
     pub(super) fn give(&self) {
-        // Release: the rank that the caller has taken for the thread.
+        // Release: publishes what the caller did to the rank that it hands over.
         self.0.store(1, Ordering::Release);
         self.0.wake(1);
     }
@@ -39,7 +39,7 @@ impl<P: Platform> Order<P> {
 
     /// The called thread begins the action.
     pub(super) fn accept(&self) {
-        // Relaxed: the next order comes after the caller has seen what this thread releases later.
+        // Relaxed: this thread releases the rank after this store. The caller acquires that before its next order.
         self.0.store(0, Ordering::Relaxed);
     }
 }

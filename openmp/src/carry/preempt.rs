@@ -9,9 +9,9 @@
 //!
 //! * Its next instruction is in the program's own code ([`code_map`]), and not in this library or one that has locks.
 //!   So the kernel thread is not on the worker's own stack either.
-//! * The handler does not have to make the rest of a system call for it ([`restart`]).
+//! * It has no interrupted system call that the handler must continue ([`restart`]).
 //! * It holds no lock of OpenMP's.
-//! * Its signal mask is the one that was noted. In a handler of the program's the mask differs.
+//! * Its signal mask is its noted mask. In a handler of the program's the mask differs.
 //! * It is not on an alternate stack, where a handler of the program's may run with the noted mask.
 //! * It has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
 //!

@@ -1,15 +1,16 @@
 //! The C library's `sched_yield` and spin locks: a rank that waits by these functions lets another rank run.
 //!
-//! Such a rank may wait for a rank that has no worker. It cannot be cut, since its next instruction is nearly always in
-//! the C library. So these functions are defined here, in front of the C library's, for programs that find this library
-//! first. A rank that calls such a function looks for another rank that can continue, and leaves its worker to that
-//! rank. If there is no such rank, or if the caller is no rank, the call goes to the system.
+//! Such a rank may wait for a rank that has no worker. A timer cannot take it off its worker, since its next
+//! instruction is nearly always in the C library. So these functions are defined here, in front of the C library's, for
+//! programs that find this library first. A rank that calls such a function looks for another rank that can continue,
+//! and leaves its worker to that rank. If there is no such rank, or if the caller is no rank, the call goes to the
+//! system.
 //!
 //! # When a rank does not leave
 //!
-//! * Its mask is not the one that was noted, as in most signal handlers, or it is on an alternate stack: the worker
-//!   would execute another rank in that state. In any other handler the rank may leave, unless the handler has
-//!   interrupted it while it was about to leave.
+//! * Its signal mask is not its noted mask, as in most signal handlers, or it is on an alternate stack: the worker
+//!   would execute another rank in that state.
+//! * It is about to leave, and a signal handler interrupts that. In other handlers with the noted mask it may leave.
 //! * It is at its [home](super::home), where it is a usual thread.
 //! * The process is a child after `fork`, with one thread.
 //!
@@ -54,7 +55,8 @@ fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
     let here = 0_u8;
     let here = (&raw const here).addr();
     let rank = rank().filter(|rank| !rank.is_leaving(here))?;
-    // Not 0: a handler on an alternate stack may call this while the rank is about to leave on its own stack.
+    // This may not be 0: a handler on an alternate stack may call this function while the rank is about to leave on its
+    // own stack.
     let before = rank.leaves.load(Relaxed);
     rank.leaves.store(here, Relaxed);
     // From here on no handler makes the rank leave, so the worker stays the same.

@@ -13,8 +13,8 @@ const HELD: u32 = 1;
 /// Held, and a thread may sleep until the lock is free.
 const AWAITED: u32 = 2;
 
-/// The rounds of [`WordLock::lock_with_backoff`], some microseconds in all. After them a thread waits as for any
-/// condition.
+/// The rounds of [`WordLock::lock_with_backoff`], which take some microseconds in all. Then the thread spins, and at
+/// last sleeps.
 const BACKOFFS: u32 = 6;
 /// How often a thread looks at the lock of a [`Guarded`] before it sleeps.
 const LOOKS: u32 = 100;
@@ -22,8 +22,8 @@ const LOOKS: u32 = 100;
 /// The state of a lock, in one word. A zeroed word is a free lock.
 ///
 /// This is not [`manycore_cores::sync::Lock`], which has two words on lines of their own and is freed by a plain store.
-/// Its sleepers need `membarrier`, and end the process in a sandbox that refuses it. Compiled programs have one word
-/// for a lock and may enter any sandbox.
+/// A thread that sleeps there calls `membarrier`. If the process has entered a sandbox that refuses the call, it is
+/// aborted. Compiled programs have one word for a lock and may enter any sandbox.
 #[repr(transparent)]
 struct Word(AtomicU32);
 
@@ -54,8 +54,8 @@ impl Word {
 
     #[inline]
     fn unlock(&self) {
-        // Release: publishes what the owner did. The swap is sequentially consistent for `WordLock`, which rings after
-        // it.
+        // Release: publishes what the owner did. The swap is sequentially consistent because `WordLock` then rings a
+        // bell, which needs that order.
         if self.0.swap(FREE, SeqCst) == AWAITED {
             Futex::wake(&self.0, 1);
         }

@@ -1,5 +1,5 @@
-//! Fork generations, with real forks. A child of a process with many threads may do little: it reads an
-//! atomic and exits.
+//! Fork generations, with real forks. A child of a process with many threads may call only async-signal-safe
+//! functions. So a child here uses only atomics and system calls.
 #![cfg(all(unix, not(miri)))]
 
 use manycore_platform::{Native, Platform};

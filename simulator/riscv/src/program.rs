@@ -249,7 +249,7 @@ impl Program {
     /// let machine = Config::preset("atac-64")?;
     /// let program = Program::new(hello.path()).fast_forward(4).streams(sink(), sink());
     /// let outcome = program.run(&machine)?;
-    /// // The first system call, the sixth instruction, ends the block that reaches the limit.
+    /// // The limit is in a block that ends with the sixth instruction, the first system call.
     /// assert_eq!(outcome.timing.expect("it is timed").forwarded, 6);
     /// // This program begins no region of interest.
     /// let program = Program::new(hello.path()).fast_forward(u64::MAX).streams(sink(), sink());

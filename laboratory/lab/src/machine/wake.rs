@@ -39,7 +39,7 @@ struct Event {
 struct Bed {
     /// The number of wake-ups so far. The sleeper waits on this futex.
     calls: CachePadded<<Native as Platform>::Futex>,
-    /// The number of calls that the sleeper has seen. It is about to sleep again.
+    /// The number of calls that the sleeper has seen. The sleeper writes it just before it sleeps again.
     seen: CachePadded<AtomicU32>,
     woken_at: CachePadded<AtomicU64>,
 }

@@ -13,7 +13,7 @@ pub(crate) struct TimeLeft {
     weight: f64,
     /// The number of finished cells, their weights, and their seconds.
     done: [f64; 3],
-    /// The seconds that the remaining cells use in any case.
+    /// The seconds that the remaining cells use at least.
     allotted: f64,
 }
 
@@ -36,17 +36,17 @@ impl TimeLeft {
         self.done = [cells + 1.0, weights + weight, all_seconds + seconds];
     }
 
-    /// Records the time that the remaining cells use, if they can.
+    /// Records the time that the remaining cells may fill with measurements.
     pub(crate) fn allot(&mut self, time: Duration) {
         self.allotted = time.as_secs_f64();
     }
 
-    /// Returns the part of the work that is done, if `inside` more cells are done.
+    /// Returns the share of the cells that is done. `inside` is what is done of the cells under way, in cells.
     pub(crate) fn part(&self, inside: f64) -> f64 {
         ((self.done[0] + inside) / self.cells.max(1.0)).min(1.0)
     }
 
-    /// Returns the time left in words, if `inside` more cells are done. Returns an empty text if there is no
+    /// Returns the time left in words, with `inside` as in [`part`](Self::part). Returns an empty text if there is no
     /// estimate.
     pub(crate) fn told(&self, inside: f64) -> String {
         let [cells, weights, seconds] = self.done;

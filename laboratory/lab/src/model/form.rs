@@ -1,4 +1,4 @@
-//! The document's formula with weights trained anew.
+//! The formula of the document (Shuai's paper), with weights trained anew.
 //!
 //! `B = (alpha G + delta0) / (beta T,R,W,C + delta1)` has one weight too many, since all weights may be scaled
 //! together. So `delta1` keeps the printed value.
@@ -47,7 +47,7 @@ impl Preference {
     }
 }
 
-/// Counts the rows of the table with the block that these weights give.
+/// Counts the rows whose inferred block is the block that these weights give.
 pub(super) fn reproduced(weights: &Weights, rows: &[Preference]) -> usize {
     let same = |row: &&Preference| weights.block(&row.features, usize::MAX) as f64 == row.inferred;
     rows.iter().filter(same).count()
@@ -81,7 +81,7 @@ pub(super) fn refit_to_cells(cells: &[&PublishedCell]) -> Weights {
             inferred: preferred,
         }
     });
-    // The search starts only at the printed weights, since it runs for every part that is left out.
+    // Cross-validation repeats this search for each part of the cells, so it has only one start: the printed weights.
     refit_from(1, &rows.collect::<Vec<_>>())
 }
 
@@ -135,8 +135,8 @@ mod tests {
             let block = Weights::PUBLISHED.block(&row.features, 4096) as f64;
             if line == 10 {
                 // The row has one group, 4 threads, and 2^6 bytes read. The formula gives 81.02, but the table has 80.
-                // The weights are printed with two decimals. The denominator is near zero here, so half of the last
-                // decimal changes it by 0.2.
+                // The weights are printed with two decimals. The denominator is small here (-57), so an error of half
+                // the last decimal in each weight changes the block by 0.2.
                 assert_eq!((block, row.inferred), (81.0, 80.0));
             } else {
                 assert_eq!(block, row.inferred, "line {line}");

@@ -1,4 +1,4 @@
-//! The times that a study's sentence compares, and the findings that their intervals support.
+//! A study's result in one sentence: the times that it compares, and the findings that their intervals support.
 //!
 //! Samples with the same index are a pair. They come from the same order of events, or in native runs from the same
 //! round.
@@ -92,7 +92,7 @@ impl Compared {
         })
     }
 
-    /// The least number of samples of a time.
+    /// The number of samples of the alternative that has the fewest.
     fn samples(&self) -> usize {
         let times = self.cells.iter().flat_map(|cell| &cell.times);
         times.map(|time| time.1.len()).min().unwrap_or(0)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// barrier. A core does not receive N - 1 messages: its network interface counts them, in a tree of adders
 /// over the wavelengths, and delivers the last.
 ///
-/// On hardware an isolated episode costs transport + log2(cores) adders + controller + check cycles, at any
+/// On hardware an isolated episode costs `transport + adder * log2(cores) + controller + check` cycles, at any
 /// number of members. [`ChannelBarrier`](super::ChannelBarrier) argues why a message of the next episode
 /// may count in this episode.
 ///

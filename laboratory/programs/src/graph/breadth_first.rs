@@ -31,7 +31,7 @@ const NONE: u32 = u32::MAX;
 /// let graph = Graph::undirected(4, &[(0, 1), (1, 2), (2, 0)]);
 /// let search = BreadthFirst::<Native>::new(graph.into(), 0);
 /// search.run(0, &mut Alone(Vec::new()));
-/// assert_eq!(search.verify(), Ok(3), "edges that were gone along");
+/// assert_eq!(search.verify(), Ok(3), "edges between reached vertices");
 /// ```
 pub struct BreadthFirst<P: Platform> {
     graph: Arc<Graph>,
@@ -110,8 +110,8 @@ impl<P: Platform> BreadthFirst<P> {
         self.frontiers
             .run(&self.graph, first, work, |_, vertex, neighbour, next| {
                 let parent = &self.parents[neighbour as usize];
-                // Relaxed: meetings order the frontiers. Within a frontier any vertex is a right parent,
-                // and the first becomes it. The load comes first because most neighbours have a parent.
+                // Relaxed: meetings order the frontiers. Any neighbour in the frontier is a right parent,
+                // and the first exchange decides. The load comes first because most neighbours have a parent.
                 let relaxed = Ordering::Relaxed;
                 if parent.load(relaxed) == NONE
                     && (parent.compare_exchange(NONE, vertex, relaxed, relaxed)).is_ok()
@@ -121,7 +121,7 @@ impl<P: Platform> BreadthFirst<P> {
             });
     }
 
-    /// Checks the tree. Returns the number of edges within it, each counted once.
+    /// Checks the tree. Returns the number of the graph's edges between vertices of the tree.
     ///
     /// # Errors
     ///

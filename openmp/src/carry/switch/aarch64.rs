@@ -71,7 +71,7 @@ macro_rules! detach {
             "mov x3, xzr",
             "mov x8, #98",
             "svc #0",
-            // An acquire: the rank that the caller of the home has taken.
+            // An acquire: this thread sees the rank as the caller of the home has left it.
             "ldar w9, [x19]",
             "cbz w9, 2b",
             "mov x0, x19",

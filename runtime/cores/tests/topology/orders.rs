@@ -52,8 +52,8 @@ fn a_second_thread_alone_on_its_core_counts_as_a_first() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// For any machine and mask, both orders contain every usable CPU once. No core gets its second thread
-    /// while another core has none: a core of the machine (spread), or of the group (compact).
+    /// For any machine and mask, both orders contain every usable CPU once. The spread order gives no core
+    /// its second thread before every core has one. The compact order fills one group after the other.
     #[test]
     fn orders_are_permutations(
         packages in 1usize..3,

@@ -279,7 +279,7 @@ fn all_reduced<R>(
     // The lists come in the order of clusters, so each usually goes to the end of `all`.
     let mut all = (gathered.into_iter()).fold(own, |all, more| all.join(more, reduce));
     let mut whole = all.pop()?.stretch;
-    // All iterations have run, so the list had only one stretch.
+    // All iterations have run, so the list had only one stretch, and this loop finds none.
     while let Some(right) = all.pop() {
         whole.extend(right.stretch, reduce);
     }

@@ -1,4 +1,4 @@
-//! How idle workers wait: they spin while a loop is near, and sleep otherwise. `README.md` in this folder
+//! How idle workers wait: they spin if they expect a loop soon, and sleep otherwise. `README.md` in this folder
 //! proves the protocol.
 
 mod announcements;

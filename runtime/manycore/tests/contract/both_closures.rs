@@ -112,7 +112,7 @@ fn results_whose_destructors_panic() {
     });
 }
 
-/// The same, where another thread runs the second closure.
+/// The first closure panics while another thread runs the second.
 #[test]
 fn when_the_second_is_stolen() {
     fn await_flag(set: &AtomicBool) {
@@ -155,7 +155,7 @@ fn when_the_second_is_stolen() {
     }
 }
 
-/// The same on the thread that runs a handed-over call.
+/// The first closure panics on the thread that runs a handed-over call.
 #[test]
 fn in_a_call_that_is_handed_over() {
     for threads in [1, 2] {

@@ -1,15 +1,15 @@
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// A meeting place. All members count their arrivals. The last may meet other nodes on behalf of
-/// all, and then releases the others.
+/// A meeting place. All members count their arrivals. The last member to arrive may first meet the
+/// last members of other nodes, and then releases the members of this node.
 ///
 /// It has two cache lines. Every member writes `missing`. `released` is written once an episode and
 /// read by the members that wait, undisturbed by arrivals.
 pub struct Node<P: Platform> {
     /// Members that have not yet arrived at this episode.
     missing: CachePadded<P::AtomicU32>,
-    /// The last released episode. Its lowest bit is the sense of the published barriers.
+    /// The last released episode. Its lowest bit is what the literature calls the barrier's sense.
     released: CachePadded<P::Futex>,
     size: u32,
 }
@@ -32,7 +32,7 @@ impl<P: Platform> Node<P> {
     /// The last released episode. It does not change, because the caller is a member that has not
     /// arrived at the next. `None` for a node of one member.
     pub fn released(&self) -> Option<u32> {
-        // Relaxed: the call happens after the last use of this member by any thread.
+        // Relaxed: if another thread used this member before, that use happens before this call.
         (self.size > 1).then(|| self.released.load(Ordering::Relaxed))
     }
 
@@ -43,8 +43,8 @@ impl<P: Platform> Node<P> {
         if self.size == 1 {
             return true;
         }
-        // Release: this member's work is in the word's history. Acquire: the last member sees all
-        // of it.
+        // Release: publishes this member's work, and later members continue the release sequence.
+        // Acquire: so the last member sees the work of all.
         let is_last = self.missing.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {
             // Resets the count for the next episode. Relaxed: the release publishes this.

@@ -19,7 +19,7 @@ const LOOKS: u32 = 64;
 ///
 /// # No wake-up is lost
 ///
-/// [`Sleepers`] has the argument, here with asymmetric fences. The releaser publishes the word
+/// [`Sleepers`] explains why, here with asymmetric fences. The releaser publishes the word
 /// itself: a sleeper sees the word changed, or the releaser sees a sleeper and wakes all that sleep
 /// on the word.
 ///

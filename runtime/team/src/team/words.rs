@@ -1,4 +1,4 @@
-//! The words of the protocol. `README.md` in this folder has the argument.
+//! The words of the protocol. `README.md` in this folder argues why it is correct.
 
 /// In the opening word: a worker sleeps on it, or is about to.
 pub(super) const PARKED: u32 = 1;

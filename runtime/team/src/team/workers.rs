@@ -45,7 +45,7 @@ impl<P: Platform> Workers<P> {
     }
 
     fn announce(&self) {
-        // Looks for sleepers after the post. `EventCount` has the argument.
+        // Looks for sleepers after the post. `EventCount` says why no wake-up is lost.
         if self.calls.post() > 0 {
             self.calls.wake(u32::MAX);
         }
@@ -61,10 +61,10 @@ impl<P: Platform> Workers<P> {
     /// The main loop of worker `worker`.
     pub(super) fn work(&self, worker: usize) {
         loop {
-            // The order matters: first the words that the worker may sleep on, and then what they
-            // announce. A change after these looks changes the words, so the worker does not sleep
-            // on them. `seen` acquires: a worker that sees the word of a nudge also sees its
-            // reason.
+            // The order matters: the worker first reads the two words that it may sleep on, and
+            // then the end, its core and the run, which these words announce. A later change of
+            // those also changes a word, so the worker does not sleep on the old word. `seen`
+            // acquires: a worker that sees a nudge's word also sees the reason for the nudge.
             let cores = self.allotment.seen();
             let call = self.calls.seen();
             if self.is_ending.load(Ordering::Acquire) {

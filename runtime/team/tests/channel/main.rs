@@ -79,7 +79,7 @@ fn a_handle_keeps_a_channel_open() {
     assert_eq!(port.receive(), Err(Closed));
 }
 
-/// A sender waits for a receiver, which closes. Then the sender has room, and is the last port.
+/// A sender waits for room until its only receiver closes. Then it no longer waits, and is the last port.
 #[test]
 fn a_sender_that_is_left_alone() {
     let channel = Channel::with(memory::TIGHT);

@@ -3,9 +3,9 @@
 ///
 /// The filter masks the message's signature and combines it with its own signature by the
 /// operation. The message passes if a bit of the result is set. The thesis names the operations but
-/// does not define which result passes. With another rule, `and` and `or` would not be selective.
-/// With this rule, `xor` passes signatures that differ. So [`Xnor`](MatchOperation::Xnor) is added,
-/// which passes equal signatures.
+/// does not define which result passes. This rule makes `and` and `or` selective. But `xor` then
+/// passes signatures that differ. So [`Xnor`](MatchOperation::Xnor) is added, which passes equal
+/// signatures.
 ///
 /// The default filter passes every message.
 ///

@@ -134,7 +134,7 @@ impl Threads {
         }
     }
 
-    /// Makes the only thread left, which has this number, the main thread.
+    /// Gives the process's last thread, which has this number, the main thread's number.
     pub(super) fn rename_main(&mut self, number: u32) {
         if let Some(thread) = self.by_number.remove(&number) {
             self.by_number.insert(self.main, thread);
@@ -190,7 +190,7 @@ impl Threads {
         }
     }
 
-    /// The thread that takes a signal of the process: the first thread that does not block the signal or awaits it. The
+    /// The thread that takes a signal of the process: the first thread that awaits the signal or does not block it. The
     /// main thread is asked first.
     pub(super) fn taker(&self, signal: Signal) -> Option<u32> {
         let takes = |number: &u32| {

@@ -16,7 +16,8 @@ const FOLDER: u32 = 0x1_0000;
 #[derive(Default)]
 struct Steps {
     code: Vec<u32>,
-    /// The index of the instructions that load each path's address. The paths follow the code.
+    /// Each path, and the index in `code` of the first instruction that loads its address. The paths' bytes follow the
+    /// code.
     paths: Vec<(usize, &'static str)>,
 }
 
@@ -68,7 +69,8 @@ impl Steps {
 
     /// Runs the program and returns its output. Without a machine, the program sees 6 cores.
     fn run(mut self, on: Option<&Config>) -> Vec<u8> {
-        // A negative number of bytes fails this write, which then writes nothing.
+        // Writes as many bytes as the last call returned. If that call failed, its result is negative, and this write
+        // fails too.
         self.code.push(addi(A2, A0, 0));
         self.code.push(addi(A0, 0, 1));
         self.code.extend(li(A1, DATA as u32));

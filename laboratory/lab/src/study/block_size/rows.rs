@@ -37,7 +37,7 @@ columns! {
     }
 }
 
-/// The rows of every cell that has a round.
+/// A row for each policy of each cell, if the policy has a sample.
 pub(super) fn rows(config: &BlockSizeConfig, measured: &[MeasuredLoops]) -> Vec<BlockSizeRow> {
     let rows = measured.iter().flat_map(|cell| {
         let groups = match &config.chip {

@@ -41,7 +41,7 @@ impl<P: Platform> Search<P> {
         }
     }
 
-    /// Checks the answer. Returns the number of edges within the tree, components, or triangles.
+    /// Checks the answer. Returns the number of edges that the search reached, of components, or of triangles.
     pub(super) fn verify(&self) -> anyhow::Result<usize> {
         match self {
             Self::BreadthFirst(search) => search.verify().context("the tree is wrong"),

@@ -72,7 +72,7 @@ impl<'a, C: Contest> Race<'a, C> {
         self.fastest(machine, cores, |summary| !summary.broadcasts())
     }
 
-    /// The fastest barrier over a broadcast network, without the thesis's.
+    /// The fastest barrier over a broadcast network, except the thesis's own.
     pub(in crate::study) fn beyond(self, machine: usize, cores: usize) -> Option<&'a PointSummary> {
         self.fastest(machine, cores, |summary| {
             summary.broadcasts() && summary.point.barrier != CHANNEL
@@ -115,7 +115,7 @@ impl<'a, C: Contest> Race<'a, C> {
         table
     }
 
-    /// A line for each barrier against cores, up to `most`.
+    /// A line for each barrier: its values by number of cores, up to `most` cores.
     pub(in crate::study) fn series(
         self,
         most: usize,

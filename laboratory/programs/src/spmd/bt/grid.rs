@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Numbers in a cache line.
 const LINE: usize = 8;
 
-/// A cube of points. In memory, neighbours differ in x. A row holds one quantity of its points
-/// after the other, a plane holds rows.
+/// A cube of points. In memory, neighbours differ in x. A row holds the first quantity of all its
+/// points, then the second, and so on. A plane holds rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Grid {
     /// Points on an edge.
@@ -19,7 +19,7 @@ pub(super) struct Grid {
     plane: usize,
 }
 
-/// A direction of the grid, of three.
+/// One of the three directions of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Direction {
     axis: usize,

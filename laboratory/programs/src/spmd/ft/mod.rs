@@ -10,14 +10,15 @@
 //!
 //! The box is transformed along one axis after the other, with a wait after each: three waits an
 //! iteration. The first transform also evolves the state; the last also copies the numbers to sum.
-//! With fewer waits a phase would have only one item a plane, of milliseconds each.
+//! With fewer waits a phase would have only one item for each plane, and an item would take
+//! milliseconds.
 //!
 //! # Differences from NPB
 //!
 //! NPB's program multiplies the state by the same table in each iteration. This program multiplies
-//! three factors, one an axis: it only reads the state, and needs no table of the state's size. NPB
-//! times the making of the initial state. Here one thread makes it before the timed run. As in NPB,
-//! sums are divided by the number of elements, the transform is not.
+//! the state by three factors, one for each axis. So it only reads the state, and needs no table of
+//! the state's size. NPB times the making of the initial state. Here one thread makes it before the
+//! timed run. As in NPB, sums are divided by the number of elements, and the transform is not.
 
 mod complex;
 mod fft;
@@ -176,7 +177,8 @@ impl<P: Platform> Ft<P> {
         item * numbers..(item + 1) * numbers
     }
 
-    /// Transforms lines along x, after `bring` has replaced each number, from its x and its line.
+    /// Transforms lines along x. Before, `bring` replaces each number; it gets the number's x, its
+    /// line and the number.
     fn transformed_lines(
         &self,
         lines: &[Complex],
@@ -220,7 +222,7 @@ impl<P: Platform> Ft<P> {
         };
         sharing.share(phase, &|items| {
             for item in items {
-                // Columns are numbered in the order of the memory of their first numbers.
+                // Columns are numbered in the order in which their first numbers lie in memory.
                 let foot = LANES * item;
                 let foot = foot / beside * (beside * self.phases.size.sides[axis]) + foot % beside;
                 let part = |at: usize| {

@@ -11,7 +11,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 enum Mistake {
     /// A caller that leaves a vacancy does not look for jobs.
     NoLook,
-    /// A caller leaves without a further step, although a thread needs a holder of the slot.
+    /// A caller whose `leave` returns `false` does nothing more, although the slot is marked NEEDED or HELD.
     Unheard,
 }
 

@@ -6,7 +6,7 @@
 //! | CALLER | a caller | that caller |
 //! | CALLER, HELD | a caller that waits, or has another permit by now | a thread of the pool |
 //! | HELD | nobody | a thread of the pool |
-//! | VACANT | nobody | nobody, and jobs may be waiting for it |
+//! | VACANT | nobody | nobody, and jobs may wait for a holder |
 //!
 //! NEEDED comes with CALLER: that caller leaves by `Registry::leave_slowly`, which finds a thread for
 //! permit 0 if jobs or ready workers need one.
@@ -50,7 +50,7 @@ impl Word {
         self.0 & VACANT != 0
     }
 
-    /// Whether a thread of the pool holds permit 0, or will be found for it.
+    /// Whether a thread of the pool holds permit 0, or the pool will find a thread for it.
     pub(in crate::pool) fn is_attended(self) -> bool {
         self.0 & (HELD | VACANT | NEEDED) != 0
     }
@@ -184,9 +184,9 @@ impl<P: Platform> CallerSlot<P> {
     /// locked instruction.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        // Release publishes the worker's cells to the next holder of the slot. If a thread needs
-        // a holder of the slot, it has set a bit of this word, and this exchange fails. So no fence and no other
-        // look is needed.
+        // Release publishes the worker's cells to the next holder of the slot. A thread that needs a holder for
+        // permit 0 sets a bit of this word. If the bit is set, this exchange fails. So the caller needs no fence, and
+        // looks at no other word.
         (self.0)
             .compare_exchange(CALLER, 0, Ordering::Release, Ordering::Relaxed)
             .is_ok()

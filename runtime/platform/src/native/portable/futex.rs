@@ -52,8 +52,8 @@ fn table() -> &'static [Bucket; BUCKETS] {
 fn make_table() -> *mut [Bucket; BUCKETS] {
     let null = std::ptr::null_mut();
     let mine = Box::into_raw(Box::new(std::array::from_fn(|_| Bucket::default())));
-    // Release: a thread that loads the pointer finds the buckets made. Acquire: so does this thread, if another was
-    // first.
+    // Release: a thread that loads the pointer sees initialised buckets. Acquire: if another thread was first, this
+    // thread sees that thread's initialised buckets.
     match TABLE.compare_exchange(null, mine, Ordering::Release, Ordering::Acquire) {
         Ok(_) => mine,
         Err(first) => {
@@ -144,8 +144,8 @@ mod tests {
     fn a_child_does_not_wait_for_its_parents_locks() {
         let word = AtomicU32::new(0);
         let guard = bucket(&word).lock.lock();
-        // SAFETY: the child does what the handler of forks does, allocates, which needs only the C library's own
-        // locks, and exits.
+        // SAFETY: the child calls `begin_anew`, as the handler of forks does. Its allocation needs only the C library's
+        // own locks. Then it exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
             begin_anew();
