@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const THREADS: usize = 6;
 const TASKS: u64 = 20_000;
 
-/// The tasks below `roots` are on the first `owners` deques in turn. Task t puts tasks `roots + 2t` and the
-/// next.
+/// The tasks with numbers below `roots` begin on the first `owners` deques in turn. Task t puts the tasks
+/// `roots + 2t` and `roots + 2t + 1` on the deque of its worker.
 struct Forest {
     owners: usize,
     roots: u64,

@@ -1,5 +1,5 @@
-//! OpenMP's allocators. All their memory is the same memory. Three traits of an allocator take effect: the alignment,
-//! the size of the pool, and the action if the pool is full.
+//! OpenMP's allocators. All memory spaces are the same memory. Three traits of an allocator take effect: the
+//! alignment, the size of the pool, and the action if the pool is full.
 
 use super::export;
 use super::teams::change;

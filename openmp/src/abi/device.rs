@@ -259,7 +259,7 @@ export! {
         if !is_host(to_device) || !is_host(from_device) {
             return INVALID;
         }
-        // SAFETY: both ranges are memory of the program's.
+        // SAFETY: both ranges are memory of the program.
         unsafe { ptr::copy(from.add(from_offset), to.add(to_offset), bytes) };
         0
     }

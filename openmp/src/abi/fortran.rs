@@ -61,7 +61,7 @@ unsafe extern "C" {
 
 /// The value of an argument that is passed by address.
 fn value<T: Copy>(argument: *const T) -> T {
-    // SAFETY: the argument is the address of a variable of the program's.
+    // SAFETY: the argument is the address of a variable of the program.
     unsafe { *argument }
 }
 

@@ -173,7 +173,7 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
             to.reductions = extras.reductions;
         }
         if !extras.memory.is_null() {
-            // SAFETY: the variable is the compiler's.
+            // SAFETY: the compiler passes the address of a variable.
             let bytes = unsafe { *extras.memory } as usize;
             to.memory = vec![0; bytes.div_ceil(8)];
         }
@@ -189,7 +189,7 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
         }
     }
     if !extras.memory.is_null() {
-        // SAFETY: the variable is the compiler's.
+        // SAFETY: the compiler passes the address of a variable.
         unsafe { *extras.memory = share.plan().memory.as_ptr().cast_mut().cast() };
     }
 }

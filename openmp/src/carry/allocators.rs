@@ -1,9 +1,10 @@
-//! Finds the libraries that are allocators. Ranks are not cut in their code.
+//! Finds the libraries that are allocators. Ranks are not cut (preempted) in their code.
 //!
-//! An allocator is known by its functions, not by its name. It defines `malloc`, `operator new` or their kin; or it
-//! defines the functions of its own that allocators have beside another library's `malloc`. A library that such an
-//! allocator depends on counts as well: some libraries that define `malloc` are thin, and call another. The program
-//! itself never counts as an allocator: even if it defines `malloc`, ranks are cut in its code.
+//! An allocator is known by its functions, not by its name. It defines `malloc`, `operator new` or their kin. Or its
+//! functions have a prefix, such as `je_malloc`, so that a program can use them beside another library's `malloc`. A
+//! library that such an allocator depends on counts as well: some libraries that define `malloc` are thin, and call
+//! another library. The program itself never counts as an allocator: even if it defines `malloc`, ranks are cut in its
+//! code.
 
 use super::objects::Object;
 use std::ffi::CStr;

@@ -1,6 +1,6 @@
 //! Stops cuts in an interval where a cut has blocked other ranks.
 //!
-//! A rank may hold a lock of the program's, or of its allocator, when it is cut. The other ranks then wait for that
+//! A rank may hold a lock of the program, or of its allocator, when it is cut. The other ranks then wait for that
 //! lock in the kernel, each with a worker, until the watch ([`watchdog`](super::watchdog)) finds that no worker changes
 //! ranks. That costs milliseconds, but a cut gains only microseconds. So this interval has no cuts for some episodes,
 //! and for more episodes each time that it happens again.

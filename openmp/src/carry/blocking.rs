@@ -70,7 +70,7 @@ pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
 
 /// Whether the time limit is 0, so that the call does not wait.
 fn is_zero(time: *const timespec) -> bool {
-    // SAFETY: the program's, or null.
+    // SAFETY: the program passes the address of a time, or null.
     unsafe { time.as_ref() }.is_some_and(|time| time.tv_sec == 0 && time.tv_nsec == 0)
 }
 
@@ -254,7 +254,7 @@ export! {
     fn select(
         count: c_int, read: *mut fd_set, write: *mut fd_set, other: *mut fd_set, timeout: *mut timeval,
     ) -> c_int {
-        // SAFETY: the program's, or null.
+        // SAFETY: the program passes the address of a time, or null.
         let time = unsafe { timeout.as_ref() };
         if !time.is_some_and(|time| time.tv_sec == 0 && time.tv_usec == 0) {
             go_home();

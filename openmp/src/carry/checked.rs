@@ -333,7 +333,7 @@ fn falling_asleep_blindly_is_caught() {
     });
 }
 
-/// Runs with threads of the system's, for Miri, which sees each access to plain memory.
+/// Runs with the system's threads, for Miri, which sees each access to plain memory.
 #[test]
 fn natively() {
     for _ in 0..if cfg!(miri) { 3 } else { 300 } {

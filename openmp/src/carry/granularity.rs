@@ -14,7 +14,7 @@ use manycore_platform::process::cpu_time;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// Shorter intervals are short: they are no longer than a few time slices of the system's.
+/// Shorter intervals are short: they are no longer than a few time slices of the system.
 const SHORT: Duration = Duration::from_millis(10);
 /// How long meetings are counted before each decision.
 const WINDOW: Duration = Duration::from_millis(100);

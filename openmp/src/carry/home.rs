@@ -1,7 +1,7 @@
 //! A rank's home: the kernel thread that the rank was made with. The rank can run there while all workers are blocked.
 //!
-//! Ranks may wait for each other in the kernel. For example, a rank is cut while it holds a lock of the program's or of
-//! its allocator's, and all workers block for this lock. Then the rank with the lock has no worker. A new thread for
+//! Ranks may wait for each other in the kernel. For example, a rank is cut while it holds a lock of the program or of
+//! its allocator, and all workers block for this lock. Then the rank with the lock has no worker. A new thread for
 //! the rank would need memory, and the lock may be the allocator's. But the rank's own kernel thread exists already: it
 //! sleeps while workers execute the rank. This module wakes it to execute the rank itself, until the rank leaves. So a
 //! team makes progress as its threads would, whatever its ranks wait for, without a lock or an allocation.

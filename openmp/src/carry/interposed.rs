@@ -171,7 +171,7 @@ define! {
         result
     }
 
-    /// The registers of protection keys are not noted. From now on, workers read them at each switch.
+    /// The library does not note changes of protection keys. After this call, workers read the keys at each switch.
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
@@ -193,8 +193,9 @@ define! {
     }
 }
 
-/// A signal was sent to a thread, if the `result` is 0. The C library sends a signal of the caller's to itself to the
-/// kernel thread that executes the caller.
+/// If the signal was sent (`result` is 0), summons the rank of `thread` to its own kernel thread, where the signal
+/// waits. A caller that signals itself needs no summons: the C library sends that signal to the kernel thread that
+/// executes the caller.
 fn was_sent(thread: libc::pthread_t, signal: c_int, result: c_int) {
     // SAFETY: the call has no arguments.
     if result == 0 && signal != 0 && thread != unsafe { libc::pthread_self() } {
@@ -267,7 +268,7 @@ type Wait = extern "C-unwind" fn(
     *const libc::timespec,
 ) -> c_int;
 
-/// Waits for signals of the program's, and drops alarms.
+/// Waits for a signal in `set`. Drops this library's alarms.
 fn wait(
     set: *const libc::sigset_t,
     info: *mut libc::siginfo_t,
@@ -275,7 +276,7 @@ fn wait(
 ) -> c_int {
     signals::avoid(signals_in(set));
     let next = next!(SIGTIMEDWAIT as Wait);
-    // SAFETY: all zeros are a valid structure of the system's.
+    // SAFETY: all zeros are a valid `siginfo_t`.
     let mut got: libc::siginfo_t = unsafe { mem::zeroed() };
     loop {
         let result = next(set, &raw mut got, timeout);
@@ -284,7 +285,7 @@ fn wait(
             continue;
         }
         if !info.is_null() {
-            // SAFETY: the caller's.
+            // SAFETY: the caller passes the address of a structure.
             unsafe { info.write(got) };
         }
         return result;
@@ -307,7 +308,7 @@ define! {
         loop {
             let result = wait(set, ptr::null_mut(), ptr::null());
             if result > 0 {
-                // SAFETY: the caller's.
+                // SAFETY: the caller passes the address of a number.
                 unsafe { signal.write(result) };
                 return 0;
             }
@@ -325,9 +326,10 @@ define! {
     }
 }
 
-/// Sets a handler as `signal` and its kind do, with these flags. `None`: the signal is not ours.
+/// Sets the program's handler for a signal that this library uses. `flags` are those that `signal`, `bsd_signal` or
+/// `sysv_signal` implies. Returns `None` for other signals.
 fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
-    // SAFETY: all zeros are valid structures of the system's.
+    // SAFETY: all zeros are a valid `sigaction`.
     let (mut new, mut old): (libc::sigaction, libc::sigaction) =
         unsafe { (mem::zeroed(), mem::zeroed()) };
     new.sa_sigaction = handler;
@@ -340,11 +342,11 @@ fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
     })
 }
 
-/// Does what the system call does, if the signal is ours. The kernel's structure has a handler, flags, on most
-/// processors the address that a handler returns to, and the set of signals that are blocked in the handler.
+/// Does the system call `rt_sigaction` for a signal that this library uses. Returns `None` for other signals. The
+/// kernel's structure has a handler, flags, on most processors the address that a handler returns to, and the set of
+/// signals that are blocked in the handler.
 fn raw_action(signal: c_int, new: *const usize, old: *mut usize) -> Option<c_int> {
-    // SAFETY: all zeros are valid structures of the system's. The caller's structures have the kernel's layout, or are
-    // null.
+    // SAFETY: all zeros are a valid `sigaction`. The caller's structures have the kernel's layout, or are null.
     unsafe {
         let (mut action, mut before): (libc::sigaction, libc::sigaction) =
             (mem::zeroed(), mem::zeroed());

@@ -11,7 +11,7 @@
 //! A rank runs until it waits at a barrier, for a lock or for tasks. Then it leaves its worker, and says by a condition
 //! when it can continue. The worker looks for a rank whose condition holds, first among its own ranks: an even share,
 //! the same at each barrier. After [`POLITENESS`](worker) in vain, it looks among all ranks. So T ranks on C cores take
-//! as long as ceil(T/C) ranks. No rank waits for a time slice of the system's.
+//! as long as ceil(T/C) ranks. No rank waits for a time slice of the system.
 //!
 //! The *leader* is the thread that begins the regions. Its kernel thread is worker 0, and the leader itself is one of
 //! the ranks. At the end of a region only worker 0 runs the leader's rank, so that the leader returns on its own kernel

@@ -40,7 +40,7 @@ pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Ho
 
 /// Makes a stack with a guard page below it, and returns the stack's end. The stack is never freed.
 fn stack() -> *mut u8 {
-    // SAFETY: reads numbers of the system's.
+    // SAFETY: the calls only read numbers of the system.
     let (page, least) = unsafe {
         (
             libc::sysconf(libc::_SC_PAGESIZE) as usize,
@@ -100,7 +100,7 @@ pub(super) fn has_no_cpu() {
     let Some(&offset) = (unsafe { OFFSET.load(Relaxed).as_ref() }) else {
         return;
     };
-    // SAFETY: reads numbers of the system's.
+    // SAFETY: the calls only read numbers of the system.
     let (size, align) = unsafe {
         (
             libc::getauxval(AT_RSEQ_FEATURE_SIZE) as usize,

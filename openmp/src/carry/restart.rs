@@ -189,7 +189,7 @@ impl Call {
 
 /// The program's mask at the address, or `otherwise` if the address is null.
 fn of_program(address: usize, otherwise: u64) -> u64 {
-    // SAFETY: null, or a mask of the program's, which the kernel has read.
+    // SAFETY: the address is null, or that of a mask of the program, which the kernel has read.
     unsafe { ptr::with_exposed_provenance::<u64>(address).as_ref() }.map_or(otherwise, |&mask| mask)
 }
 

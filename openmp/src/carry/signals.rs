@@ -132,7 +132,7 @@ fn install(signal: c_int) -> bool {
 /// Returns whether the signal's handler in the kernel is still ours. If not, the program has bypassed the functions of
 /// this library, and another signal is chosen.
 pub(super) fn check(signal: c_int) -> bool {
-    // SAFETY: all zeros are a valid structure of the system's.
+    // SAFETY: all zeros are a valid `sigaction`.
     let mut now: libc::sigaction = unsafe { mem::zeroed() };
     action(signal, ptr::null(), &raw mut now);
     let is_ours = now.sa_sigaction == HANDLER.load(Relaxed);
@@ -185,7 +185,7 @@ pub(super) fn programs_action(
         masks::with_signals_blocked(|| {
             ACTIONS.with(|actions| {
                 let known = &mut actions[signal as usize];
-                // SAFETY: the caller's structures, or null.
+                // SAFETY: the caller passes addresses of structures, or null.
                 let (new, old) = unsafe { (new.as_ref().copied(), old.as_mut()) };
                 if let Some(old) = old {
                     *old = *known;

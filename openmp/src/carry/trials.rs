@@ -13,7 +13,7 @@
 //! changes nothing, the next one waits for longer. If there was a sign of trouble, 8 times as long is enough. So all
 //! trials together take at most an eighth of the time, and mostly a few hundredths.
 //!
-//! Ranks that spin on memory are never sent home: there each rank would wait for time slices of the system's, and one
+//! Ranks that spin on memory are never sent home: there each rank would wait for time slices of the system, and one
 //! interval may take a thousand times as long. So after ranks have spun, the next thousands of intervals have no trial.
 //!
 //! The first intervals of a window do not count, since ranks still change their way then.

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn registers_in_use_are_seen() {
-        // SAFETY: all zeros are a valid structure of the system's.
+        // SAFETY: all zeros are a valid `ucontext_t`.
         let mut frame: libc::ucontext_t = unsafe { std::mem::zeroed() };
         assert_eq!(hash(&frame), 0);
         let mut state = [0_u64; 512];

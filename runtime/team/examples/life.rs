@@ -29,7 +29,7 @@ fn first() -> Board {
 
 /// Returns whether a cell lives in the next generation. Opposite edges of the board touch.
 fn lives(board: &Board, row: usize, column: usize) -> bool {
-    // The cells of a square of nine around this one, which is number 4.
+    // The nine cells of the square around this cell have numbers 0 to 8. This cell has number 4.
     let is_alive = |i: usize| {
         let (row, column) = (row + SIZE - 1 + i / 3, column + SIZE - 1 + i % 3);
         board[row % SIZE * SIZE + column % SIZE].load(Relaxed)

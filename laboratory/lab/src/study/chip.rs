@@ -62,7 +62,7 @@ impl Chip {
         Ok(chip)
     }
 
-    /// Returns each quarter of the number of cores, or each eighth if `full`.
+    /// Returns 1/4, 2/4, 3/4 and 4/4 of the number of cores, or the eighths if `full`.
     pub(in crate::study) fn threads(&self, full: bool) -> Vec<usize> {
         let parts = if full { 8 } else { 4 };
         let mut counts: Vec<usize> = (1..=parts)

@@ -19,12 +19,12 @@ fn a_slower_network_shows() {
     // Each wait gets longer by the message's additional time.
     let own = total("transport", "5");
     let longer = total("transport", "20000") - own;
-    // The last member's beginning is an exception.
+    // The tolerance is for the last member's beginning.
     assert!((longer / (10.0 * 19_995.0) - 1.0).abs() < 1e-3, "{longer}");
     assert_eq!(total("controller", "10"), own);
     assert!(total("controller", "20") > own + 250.0);
     assert!(total("check", "30") > own);
-    // The receivers take a third of the time that the transport adds.
+    // A slow receiver looks for each of 3 messages, each time for a third of the cycles that the transport adds.
     let (near, far) = (
         total("slow-receivers", "5"),
         total("slow-receivers", "20000"),

@@ -11,7 +11,7 @@ use manycore_programs::stealing::{
 };
 use manycore_team::barrier::Placement;
 
-/// One row of a table, with running threads.
+/// A runtime or a discipline: one row of a table.
 pub trait Contestant {
     /// Fills the piles and runs all tasks.
     ///

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Tasks and the worker of each, for one run after the other.
+/// The tasks of each worker, and the times of the present run. Several runs may use them, one after the other.
 pub struct Piles {
     /// The tasks of each worker.
     own: Vec<Range<usize>>,
@@ -25,7 +25,7 @@ pub struct Piles {
 }
 
 impl Piles {
-    /// Makes `tasks_each` tasks for each worker in the mean, with equal numbers of multiplications.
+    /// Makes `tasks_each` tasks for each worker on average, with equal numbers of multiplications.
     pub fn new(shape: Distribution, workers: usize, tasks_each: usize, steps: u32) -> Self {
         let tasks = workers * tasks_each;
         let mut first = 0;
@@ -49,8 +49,8 @@ impl Piles {
         self.own.len()
     }
 
-    /// A worker calls this before it runs tasks. It calls `put` with the worker's own tasks. It
-    /// returns after all workers have filled their piles, so no task runs before.
+    /// Calls `put` with the worker's own tasks. Returns after all workers have filled their piles.
+    /// Each worker calls this before it runs tasks, so no task runs before all piles are full.
     pub fn fill(&self, rank: usize, put: impl FnOnce(Range<usize>)) {
         self.meet(1);
         put(self.own[rank].clone());

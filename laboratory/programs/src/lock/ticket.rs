@@ -35,8 +35,8 @@ impl<P: Platform> Lock<P> for TicketLock<P> {
         assert!(rank < self.threads, "rank {rank} of {}", self.threads);
         // Relaxed: only the number matters. Each number is drawn once.
         let mine = self.next.fetch_add(1, Relaxed);
-        // The previous holder stores this number once, and only this thread changes it afterwards. So a later look
-        // sees it. Acquire pairs with the release below.
+        // The previous holder stores `mine` in the word once, and afterwards only this thread changes the word. So a
+        // later load sees `mine`. Acquire pairs with the release below.
         let mut served = self.served.load(Acquire);
         while served != mine {
             served = P::spin_while(&self.served, served, u64::MAX);

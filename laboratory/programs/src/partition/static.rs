@@ -1,8 +1,8 @@
 //! `static`: each thread gets one share of n/T iterations.
 //!
 //! If the threads start together, no claim transfers a line. There is no load balancing. A sleeping thread
-//! must not hold up the loop, so threads claim shares: each thread its own share first, and a thread that
-//! finishes early the shares of absent threads.
+//! must not hold up the loop, so threads claim shares. Each thread claims its own share first. A thread that
+//! finishes early claims the shares of absent threads.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -10,8 +10,8 @@ use std::ops::Range;
 
 pub(super) struct Static<P: Platform> {
     n: usize,
-    /// Whether each share is taken, on a line each. A thread that finds its own share free disturbs no
-    /// other thread.
+    /// Whether each share is taken. Each flag has its own cache line, so a thread that finds its own share
+    /// free disturbs no other thread.
     taken: Box<[CachePadded<P::AtomicBool>]>,
 }
 

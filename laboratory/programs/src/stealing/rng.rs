@@ -27,7 +27,7 @@ mod tests {
     use super::Rng;
 
     #[test]
-    fn each_number_is_as_likely() {
+    fn all_numbers_are_equally_likely() {
         for rank in 0..4 {
             let mut rng = Rng::new(7, rank);
             let mut thrown = [0_u32; 10];
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_and_seeds_throw_differently_and_again_the_same() {
+    fn each_seed_and_rank_repeats_its_own_numbers() {
         let throws = |seed, rank| {
             let mut rng = Rng::new(seed, rank);
             [(); 8].map(|()| rng.below(1_000))

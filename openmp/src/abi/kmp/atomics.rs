@@ -15,7 +15,7 @@ trait Number: Copy {
     ///
     /// # Safety
     ///
-    /// `at` is the address of a number of the program's, which all threads change only atomically.
+    /// `at` is the address of a number of the program. All threads change this number only atomically.
     unsafe fn change(at: *mut Self, new: impl Fn(Self) -> Self) -> (Self, Self);
 }
 
@@ -28,7 +28,7 @@ macro_rules! numbers {
                 let mut old = word.load(Relaxed);
                 loop {
                     let value = new($from(old));
-                    // Sequentially consistent, since the construct may ask for that, which the call does not show.
+                    // Sequentially consistent: the construct may ask for that, but the call does not say so.
                     match word.compare_exchange_weak(old, $to(value), SeqCst, Relaxed) {
                         Ok(_) => return ($from(old), value),
                         Err(now) => old = now,
@@ -52,15 +52,15 @@ numbers! {
     f64, AtomicU64: f64::from_bits, f64::to_bits;
 }
 
-/// Exports functions for changes, given by their two names and an operation on the old value and the operand. The
-/// second function returns a value.
+/// Exports two functions, with the given names, for each operation on the old value and the operand. The second
+/// function returns the old or the new value.
 macro_rules! changes {
     ($type:literal $number:ty, $by:ty; $($name:literal $captured:literal $new:expr;)*) => {
         $(const _: () = {
             #[unsafe(export_name = concat!("__kmpc_atomic_", $type, $name))]
             extern "C" fn change(_place: Place, _number: c_int, at: *mut $number, by: $by) {
                 let new: fn($number, $by) -> $number = $new;
-                // SAFETY: the variable is the compiler's.
+                // SAFETY: the compiler passes a variable that threads change only atomically.
                 unsafe { Number::change(at, |old| new(old, by)) };
             }
 
@@ -69,7 +69,7 @@ macro_rules! changes {
                 _place: Place, _number: c_int, at: *mut $number, by: $by, is_new: c_int,
             ) -> $number {
                 let new: fn($number, $by) -> $number = $new;
-                // SAFETY: the variable is the compiler's.
+                // SAFETY: the compiler passes a variable that threads change only atomically.
                 let (old, new) = unsafe { Number::change(at, |old| new(old, by)) };
                 if is_new == 0 { old } else { new }
             }
@@ -83,13 +83,13 @@ macro_rules! accesses {
         $(const _: () = {
             #[unsafe(export_name = concat!("__kmpc_atomic_", $type, "_rd"))]
             extern "C" fn read(_place: Place, _number: c_int, at: *mut $number) -> $number {
-                // SAFETY: the variable is the compiler's.
+                // SAFETY: the compiler passes a variable that threads change only atomically.
                 unsafe { Number::change(at, |old| old) }.0
             }
 
             #[unsafe(export_name = concat!("__kmpc_atomic_", $type, "_wr"))]
             extern "C" fn write(_place: Place, _number: c_int, at: *mut $number, value: $number) {
-                // SAFETY: the variable is the compiler's.
+                // SAFETY: the compiler passes a variable that threads change only atomically.
                 unsafe { Number::change(at, |_| value) };
             }
 
@@ -97,15 +97,16 @@ macro_rules! accesses {
             extern "C" fn exchange(
                 _place: Place, _number: c_int, at: *mut $number, value: $number,
             ) -> $number {
-                // SAFETY: the variable is the compiler's.
+                // SAFETY: the compiler passes a variable that threads change only atomically.
                 unsafe { Number::change(at, |_| value) }.0
             }
         };)*
     };
 }
 
-/// Exports functions that replace a value if it is the expected value. With `cpt`, `bool` also stores the found value
-/// if it was another, and `val` stores the value from after the change.
+/// Exports functions that replace a value if it equals the expected value. A `bool` function returns whether it did,
+/// and a `val` function returns the value from before. With `cpt`, a `bool` function that fails also stores the value
+/// that it found, and a `val` function also stores the value from after the change.
 macro_rules! comparisons {
     ($($bytes:literal $number:ty;)*) => {
         $(const _: () = {
@@ -130,7 +131,7 @@ macro_rules! comparisons {
             ) -> bool {
                 let old = found(at, expected, new);
                 if old != expected {
-                    // SAFETY: the variable is the compiler's, for this caller.
+                    // SAFETY: the compiler passes a variable of this caller alone.
                     unsafe { *other = old };
                 }
                 old == expected
@@ -142,14 +143,14 @@ macro_rules! comparisons {
                 after: *mut $number,
             ) -> $number {
                 let old = found(at, expected, new);
-                // SAFETY: the variable is the compiler's, for this caller.
+                // SAFETY: the compiler passes a variable of this caller alone.
                 unsafe { *after = if old == expected { new } else { old } };
                 old
             }
 
             /// Returns the value from before.
             fn found(at: *mut $number, expected: $number, new: $number) -> $number {
-                // SAFETY: the variable is the compiler's.
+                // SAFETY: the compiler passes a variable that threads change only atomically.
                 unsafe { Number::change(at, |old| if old == expected { new } else { old }) }.0
             }
         };)*
@@ -259,7 +260,7 @@ macro_rules! by_function {
                     unsafe { combine((&raw mut new).cast(), (&raw mut old).cast(), by) };
                     new
                 };
-                // SAFETY: the variable is the compiler's.
+                // SAFETY: the compiler passes a variable that threads change only atomically.
                 unsafe { Number::change(at, new) };
             }
         })*

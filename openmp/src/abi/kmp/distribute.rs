@@ -23,7 +23,7 @@ macro_rules! names {
                 stride: *mut $signed, step: $signed, chunk: $signed,
             ) {
                 let context = context();
-                // SAFETY: the variables are the compiler's.
+                // SAFETY: the compiler passes the addresses of variables.
                 unsafe {
                     let team = of_team(Bounds {
                         lower: i128::from(*lower),
@@ -48,7 +48,7 @@ macro_rules! names {
                 upper: *mut $number, stride: *mut $signed, step: $signed, chunk: $signed,
             ) {
                 let (team, teams) = context().league.get();
-                // SAFETY: the variables are the compiler's.
+                // SAFETY: the compiler passes the addresses of variables.
                 unsafe {
                     let bounds = Bounds {
                         lower: i128::from(*lower),
@@ -76,7 +76,7 @@ macro_rules! names {
                 };
                 let team = of_team(bounds);
                 if !last.is_null() {
-                    // SAFETY: the variable is the compiler's.
+                    // SAFETY: the compiler passes the address of a variable.
                     unsafe { last.write(c_int::from(team.is_last)) };
                 }
                 let chunk = u64::try_from(chunk).unwrap_or(0);

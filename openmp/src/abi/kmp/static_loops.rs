@@ -106,7 +106,7 @@ macro_rules! names {
                 step: $signed, chunk: $signed,
             ) {
                 let (id, size, chunk) = division(context(), schedule, i128::from(chunk));
-                // SAFETY: the variables are the compiler's.
+                // SAFETY: the compiler passes the addresses of variables.
                 unsafe {
                     let bounds = Bounds {
                         lower: i128::from(*lower),

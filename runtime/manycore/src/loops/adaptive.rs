@@ -37,7 +37,7 @@ pub(super) struct Launch<'a, P: Platform> {
     pub(super) inline: Inline<'a, P>,
     pub(super) n: usize,
     call_site: CallSite,
-    /// Whether one thread has run two iterations of a loop of few, one after the other.
+    /// Set if one thread has run two iterations one after the other. Only a loop of few iterations sets it.
     pub(super) in_turn: Cell<bool>,
 }
 
@@ -202,8 +202,8 @@ impl<'a, P: Platform> Launch<'a, P> {
             .update(self.call_site, change);
     }
 
-    /// Whether the kernel put this thread aside since the last check, if it is suspicious that `n` iterations took
-    /// `took` ticks.
+    /// Whether the kernel put this thread aside since the last check. Checks only if `took` ticks are suspicious for
+    /// `n` iterations.
     pub(super) fn was_aside(&self, choice: Choice, n: usize, took: f32) -> bool {
         choice.is_suspicious(n, took, self.pool.shared().call_sites().units())
             && Context::worker_of(self.pool).is_some_and(|worker| worker.was_put_aside())
@@ -214,8 +214,8 @@ impl<'a, P: Platform> Launch<'a, P> {
     fn run_long(&self, each: f32, work: f32) -> Reason {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
-            // Whether a helper joins depends on the outer loop and on the moment, so this run only updates the
-            // time alone.
+            // Whether a helper joins depends on the outer loop and on the moment. So this run updates only the
+            // choice's time without helpers.
             let Some(shared) = self.share(0, each, pool.wakes(work, self.n)) else {
                 return Reason::Busy;
             };
@@ -252,7 +252,7 @@ impl<'a, P: Platform> Launch<'a, P> {
                 return match self.run_alone(each) {
                     Ok((started, took)) => {
                         self.update(|choice| choice.saw_alone(self.n, took));
-                        // A worker that expects the next loop may be awake for it.
+                        // From this time, a worker predicts the next loop, and may be awake for it.
                         let ended = started + took as u64;
                         idle.loop_ended(self.inline.body.caller(), started, ended);
                         Reason::Asleep

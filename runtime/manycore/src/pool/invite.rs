@@ -14,8 +14,8 @@ impl<P: Platform> Shared<P> {
     /// The clusters that a loop of `n` iterations and `work` ticks (infinite if unknown) invites. `caller` is the
     /// permit of the loop's caller.
     ///
-    /// Let the loop invite k clusters of m threads. For each cluster the caller, or a cache line that all clusters
-    /// fetch, spends c ticks, one cluster after the other. Then the loop lasts about
+    /// Let the loop invite k clusters of m threads. Each cluster costs c ticks, one cluster after the other: the
+    /// caller's time, or the transfer of a cache line that all clusters fetch. Then the loop lasts about
     ///
     /// ```text
     /// work / (k m)  +  k c

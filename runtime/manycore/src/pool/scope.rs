@@ -64,7 +64,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         Self::within(around, registry, owner)
     }
 
-    /// Makes a scope for `owner` on another thread. The owner is in the scope `around`.
+    /// Makes a scope for `owner`, which runs on another thread than the caller. The owner is in the scope `around`.
     ///
     /// # Safety
     ///
@@ -131,7 +131,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
     where
         F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
     {
-        let owner = self.owner.expect("a scope of a worker's");
+        let owner = self.owner.expect("a worker owns the scope");
         self.registry().worker(owner).push_for(self.job(body));
     }
 
@@ -201,7 +201,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Counts one job, or the body, less. The last ends the scope's wait.
+    /// Subtracts one job, or the body, from the count. The last one ends the scope's wait.
     ///
     /// # Safety
     ///

@@ -24,7 +24,7 @@ pub(crate) fn all<P: Platform>(threads: usize, place: Place) {
     a_dropped_receiver_frees_a_sender::<P>(place);
     losses_are_counted::<P>(threads, place);
     losses_of_long_data::<P>(threads, place);
-    who_begins_late_counts_only_its_own_losses::<P>();
+    a_late_receiver_counts_only_its_own_losses::<P>();
 }
 
 /// Sends more than the ring holds, to receivers of different speeds.
@@ -48,8 +48,8 @@ pub(crate) fn a_sender_waits_for_the_slowest<P: Platform>(threads: usize, place:
     });
 }
 
-/// Messages longer than many rings alternate with short ones. One receiver takes them all; another drops
-/// their data.
+/// Messages several times as long as a ring alternate with short ones. One receiver takes them all; another
+/// drops their data.
 pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
     let channel = Channel::<P>::over_with(TIGHT);
     let opened = Meeting::<P>::new();
@@ -66,7 +66,7 @@ pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
                 let message = if rank % 2 == 0 {
                     port.receive().unwrap()
                 } else {
-                    // A receiver that drops data may begin the message, and does not get it.
+                    // If `try_receive` takes a part of the message, `receive_long` returns no data.
                     port.try_receive()
                         .unwrap_or_else(|| port.receive_long(&mut data).unwrap())
                 };
@@ -83,7 +83,7 @@ pub(crate) fn long_messages_stream<P: Platform>(threads: usize, place: Place) {
 
 /// Ports and senders exist for a while. What each port receives is in order and has no gap.
 pub(crate) fn ports_come_and_go<P: Platform>(threads: usize, place: Place) {
-    // A sender here does not receive meanwhile, so its ring must have room.
+    // While a port sends, it does not receive. If the rings had no room, two ports could wait for each other.
     let channel = Channel::<P>::over_with(Settings {
         capacity: 512,
         ..TIGHT
@@ -211,7 +211,7 @@ pub(crate) fn losses_of_long_data<P: Platform>(threads: usize, place: Place) {
 }
 
 /// On one thread, the test knows exactly which messages are lost.
-pub(crate) fn who_begins_late_counts_only_its_own_losses<P: Platform>() {
+pub(crate) fn a_late_receiver_counts_only_its_own_losses<P: Platform>() {
     let channel = Channel::<P>::over_with(LOSING);
     let (mut sender, mut early) = (channel.open(), channel.open());
     (0..100).for_each(|number| sender.send(number));

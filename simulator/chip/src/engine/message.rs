@@ -16,7 +16,7 @@ impl Engine {
             .map(|optical| optical.create_channel())
     }
 
-    /// Subscribes the core to the channel, or to the count of its messages.
+    /// Subscribes the core to all messages of the channel or, if `every` is given, to every `every`-th message.
     pub(crate) fn open_port(&mut self, core: u32, channel: Channel, every: Option<NonZeroU32>) {
         let at = self.ports[core as usize].clock;
         if let Some(optical) = &mut self.optical {

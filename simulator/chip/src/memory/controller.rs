@@ -10,8 +10,8 @@ pub(crate) struct Controllers {
 
 /// How requests wait for bandwidth.
 enum Queues {
-    /// Each controller serves requests in the order of calls. Has the time at which each is free,
-    /// and the cycles of a line.
+    /// Each controller serves requests in the order of calls, is free from its time in `free_at` on,
+    /// and takes `service` cycles for a line.
     Whole { free_at: Box<[u64]>, service: u64 },
     /// Each controller has several channels. A line takes `service` parts of a cycle.
     Channels {
@@ -21,7 +21,7 @@ enum Queues {
     },
 }
 
-/// The parts of a cycle in which a channel's time is measured.
+/// The number of parts of a cycle, for a channel's time.
 const PARTS: u64 = 64;
 
 impl Controllers {

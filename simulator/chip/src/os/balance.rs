@@ -87,9 +87,9 @@ impl Scheduler {
     /// interrupt, so rounds of a small group may pass between two interrupts. If a machine's round
     /// was among them, this round covers the machine instead.
     ///
-    /// An idle core takes any thread that it may take. A busy core takes from a queue with one more
-    /// thread than its own only after failures. In that case the load to move is a fraction of a
-    /// thread (1/15 for 16 threads on 15 cores), and `detach_tasks` moves a thread only if its
+    /// An idle core takes any thread that it may take. If a queue has one more thread than a busy
+    /// core's own, the core takes that thread only after failed rounds. In that case the load to move is a
+    /// fraction of a thread (1/15 for 16 threads on 15 cores), and `detach_tasks` moves a thread only if its
     /// load, halved for each failed round, is at most that fraction (Linux 5.12 to 6.5). So the
     /// surplus thread moves from core to core, more slowly with more cores. If there is an idle
     /// core that the thread may not use, the mean is one thread a core, so the thread does not

@@ -157,7 +157,11 @@ impl Draft {
             "increments",
             "ns an increment of a counter by each of 2 threads",
         );
-        self.add("hold", HOLD, format!("fitted: {from}, and so simulated"));
+        self.add(
+            "hold",
+            HOLD,
+            format!("fitted so that a simulation takes as long: {from}"),
+        );
     }
 
     fn memory(&mut self, shape: &Shape, measured: &Measured) {
@@ -194,7 +198,7 @@ impl Draft {
             .round()
             .clamp(1.0, 1024.0);
         let from = format!(
-            "{:.1} GB/s by one thread times the latency, in lines; no program measures the others",
+            "{:.1} GB/s by one thread times the latency, in lines; no program measures the next keys",
             measured.median("bandwidth 1")
         );
         self.table("[core.overlap]");
@@ -280,10 +284,14 @@ impl Draft {
             ns(deep),
             of(
                 "deep wake latency",
-                "ns after 10 ms of sleep, less that after 0.1",
+                "ns after 10 ms of sleep, less the time after 0.1 ms",
             ),
         );
-        self.add("deep-after", ns(1e6), "assumed: between these sleeps, 1 ms");
+        self.add(
+            "deep-after",
+            ns(1e6),
+            "assumed: 1 ms, between these two sleeps",
+        );
         self.add(
             "spawn",
             ns(measured.median("spawn")),
@@ -334,7 +342,8 @@ impl Draft {
         text += "\n[network.groups]\nclasses = [\n";
         for (at, (ns, way)) in self.classes.iter().zip(&self.ways).enumerate() {
             let number = at + 1;
-            let comment = format!("fitted: a handover takes {ns:.1} ns, and so simulated");
+            let comment =
+                format!("fitted so that a simulated handover takes {ns:.1} ns, as measured");
             let _ = writeln!(
                 text,
                 "    {{ name = \"distance {number}\", cycles = {way} }}, # {comment}"

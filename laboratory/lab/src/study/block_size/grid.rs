@@ -66,7 +66,7 @@ pub(in crate::study) struct LoopCell {
     pub(in crate::study) threads: usize,
 }
 
-/// The most additions of an irregular loop's iteration, in the mean. They take a third of a microsecond to a
+/// The most additions of an irregular loop's iteration, on average. They take a third of a microsecond to a
 /// microsecond, much longer than a claim.
 const LONG_ADDITIONS: u64 = 3_000;
 /// The additions of a large irregular loop, about 5 ms.

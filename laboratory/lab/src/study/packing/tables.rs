@@ -66,7 +66,7 @@ fn has_steps(kind: Kind) -> bool {
     kind == Kind::Declared
 }
 
-/// Declared programs by part, as in the poster's figure 2, which has a part for I/O.
+/// Declared programs by part, as in figure 2 of Park's poster, which has a part for I/O.
 fn parts(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let row = |load: Load| {

@@ -28,7 +28,7 @@ pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     Some(compared)
 }
 
-/// Says up to which transport of a message the barrier over the network is faster.
+/// Says how long a message may be under way while the barrier over the network is still faster.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let found = find(compared);
     let (text, ratios) =
@@ -73,7 +73,8 @@ fn find(compared: &Compared) -> Option<(String, Vec<(Ratio, f64)>)> {
     Some((said + &ground, ends.map(|ratio| (ratio, 1.0)).into()))
 }
 
-/// The transport with which the thesis's barrier takes as long as `other`. `None` if an order has no such transport.
+/// The transport with which the thesis's barrier takes as long as `other`. `None` if no transport does so in one of the
+/// orders of events.
 fn crossing(compared: &Compared, other: &str) -> Option<Ratio> {
     let level = compared.cells.first()?.times(other)?;
     let at = level.iter().enumerate().map(|(order, level)| {
@@ -92,7 +93,8 @@ mod tests {
     use super::*;
     use crate::study::unit::Unit;
 
-    /// For a barrier of 600 cycles and its transport, and another of `other` cycles, under three orders.
+    /// The sentence for a barrier that takes 600 cycles more than its transport, and another barrier that takes `other`
+    /// cycles, under three orders of events.
     fn text(other: [f64; 3]) -> String {
         let mut compared = Compared::new("In a loop of waits".into(), Unit::Cycles, true);
         for value in [5, 200, 20_000] {

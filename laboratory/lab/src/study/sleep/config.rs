@@ -21,7 +21,7 @@ const FULL_SECONDS: u64 = 900;
 /// differently. If the stolen pieces are few and large (MergeSort), a run has two possible times.
 const SIMULATED_RUNS: [u64; 2] = [7, 15];
 
-/// The document's algorithms.
+/// The algorithms of Fontena's experiment.
 const DOCUMENT: [Algorithm; 7] = [
     Algorithm::Life,
     Algorithm::NBodyIterator,
@@ -145,7 +145,7 @@ fn policies(only: &SleepOnly, modes: &[Mode]) -> anyhow::Result<Vec<Policy>> {
     policies.retain(|policy| only.wants(&policy.name));
     if policies.is_empty() {
         return Err(bad_input(
-            "--only: no such policy was published; expected it with --set mode=sound",
+            "--only: none of these policies was published; expected --set mode=sound",
         ));
     }
     Ok(policies)

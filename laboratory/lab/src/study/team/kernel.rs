@@ -1,4 +1,4 @@
-//! The thesis's second program: PARSEC's streamcluster.
+//! The second program of Park's thesis: PARSEC's streamcluster.
 
 use super::program::Spmd;
 use manycore_platform::Platform;

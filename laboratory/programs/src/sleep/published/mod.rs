@@ -1,5 +1,6 @@
-//! The sleep policies of rayon and of Fontena's experiment on its counters. They differ only in their words
-//! and lines. This folder's `README.md` lists the policies, and argues that the protocol is right.
+//! The sleep policies of rayon, and those of Fontena's experiment on rayon's counters. They differ only in the
+//! memory words and cache lines of the counters. This folder's `README.md` lists the policies, and argues that
+//! the protocol is right.
 
 mod bed;
 #[cfg(test)]

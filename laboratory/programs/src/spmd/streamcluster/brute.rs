@@ -87,7 +87,7 @@ impl BruteState {
     }
 
     /// Runs the offer on `ranks` ranks. Returns the gain that the program claims, and the actual
-    /// saving of points and centres.
+    /// decrease of the total cost.
     fn offer<R: Reckoning>(&self, new: usize, ranks: usize) -> (Amount, Amount) {
         let batch = Batch::<Native>::new(
             &self.problem,

@@ -1,5 +1,5 @@
-//! Random programs over several pools that start no thread in the place of a waiting one. A program that does not
-//! end takes more steps than the checker allows.
+//! Random programs over several pools that start no thread in place of a waiting thread. A program that does not end
+//! takes more steps than the checker allows.
 
 use crate::conserving::fault::{self, Fault};
 use crate::pool::Builder;

@@ -29,8 +29,9 @@ impl Slept {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Sleeps as a free worker in a pool with more threads than cores. The sleep ends once the worker is called
-    /// and finds a core, or keeps watch and finds one. Otherwise as [`sleep`](Self::sleep).
+    /// Like [`sleep`](Self::sleep), for a free worker in a pool with more threads than cores. A called worker gets
+    /// up only if a core is free for it. A watchdog gets up if it finds a free core, or a job that has waited too
+    /// long.
     pub(super) fn sleep_in(
         &self,
         oversubscription: &Oversubscription<P>,
@@ -72,8 +73,9 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Gets a worker up in a pool with more threads than cores. If the worker kept watch, its watch ends, and
-    /// it counts as called for all jobs that others have left to it: it searches, and calls the next worker.
+    /// Gets a worker up in a pool with more threads than cores. If the worker kept watch, ends the watch and marks
+    /// the worker as called. A called worker searches for the jobs that were left to the watchdog, and calls the
+    /// next worker.
     fn get_up(
         &self,
         oversubscription: &Oversubscription<P>,
@@ -90,11 +92,10 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Ends the watch.
     pub(super) fn end_watch(&self, oversubscription: &Oversubscription<P>, watch: WatchdogTimer) {
         oversubscription.leave(watch, || {
-            // The exchange below changes nothing. Release: a thread that reads a later value with Acquire does
-            // not see the watchdog any more. Acquire pairs with the thread that has set SETTLED.
+            // The `fetch_or` of 0 keeps the value. Release: a thread that reads its value, or a later value, with
+            // Acquire does not see the watchdog any more. Acquire pairs with the thread that has set SETTLED.
             #[cfg(test)]
             if self.fault == Some(FenceFault::LeavesUnnoticed) {
                 return self.fence_against_posters(self.callable.load(Ordering::Acquire));
@@ -113,7 +114,7 @@ impl<P: Platform> Nearest<P> {
         self.oversubscription.as_ref().is_some_and(overfull)
     }
 
-    /// Whether `worker`, which is parked, may leave the jobs that it has seen to others: each core has an awake
+    /// Whether the parked `worker` may leave to other workers the jobs that it has seen: each core has an awake
     /// worker, and a watchdog keeps watch.
     pub(super) fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
         let Some(oversubscription) = &self.oversubscription else {
@@ -130,15 +131,15 @@ impl<P: Platform> Nearest<P> {
                 return false;
             }
         }
-        // Orders the look that saw the jobs before the look for a watchdog. A watchdog that leaves after that,
-        // and fences too, sees the same jobs.
+        // Orders the look that saw the jobs before the look for a watchdog. If the watchdog clears `watched` after
+        // the second look, it fences too, and then sees the same jobs.
         P::fence(Ordering::SeqCst);
         oversubscription.is_full(absent(self.callable.load(Ordering::Relaxed)))
             && oversubscription.is_watched()
     }
 
-    /// Whether each worker can have its own core. If threads outnumber cores, wake-ups would move several
-    /// workers to one.
+    /// Whether each worker can have its own core. If not, no wake-up moves a worker to another core, since several
+    /// workers could end up on one.
     fn has_core_for_each(&self) -> bool {
         self.idle.scarce_cores().is_none()
     }
@@ -197,7 +198,7 @@ impl<P: Platform> Nearest<P> {
         self.claim_core(worker);
         self.slots.unmark(worker, free);
         // The called worker searches next, so no wake-up is under way any more. Relaxed: see `unfenced` for the
-        // order of this and that search.
+        // order of these stores and the search.
         self.callable.fetch_sub(kind, Ordering::Relaxed);
         if sleep.was_called() {
             self.callable.fetch_and(!WAKING, Ordering::Relaxed);

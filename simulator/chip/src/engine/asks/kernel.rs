@@ -56,7 +56,7 @@ impl Engine {
         self.block(core, wait);
     }
 
-    /// Adds a thread of `core` to the sleepers at `address`. Returns the number of its wait.
+    /// Adds a thread of `core` to the sleepers at `address`. Returns what it waits for.
     pub(crate) fn sleeps(
         &mut self,
         (core, thread): (u32, ThreadId),

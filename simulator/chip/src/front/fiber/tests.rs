@@ -78,7 +78,7 @@ fn a_home_invalidates_its_own_copy_at_no_cost() {
 }
 
 #[test]
-fn on_a_mesh_a_group_asks_its_tiles_where_they_are() {
+fn on_a_mesh_a_request_pays_the_hops_to_the_writers_tile() {
     let config = machine("graviton2-64");
     let load_after_a_write_by = |writer: usize| {
         let run = Simulation::new(&config).run(|| {

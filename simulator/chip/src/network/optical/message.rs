@@ -16,12 +16,12 @@ pub(super) struct Flight {
     pub(super) sender: u32,
     pub(super) channel: Channel,
     pub(super) message: Message,
-    /// The message has passed the receiver's filter and completed a count there.
+    /// The message has passed the receiver's filter and completed its port's count of messages.
     pub(super) counted: bool,
 }
 
 impl Flight {
-    /// The same message after it has completed a count. It arrives `delay` later.
+    /// The same message after it has completed its port's count. It arrives `delay` later.
     pub(super) fn after(&self, delay: Cycles) -> Self {
         Self {
             arrival: self.arrival + delay,

@@ -12,8 +12,8 @@ use std::time::Duration;
 type U32 = <Simulated as Platform>::Futex;
 type U64 = <Simulated as Platform>::AtomicU64;
 
-/// The next step of a thread. Words are numbers below [`Program::words`]. Written values are unique
-/// by their writer and time.
+/// The next step of a thread. Words are numbers below [`Program::words`]. No two writes have the
+/// same value.
 #[derive(Clone, Debug)]
 enum Step {
     Load(usize),

@@ -1,4 +1,4 @@
-//! What a thread that sleeps in the kernel waits for, as a message says it.
+//! What a thread that sleeps in the kernel waits for, in the words of error messages.
 
 use super::table::{name_of, number};
 use crate::linux::files::Open;

@@ -20,10 +20,10 @@ pub(crate) mod ready {
 /// Linux's room in bytes for a pipe, and for each direction of a pair of sockets.
 const PIPE: usize = 1 << 16;
 const SOCKET: usize = 212_992;
-/// The most that a program may ask for, and the most that Linux can count.
+/// The largest capacity of a pipe that a program may ask for, and the largest that Linux can represent.
 const LARGEST: usize = 1 << 20;
 const COUNTABLE: u32 = 1 << 31;
-/// A write to a pipe of at most this many bytes is in one piece. A pipe with less room is full.
+/// Up to this many bytes are written to a pipe in one piece. A pipe with less room is full.
 const PIECE: usize = 4_096;
 
 /// The bytes on their way in one direction of a stream.
@@ -56,7 +56,7 @@ impl Bytes {
 pub(crate) struct End {
     from: Option<Rc<RefCell<Bytes>>>,
     to: Option<Rc<RefCell<Bytes>>>,
-    /// The flags of this end and of the other end. Flags are dropped when the last number of their end is closed.
+    /// The flags of this end and of the other end. An end's flags are dropped when its last file descriptor is closed.
     flags: Rc<Cell<u64>>,
     other: Weak<Cell<u64>>,
     /// The names of the socket and of its peer.
@@ -100,7 +100,7 @@ impl End {
         ends
     }
 
-    /// This end: all numbers that stand for it have it.
+    /// What all file descriptors of this end share, and nothing else has.
     pub(super) fn identity(&self) -> Rc<dyn Any> {
         Rc::clone(&self.flags) as Rc<dyn Any>
     }
@@ -194,7 +194,8 @@ impl End {
         Ok(bytes.borrow().most as u64)
     }
 
-    /// `F_SETPIPE_SZ`: a pipe has room for so many bytes, rounded up to a power of two of pages; the new capacity.
+    /// `F_SETPIPE_SZ`: gives a pipe room for `wanted` bytes, rounded up to a power of two of pages. Returns the new
+    /// capacity.
     pub(super) fn set_capacity(&self, wanted: u64) -> Value {
         let mut bytes = self.pipe_bytes().ok_or(EBADF)?.borrow_mut();
         let wanted = wanted as u32;

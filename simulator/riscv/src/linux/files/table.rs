@@ -276,7 +276,7 @@ impl Files {
         })
     }
 
-    /// What all numbers of an open file share, and nothing else has. A standard stream is open for ever.
+    /// What all file descriptors of an open file share, and nothing else has. A standard stream is open for ever.
     pub(super) fn token(&self, open: &Open) -> Rc<dyn Any> {
         match open {
             Open::Input => Rc::clone(&self.input) as Rc<dyn Any>,
@@ -297,7 +297,8 @@ impl Files {
         }
     }
 
-    /// The ready states of an open file. Its first number may stand for another file now: then any number of it does.
+    /// The ready states of an open file. If its first file descriptor belongs to another file now, looks for any
+    /// other descriptor of the file.
     pub(super) fn ready_of(&self, number: u64, file: &Identity) -> Result<(u32, u64), Errno> {
         let is_it = |open: &&Open| {
             let found = Rc::downgrade(&self.token(open));

@@ -63,8 +63,8 @@ pub(super) enum Same {
     Mapping,
     /// The same error, or any two numbers that the systems chose.
     Number,
-    /// The same value, except that qemu may check the buffer before it finds another error or the file's end, and may
-    /// take a bad part of a vector for an empty one.
+    /// The same value, with two exceptions. qemu may check the buffer before it finds another error or the file's end.
+    /// qemu may treat a bad part of a vector as an empty part.
     Buffer,
     /// Like `Buffer`, but qemu may also check a vector before the file and the place in it.
     Vector,
@@ -138,7 +138,7 @@ fn handlers() -> Vec<u32> {
         ld(T0, A0 + 2, REGISTERS),
         addi(T0, T0, 4),
         sd(A0 + 2, T0, REGISTERS),
-        // A load or store that faults results in the signal and the code, added to a mark.
+        // The result of a load or store that faults is a mark plus the signal's number and code.
         i_type(0x03, T1, 2, A0 + 1, 8),
         lui(T2, 0x0FA1_7000),
         add(T1, T1, T2),

@@ -3,8 +3,8 @@
 use manycore_chip::config::{Config, Network, range};
 use serde::{Serialize, Serializer};
 
-/// A machine of the document: its name there, its tables' cells and (`compared`) the threads of its comparison with
-/// Taskflow.
+/// A machine of the document: its name there, the cells of its tables (`threads`, `reads`, `writes`), and the number
+/// of threads in its comparison with Taskflow (`compared`).
 #[derive(Debug)]
 struct InDocument {
     preset: &'static str,
@@ -179,7 +179,7 @@ mod tests {
         // 24 threads fill a socket, so the caller shares the core of the last thread.
         assert_eq!(gold.beside(24), gold.on_core(23) + 1);
         assert_eq!(gold.beside(36), gold.on_core(36));
-        // With one hardware thread a core, they share it.
+        // With one hardware thread a core, the caller shares the hardware thread of the last thread.
         let atac = chip("atac-64");
         assert_eq!(atac.beside(64), 63);
         assert_eq!(atac.threads(), [1, 2, 4, 8, 16, 32, 64]);
