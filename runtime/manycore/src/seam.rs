@@ -25,6 +25,19 @@ pub fn tally<P: Platform>(pool: &Pool<P>) -> Tally {
     pool.registry().tally()
 }
 
+/// Whether this thread is part of a pool: its worker, or its caller within a call. Never waits, unlike
+/// [`current_thread_index`](crate::current_thread_index) in a handler.
+///
+/// ```
+/// assert!(!manycore::seam::is_in_a_pool());
+/// manycore::join(|| assert!(manycore::seam::is_in_a_pool()), || ());
+/// ```
+#[inline]
+#[must_use]
+pub fn is_in_a_pool() -> bool {
+    crate::pool::is_in_a_pool()
+}
+
 /// The state of `pool`. Reads two words for each thread, and writes nothing.
 ///
 /// ```

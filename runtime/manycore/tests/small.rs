@@ -4,7 +4,7 @@
 use manycore::prelude::*;
 use manycore::{Partitioner, Pool, seam};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
 use std::thread;
 
 fn partitioners() -> [Partitioner; 4] {
@@ -279,4 +279,48 @@ fn parallel_iterators() {
         pool.install(|| mapped.collect::<Vec<i32>>())
     }));
     assert_eq!(caught.unwrap_err().downcast_ref(), Some(&20));
+}
+
+/// As in rayon, where one of the accumulators is that of no items.
+#[test]
+fn a_fold_of_nothing_is_one_identity() {
+    let sum = |left: u32, right: u32| left + right;
+    let nothing = || Vec::<u32>::new().into_par_iter().fold(|| 7, sum);
+    assert_eq!(nothing().collect::<Vec<_>>(), [7]);
+    assert_eq!(nothing().reduce_with(sum), Some(7));
+    assert_eq!((0..0).into_par_iter().fold(|| 7, sum).sum::<u32>(), 7);
+    let filtered = (0..0_u32).into_par_iter().filter(|_| true);
+    assert_eq!(filtered.chain(1..2).fold(|| 0, sum).sum::<u32>(), 1);
+    assert_eq!(nothing().chain(Vec::new()).count(), 1);
+    assert_eq!((0..100).into_par_iter().fold(|| 0, sum).sum::<u32>(), 4950);
+}
+
+#[test]
+fn a_state_that_a_panic_left_is_given_to_no_block() {
+    let pool = Pool::builder().threads(3).build().unwrap();
+    for bad in 0..60 {
+        let broken = AtomicUsize::new(0);
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            pool.install(|| {
+                let with_state = |state: &mut Vec<usize>, i| {
+                    broken.fetch_add(state.len(), Relaxed);
+                    state.push(i);
+                    assert_ne!(i, bad);
+                    state.pop();
+                };
+                let numbers = (0..60_usize).into_par_iter();
+                numbers.map_init(Vec::new, with_state).for_each(|()| ());
+            });
+        }));
+        assert!(caught.is_err());
+        assert_eq!(broken.into_inner(), 0);
+    }
+}
+
+/// A sort that visited the items would take hours.
+#[test]
+fn items_without_a_size_are_sorted_at_once() {
+    let mut items = vec![(); usize::MAX];
+    items.par_sort();
+    items.par_sort_unstable_by(|_, _| std::cmp::Ordering::Less);
 }

@@ -61,8 +61,20 @@ impl fmt::Display for ThreadPoolBuildError {
 impl Error for ThreadPoolBuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.0 {
-            Why::Io(error) => error.source(),
+            Why::Io(error) => Some(error),
             Why::GlobalExists | Why::InPool => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_is_the_systems_error() {
+        let error = ThreadPoolBuildError(Why::Io(io::ErrorKind::WouldBlock.into()));
+        let source = error.source().and_then(|it| it.downcast_ref::<io::Error>());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::WouldBlock));
     }
 }

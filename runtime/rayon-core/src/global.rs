@@ -28,7 +28,7 @@ pub(crate) fn make(
 
 /// Makes sure that the current thread has a pool: its own, or the global one.
 fn prepare() {
-    if manycore::current_thread_index().is_none() {
+    if !manycore::seam::is_in_a_pool() {
         pool();
     }
 }

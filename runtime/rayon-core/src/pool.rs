@@ -20,14 +20,21 @@ pub struct ThreadPool {
     /// Taken out when the `ThreadPool` is dropped.
     pool: ManuallyDrop<Pool>,
     /// The watch of the cores that the pool follows.
-    _watch: Option<Watch>,
+    watch: Option<Watch>,
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
         trace::ends(&self.pool);
+        let threads = self.pool.threads();
         // SAFETY: no code uses the field after this.
         unsafe { ManuallyDrop::take(&mut self.pool) }.dismiss();
+        if let Some(watch) = self.watch.take() {
+            let allotment = watch.allotment().clone();
+            drop(watch);
+            // The jobs that are left go on without a watch.
+            allotment.set(threads);
+        }
     }
 }
 
@@ -35,7 +42,7 @@ impl ThreadPool {
     pub(crate) fn of(pool: Pool, watch: Option<Watch>) -> Self {
         Self {
             pool: ManuallyDrop::new(pool),
-            _watch: watch,
+            watch,
         }
     }
 

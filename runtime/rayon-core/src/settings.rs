@@ -3,8 +3,9 @@
 
 use crate::builder::ThreadPoolBuilder;
 use manycore::seam::BuilderExt;
-use manycore::{Affinity, Builder};
+use manycore::{Affinity, Builder, topology};
 use std::env;
+use std::error::Error;
 
 /// The settings of one pool.
 #[derive(Clone, Debug)]
@@ -30,9 +31,9 @@ impl Settings {
                 default
             }
         };
-        let affinity = match env::var("MANYCORE_AFFINITY") {
-            Err(_) => Affinity::None,
-            Ok(text) => text.parse().unwrap_or_else(|error| {
+        let affinity = match env::var("MANYCORE_AFFINITY").as_deref() {
+            Err(_) | Ok("") => Affinity::None,
+            Ok(text) => affinity_of(text).unwrap_or_else(|error| {
                 eprintln!("manycore: MANYCORE_AFFINITY={text} is ignored: {error}");
                 Affinity::None
             }),
@@ -56,6 +57,14 @@ impl Settings {
             .scopes_help_outer(!self.scopes_alone)
             .lazy(self.lazy)
     }
+}
+
+/// The affinity in `text`, if this process may use its CPUs: the machine, or the container, may have others than the
+/// variable's author had in mind.
+fn affinity_of(text: &str) -> Result<Affinity, Box<dyn Error>> {
+    let affinity: Affinity = text.parse()?;
+    affinity.assign(&topology::recent(), 1)?;
+    Ok(affinity)
 }
 
 /// Settings that rayon's builder lacks. Each also has an environment variable, for programs that cannot be changed. A
@@ -133,5 +142,18 @@ impl<S> ThreadPoolBuilderExt for ThreadPoolBuilder<S> {
     fn lazy(mut self, lazy: bool) -> Self {
         self.settings.lazy = lazy;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_affinity_that_the_machine_does_not_have_is_refused() {
+        assert_eq!(affinity_of("compact").unwrap(), Affinity::Compact);
+        for wrong in ["0-1000000", "somewhere"] {
+            assert!(affinity_of(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -7,7 +7,8 @@ use manycore::{Builder, Pool};
 /// The thread number that a handler sees. As in rayon, it is less than the number of threads. A thread in place of a
 /// waiting thread has another thread's number.
 fn number(index: usize) -> usize {
-    index % crate::current_num_threads()
+    // The handler's thread belongs to a pool, even while it has no permit and so no index there.
+    index % manycore::current_num_threads()
 }
 
 /// Sets the handlers of `builder`'s threads.

@@ -1,6 +1,6 @@
 //! If the iterations of a loop wait for one another, all must begin, provided that they do not outnumber the
 //! threads. That must hold whatever the pool has learnt about the loop, on machines with one or many clusters,
-//! with more threads than cores, and in nested loops.
+//! with more threads than cores, in nested loops, and in a pool that may use few of its threads for a while.
 //!
 //! Random series of loops run on the simulated machine. Each series is one loop: quick runs, from which the pool
 //! learns, and then a run in which all iterations meet. That run may take at most [`LATE`] cycles. In this time
@@ -8,10 +8,12 @@
 
 use super::fault::{self, Fault};
 use super::seeds;
+use super::world::sleep;
 use crate::{Builder, Pool};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
-use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
+use manycore_cores::elastic::Allotment;
+use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, ThreadSpec};
 use std::sync::mpsc;
 
 /// Seeds of one run of the test.
@@ -20,6 +22,8 @@ const SEEDS: u64 = 20;
 const US: u64 = 2_500;
 /// The longest accepted meeting: two ticks of the monitor, and as long again for threads that wait for a core.
 const LATE: u64 = 8_000 * US;
+/// The cycles in which the allotment allows few threads: much less than the longest accepted meeting.
+const SHORTAGE: u64 = 1_000 * US;
 /// A program that takes more cycles counts as hanging.
 const LIMIT: u64 = 1 << 33;
 
@@ -41,6 +45,9 @@ struct Case {
     cores: usize,
     groups: usize,
     threads: usize,
+    /// If the pool follows an allotment: how many threads that allows when the iterations begin to meet. Somewhat
+    /// later it allows all.
+    allowed: Option<usize>,
     rows: Vec<Row>,
 }
 
@@ -64,15 +71,37 @@ fn random_case(seed: u64) -> Case {
             sums: random.bool(),
         }
     };
+    let allowed = (groups == 1 && random.u8(0..3) == 0).then(|| random.usize(1..=threads));
     Case {
         cores,
         groups,
         threads,
+        allowed,
         rows: (0..random.usize(1..=3)).map(|_| row(&mut random)).collect(),
     }
 }
 
 type Word = <Simulated as Platform>::Futex;
+
+/// An allotment that allows `few` threads for a while, and then `all`.
+struct Shrinks {
+    allotment: Allotment<Simulated>,
+    few: usize,
+    all: usize,
+}
+
+impl Shrinks {
+    /// Starts the thread that ends the shortage.
+    fn begin(&self) -> <Simulated as Platform>::Thread {
+        self.allotment.set(self.few);
+        let (allotment, all) = (self.allotment.clone(), self.all);
+        let body = move || {
+            sleep(SHORTAGE);
+            allotment.set(all);
+        };
+        Simulated::spawn(ThreadSpec::default(), Box::new(body)).expect("the thread starts")
+    }
+}
 
 /// Waits until `n` threads have called this.
 fn meet(arrived: &Word, n: usize) {
@@ -105,7 +134,7 @@ impl Row {
     }
 
     /// Makes the quick runs and the meeting. Returns the cycles of the meeting.
-    fn run(&self, pool: &Pool<Simulated>) -> u64 {
+    fn run(&self, pool: &Pool<Simulated>, shrinks: Option<&Shrinks>) -> u64 {
         let call = |arrived: Option<&Word>| match self.outer {
             1 => self.call(pool, arrived),
             outer => pool.parallel_for(0..outer, |index| {
@@ -117,8 +146,11 @@ impl Row {
             Simulated::compute(self.gap);
         }
         let (before, arrived) = (Simulated::now(), Word::new(0));
+        let grows = shrinks.map(Shrinks::begin);
         call(Some(&arrived));
-        Simulated::now() - before
+        let took = Simulated::now() - before;
+        grows.map(Simulated::join);
+        took
     }
 }
 
@@ -134,14 +166,24 @@ fn run(case: &Case) -> Result<Vec<u64>, String> {
             1 => vec![],
             _ => vec![thread],
         };
-        let pool = Builder::<Simulated>::on_platform()
+        let shrinks = case.allowed.map(|few| Shrinks {
+            allotment: Allotment::new(case.threads),
+            few,
+            all: case.threads,
+        });
+        let mut builder = Builder::<Simulated>::on_platform();
+        if let Some(Shrinks { allotment, .. }) = &shrinks {
+            builder = builder.follow(allotment);
+        }
+        let pool = builder
             .build_on(
                 case.cores,
                 case.groups,
                 (0..case.threads).map(cpus).collect(),
             )
             .expect("the threads start");
-        let times: Vec<u64> = case.rows.iter().map(|row| row.run(&pool)).collect();
+        let run = |row: &Row| row.run(&pool, shrinks.as_ref());
+        let times: Vec<u64> = case.rows.iter().map(run).collect();
         tell.send(times).expect("the test receives the times");
     });
     ended.map_err(|error| error.to_string())?;

@@ -310,6 +310,8 @@ pub(crate) fn print_at_exit(explained: &Arc<Explained>) {
     if all.is_empty() {
         manycore_platform::process::at_exit(print_all);
     }
+    // The pools that have ended.
+    all.retain(|explained| explained.strong_count() > 0);
     all.push(Arc::downgrade(explained));
 }
 

@@ -2,6 +2,7 @@
 //! adaptor to every block.
 
 use super::{IndexedParallelIterator, ParallelIterator, blocks};
+use manycore_cores::sync::let_go;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -187,20 +188,44 @@ pub struct Fold<I, D, F> {
     pub(super) fold: F,
 }
 
+impl<I: ParallelIterator, D, F> Fold<I, D, F> {
+    /// The part of `block` that the base has: all of it, or nothing if the base is empty.
+    fn of_base(&self, block: Range<usize>) -> Range<usize> {
+        block.start..block.end.min(self.base.indices())
+    }
+}
+
 impl<I: ParallelIterator, A: Send, D, F> ParallelIterator for Fold<I, D, F>
 where
     D: Fn() -> A + Sync,
     F: Fn(A, I::Item) -> A + Sync,
 {
-    blocks!(A, false, |me, base| {
-        std::iter::once_with(move || base.fold((me.identity)(), &me.fold))
-    });
+    type Item = A;
+    const EXACT: bool = false;
+    const IN_PARTS: bool = I::IN_PARTS;
+    const OWNS: bool = I::OWNS;
+
+    /// Without items there is one accumulator, as in rayon.
+    fn indices(&self) -> usize {
+        self.base.indices().max(1)
+    }
+
+    unsafe fn block(&self, block: Range<usize>) -> impl Iterator<Item = A> {
+        // SAFETY: the caller's promise.
+        let base = unsafe { self.base.block(self.of_base(block)) };
+        std::iter::once_with(move || base.fold((self.identity)(), &self.fold))
+    }
+
+    unsafe fn discard(&self, block: Range<usize>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.base.discard(self.of_base(block)) };
+    }
 
     /// Keeps one accumulator for neighbouring blocks of a thread.
     fn reduce_with(self, reduce: impl Fn(A, A) -> A + Sync) -> Option<A> {
         let extend = |left: Option<A>, range| {
             // SAFETY: a loop gives out each index once.
-            let block = unsafe { self.base.block(range) };
+            let block = unsafe { self.base.block(self.of_base(range)) };
             block.fold(left.unwrap_or_else(&self.identity), &self.fold)
         };
         blocks::extended(&self, extend, reduce)
@@ -225,6 +250,10 @@ struct Lent<'a, T> {
 
 impl<T> Drop for Lent<'_, T> {
     fn drop(&mut self) {
+        // If a function has panicked, its state may be broken: no other block gets it.
+        if std::thread::panicking() {
+            return let_go(self.state.take());
+        }
         // No user code runs under the lock, so the lock is never poisoned.
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.extend(self.state.take());

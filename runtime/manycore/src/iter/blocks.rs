@@ -84,7 +84,7 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
     value.flatten()
 }
 
-/// Returns any result of `map` that is not `None`. Blocks that begin after a thread has found one are
+/// Returns any result of `map` that is not `None`. After a thread has found one, the other items are
 /// discarded.
 pub(super) fn any_of<I: ParallelIterator, R: Send>(
     items: &I,
@@ -99,7 +99,11 @@ pub(super) fn any_of<I: ParallelIterator, R: Send>(
         }
         // SAFETY: as above.
         let mut block = unsafe { items.block(range) };
-        if let Some(result) = block.find_map(&map) {
+        let result = block.find_map(|item| match over.load(Relaxed) {
+            true => Some(None),
+            false => map(item).map(Some),
+        });
+        if let Some(result) = result.flatten() {
             over.store(true, Relaxed);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             // A superfluous result is dropped after the lock is released.
@@ -114,8 +118,8 @@ pub(super) fn any_of<I: ParallelIterator, R: Send>(
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the result of `map` for the first item whose result is not `None`. Once a block has a result, later
-/// blocks that have not begun are discarded.
+/// Returns the result of `map` for the first item whose result is not `None`. Once a block has a result, the
+/// items of later blocks are discarded.
 pub(super) fn first_of<I: ParallelIterator, R: Send>(
     items: &I,
     map: impl Fn(I::Item) -> Option<R> + Sync,
@@ -130,7 +134,11 @@ pub(super) fn first_of<I: ParallelIterator, R: Send>(
         }
         // SAFETY: as above.
         let mut block = unsafe { items.block(range) };
-        if let Some(result) = block.find_map(&map) {
+        let result = block.find_map(|item| match limit.load(Relaxed) < start {
+            true => Some(None),
+            false => map(item).map(Some),
+        });
+        if let Some(result) = result.flatten() {
             limit.fetch_min(start, Relaxed);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             let beaten = match &*found {
@@ -167,7 +175,8 @@ pub(super) fn try_reduced<I: ParallelIterator<Item: Tried<Output = T>>, T>(
         // SAFETY: as above.
         let mut block = unsafe { items.block(range) };
         let (mut good, mut bad) = (None, None);
-        for item in block.by_ref() {
+        while !over.load(Relaxed) {
+            let Some(item) = block.next() else { break };
             let flow = match good.take() {
                 None => item.branch(),
                 Some(left) => both(left, item),

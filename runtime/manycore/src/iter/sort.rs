@@ -183,6 +183,10 @@ fn sort_first_run<T>(
 /// Sorts two parts, and merges them. The first part is the sorted run at the beginning, if that has at least
 /// half of the items. Otherwise the first part is the first half.
 fn stable<T: Send>(items: &mut [T], piece: usize, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
+    if size_of::<T>() == 0 {
+        // All orders are the same.
+        return;
+    }
     if items.len() > piece {
         let half = items.len() / 2;
         let run = sort_first_run(items, half, compare);
@@ -215,6 +219,10 @@ fn unstable<T: Send>(
     piece: usize,
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
+    if size_of::<T>() == 0 {
+        // All orders are the same.
+        return;
+    }
     let all = items.len();
     if all <= piece {
         return items.sort_unstable_by(compare);

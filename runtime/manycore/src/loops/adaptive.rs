@@ -336,7 +336,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         {
             sites.begin(self.call_site, each);
             return self.run_known(each);
-        } else if self.n <= FEW * threads {
+        } else if may_meet || self.n <= FEW * threads {
             if let Some(shared) = self.share(0, 0.0, Wake::Always) {
                 if let Some(each) = shared.each() {
                     if !may_meet || self.in_turn.get() {

@@ -13,7 +13,7 @@
 
 use super::inline_run::Inline;
 use crate::pool::Shared;
-use crate::times::{CHECK_NS, LONG_CHECK_NS, LONG_SLACK_NS, SLACK_NS};
+use crate::times::{CHECK_NS, LEAST_NS, LONG_CHECK_NS, LONG_SLACK_NS, SLACK_NS};
 use manycore_platform::Platform;
 
 /// A loop that one thread runs, and how long its iterations are predicted to take.
@@ -27,6 +27,9 @@ pub(super) struct Predicted<'a, P: Platform> {
     slack: f32,
     /// The ticks between two looks at the clock.
     check: f32,
+    /// The ticks that an iteration takes at least. The measured time may be less: a search that has found its item
+    /// skips the other iterations.
+    least: f32,
 }
 
 /// A loop took longer than predicted.
@@ -49,6 +52,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
             each,
             slack: SLACK_NS * pool.ticks_per_ns(),
             check: CHECK_NS * pool.ticks_per_ns(),
+            least: LEAST_NS * pool.ticks_per_ns(),
         }
     }
 
@@ -63,7 +67,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
         if took > self.slack {
             return Err(Slow { done: 1, took });
         }
-        let one_block = n as f32 * self.each <= self.check;
+        let one_block = n as f32 * self.each.max(self.least) <= self.check;
         if one_block && took <= self.check && !is_one_in_32(started) {
             if n > 1 {
                 self.inline.run(1, n);
@@ -100,7 +104,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
             } else {
                 // If only the prediction counted, a prediction that is too low would make the next block too long.
                 // Casts to integers saturate.
-                let each = self.each.max(took / done as f32);
+                let each = self.each.max(self.least).max(took / done as f32);
                 (((self.check + took / 4.0) / each) as usize).max(1)
             };
             let to = n.min(done.saturating_add(block));

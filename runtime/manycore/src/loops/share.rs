@@ -94,7 +94,8 @@ impl<P: Platform> Launch<'_, P> {
         let Inline { body, start, .. } = self.inline;
         let range = start + done..start + end;
         let threads = pool.shared().allowed();
-        let posted = if n <= FEW_BLOCKS * threads {
+        // Iterations that wait for each other are never in one block, however few threads may run now.
+        let posted = if n <= FEW_BLOCKS * threads || self.may_meet() {
             // The few iterations are claimed one by one from one counter. A helper fetches the counter's cache
             // line along with the frame. The thread that claims the last iteration leaves without another look.
             let in_turn = P::AtomicBool::new(false);

@@ -165,6 +165,12 @@ pub fn current_thread_index() -> Option<usize> {
     own(Worker::index)
 }
 
+/// Whether this thread is part of a pool. It may have no permit there.
+#[inline]
+pub(crate) fn is_in_a_pool() -> bool {
+    own(|_| ()).is_some()
+}
+
 /// [`Pool::current_thread_has_pending_tasks`] in the pool that this thread is part of, if any.
 ///
 /// ```

@@ -63,7 +63,7 @@ pub use free_functions::{
     in_place_scope, in_place_scope_fifo, join, join_context, scope, scope_fifo, spawn,
     spawn_broadcast, spawn_fifo, yield_local, yield_now,
 };
-pub(crate) use free_functions::{join_context_here_or, registry_here};
+pub(crate) use free_functions::{is_in_a_pool, join_context_here_or, registry_here};
 #[cfg(test)]
 pub(crate) use gate::Gate;
 pub(crate) use job::Group;

@@ -1,6 +1,7 @@
 //! A loop that was empty until now and has work today is shared all the same.
 
 use manycore::Pool;
+use manycore::prelude::*;
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -48,6 +49,26 @@ fn threads_of(n: usize, from: usize) -> usize {
     }
     assert_eq!(ran.into_inner(), n - from);
     threads.into_inner().unwrap().len()
+}
+
+#[test]
+fn a_search_that_has_ended_at_once_is_shared_when_it_is_long() {
+    let pool = Pool::builder().threads(2).build().unwrap();
+    let threads: Mutex<HashSet<ThreadId>> = Mutex::new(HashSet::new());
+    let search = |full: bool| {
+        let found = |i: usize| {
+            if full && i > 0 && threads.lock().unwrap().len() < 2 {
+                thread::sleep(Duration::from_millis(1));
+                threads.lock().unwrap().insert(thread::current().id());
+            }
+            !full && i == 0
+        };
+        pool.install(|| (0..5_000).into_par_iter().any(found))
+    };
+    // The other items were skipped, and none of them was timed.
+    assert!(search(false));
+    assert!(!search(true));
+    assert_eq!(threads.lock().unwrap().len(), 2);
 }
 
 #[test]
