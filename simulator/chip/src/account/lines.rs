@@ -110,7 +110,10 @@ impl Lines {
         line.misses[source as usize] += 1;
         line.waited += waited;
         if taken.copies > 0 {
-            line.invalidations += u64::from(taken.copies);
+            // A read lets the owner keep a copy for reading.
+            if write {
+                line.invalidations += u64::from(taken.copies);
+            }
             line.transfers += 1;
             line.taken_by(taken.by);
         }

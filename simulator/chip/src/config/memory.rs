@@ -177,14 +177,22 @@ pub enum AtomicKind {
 pub struct Memory {
     /// Cycles from the home's request to the controller until the data arrives.
     pub latency: u64,
-    /// Bytes that a controller transfers in a cycle. With `channels`, this is per channel.
+    /// Bytes that each of a controller's channels transfers in a cycle.
     pub bytes_per_cycle: f64,
     /// Consecutive nodes ([`Config::nodes`](super::Config::nodes)) that share
     /// a controller.
     pub nodes_per_controller: u32,
-    /// The channels of a controller, over which lines are spread. A channel takes exact fractions
-    /// of cycles for a line, and serves requests in the order of arrival. Without a value, a
-    /// controller serves requests in the order of their simulation, and each line takes whole
-    /// cycles (as in Graphite).
-    pub channels: Option<u32>,
+    /// The channels of a controller, over which lines are spread. A channel serves requests in the
+    /// order of arrival. Without a value: one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub channels: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Serde hands the field over by reference.
+fn is_one(channels: &u32) -> bool {
+    *channels == one()
 }

@@ -139,11 +139,8 @@ impl Config {
     }
 
     pub(crate) fn line_cycles(&self) -> f64 {
-        let cycles = f64::from(self.line) / self.memory.bytes_per_cycle;
-        match self.memory.channels {
-            None => cycles.ceil(),
-            Some(channels) => cycles / f64::from(channels),
-        }
+        let channels = f64::from(self.memory.channels);
+        f64::from(self.line) / (self.memory.bytes_per_cycle * channels)
     }
 }
 

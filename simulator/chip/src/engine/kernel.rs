@@ -70,6 +70,20 @@ impl Engine {
         }
     }
 
+    /// Charges the running thread for its time on the core until `at`, if there is such a thread. A
+    /// thread that spins has used the core until `at`, although its clock stands still.
+    pub(super) fn charge_until(&mut self, core: u32, at: u64) {
+        let port = &mut self.ports[core as usize];
+        if port.thread.is_none() {
+            return;
+        }
+        let spins = matches!(port.mode, Mode::Spinning { .. } | Mode::Listening { .. });
+        let until = if spins { at } else { port.clock.min(at) };
+        let ran = until.saturating_sub(port.charged_until);
+        port.charged_until += ran;
+        self.scheduler.ran(core, ran);
+    }
+
     /// Puts the running thread back into the run queue, at the core's clock.
     pub(super) fn displace_now(&mut self, core: u32) {
         self.charge(core);
@@ -129,15 +143,7 @@ impl Engine {
         self.ports[core as usize].tick_armed = false;
         let port = &mut self.ports[core as usize];
         if port.thread.is_some() {
-            let until = port.clock.min(at).max(port.charged_until);
-            let spun = if matches!(port.mode, Mode::Spinning { .. } | Mode::Listening { .. }) {
-                at.max(until)
-            } else {
-                until
-            };
-            let ran = spun - port.charged_until;
-            port.charged_until = spun;
-            self.scheduler.ran(core, ran);
+            self.charge_until(core, at);
             self.interrupt(core, at);
             if self.scheduler.tick(core) {
                 self.displace(core, at);
@@ -246,6 +252,7 @@ impl Engine {
         if self.spans.is_on() {
             self.spans.end(thread, at);
         }
+        self.charge_until(self.scheduler.wake_core(thread, waker), at);
         let placement = self.scheduler.wake(thread, waker);
         self.placed(placement, at);
     }
@@ -298,7 +305,8 @@ impl Engine {
             self.futexes.remove(address, thread);
             // This value tells a guest that no wake-up ended its sleep.
             self.threads[thread as usize].reply.value = LATE;
-            self.wake_thread(thread, 0, at);
+            // The timer's interrupt comes to the core on which the thread fell asleep.
+            self.wake_thread(thread, self.scheduler.core_of(thread), at);
         }
     }
 

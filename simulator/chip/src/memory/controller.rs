@@ -5,20 +5,11 @@ use crate::network::queue::{HistoryList, QueueModel};
 
 pub(crate) struct Controllers {
     latency: u64,
-    queues: Queues,
-}
-
-/// How requests wait for bandwidth.
-enum Queues {
-    /// Each controller serves requests in the order of calls, is free from its time in `free_at` on,
-    /// and takes `service` cycles for a line.
-    Whole { free_at: Box<[u64]>, service: u64 },
-    /// Each controller has several channels. A line takes `service` parts of a cycle.
-    Channels {
-        each: Box<[HistoryList]>,
-        of_controller: u32,
-        service: u64,
-    },
+    /// The channels of all controllers.
+    channels: Box<[HistoryList]>,
+    of_controller: u32,
+    /// The parts of a cycle that a channel needs for a line.
+    service: u64,
 }
 
 /// The number of parts of a cycle, for a channel's time.
@@ -27,50 +18,25 @@ const PARTS: u64 = 64;
 impl Controllers {
     pub(crate) fn new(memory: &config::Memory, count: u32, line: u32) -> Self {
         let cycles = f64::from(line) / memory.bytes_per_cycle;
-        let queues = match memory.channels {
-            None => Queues::Whole {
-                free_at: vec![0; count as usize].into(),
-                service: cycles.ceil() as u64,
-            },
-            Some(channels) => {
-                let service = ((cycles * PARTS as f64).round() as u64).max(1);
-                let each = vec![HistoryList::new(service); (count * channels) as usize];
-                Queues::Channels {
-                    each: each.into(),
-                    of_controller: channels,
-                    service,
-                }
-            }
-        };
+        let service = ((cycles * PARTS as f64).round() as u64).max(1);
         Self {
             latency: memory.latency,
-            queues,
+            channels: vec![HistoryList::new(service); (count * memory.channels) as usize].into(),
+            of_controller: memory.channels,
+            service,
         }
     }
 
     /// Reads or writes `line` at controller `which`, from `at` on. Returns the time when the data
-    /// arrive. The latency contains the transfer of one line.
+    /// arrive. The latency contains the transfer of one line. A request is served before those that
+    /// arrive later, even if they were simulated earlier: a line that leaves a cache is written at a
+    /// time to come.
     pub(crate) fn access(&mut self, which: u32, line: u32, at: u64) -> u64 {
-        let start = match &mut self.queues {
-            Queues::Whole { free_at, service } => {
-                let free_at = &mut free_at[which as usize];
-                let start = at.max(*free_at);
-                *free_at = start + *service;
-                start
-            }
-            Queues::Channels {
-                each,
-                of_controller,
-                service,
-            } => {
-                // Spreads parallel streams over the channels, so that they do not always meet on
-                // the same channel.
-                let channel = (line ^ line >> 6 ^ line >> 12) % *of_controller;
-                let queue = &mut each[(which * *of_controller + channel) as usize];
-                at + queue.delay(at * PARTS, *service).div_ceil(PARTS)
-            }
-        };
-        start + self.latency
+        // Spreads parallel streams over the channels, so that they do not always meet on the same
+        // channel.
+        let channel = (line ^ line >> 6 ^ line >> 12) % self.of_controller;
+        let queue = &mut self.channels[(which * self.of_controller + channel) as usize];
+        at + queue.delay(at * PARTS, self.service).div_ceil(PARTS) + self.latency
     }
 }
 
@@ -78,7 +44,7 @@ impl Controllers {
 mod tests {
     use super::*;
 
-    fn two(bytes_per_cycle: f64, channels: Option<u32>) -> Controllers {
+    fn two(bytes_per_cycle: f64, channels: u32) -> Controllers {
         let memory = config::Memory {
             latency: 100,
             bytes_per_cycle,
@@ -90,7 +56,7 @@ mod tests {
 
     #[test]
     fn lines_queue_for_bandwidth() {
-        let mut controllers = two(5.0, None);
+        let mut controllers = two(5.0, 1);
         assert_eq!(controllers.access(0, 0, 50), 150);
         assert_eq!(controllers.access(0, 1, 50), 163); // 64 bytes at 5: 13 cycles
         assert_eq!(controllers.access(1, 2, 50), 150);
@@ -100,7 +66,7 @@ mod tests {
     #[test]
     fn channels_deliver_their_bytes_a_cycle() {
         for (bytes, channels) in [(5.0, 1), (13.7, 8), (61.0, 2), (9.6, 12)] {
-            let mut controllers = two(bytes, Some(channels));
+            let mut controllers = two(bytes, channels);
             let lines = 20_000;
             let last = (0..lines).map(|line| controllers.access(1, line, 0)).max();
             let expected = f64::from(lines) * 64.0 / (bytes * f64::from(channels));
@@ -111,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_later_request_does_not_delay_earlier_requests() {
-        let mut controllers = two(5.0, Some(1));
+        let mut controllers = two(5.0, 1);
         assert_eq!(controllers.access(0, 0, 900), 1000);
         assert_eq!(controllers.access(0, 1, 50), 150);
     }

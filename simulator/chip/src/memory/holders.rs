@@ -7,7 +7,7 @@ use crate::config::SharedCache;
 
 impl Memory {
     /// Gives the line to `tile`, and evicts the line that must leave for it.
-    pub(super) fn fill(&mut self, line: LineId, tile: TileId, state: State, at: u64) {
+    pub(super) fn fill(&mut self, line: LineId, tile: TileId, mut state: State, at: u64) {
         let group = self.places.group_of_tile(tile);
         match &self.config.llc {
             Some(SharedCache {
@@ -16,9 +16,11 @@ impl Memory {
                 self.fill_group(line, group, State::Shared, at);
             }
             // A last-level cache that is not inclusive drops a line that one of its tiles may write
-            // to.
+            // to. If the dropped copy was modified, only the tile has the data now.
             Some(_) if state != State::Shared => {
-                self.drop_from_group(line, group);
+                if self.drop_from_group(line, group) == Some(State::Modified) {
+                    state = State::Modified;
+                }
             }
             _ => {}
         }
@@ -117,10 +119,11 @@ impl Memory {
         self.transfer(controller, line, at);
     }
 
-    /// Removes a line from a group's cache. Its tiles keep the line.
-    fn drop_from_group(&mut self, line: LineId, group: u32) {
-        self.shared[group as usize].remove(line);
+    /// Removes a line from a group's cache. Its tiles keep the line. Returns the state of the
+    /// removed copy.
+    fn drop_from_group(&mut self, line: LineId, group: u32) -> Option<State> {
         self.lines.line(line).groups.remove(group);
+        self.shared[group as usize].remove(line)
     }
 
     /// Lets the owner keep the line only for reading. Returns whether the owner had written to it.

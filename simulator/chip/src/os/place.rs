@@ -73,9 +73,8 @@ impl Scheduler {
     /// waits for that core. It is at most half a latency ahead of the other threads there, however
     /// long it has slept. If wake-ups are sticky, no core counts as idle.
     pub(crate) fn wake(&mut self, thread: ThreadId, waker_core: u32) -> Placement {
-        let this = &self.threads[thread as usize];
-        debug_assert_eq!(this.state, State::Blocked);
-        let core = self.wake_core(this.core, waker_core, &this.affinity);
+        debug_assert_eq!(self.threads[thread as usize].state, State::Blocked);
+        let core = self.wake_core(thread, waker_core);
         let bonus = self.os.latency as i64 / 2;
         let vruntime = self.vruntime_on(thread, core);
         let earliest = self.core(core).queue.min_vruntime() - bonus;
@@ -118,7 +117,14 @@ impl Scheduler {
     }
 
     /// The core of a woken thread, as in `select_idle_sibling` with a target as in `wake_affine`.
-    fn wake_core(&self, last: u32, waker: u32, allowed: &CoreSet) -> u32 {
+    /// Before [`wake`](Self::wake), the engine charges the running thread there ([`ran`](Self::ran)),
+    /// as `update_curr` does: `wake` compares their vruntimes.
+    pub(crate) fn wake_core(&self, thread: ThreadId, waker: u32) -> u32 {
+        let Thread {
+            core: last,
+            affinity: ref allowed,
+            ..
+        } = self.threads[thread as usize];
         let allows = |core| allowed.contains(core);
         let sees_idle = self.os.sticky_wakes != Some(true);
         if sees_idle && allows(last) && self.is_idle(last) {
@@ -138,8 +144,9 @@ impl Scheduler {
         &self.threads[thread as usize].affinity
     }
 
-    /// The core of a new thread, as in `find_idlest_cpu`.
-    fn idlest(&self, parent: u32, allowed: &CoreSet) -> u32 {
+    /// The core of a new thread, as in `find_idlest_cpu`. Before [`spawn`](Self::spawn), the engine
+    /// charges the running thread there.
+    pub(crate) fn idlest(&self, parent: u32, allowed: &CoreSet) -> u32 {
         let home = self.group(parent);
         let idle_cores = |&group: &usize| {
             let idle = self.idle.common_in(allowed, self.span(group)).count();

@@ -86,7 +86,7 @@ fn random_mixtures_count_right_and_run_the_same_again() {
 /// Cycles of core 0 to read, or write, lines that it used before and that no cache has any more.
 fn walk(machine: &Config, write: bool) -> u64 {
     let mut machine = machine.clone();
-    machine.memory.channels = Some(1);
+    machine.memory.channels = 1;
     let line = u64::from(machine.line);
     if let Some(l2) = &mut machine.l2 {
         l2.size = u64::from(l2.ways) * line * 16;

@@ -39,6 +39,7 @@ impl Engine {
         let thread = self.threads.len() as ThreadId;
         self.threads.push(Thread::new(name, body));
         let at = self.ports[core as usize].clock;
+        self.charge_until(self.scheduler.idlest(core, &affinity), at);
         let placement = self.scheduler.spawn(thread, affinity, core);
         self.placed(placement, at);
         self.set_horizon(core);
