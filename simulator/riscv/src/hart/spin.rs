@@ -159,7 +159,7 @@ pub(super) fn lap<M: Machine>(
     let now = machine.cycles();
     let pace = laps.measure(now, hart.retired, body.len() as u64);
     laps.look_at = (laps.look_at * 2).min(RAREST);
-    let Some((place, counter)) = fixed(hart, space, body) else {
+    let Some((place, counter)) = fixed(hart, space, body, machine.line()) else {
         return false;
     };
     let counted = match counter {
@@ -169,10 +169,10 @@ pub(super) fn lap<M: Machine>(
                 hart.laps.look_at = FIRST;
                 return false;
             };
-            let free = free_laps(hart, body, counter);
-            if free < u64::from(FIRST) {
+            let free = free_laps(hart, body, counter).filter(|free| *free >= u64::from(FIRST));
+            let Some(free) = free else {
                 return false;
-            }
+            };
             Some(Counted {
                 counter,
                 pace,
@@ -234,10 +234,11 @@ fn fixed(
     hart: &mut Hart,
     space: &mut Space,
     body: &[Instruction],
+    line: u64,
 ) -> Option<(Place, Option<Counter>)> {
     let before = hart.x;
     let mut x = hart.x;
-    let place = lap_on_trial(hart, space, body, &mut x)?;
+    let place = lap_on_trial(hart, space, body, line, &mut x)?;
     let mut changed = (1..32).filter(|&register| before[register] != x[register]);
     let Some(register) = changed.next() else {
         return Some((place, None));
@@ -248,11 +249,13 @@ fn fixed(
     Some((place, Some(counter(body, register as u8)?)))
 }
 
-/// Executes a lap on the copy `x` of the registers. Returns the line that it reads, if it is one line.
+/// Executes a lap on the copy `x` of the registers. Returns a place in the line that it reads, if it reads one line, of
+/// `size` bytes.
 fn lap_on_trial(
     hart: &mut Hart,
     space: &mut Space,
     body: &[Instruction],
+    size: u64,
     x: &mut [u64; 64],
 ) -> Option<Place> {
     use Kind::{Auipc, Beq, Bgeu, Fence, Jal, Lui, Pause, WrsNto, WrsSto};
@@ -262,11 +265,13 @@ fn lap_on_trial(
         let value = if i.is_load() {
             let address = a.wrapping_add(i.imm as u64);
             let place = hart.translations.place(space, address, right::READ).ok()?;
-            if line.is_some_and(|line| line.physical / 64 != place.physical / 64) {
+            let length = width(i.kind).bytes() as usize;
+            let last = place.physical + length as u64 - 1;
+            let first = line.map_or(place.physical, |line| line.physical);
+            if [first, last].map(|it| it / size) != [place.physical / size; 2] {
                 return None;
             }
             line = Some(place);
-            let length = width(i.kind).bytes() as usize;
             let mut bytes = [0; 8];
             space.read(address, &mut bytes[..length]).ok()?;
             extend(i.kind, u64::from_le_bytes(bytes))
@@ -328,8 +333,9 @@ fn counter(body: &[Instruction], register: u8) -> Option<Counter> {
 }
 
 /// The number of laps that take the same branches. It ends where the count reaches a value that a branch compares it
-/// with, or where it wraps as a signed or unsigned number.
-fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> u64 {
+/// with, or where it wraps as a signed or unsigned number. It is not known if the loop changes the other operand of such
+/// a branch.
+fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> Option<u64> {
     let value = hart.get(counter.register);
     let sign = if counter.word { 1 << 31 } else { 1 << 63 };
     let mut free = counter.laps_to(value, 0).min(counter.laps_to(value, sign));
@@ -337,12 +343,23 @@ fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> u64 {
         if i.kind as u8 >= Kind::Beq as u8 && i.kind as u8 <= Kind::Bgeu as u8 {
             for (mine, other) in [(i.rs1, i.rs2), (i.rs2, i.rs1)] {
                 if mine == counter.register {
+                    if is_written(body, other) {
+                        return None;
+                    }
                     free = free.min(counter.laps_to(value, hart.get(other)));
                 }
             }
         }
     }
-    free
+    Some(free)
+}
+
+/// Whether an instruction of a loop writes a register. A branch has none that it writes.
+fn is_written(body: &[Instruction], register: u8) -> bool {
+    let mut body = body.iter();
+    let is_branch =
+        |i: &Instruction| i.kind as u8 >= Kind::Beq as u8 && i.kind as u8 <= Kind::Bgeu as u8;
+    register != 0 && body.any(|i| i.rd == register && !is_branch(i))
 }
 
 #[cfg(test)]

@@ -174,7 +174,8 @@ pub(super) fn begin(process: &mut Process, image: &Image) -> Result<Hart, RunErr
         map(process, loader, loader_base, name)?;
         entry = loader_base.wrapping_add(loader.entry);
     }
-    let mut hart = Hart::new(entry);
+    // The hardware's register for the start has no lowest bit.
+    let mut hart = Hart::new(entry & !1);
     hart.x[2] = stack(process, elf, base, loader_base).map_err(|_| RunError::Program {
         file: name.clone(),
         what: format!(

@@ -76,10 +76,12 @@ pub(super) fn read_micros(space: &mut Space, address: u64) -> Result<u64, Errno>
 fn read_parts(space: &mut Space, address: u64, parts: u64) -> Result<u64, Errno> {
     let seconds = space.read_u64(address)?;
     let rest = space.read_u64(address.wrapping_add(8))?;
-    if seconds > 1 << 33 || rest >= parts {
+    if seconds > i64::MAX as u64 || rest >= parts {
         return Err(EINVAL);
     }
-    Ok(seconds * SECOND + rest * (SECOND / parts))
+    // 584 years are for ever.
+    let whole = seconds.saturating_mul(SECOND);
+    Ok(whole.saturating_add(rest * (SECOND / parts)))
 }
 
 /// Writes a `timespec`, unless the pointer is null.

@@ -1,5 +1,6 @@
 //! Parts that the tests of programs share: a small assembler, ELF files, and a stream that keeps its bytes.
 
+mod awaited;
 mod beside;
 mod calls;
 mod differential;

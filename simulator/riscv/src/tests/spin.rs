@@ -79,3 +79,33 @@ fn a_bounded_spin_after_a_nap_is_as_short_as_before() {
         );
     }
 }
+
+/// A register holds the limit at the branch, and something else at the lap's end.
+#[test]
+fn a_bounded_spin_ends_at_a_limit_that_its_loop_loads() {
+    const LIMIT: u32 = 1_000_000;
+    const LIMIT_AT: u32 = 8;
+    let mut code = li(S0, DATA as u32).to_vec();
+    code.extend(put(LIMIT_AT, LIMIT));
+    code.push(addi(T1, 0, 0));
+    code.extend([
+        i_type(0x03, T0, 2, S0, LIMIT_AT as i32),
+        // bge t1, t0
+        16 << 7 | 5 << 12 | T1 << 15 | T0 << 20 | 0x63,
+        // addiw t1, t1, 1
+        i_type(0x1B, T1, 0, T1, 1),
+        i_type(0x03, T0, 2, S0, 0),
+        branch(0, T0, -16),
+    ]);
+    // The status is the difference between the count and the limit: sltu of their exclusive or.
+    code.extend(li(T0, LIMIT));
+    code.extend([
+        T0 << 20 | T1 << 15 | 4 << 12 | A0 << 7 | 0x33,
+        A0 << 20 | 3 << 12 | A0 << 7 | 0x33,
+    ]);
+    code.extend(call(94));
+    for preset in ["atac-64", "dahu"] {
+        let outcome = run(&code, Some((preset, u64::MAX))).unwrap();
+        assert_eq!(outcome.status, 0, "{preset}");
+    }
+}

@@ -87,6 +87,7 @@ fn await_files<W: World>(
         process.files.look_at_clocks(world.nanoseconds());
         let pending = process.signals.pending_of(&process.threads, task.number);
         process.files.pending.set(pending);
+        process.files.arrived.set(process.signals.arrived);
         let found = look(process)?;
         let now = world.nanoseconds();
         let left = task.until.map(|until| until.saturating_sub(now));

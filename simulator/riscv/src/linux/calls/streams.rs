@@ -116,6 +116,21 @@ pub(super) fn write<W: World>(
     written(process, task, world, done, 0)
 }
 
+/// Like [`write`]. If a blocking stream has no room at all, waits for a reader and makes the call again.
+pub(super) fn wait_for_room<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    send: impl FnOnce(&mut Process) -> Value,
+) -> Outcome {
+    let [number, ..] = task.arguments();
+    let waits = process.files.may_wait_for_room(number);
+    match write(process, task, world, send) {
+        Err(EAGAIN) if waits => await_stream(process, task, world, None, Interrupted::MayRestart),
+        done => done.into(),
+    }
+}
+
 fn written<W: World>(
     process: &mut Process,
     task: &Task,

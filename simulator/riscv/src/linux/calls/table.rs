@@ -134,7 +134,7 @@ calls! {
     68 pwrite64 = not_negative(d).and_then(|at| process.write(a, &[(b, c)], Some(at)));
     69 preadv = not_negative(d).and_then(|at| process.read_parts(a, [b, c], Some(at)));
     70 pwritev = not_negative(d).and_then(|at| process.write_parts(a, [b, c], Some(at)));
-    71 sendfile = streams::write(process, task, world, |p| {
+    71 sendfile = streams::wait_for_room(process, task, world, |p| {
         p.memory.transfer(&mut p.files, [b, c], [a, 0], d)
     });
     72 pselect6 = poll::select(process, task, world);
@@ -288,9 +288,17 @@ calls! {
     // The machine keeps the order of memory accesses, so `membarrier` has nothing to do.
     283 membarrier = Return(0);
     284 mlock2 = Return(0);
-    285 copy_file_range = memory.transfer(files, [a, b], [c, d], e);
-    286 preadv2 = if f == 0 { process.read_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
-    287 pwritev2 = if f == 0 { process.write_parts(a, [b, c], place(d)) } else { Err(EOPNOTSUPP) };
+    285 copy_file_range = memory.copy(files, [a, b], [c, d], e);
+    286 preadv2 = match (f, place(d)) {
+        (0, None) => streams::read_vector(process, task, world),
+        (0, place) => process.read_parts(a, [b, c], place).into(),
+        _ => Fail(EOPNOTSUPP),
+    };
+    287 pwritev2 = match (f, place(d)) {
+        (0, None) => streams::write_vector(process, task, world),
+        (0, place) => process.write_parts(a, [b, c], place).into(),
+        _ => Fail(EOPNOTSUPP),
+    };
     291 statx = made::stat(process, world, [a, b], c)
         .and_then(|stat| put(process, e, &stat.extended()));
     436 close_range = streams::change(process, world, |p| p.files.close_range([a, b, c]));

@@ -19,6 +19,8 @@ struct Inner {
     of: u64,
     flags: Cell<u64>,
     due: Cell<Option<u64>>,
+    /// How often the clock was set or read. After each, it may expire anew.
+    round: Cell<u64>,
     /// The nanoseconds between two expirations. 0 if the clock expires once.
     every: Cell<u64>,
     /// The simulated time when a call last looked, in nanoseconds.
@@ -45,9 +47,15 @@ impl Clock {
         }
     }
 
-    pub(super) fn ready(&self) -> (u32, u64) {
-        let count = self.count();
-        (if count > 0 { ready::IN } else { 0 }, count)
+    pub(super) fn ready(&self) -> ready::State {
+        let found = if self.count() > 0 { ready::IN } else { 0 };
+        (found, [self.0.round.get(), 0])
+    }
+
+    /// Sets the next expiration.
+    fn set_due(&self, due: Option<u64>) {
+        self.0.due.set(due);
+        self.0.round.set(self.0.round.get() + 1);
     }
 
     pub(super) fn awaits(&self) -> bool {
@@ -62,7 +70,7 @@ impl Clock {
         }
         let every = self.0.every.get();
         let next = self.0.due.get().filter(|_| every > 0);
-        self.0.due.set(next.map(|due| due + count * every));
+        self.set_due(next.map(|due| due + count * every));
         to.copy_from_slice(&count.to_le_bytes());
         Ok(8)
     }
@@ -78,6 +86,7 @@ impl Files {
             of,
             flags: Cell::new(flags & NON_BLOCKING),
             due: Cell::new(None),
+            round: Cell::new(0),
             every: Cell::new(0),
             now: Cell::new(0),
         };
@@ -111,7 +120,7 @@ impl Files {
             _ => first.saturating_sub(time::clock(world, clock.0.of)?),
         };
         let due = (first > 0).then_some(now.saturating_add(wait));
-        clock.0.due.set(due);
+        clock.set_due(due);
         clock.0.every.set(every);
         clock.0.now.set(now);
         Ok(0)

@@ -12,15 +12,15 @@ const ONCE: u32 = 1 << 30;
 /// Events that are reported even if the program did not ask for them.
 const ALWAYS: u32 = ready::ERROR | ready::HUNG_UP;
 /// The operations of `epoll_ctl`.
-const ADD: u64 = 1;
+pub(super) const ADD: u64 = 1;
 pub(super) const REMOVE: u64 = 2;
 const CHANGE: u64 = 3;
 
 /// Identifies an open file, as long as a number stands for it in a process.
 pub(super) type Identity = Weak<dyn Any>;
 
-/// The ready events of an open file that a number stood for first, and a count that changes with each arrival.
-pub(super) type Ready<'a> = &'a dyn Fn(u64, &Identity) -> Result<(u32, u64), Errno>;
+/// The state of an open file that a number stood for first.
+pub(super) type Ready<'a> = &'a dyn Fn(u64, &Identity) -> Result<ready::State, Errno>;
 
 /// The awaited events of a file, and the program's name for it.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ struct Member {
     wanted: u32,
     data: u64,
     /// The latest report, if the program asks for changes only (`EPOLLET`).
-    told: Option<(u32, u64)>,
+    told: Option<ready::State>,
     /// Whether the only report of `EPOLLONESHOT` has been made.
     spent: bool,
 }
@@ -41,12 +41,18 @@ struct Member {
 pub(crate) struct Group(Rc<RefCell<BTreeMap<(u64, u64), Member>>>);
 
 impl Member {
-    /// The events of a file to report, and its count.
-    fn news(&self, files: Ready<'_>, number: u64) -> Option<(u32, u64)> {
-        let (found, writes) = files(number, &self.file).ok()?;
-        let found = found & (self.wanted | ALWAYS);
-        let known = self.told == Some((found, writes));
-        (found != 0 && !self.spent && !known).then_some((found, writes))
+    /// The awaited events of a file, and the counts of those directions.
+    fn state(&self, files: Ready<'_>, number: u64) -> Option<ready::State> {
+        let (found, counts) = files(number, &self.file).ok()?;
+        let awaits = |event, count| if self.wanted & event == 0 { 0 } else { count };
+        let counts = [awaits(ready::IN, counts[0]), awaits(ready::OUT, counts[1])];
+        Some((found & (self.wanted | ALWAYS), counts))
+    }
+
+    /// Whether the program has not been told of this state.
+    fn is_new(&self, (found, counts): ready::State) -> bool {
+        let is_known = |(told, before): ready::State| found & !told == 0 && counts == before;
+        found != 0 && !self.spent && !self.told.is_some_and(is_known)
     }
 }
 
@@ -55,11 +61,30 @@ impl Group {
         Rc::clone(&self.0) as Rc<dyn Any>
     }
 
-    pub(super) fn ready(&self, files: Ready<'_>) -> u32 {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The group can be read while it has a report. What arrives for a member arrives for the group.
+    pub(super) fn ready(&self, files: Ready<'_>) -> ready::State {
+        let (mut found, mut arrived) = (0, 0u64);
+        for (&(number, _), member) in &*self.0.borrow() {
+            if let Some(state) = member.state(files, number) {
+                found |= if member.is_new(state) { ready::IN } else { 0 };
+                arrived = state
+                    .1
+                    .iter()
+                    .fold(arrived, |sum, count| sum.wrapping_add(*count));
+            }
+        }
+        (found, [arrived, 0])
+    }
+
+    /// Whether `is_it` holds for a member: a number that stood for a file, and the file.
+    pub(super) fn any(&self, mut is_it: impl FnMut(u64, &Identity) -> bool) -> bool {
         let members = self.0.borrow();
         let mut members = members.iter();
-        let any = members.any(|(&(number, _), member)| member.news(files, number).is_some());
-        if any { ready::IN } else { 0 }
+        members.any(|(&(number, _), member)| is_it(number, &member.file))
     }
 
     /// `epoll_ctl` of a number and its file.
@@ -106,7 +131,8 @@ impl Group {
             if events.len() as u64 == most {
                 break;
             }
-            if let Some(news) = member.news(files, number) {
+            let state = member.state(files, number);
+            if let Some(news) = state.filter(|state| member.is_new(*state)) {
                 events.push([u64::from(news.0), member.data]);
                 member.spent = member.wanted & ONCE != 0;
                 member.told = (member.wanted & EDGE != 0).then_some(news);

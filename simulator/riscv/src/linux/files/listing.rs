@@ -8,9 +8,9 @@ use std::os::unix::fs::DirEntryExt;
 use std::path::Path;
 
 /// The origins of `lseek`.
-pub(super) mod whence {
+pub(in crate::linux) mod whence {
     pub(in crate::linux::files) const START: u64 = 0;
-    pub(in crate::linux::files) const HERE: u64 = 1;
+    pub(in crate::linux) const HERE: u64 = 1;
     pub(in crate::linux::files) const END: u64 = 2;
     /// `SEEK_DATA`.
     pub(in crate::linux::files) const DATA: u64 = 3;

@@ -19,8 +19,11 @@ mod volume;
 
 pub(super) use clocks::signal_info;
 pub(super) use descriptors::SET_CAPACITY;
+pub(super) use listing::whence::HERE as FROM_HERE;
 pub(super) use listing::{Entry, IS_FILE, IS_FOLDER, IS_LINK};
-pub(super) use paths::{ACCESS, FOLDER, HERE, READ_ONLY, STAYS, TRUNCATE, put_link, read_path};
+pub(super) use paths::{
+    ACCESS, FOLDER, HERE, READ_ONLY, STAYS, TRUNCATE, WRITE_ONLY, put_link, read_path,
+};
 pub(super) use stat::{EMPTY_PATH, NO_FOLLOW, Stat};
 pub(crate) use table::Streams;
 pub(super) use table::{APPENDS, Files, Open, WORD};

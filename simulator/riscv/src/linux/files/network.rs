@@ -79,6 +79,8 @@ enum State {
     Listens {
         name: Name,
         waiting: VecDeque<End>,
+        /// The number of connections that have ever waited.
+        arrived: u64,
         most: usize,
         /// The number of the process that listens.
         process: u32,
@@ -185,6 +187,7 @@ impl Socket {
                 *state = State::Listens {
                     name,
                     waiting: VecDeque::new(),
+                    arrived: 0,
                     most,
                     process,
                 };
@@ -243,6 +246,7 @@ impl Socket {
         let mut state = listener.state.borrow_mut();
         let State::Listens {
             waiting,
+            arrived,
             most,
             process: listener_process,
             ..
@@ -250,24 +254,37 @@ impl Socket {
         else {
             return Err(ECONNREFUSED);
         };
-        if waiting.len() >= *most {
+        // As under Linux, one more waits than the program allows.
+        if waiting.len() > *most {
             return Err(EAGAIN);
         }
         let processes = [process, *listener_process];
         let [one, other] = End::connected(&self.flags, [own, to], processes);
         waiting.push_back(other);
+        *arrived += 1;
         drop(state);
         *self.state.borrow_mut() = State::Connected(one);
         Ok(())
     }
 
-    /// Like [`End::ready`].
-    pub(super) fn ready(&self) -> (u32, u64) {
+    /// Whether a blocking `connect` to this socket waits for an `accept`.
+    pub(super) fn is_full(&self) -> bool {
+        match &*self.state.borrow() {
+            State::Listens { waiting, most, .. } => waiting.len() > *most,
+            _ => false,
+        }
+    }
+
+    pub(super) fn ready(&self) -> ready::State {
         match &*self.state.borrow() {
             State::Connected(end) => end.ready(),
-            State::Listens { waiting, .. } if waiting.is_empty() => (0, 0),
-            State::Listens { waiting, .. } => (ready::IN, waiting.len() as u64),
-            State::Unbound | State::Bound(_) => (ready::OUT | ready::HUNG_UP, 0),
+            State::Listens {
+                waiting, arrived, ..
+            } => {
+                let found = if waiting.is_empty() { 0 } else { ready::IN };
+                (found, [*arrived, 0])
+            }
+            State::Unbound | State::Bound(_) => (ready::OUT | ready::HUNG_UP, [0; 2]),
         }
     }
 

@@ -22,7 +22,7 @@ const NO_REPLACE: u64 = 1;
 /// Flags of `openat`.
 pub(crate) const ACCESS: u64 = 3;
 pub(crate) const READ_ONLY: u64 = 0;
-pub(super) const WRITE_ONLY: u64 = 1;
+pub(crate) const WRITE_ONLY: u64 = 1;
 const READ_WRITE: u64 = 2;
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;

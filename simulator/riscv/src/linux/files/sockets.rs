@@ -1,9 +1,9 @@
 //! Files that the host does not have: pipes, pairs of sockets, counters (`eventfd`) and groups (`epoll`).
 
-use super::groups::{Group, REMOVE};
+use super::groups::{ADD, Group, REMOVE};
 use super::streams::{End, Events, NON_BLOCKING};
 use super::table::{Files, Open};
-use crate::linux::errno::{EINVAL, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::errno::{EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
 use crate::linux::world::World;
 use crate::memory::Space;
 use std::rc::Rc;
@@ -19,7 +19,9 @@ const READS: u64 = 0;
 const WRITES: u64 = 1;
 
 /// The most events of one call.
-const MOST_EVENTS: u64 = 1 << 16;
+const MOST_EVENTS: u64 = i32::MAX as u64 / 16;
+/// The most groups that contain each other.
+const MOST_NESTED: u32 = 5;
 
 impl Files {
     /// `pipe2`.
@@ -59,7 +61,8 @@ impl Files {
 
     /// `eventfd2`.
     pub(crate) fn make_events(&mut self, count: u64, flags: u64) -> Value {
-        self.add(Open::Events(Events::new(count, flags)), flags)
+        // The count is an `int`.
+        self.add(Open::Events(Events::new(count as u32 as u64, flags)), flags)
     }
 
     /// `epoll_create1`.
@@ -128,8 +131,11 @@ impl Files {
         [group, command, number, event]: [u64; 4],
     ) -> Value {
         let group = self.group(group)?;
-        if matches!(self.get(number)?, Open::File { .. } | Open::Folder { .. }) {
-            return Err(EPERM);
+        let open = self.get(number)?;
+        match open {
+            Open::File { .. } | Open::Folder { .. } => return Err(EPERM),
+            Open::Group(member) if group.is_same(member) => return Err(EINVAL),
+            _ => {}
         }
         let event = match command {
             REMOVE => [0; 2],
@@ -139,8 +145,25 @@ impl Files {
             ],
         };
         let number = number & 0xFFFF_FFFF;
-        let file = Rc::downgrade(&self.token(self.get(number)?));
-        group.change(command, (number, file), event)
+        let file = Rc::downgrade(&self.token(open));
+        let done = group.change(command, (number, file.clone()), event)?;
+        if command == ADD && self.all().any(|open| self.is_deeper(open, MOST_NESTED)) {
+            group.change(REMOVE, (number, file), event)?;
+            return Err(ELOOP);
+        }
+        Ok(done)
+    }
+
+    /// Whether more than `most` groups contain each other from this file on. A circle of groups has no end.
+    fn is_deeper(&self, open: &Open, most: u32) -> bool {
+        let Open::Group(group) = open else {
+            return false;
+        };
+        most == 0
+            || group.any(|number, file| {
+                let member = self.find(number, file);
+                member.is_ok_and(|member| self.is_deeper(member, most - 1))
+            })
     }
 
     /// Writes the events of the ready files of a group. Returns the number of events.

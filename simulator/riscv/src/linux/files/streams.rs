@@ -15,6 +15,10 @@ pub(crate) mod ready {
     pub(crate) const ERROR: u32 = 8;
     pub(crate) const HUNG_UP: u32 = 0x10;
     pub(crate) const PEER_ENDED: u32 = 0x2000;
+
+    /// The ready states of a file, and two counts that only grow: of what has arrived to be read, and of the times when
+    /// a full file got room.
+    pub(crate) type State = (u32, [u64; 2]);
 }
 
 /// Linux's room in bytes for a pipe, and for each direction of a pair of sockets.
@@ -32,6 +36,8 @@ struct Bytes {
     /// The largest number of bytes on their way.
     most: usize,
     writes: u64,
+    /// How often a read has given room to a full direction.
+    freed: u64,
     /// Whether `shutdown` has ended this direction.
     ended: bool,
 }
@@ -42,12 +48,24 @@ impl Bytes {
             waiting: VecDeque::new(),
             most,
             writes: 0,
+            freed: 0,
             ended: false,
         }))
     }
 
     fn room(&self) -> usize {
         self.most.saturating_sub(self.waiting.len())
+    }
+
+    fn is_full(&self) -> bool {
+        self.room() < PIECE
+    }
+
+    /// Changes the bytes or their limit, and notes whether a full direction got room.
+    fn change(&mut self, change: impl FnOnce(&mut Self)) {
+        let was_full = self.is_full();
+        change(self);
+        self.freed += u64::from(was_full && !self.is_full());
     }
 }
 
@@ -209,7 +227,7 @@ impl End {
         if bytes.waiting.len() > most {
             return Err(EBUSY);
         }
-        bytes.most = most;
+        bytes.change(|bytes| bytes.most = most);
         Ok(most as u64)
     }
 
@@ -222,7 +240,7 @@ impl End {
     /// Whether a writer may wait for this end to read.
     pub(crate) fn is_full(&self) -> bool {
         let from = self.from.as_ref();
-        from.is_some_and(|from| from.borrow().room() < PIECE)
+        from.is_some_and(|from| from.borrow().is_full())
     }
 
     /// Reads. If `keep`, the bytes can be read again.
@@ -244,7 +262,7 @@ impl End {
             *to = *byte;
         }
         if !keep {
-            from.waiting.drain(..count);
+            from.change(|from| drop(from.waiting.drain(..count)));
         }
         Ok(count)
     }
@@ -283,12 +301,11 @@ impl End {
         }
     }
 
-    /// The ready states of the end, and a count that changes when bytes arrive.
-    pub(crate) fn ready(&self) -> (u32, u64) {
+    pub(crate) fn ready(&self) -> ready::State {
         let mut found = 0;
-        let mut writes = 0;
+        let mut counts = [0; 2];
         if let Some(from) = self.from.as_ref().map(|from| from.borrow()) {
-            writes = from.writes;
+            counts[0] = from.writes;
             let over = from.ended || self.is_alone();
             if !from.waiting.is_empty() || over && self.is_socket() {
                 found |= ready::IN;
@@ -305,7 +322,8 @@ impl End {
             found |= ready::ERROR;
         }
         if let Some(to) = &self.to {
-            if to.borrow().room() >= PIECE || self.is_alone() {
+            counts[1] = to.borrow().freed;
+            if !to.borrow().is_full() || self.is_alone() {
                 found |= ready::OUT;
             }
             if self.is_alone() {
@@ -316,7 +334,7 @@ impl End {
                 };
             }
         }
-        (found, writes)
+        (found, counts)
     }
 }
 
@@ -385,9 +403,8 @@ impl Events {
         Ok(8)
     }
 
-    /// Like [`End::ready`].
-    pub(crate) fn ready(&self) -> (u32, u64) {
+    pub(crate) fn ready(&self) -> ready::State {
         let reads = if self.awaits() { 0 } else { ready::IN };
-        (reads | ready::OUT, self.writes.get())
+        (reads | ready::OUT, [self.writes.get(), 0])
     }
 }

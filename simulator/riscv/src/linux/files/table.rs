@@ -96,6 +96,8 @@ pub(crate) struct Files {
     pub(super) has_clocks: bool,
     /// The pending signals of the calling thread, a bit each.
     pub(crate) pending: Cell<u64>,
+    /// The number of signals that the process has ever got.
+    pub(crate) arrived: Cell<u64>,
     /// The process's number.
     pub(super) process: u32,
     /// The soft and the hard limit on numbers (`RLIMIT_NOFILE`): numbers lie below the soft one.
@@ -139,6 +141,16 @@ impl Open {
         }
     }
 
+    /// Whether a thread may wait for the file until another thread changes it.
+    pub(crate) fn is_awaited(&self) -> bool {
+        match self {
+            Self::Stream(_) | Self::Socket(_) | Self::Events(_) => true,
+            Self::Clock(_) | Self::Signals(_) | Self::Group(_) => true,
+            Self::Input | Self::Output | Self::Error | Self::File { .. } => false,
+            Self::Text { .. } | Self::Folder { .. } | Self::Made { .. } | Self::Random => false,
+        }
+    }
+
     /// A folder that the simulated system makes up, with this inode.
     pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
         let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
@@ -174,6 +186,7 @@ impl Files {
             is_shared: false,
             has_clocks: false,
             pending: Cell::new(0),
+            arrived: Cell::new(0),
             process,
             limits: LIMITS,
         }
@@ -238,8 +251,13 @@ impl Files {
 
     /// Whether a writer may wait for a reader of this number.
     pub(crate) fn is_full(&self, number: u64) -> bool {
-        let end = self.get(number).ok().and_then(Open::end);
-        end.is_some_and(|end| end.is_full())
+        match self.get(number) {
+            Ok(Open::Socket(socket)) if socket.is_listening() => socket.is_full(),
+            open => open
+                .ok()
+                .and_then(Open::end)
+                .is_some_and(|end| end.is_full()),
+        }
     }
 
     /// Whether bytes wait to be read.
@@ -250,17 +268,15 @@ impl Files {
 
     /// Whether a thread may be waiting for a stream.
     pub(crate) fn has_streams(&self) -> bool {
-        let is_stream =
-            |open: &Open| matches!(open, Open::Stream(_) | Open::Socket(_) | Open::Events(_));
-        self.is_shared || self.open.values().any(is_stream)
+        self.is_shared || self.open.values().any(Open::is_awaited)
     }
 
-    /// The ready states of a file, and a count that changes when something arrives. A file of the host is always ready.
-    pub(crate) fn ready(&self, number: u64) -> Result<(u32, u64), Errno> {
+    /// The state of a file. A file of the host is always ready.
+    pub(crate) fn ready(&self, number: u64) -> Result<ready::State, Errno> {
         self.ready_open(self.get(number)?)
     }
 
-    fn ready_open(&self, open: &Open) -> Result<(u32, u64), Errno> {
+    fn ready_open(&self, open: &Open) -> Result<ready::State, Errno> {
         Ok(match open {
             Open::Stream(end) => end.ready(),
             Open::Socket(socket) => socket.ready(),
@@ -268,11 +284,12 @@ impl Files {
             Open::Clock(clock) => clock.ready(),
             Open::Signals(signals) => {
                 let found = signals.set() & self.pending.get();
-                (if found == 0 { 0 } else { ready::IN }, found)
+                let found = if found == 0 { 0 } else { ready::IN };
+                (found, [self.arrived.get(), 0])
             }
-            Open::Group(group) => (group.ready(&|number, file| self.ready_of(number, file)), 0),
-            Open::Output | Open::Error => (ready::OUT, 0),
-            _ => (ready::IN | ready::OUT, 0),
+            Open::Group(group) => group.ready(&|number, file| self.ready_of(number, file)),
+            Open::Output | Open::Error => (ready::OUT, [0; 2]),
+            _ => (ready::IN | ready::OUT, [0; 2]),
         })
     }
 
@@ -297,16 +314,20 @@ impl Files {
         }
     }
 
-    /// The ready states of an open file. If its first file descriptor belongs to another file now, looks for any
-    /// other descriptor of the file.
-    pub(super) fn ready_of(&self, number: u64, file: &Identity) -> Result<(u32, u64), Errno> {
+    pub(super) fn ready_of(&self, number: u64, file: &Identity) -> Result<ready::State, Errno> {
+        self.ready_open(self.find(number, file)?)
+    }
+
+    /// An open file. If its first file descriptor belongs to another file now, looks for any other descriptor of the
+    /// file.
+    pub(super) fn find(&self, number: u64, file: &Identity) -> Result<&Open, Errno> {
         let is_it = |open: &&Open| {
             let found = Rc::downgrade(&self.token(open));
             found.ptr_eq(file)
         };
         let open = self.open.get(&number).filter(is_it);
         let open = open.or_else(|| self.open.values().find(is_it));
-        self.ready_open(open.ok_or(EBADF)?)
+        open.ok_or(EBADF)
     }
 
     /// The least free number stands for a file from now on; flags say whether `execve` closes it.

@@ -2,7 +2,7 @@
 
 use super::Memory;
 use crate::linux::errno::{EFAULT, EINVAL, Errno, Value};
-use crate::linux::files::{Files, Open, WORD};
+use crate::linux::files::{FROM_HERE, Files, Open, WORD};
 use crate::linux::random::Random;
 use crate::memory::Why;
 
@@ -172,7 +172,7 @@ impl Memory {
         }
     }
 
-    /// `sendfile`, `copy_file_range`: copies bytes from one file to another. A word may hold the offset in a file, and
+    /// `sendfile`: copies bytes from one file to another. A word may hold the offset in a file, and
     /// the call advances it. Without a word, the call uses the file's position.
     pub(crate) fn transfer(
         &mut self,
@@ -182,6 +182,7 @@ impl Memory {
         count: u64,
     ) -> Value {
         let ([from, from_at], [to, to_at]) = (from, to);
+        files.get(to)?;
         if !matches!(files.get(from)?, Open::File { .. } | Open::Text { .. }) {
             return Err(EINVAL);
         }
@@ -193,14 +194,34 @@ impl Memory {
         self.before_reading(files, from);
         let mut bytes = vec![0; count.min(MOST_COPIED) as usize];
         let got = files.read(from, &mut bytes, start)?;
-        let done = files.write(to, &bytes[..got], end)? as u64;
-        self.after_writing(files, to, end, &bytes[..got]);
+        let written = files.write(to, &bytes[..got], end);
+        let done = written.unwrap_or(0);
+        if start.is_none() && done < got {
+            // What a full stream has not taken is read again.
+            files.seek(from, done as i64 - got as i64, FROM_HERE)?;
+        }
+        let done = written? as u64;
+        self.after_writing(files, to, end, &bytes[..done as usize]);
         for (at, place) in [(from_at, start), (to_at, end)] {
             if let Some(place) = place {
                 self.space.write_u64(at, place + done)?;
             }
         }
         Ok(done)
+    }
+
+    /// `copy_file_range`, which copies to no stream.
+    pub(crate) fn copy(
+        &mut self,
+        files: &mut Files,
+        from: [u64; 2],
+        to: [u64; 2],
+        count: u64,
+    ) -> Value {
+        match files.get(to[0])?.is_awaited() {
+            true => Err(EINVAL),
+            false => self.transfer(files, from, to, count),
+        }
     }
 
     /// `getrandom`.

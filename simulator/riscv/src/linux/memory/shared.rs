@@ -3,7 +3,7 @@
 
 use super::Memory;
 use crate::linux::errno::{EACCES, EINVAL, ENODEV, ENOMEM, Errno, Value};
-use crate::linux::files::{APPENDS, Files, Open};
+use crate::linux::files::{ACCESS, APPENDS, Files, Open, WRITE_ONLY};
 use crate::memory::{Content, Key, Mapped, PAGE, right};
 use std::fs::File;
 use std::io::Seek;
@@ -25,7 +25,7 @@ impl Memory {
         (is_shared, rights): (bool, u8),
     ) -> Result<(Content, Rc<str>), Errno> {
         let open = files.get(number)?;
-        let Open::File { file, path, .. } = open else {
+        let Open::File { file, path, flags } = open else {
             // Linux first refuses a file that the program may not read.
             let writes = is_shared && rights & right::WRITE != 0;
             return Err(match open.end() {
@@ -33,6 +33,9 @@ impl Memory {
                 _ => ENODEV,
             });
         };
+        if flags.get() & ACCESS == WRITE_ONLY {
+            return Err(EACCES);
+        }
         let (file, path) = (Rc::clone(file), Rc::clone(path));
         // A write of zero bytes fails if the file is open only for reading.
         let writes = is_shared && file.write_at(&[], 0).is_ok();

@@ -25,6 +25,8 @@ pub(crate) struct Signals {
     pub(crate) sent: u64,
     /// The signals that a `signalfd` reads or has read. Such a signal wakes the readers.
     pub(super) watched: u64,
+    /// The number of signals that the process and its threads have ever got.
+    pub(crate) arrived: u64,
 }
 
 pub(super) const DEFAULT: u64 = 0;
@@ -86,10 +88,13 @@ impl Signals {
         (action.handler > IGNORE).then_some(action.flags & RESTARTS != 0)
     }
 
-    /// Returns a copy of the handlers for another process. The copy has no waiting signals.
+    /// Returns a copy for another process, which has the same handlers and the same files. The copy has no waiting
+    /// signals.
     pub(crate) fn fork(&self) -> Self {
         Self {
             actions: self.actions.clone(),
+            watched: self.watched,
+            arrived: self.arrived,
             ..Self::default()
         }
     }

@@ -88,7 +88,7 @@ impl Signals {
         hart.x[10] = signal.0;
         hart.x[11] = frame;
         hart.x[12] = frame + INFO;
-        hart.pc = action.handler;
+        hart.pc = action.handler & !1;
         let mut mask = task.mask | action.mask;
         if action.flags & NO_DEFER == 0 {
             mask |= signal.bit();
@@ -142,7 +142,7 @@ pub(crate) fn return_from_signal(
     }
     let fcsr = get(FLOATS + 256);
     (hart.fflags, hart.frm) = (fcsr as u8 & 31, (fcsr >> 5) as u8 & 7);
-    hart.pc = get(REGISTERS);
+    hart.pc = get(REGISTERS) & !1;
     let mask = get(MASK);
     task.hart.alarm = 0;
     task.alternate = std::array::from_fn(|at| get(STACK + 8 * at as u64));

@@ -55,8 +55,9 @@ impl Signals {
         Ok(0)
     }
 
-    /// Wakes the readers of a `signalfd` for this signal.
-    fn wake_watchers<W: World>(&self, world: &mut W, sent: Sent) {
+    /// Counts a signal, and wakes the readers of a `signalfd` for it.
+    fn wake_watchers<W: World>(&mut self, world: &mut W, sent: Sent) {
+        self.arrived += 1;
         if self.watched & sent.signal.bit() != 0 {
             world.futex_wake(STREAMS, u32::MAX);
         }

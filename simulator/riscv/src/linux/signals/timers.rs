@@ -58,6 +58,7 @@ fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
 impl Timer {
     /// Sends the signal, and sets the next time.
     fn expire(&mut self, signals: &mut Signals, threads: &mut Threads, now: u64) {
+        signals.arrived += 1;
         let due = self.due.unwrap_or(now);
         let more = (now - due).checked_div(self.every).unwrap_or(0);
         let next = more.saturating_add(1).saturating_mul(self.every);
@@ -203,8 +204,16 @@ impl Timers {
     ) -> Value {
         let now = world.nanoseconds();
         let timer = self.get(number)?;
-        let left = timer.due.map_or(0, |due| due.saturating_sub(now).max(1));
         let every = timer.every;
+        let left = timer
+            .due
+            .map_or(0, |due| match (timer.to, now.checked_sub(due)) {
+                // Nothing expires a timer without a signal: its times pass by themselves.
+                (Target::Nobody, Some(late)) => {
+                    late.checked_rem(every).map_or(0, |late| every - late)
+                }
+                _ => due.saturating_sub(now).max(1),
+            });
         time::write(space, to, every)?;
         time::write(space, to.wrapping_add(16), left)
     }
