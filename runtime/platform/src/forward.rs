@@ -102,6 +102,8 @@ macro_rules! forward {
             fn yield_now();
             fn now() -> u64;
             fn ticks_per_ns() -> f64;
+            fn ticks_to_ns(ticks: u64) -> f64;
+            fn duration_to_ticks(duration: ::std::time::Duration) -> u64;
             fn core() -> usize;
             fn leave_core(core: usize);
             fn begin_on(cpus: &[usize]);

@@ -28,7 +28,7 @@
 //! |---|---|---|---|---|---|---|---|---|
 //! | Linux x86-64 | all tests | futex | `membarrier` | time-stamp counter | yes | yes | counted | yes |
 //! | Linux aarch64 | tests, emulated | futex | `membarrier` | virtual counter | yes | yes | counted | yes |
-//! | Linux riscv64 | compiling | futex | `membarrier` | system's | yes | yes | counted | yes |
+//! | Linux riscv64 | compiling | futex | `membarrier` | timer | yes | yes | counted | yes |
 //! | Linux i686 | compiling | futex | `membarrier` | system's | yes | yes | counted | yes |
 //! | macOS x86-64, aarch64 | compiling | table (1) | fences (2) | as Linux | no (3) | number of CPUs (4) | counted | yes |
 //! | Windows x86-64, i686 | compiling | table (1) | fences (2) | as Linux | no (3) | number of CPUs (4) | none there | yes (5) |

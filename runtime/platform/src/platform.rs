@@ -164,7 +164,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Lets the operating system run another thread on this core.
     fn yield_now();
 
-    /// The clock, in ticks. It is monotonic on one core, and nearly so across cores.
+    /// The clock, in ticks. It is monotonic on one core, and nearly so across cores. It may jump back when the machine
+    /// wakes from hibernation. A loop that the clock ends must also end if the clock is before the loop's beginning.
     fn now() -> u64;
 
     /// The number of ticks in one nanosecond.
@@ -175,9 +176,17 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         ticks as f64 / Self::ticks_per_ns()
     }
 
-    /// The ticks that `duration` lasts.
+    /// The ticks that `duration` lasts, at most 2^62. That is for ever, and its sum with the clock does not overflow.
+    ///
+    /// ```
+    /// use manycore_platform::{Native, Platform};
+    /// use std::time::Duration;
+    ///
+    /// let never = Native::now() + Native::duration_to_ticks(Duration::MAX);
+    /// assert!(never > Native::now() + Native::duration_to_ticks(Duration::from_secs(1)));
+    /// ```
     fn duration_to_ticks(duration: Duration) -> u64 {
-        (duration.as_nanos() as f64 * Self::ticks_per_ns()) as u64
+        ((duration.as_nanos() as f64 * Self::ticks_per_ns()) as u64).min(1 << 62)
     }
 
     /// Starts a thread.

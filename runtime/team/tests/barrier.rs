@@ -197,3 +197,22 @@ fn too_many_members() {
     let barrier = TeamBarrier::new(2);
     let _members = [barrier.member(), barrier.member(), barrier.member()];
 }
+
+/// The sum of the clock and the patience must not overflow.
+#[test]
+fn members_that_never_sleep() {
+    for cores in [1, 2] {
+        let placement = Placement::flat(2).on_cores(cores);
+        let barrier = TeamBarrier::<Native>::on(&placement.with_patience(Duration::MAX));
+        std::thread::scope(|scope| {
+            for mut member in [barrier.member(), barrier.member()] {
+                scope.spawn(move || {
+                    for _ in 0..100 {
+                        std::thread::yield_now();
+                        member.wait();
+                    }
+                });
+            }
+        });
+    }
+}

@@ -2,9 +2,13 @@
 
 use manycore_cores::elastic::Allotment;
 
-use manycore_team::{Body, Cursor, Policy, Rank, RankLocal, Site, Stackful, Step, Team, Turn};
+use manycore_platform::Native;
+use manycore_team::{
+    Body, BuildError, Cursor, Policy, Rank, RankLocal, Site, Stackful, Step, Team, Turn,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 const POLICIES: [Policy; 3] = [Policy::Fifo, Policy::RoundRobin, Policy::Wrap];
 
@@ -330,4 +334,44 @@ fn cursors_run_each_block_once() {
 #[should_panic(expected = "a team of 0 ranks")]
 fn no_ranks() {
     team(1, Policy::Wrap).run(0, |_| |_: &Turn<'_>| Step::Done);
+}
+
+/// Neither the clock's sum with a patience nor a sum with a cost may overflow.
+#[test]
+fn workers_that_never_sleep_and_cuts_that_never_pay() {
+    for policy in POLICIES {
+        let mut team = Team::builder(2, Allotment::new(2))
+            .policy(policy)
+            .patience(Duration::MAX)
+            .switch_cost(Duration::MAX)
+            .build()
+            .unwrap();
+        for _ in 0..3 {
+            let steps = AtomicU64::new(0);
+            let steps = &steps;
+            let report = team.run(4, |_| {
+                let mut step = 0;
+                move |_: &Turn<'_>| {
+                    step += 1;
+                    steps.fetch_add(1, Relaxed);
+                    match step {
+                        5 => Step::Done,
+                        _ => Step::Arrived(Site::here()),
+                    }
+                }
+            });
+            assert_eq!((report.episodes, steps.load(Relaxed)), (5, 20));
+        }
+    }
+}
+
+#[test]
+fn a_team_of_more_workers_than_memory_is_an_error() {
+    // The system refuses to bind the first thread.
+    let cpus = vec![vec![], vec![usize::MAX]];
+    let team = Team::<Native>::builder(usize::MAX, Allotment::new(2)).cpus(cpus);
+    assert!(matches!(
+        team.build(),
+        Err(BuildError::Spawn { worker: 1, .. })
+    ));
 }

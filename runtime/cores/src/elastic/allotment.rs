@@ -49,8 +49,8 @@ struct Words<P: Platform> {
 /// waits within a job sleeps until its wait ends.
 pub trait Follower: Send + Sync {
     /// Notifies the follower that the workers of these numbers may run from now on. The allotment has its new value,
-    /// but the calling thread has not fenced since: the follower must fence before it looks which of its workers
-    /// sleep.
+    /// or a later one, but the calling thread has not fenced since: the follower must fence before it looks which of
+    /// its workers sleep.
     fn may_run(&self, workers: Range<usize>);
 }
 
@@ -127,13 +127,24 @@ impl<P: Platform> Allotment<P> {
     /// Panics like [`new`](Self::new).
     #[track_caller]
     pub fn set(&self, cores: usize) {
+        let gained = self.change_to(cores);
+        self.tell(gained);
+    }
+
+    /// Allots `cores`, and does not tell the followers. Returns the workers that may run from now on.
+    #[track_caller]
+    pub(super) fn change_to(&self, cores: usize) -> Range<usize> {
         let cores = checked(cores);
-        let before = self.change(|_| cores).cores();
-        let gained = before..cores as usize;
+        let gained = self.change(|_| cores).cores()..cores as usize;
+        self.wake_places(gained.clone());
+        gained
+    }
+
+    /// Tells the followers that these workers may run.
+    pub(super) fn tell(&self, gained: Range<usize>) {
         if gained.is_empty() {
             return;
         }
-        self.wake_places(gained.clone());
         // Cloned, since the last reference to a follower may end here, and must not do so under the lock.
         let followers: Vec<_> = (self.shared.followers)
             .with(|followers| followers.iter().filter_map(Weak::upgrade).collect());

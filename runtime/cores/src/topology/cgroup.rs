@@ -46,6 +46,8 @@ pub(crate) struct Quota {
     pub(crate) period: Duration,
     /// The index of the quota's group in [`Groups`].
     group: usize,
+    /// A bit for each group that has a quota, by its index.
+    limited: u64,
 }
 
 /// The kernel's counts for a group with a quota.
@@ -55,7 +57,7 @@ pub(crate) struct Counters {
     pub(crate) usage: Option<Duration>,
     /// Periods that have begun.
     pub(crate) periods: Option<u64>,
-    /// Periods that ran out of quota.
+    /// Periods that ran out of quota, of this group and of all other groups with a quota.
     pub(crate) throttled: Option<u64>,
 }
 
@@ -115,7 +117,7 @@ impl Groups {
 
     /// The smallest quota, since every level limits the levels below it.
     pub(crate) fn quota(&self, tree: Tree) -> Option<Quota> {
-        let mut least: Option<Quota> = None;
+        let (mut least, mut limited): (Option<Quota>, u64) = (None, 0);
         for (group, (version, level)) in self.quotas.iter().enumerate() {
             let quota = match version {
                 Version::One => quota_v1(tree, level),
@@ -124,15 +126,18 @@ impl Groups {
             let Some((cpus, period)) = quota else {
                 continue;
             };
+            // Groups are never nested so deeply that a bit is missing.
+            limited |= 1_u64.checked_shl(group as u32).unwrap_or(0);
             if least.is_none_or(|least| cpus < least.cpus) {
                 least = Some(Quota {
                     cpus,
                     period,
                     group,
+                    limited,
                 });
             }
         }
-        least
+        least.map(|least| Quota { limited, ..least })
     }
 
     pub(crate) fn cpuset(&self, tree: Tree) -> Option<CpuSet> {
@@ -153,12 +158,16 @@ impl Groups {
         let Some((version, level)) = self.quotas.get(quota.group) else {
             return Counters::default();
         };
-        let stat = tree.text(&format!("{level}/cpu.stat")).unwrap_or_default();
-        let number = |name: &str| {
-            let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
-            let (_, value) = lines.find(|(key, _)| *key == name)?;
-            whole(value)
-        };
+        let stat = |level: &str| tree.text(&format!("{level}/cpu.stat")).unwrap_or_default();
+        let mine = stat(level);
+        let number = |name: &str| number(&mine, name);
+        // The kernel stops a process for the quota of any group around it, and counts that at this group only.
+        let is_other = |group: usize| group != quota.group && quota.limited >> group & 1 != 0;
+        let others = (0..self.quotas.len().min(64)).filter(|&group| is_other(group));
+        let throttled = { others }
+            .filter_map(|other| self::number(&stat(&self.quotas[other].1), "nr_throttled"))
+            .chain(number("nr_throttled"))
+            .reduce(u64::wrapping_add);
         Counters {
             usage: match version {
                 Version::Two => number("usage_usec").map(Duration::from_micros),
@@ -169,9 +178,16 @@ impl Groups {
                 }
             },
             periods: number("nr_periods"),
-            throttled: number("nr_throttled"),
+            throttled,
         }
     }
+}
+
+/// The number after `name` in a file of names and numbers.
+fn number(text: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    let (_, value) = lines.find(|(key, _)| *key == name)?;
+    whole(value)
 }
 
 /// The limits of `groups` now.

@@ -80,8 +80,11 @@ pub(super) fn format(cpus: &[usize]) -> String {
     let mut rest = cpus;
     while let Some(&first) = rest.first() {
         let mut last = first;
-        while rest.get(last - first + 1) == Some(&(last + 1)) {
-            last += 1;
+        while let Some(next) = last
+            .checked_add(1)
+            .filter(|next| rest.get(next - first) == Some(next))
+        {
+            last = next;
         }
         rest = &rest[last - first + 1..];
         let comma = if text.is_empty() { "" } else { "," };
@@ -115,6 +118,16 @@ mod tests {
         for large in ["65536", "0-99999999999", "99999999999999999999999"] {
             assert_eq!(parse(large), Err(CpuListError::TooLarge(large.into())));
         }
+    }
+
+    #[test]
+    fn the_largest_number_ends_a_range() {
+        let largest = usize::MAX;
+        assert_eq!(format(&[largest, 0]), format!("{largest},0"));
+        assert_eq!(
+            format(&[largest - 1, largest]),
+            format!("{}-{largest}", largest - 1)
+        );
     }
 
     proptest! {

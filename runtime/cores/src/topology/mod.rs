@@ -26,7 +26,7 @@ pub use affinity::{Affinity, AffinityError, ParseAffinityError};
 pub(crate) use cgroup::{Groups, Quota};
 pub(crate) use cpuset::CpuSet;
 pub use recent::recent;
-pub(crate) use sysfs::{Tree, busy_time};
+pub(crate) use sysfs::{Tree, allowed, busy_time};
 
 use std::path::Path;
 use sysfs::Facts;

@@ -54,14 +54,14 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 /// How long the `allowed` CPUs were busy since the system began. Time that other processes or a hypervisor have used
 /// counts too.
 ///
-/// `/proc/stat` has a line for each CPU: user, nice, system, idle, waiting for I/O, interrupts (two columns) and
+/// `/proc/stat` has a line for each CPU, and a line `cpu` without a number for all CPUs. The columns are user, nice, system, idle, waiting for I/O, interrupts (two columns) and
 /// stolen time. The unit is always a hundredth of a second. Later columns are the time of guests, which user time
 /// includes.
 pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
     let text = tree.text("proc/stat")?;
     let busy = |line: &str| {
-        let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
-        let cpu = words.next()?.parse().ok()?;
+        let (cpu, times) = line.strip_prefix("cpu")?.split_once(' ')?;
+        let (cpu, words) = (cpu.parse().ok()?, times.split_ascii_whitespace());
         let times = words.take(8).map_while(|word| word.parse::<u64>().ok());
         let is_busy = |&(column, _): &(usize, u64)| column != 3 && column != 4;
         allowed(cpu).then(|| {
@@ -186,7 +186,7 @@ fn last_level_cache(
 
 /// The CPUs that this thread may run on, according to `/proc`. The system call gives the same, but only for as many
 /// CPUs as its caller's buffer has bits.
-pub(super) fn allowed(tree: Tree) -> Option<CpuSet> {
+pub(crate) fn allowed(tree: Tree) -> Option<CpuSet> {
     let status = tree.text("proc/thread-self/status")?;
     for line in status.lines() {
         if let Some(list) = line.strip_prefix("Cpus_allowed_list:") {

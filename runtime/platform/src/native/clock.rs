@@ -97,9 +97,15 @@ pub(super) fn ticks_per_ns() -> f64 {
     put.map_or_else(f64::from_bits, |_| mine)
 }
 
-/// The length of the measurement in nanoseconds. At both ends the two clocks are read within 50 ns, so the rate is
-/// good to about 0.02%.
+/// The least length of the measurement in nanoseconds. At both ends the two clocks are read within 100 ns, so the rate
+/// is good to about 0.04%.
 const CALIBRATION: u64 = 500_000;
+/// The fewest ticks of the measurement. A timer of 1 MHz, as some RISC-V boards have, is measured for 5 ms.
+const FEWEST_TICKS: u64 = 5_000;
+/// The greatest length, for a counter that is slower still or stands.
+const LONGEST: u64 = 10_000_000;
+/// The rates that a counter can have: 10 kHz to 100 GHz.
+const RATES: std::ops::RangeInclusive<f64> = 1e-5..=1e2;
 
 fn calibrate() -> f64 {
     if cfg!(any(
@@ -113,32 +119,88 @@ fn calibrate() -> f64 {
         // Ticks are nanoseconds.
         return 1.0;
     }
-    let (start, start_ticks) = (nanoseconds(), now());
+    let rate = rate(&nanoseconds, &now);
+    // A stopped or absurd counter would make every decision nonsense. With a plausible rate decisions are only coarse.
+    if RATES.contains(&rate) { rate } else { 1.0 }
+}
+
+/// The ticks of `counter` in a nanosecond of `clock`.
+fn rate(clock: &dyn Fn() -> u64, counter: &dyn Fn() -> u64) -> f64 {
+    let (start, start_ticks) = both(clock, counter);
     loop {
-        let (elapsed, end_ticks) = (nanoseconds().wrapping_sub(start), now());
-        if elapsed >= CALIBRATION {
-            let rate = end_ticks.wrapping_sub(start_ticks) as f64 / elapsed as f64;
-            // A stopped or absurd counter would make every decision nonsense. With a plausible rate decisions are only
-            // coarse.
-            return if (1e-3..=1e2).contains(&rate) {
-                rate
-            } else {
-                1.0
-            };
+        let elapsed = clock().wrapping_sub(start);
+        let ticks = counter().wrapping_sub(start_ticks);
+        if elapsed >= LONGEST || (elapsed >= CALIBRATION && ticks >= FEWEST_TICKS) {
+            break;
         }
         std::hint::spin_loop();
     }
+    let (end, end_ticks) = both(clock, counter);
+    end_ticks.wrapping_sub(start_ticks) as f64 / end.wrapping_sub(start) as f64
+}
+
+/// Reads both clocks at nearly the same time. The system may preempt the thread between two reads, for milliseconds. So
+/// this reads several times, and takes the time during which the counter advanced least.
+fn both(clock: &dyn Fn() -> u64, counter: &dyn Fn() -> u64) -> (u64, u64) {
+    const READS: u32 = 5;
+    let read = |_| {
+        let before = counter();
+        let time = clock();
+        let took = counter().wrapping_sub(before);
+        (took, time, before.wrapping_add(took / 2))
+    };
+    let (_, time, ticks) = (1..READS).map(read).fold(read(0), Ord::min);
+    (time, ticks)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     #[test]
     fn the_rate_is_plausible_and_cached() {
         let rate = ticks_per_ns();
-        assert!((1e-3..=1e2).contains(&rate), "{rate}");
+        assert!(RATES.contains(&rate), "{rate}");
         assert_eq!(rate, ticks_per_ns());
+    }
+
+    /// Measures a counter of `ticks_per_ms`. Before read number `preempted` of either clock, the thread loses its core
+    /// for 4 ms. Returns the rate, and the number of reads.
+    fn measured(ticks_per_ms: u64, preempted: usize) -> (f64, usize) {
+        let (time, reads) = (Cell::new(12_345), Cell::new(0));
+        let read = |cost: u64| {
+            let lost = if reads.get() == preempted {
+                4_000_000
+            } else {
+                0
+            };
+            reads.set(reads.get() + 1);
+            time.set(time.get() + cost + lost);
+            time.get()
+        };
+        let rate = rate(&|| read(25), &|| read(10) * ticks_per_ms / 1_000_000);
+        (rate, reads.get())
+    }
+
+    #[test]
+    fn counters_of_all_rates_are_measured() {
+        for ticks_per_ms in [33, 1_000, 10_000, 24_000, 1_000_000, 3_000_000] {
+            let (rate, _) = measured(ticks_per_ms, usize::MAX);
+            let off = rate * 1e6 / ticks_per_ms as f64 - 1.0;
+            assert!(off.abs() < 0.005, "{ticks_per_ms}: {rate}");
+            assert!(RATES.contains(&rate), "{rate}");
+        }
+        assert!(!RATES.contains(&measured(0, usize::MAX).0), "it stands");
+    }
+
+    #[test]
+    fn a_preemption_between_the_two_clocks_does_not_change_the_rate() {
+        let (_, reads) = measured(3_000_000, usize::MAX);
+        for preempted in (0..40).chain(reads - 40..reads) {
+            let (rate, _) = measured(3_000_000, preempted);
+            assert!((rate / 3.0 - 1.0).abs() < 0.001, "{preempted}: {rate}");
+        }
     }
 
     #[test]

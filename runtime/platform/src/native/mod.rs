@@ -58,6 +58,29 @@ std::thread_local! {
 /// Spin iterations between two looks at the clock. A look costs as much as a `pause`.
 const SPINS_PER_CLOCK: u32 = 16;
 
+/// Also ends if the clock has jumped back, as the counter does when a machine wakes from hibernation: `until` may then
+/// be days away.
+#[inline(always)]
+fn spin_while(word: &atomic::AtomicU32, value: u32, until: u64, clock: impl Fn() -> u64) -> u32 {
+    let mut began = 0;
+    loop {
+        for _ in 0..SPINS_PER_CLOCK {
+            let seen = word.load(Ordering::Acquire);
+            if seen != value {
+                return seen;
+            }
+            std::hint::spin_loop();
+        }
+        let now = clock();
+        if now >= until || now < began {
+            return word.load(Ordering::Acquire);
+        }
+        if began == 0 {
+            began = now;
+        }
+    }
+}
+
 // SAFETY: by the number of the promise. 1: the cells are the standard library's. 2: the system's `futex` has the
 // argument. 3: the fences are the standard library's, and the system's `fence` has the argument about the asymmetric
 // pair. 4: see `spin_while` below. 5: the threads are the standard library's, and `thread` drops a body that does not
@@ -115,18 +138,7 @@ unsafe impl Platform for Native {
 
     #[inline]
     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32 {
-        loop {
-            for _ in 0..SPINS_PER_CLOCK {
-                let seen = word.load(Ordering::Acquire);
-                if seen != value {
-                    return seen;
-                }
-                std::hint::spin_loop();
-            }
-            if Self::now() >= until {
-                return word.load(Ordering::Acquire);
-            }
-        }
+        spin_while(word, value, until, Self::now)
     }
 
     #[inline(always)]
@@ -223,5 +235,28 @@ unsafe impl Platform for Native {
 
     fn stack(bytes: usize) -> io::Result<NativeStack> {
         native_stack(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spin_ends_when_the_clock_jumps_back() {
+        let word = atomic::AtomicU32::new(7);
+        let looks = Cell::new(0);
+        let clock = || {
+            looks.set(looks.get() + 1);
+            assert!(looks.get() < 10, "it spins on");
+            // After three looks the machine sleeps, and its counter starts again.
+            if looks.get() <= 3 {
+                1_000_000 + looks.get()
+            } else {
+                looks.get()
+            }
+        };
+        assert_eq!(spin_while(&word, 7, 2_000_000, clock), 7);
+        assert_eq!(looks.get(), 4);
     }
 }

@@ -117,10 +117,12 @@ impl<P: Platform> Waiting<P> {
     /// Waits awake until the word holds another value or the patience ends. Returns, and has
     /// acquired, the last value that it read.
     pub fn stay_awake_while(&self, word: &P::Futex, value: u32) -> u32 {
-        let until = P::now() + self.patience;
+        let began = P::now();
+        let until = began + self.patience;
         loop {
             let now = P::now();
-            if now >= until {
+            // A clock that jumps back (see `Platform::now`) ends the patience.
+            if now >= until || now < began {
                 return value;
             }
             let seen = if self.yields {

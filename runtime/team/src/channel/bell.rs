@@ -80,12 +80,15 @@ impl<P: Platform> Bell<P> {
 /// Waits until `look` finds something: spins for a while, then sleeps.
 pub(super) fn wait_for<P: Platform, T>(bell: &Bell<P>, mut look: impl FnMut() -> Option<T>) -> T {
     loop {
-        let until = P::now() + P::duration_to_ticks(SPIN);
+        let began = P::now();
+        let until = began + P::duration_to_ticks(SPIN);
         loop {
             if let Some(found) = look() {
                 return found;
             }
-            if P::now() >= until {
+            let now = P::now();
+            // A clock that jumps back (see `Platform::now`) ends the spinning.
+            if now >= until || now < began {
                 break;
             }
             P::relax();

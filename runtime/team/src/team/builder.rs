@@ -108,13 +108,17 @@ impl<P: Platform> TeamBuilder<P> {
         if self.workers == 0 {
             return Err(BuildError::ZeroWorkers);
         }
+        // This comes before the team notes its generation, so that the team notices each later fork.
+        P::watch_forks().map_err(|source| BuildError::Memory { source })?;
         let patience = P::duration_to_ticks(self.settings.patience);
         // An error below drops this, which ends the workers that have started.
         let mut team = Team {
             workers: Arc::new(Workers::new(self.allotment, patience)),
-            threads: Vec::with_capacity(self.workers - 1),
+            // Grows with the threads that the system grants: a huge number of workers ends with its error.
+            threads: Vec::new(),
             stacks: Arc::new(Stacks::new(self.stack_size)),
             settings: self.settings,
+            generation: P::forks(),
         };
         for worker in 1..self.workers {
             let spec = ThreadSpec {

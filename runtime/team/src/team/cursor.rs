@@ -64,7 +64,9 @@ impl Cursor {
         assert!(rank < size, "rank {rank} of {size}");
         assert!(grain > 0, "a cursor's block has at least one item");
         let blocks = items.div_ceil(grain);
-        let edge = |rank: usize| (blocks * rank / size * grain).min(items);
+        // Both products may be larger than a `usize`; the quotient is not.
+        let first = |rank: usize| (blocks as u128 * rank as u128 / size as u128) as usize;
+        let edge = |rank: usize| first(rank).saturating_mul(grain).min(items);
         Self::new(edge(rank)..edge(rank + 1), grain)
     }
 
@@ -72,6 +74,15 @@ impl Cursor {
     #[must_use]
     pub fn left(&self) -> Range<usize> {
         self.left.clone()
+    }
+
+    /// Takes a block. It is taken before it runs: if it panics, it does not run again.
+    #[inline]
+    fn next_block(&mut self) -> Range<usize> {
+        let start = self.left.start;
+        let end = self.left.end.min(start.saturating_add(self.grain));
+        self.left.start = end;
+        start..end
     }
 
     /// Runs `body` for block after block, until no block is left or the turn is over. Returns
@@ -83,15 +94,46 @@ impl Cursor {
         mut body: impl FnMut(Range<usize>),
     ) -> bool {
         while !self.left.is_empty() {
-            let end = self.left.end.min(self.left.start + self.grain);
-            let block = self.left.start..end;
-            // Counted first: if `body` panics, this block does not run again.
-            self.left.start = end;
+            let block = self.next_block();
             body(block);
             if !self.left.is_empty() && turn.is_over() {
                 return false;
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_may_be_larger_than_any_loop() {
+        let mut cursor = Cursor::new(30..60, usize::MAX);
+        assert_eq!(cursor.next_block(), 30..60);
+        assert!(cursor.left().is_empty());
+        let near_the_end = usize::MAX - 5..usize::MAX;
+        let mut cursor = Cursor::new(near_the_end.clone(), 10);
+        assert_eq!(cursor.next_block(), near_the_end);
+    }
+
+    #[test]
+    fn shares_follow_each_other_however_large_they_are() {
+        for items in [usize::MAX / 4, usize::MAX - 3, usize::MAX] {
+            for grain in [1, 7, usize::MAX / 1_000, usize::MAX] {
+                let mut next = 0;
+                for rank in 0..16 {
+                    let share = Cursor::share(items, grain, rank, 16).left();
+                    assert_eq!(
+                        share.start, next,
+                        "{items} items, grain {grain}, rank {rank}"
+                    );
+                    assert!(share.end >= next);
+                    next = share.end;
+                }
+                assert_eq!(next, items, "grain {grain}");
+            }
+        }
     }
 }

@@ -15,6 +15,11 @@ use std::{fmt, io};
 pub enum BuildError {
     /// A team needs at least the thread that runs it.
     ZeroWorkers,
+    /// The system has no memory to notice forks with.
+    Memory {
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The operating system refused to start a thread, or to bind it.
     Spawn {
         /// The worker's number, from 1. The thread that runs the team is worker 0.
@@ -34,6 +39,7 @@ impl fmt::Display for BuildError {
             Self::ZeroWorkers => {
                 f.write_str("a team of zero workers cannot run anything; ask for at least 1")
             }
+            Self::Memory { source } => write!(f, "no memory for a team: {source}"),
             Self::Spawn {
                 worker,
                 workers,
@@ -54,7 +60,7 @@ impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::ZeroWorkers => None,
-            Self::Spawn { source, .. } => Some(source),
+            Self::Memory { source } | Self::Spawn { source, .. } => Some(source),
         }
     }
 }

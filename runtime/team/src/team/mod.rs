@@ -43,7 +43,9 @@ use manycore_cores::sync::let_go;
 use manycore_platform::{CachePadded, Native, Platform};
 use run::{MOST_RANKS, Run, TeamSettings};
 use std::fmt;
+use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::abort;
 use std::sync::Arc;
 use worker_run::WorkerRun;
 use workers::Workers;
@@ -58,6 +60,11 @@ use workers::Workers;
 ///
 /// A switch from rank to rank takes some 15 ns, or 40 ns if the ranks have stacks. A barrier takes
 /// that long for each rank of a worker, and 0.2 us for the workers to meet.
+///
+/// # In a child after `fork`
+///
+/// A child of `fork` lacks the team's threads. There, dropping the team does nothing. Make another
+/// team.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -89,6 +96,8 @@ pub struct Team<P: Platform = Native> {
     threads: Vec<P::Thread>,
     stacks: Arc<Stacks<P>>,
     settings: TeamSettings,
+    /// The value of [`Platform::forks`] when the team was made.
+    generation: u32,
 }
 
 impl<P: Platform> Team<P> {
@@ -125,6 +134,7 @@ impl<P: Platform> Team<P> {
     /// # Panics
     ///
     /// * Panics if `ranks` is 0 or more than 65,535.
+    /// * Panics in a child after `fork`, unless the team has only one worker.
     /// * Panics with the panic of a rank. The other ranks stop where they can next be interrupted,
     ///   and do not continue.
     /// * Panics if some ranks are done and others wait for them at a barrier.
@@ -138,6 +148,10 @@ impl<P: Platform> Team<P> {
             (1..=MOST_RANKS).contains(&ranks),
             "a team of {ranks} ranks; expected 1 to {MOST_RANKS}"
         );
+        assert!(
+            self.is_here(),
+            "this Team is the parent's, and a child of fork lacks its threads: make another Team"
+        );
         // Bodies have lines of their own, because several workers write to them.
         let mut bodies: Vec<_> = (0..ranks).map(body).map(CachePadded::new).collect();
         let pointers = bodies
@@ -148,6 +162,8 @@ impl<P: Platform> Team<P> {
         // SAFETY: the bodies are dropped below, after the run.
         let run = unsafe { Run::new(pointers, self.workers(), allotment, stacks, &self.settings) };
         let run = Arc::new(run);
+        // Until the run is over, other workers use the bodies in this frame.
+        let guard = AbortOnUnwind;
         if run.workers() > 1 {
             self.workers.call(&run);
         }
@@ -155,6 +171,7 @@ impl<P: Platform> Team<P> {
         while !run.is_over() {
             WorkerRun::new(&run, 0).take_part();
         }
+        forget(guard);
         self.workers.dismiss();
         // SAFETY: the run is over.
         let mut result = unsafe { run.result() };
@@ -170,10 +187,30 @@ impl<P: Platform> Team<P> {
         }
         result.unwrap_or_else(|payload| resume_unwind(payload))
     }
+
+    /// Whether the team's threads, if it has any, are threads of this process.
+    fn is_here(&self) -> bool {
+        self.threads.is_empty() || P::forks() == self.generation
+    }
+}
+
+/// Ends the process if it is dropped by a panic.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        eprintln!("manycore-team: the runtime panicked while ranks ran; aborting");
+        abort();
+    }
 }
 
 impl<P: Platform> Drop for Team<P> {
     fn drop(&mut self) {
+        if !self.is_here() {
+            // The threads' locks may never be released, and the threads never end.
+            self.threads.drain(..).for_each(forget);
+            return;
+        }
         self.workers.end();
         self.threads.drain(..).for_each(P::join);
     }

@@ -15,6 +15,9 @@ const LEARNING_SHARE: u64 = 50;
 const ALWAYS_LEARNED: u32 = 3;
 /// A difference below this part of the span is too slight for a cut or a change.
 const SLIGHT: u64 = 64;
+/// The highest cost of a cut, in ticks: some months, so no interval is cut. Sums with it do not overflow, and a
+/// quantum fits its word.
+const MOST_SWITCH: u64 = 1 << 56;
 
 /// How an interval is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +163,7 @@ impl Planner {
         let mut planner = Self {
             policy,
             ranks,
-            switch,
+            switch: switch.min(MOST_SWITCH),
             overhead: 0,
             always: false,
             intervals: vec![],
@@ -411,6 +414,18 @@ mod tests {
                 Division::Even
             };
             assert_eq!(way, expected);
+        }
+    }
+
+    #[test]
+    fn at_the_highest_cost_no_rank_is_cut() {
+        for policy in [Policy::Wrap, Policy::RoundRobin] {
+            let mut trial = Trial::new(policy);
+            trial.planner = Planner::new(policy, RANKS, u64::MAX);
+            for _ in 0..5 {
+                let way = trial.episode(1_000_000, Site::START, 2);
+                assert_eq!(way, Division::Even);
+            }
         }
     }
 

@@ -290,7 +290,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         let (politeness, patience) = (self.run.politeness, self.run.patience);
         let mut pause = politeness;
         let mut now = P::now();
-        let mut until = now + patience;
+        let (mut began, mut until) = (now, now + patience);
         let mut seen = episode.opening();
         loop {
             seen = P::spin_while(word, seen, until.min(now + pause));
@@ -301,7 +301,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             if !self.may_run() {
                 return Then::Leaves;
             }
-            let found = if now < until {
+            // A clock that jumps back (see `Platform::now`) ends the patience.
+            let found = if (began..until).contains(&now) {
                 self.claim_from(episode, self.own_end())
             } else {
                 self.sleep(episode)
@@ -316,7 +317,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                     return Then::Leaves;
                 }
                 now = P::now();
-                (pause, until) = (0, now + patience);
+                (pause, began, until) = (0, now, now + patience);
                 continue;
             }
             pause = (2 * pause).clamp(politeness, LONGEST * politeness);

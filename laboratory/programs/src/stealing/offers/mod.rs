@@ -11,7 +11,7 @@ use super::patience::Patience;
 use super::rng::Rng;
 use super::termination::{Standing, Termination};
 use super::{Counts, Discipline, Task, TaskDeque};
-use crate::channel::Channel;
+use crate::channel::{Channel, Settings, Slow};
 use mailbox::{Mailbox, StealMessage};
 use manycore_chip::Broadcast;
 use manycore_team::barrier::Placement;
@@ -126,7 +126,12 @@ impl<P: Broadcast, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
         let workers = placement.members();
         Self(Arc::new(SharedQueues {
             queues: (0..workers).map(|_| Q::shared()).collect(),
-            channel: Channel::over(),
+            // Through memory, a thief must not wait for a worker in a long task. All messages are advice: a
+            // thief repeats its request, an offered task stays in place, and a flag announces the end.
+            channel: Channel::over_with(Settings {
+                slow: Slow::Lose,
+                ..Settings::default()
+            }),
             termination: Termination::new(workers),
             seed,
         }))
@@ -301,5 +306,23 @@ impl<P: Broadcast, Q: OfferedQueue<P>> TaskDeque<P> for OfferDeque<P, Q> {
             received: self.mailbox.received,
             ..self.counts
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore::Native;
+
+    /// More requests than a ring holds.
+    #[test]
+    fn a_thief_does_not_wait_for_a_worker_that_does_not_answer() {
+        let discipline = OfferMutex::<Native>::new(&Placement::flat(2), 1);
+        let (mut busy, mut thief) = (discipline.deque(0), discipline.deque(1));
+        busy.fill((1..=3).filter_map(Task::new));
+        assert!(busy.get().is_some());
+        (0..10_000).for_each(|_| thief.ask());
+        busy.finish();
+        assert!(thief.get().is_none());
     }
 }

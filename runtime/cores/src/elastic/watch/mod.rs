@@ -4,32 +4,21 @@ mod neighbours;
 mod pace;
 mod phase;
 mod sources;
+mod state;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod users;
 
 use super::Allotment;
-use crate::topology::Quota;
 use manycore_platform::{Native, Platform};
 use neighbours::Neighbours;
-use pace::{Pace, QuotaPace};
 use sources::Sources;
+use state::WatchState;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 use std::{fmt, io};
-
-/// How often the watch reads the affinity mask, which takes some 50 us of processor time.
-const MASK: Duration = Duration::from_millis(10);
-/// How often the watch reads the control groups' files, and how often it looks up the groups themselves.
-const FILES: Duration = Duration::from_millis(100);
-const GROUPS: Duration = Duration::from_millis(500);
-/// While the watch paces a quota, it does both more often by this factor.
-const PACED: u32 = 5;
-/// The watch rests when it has not been needed for this long.
-const REST: Duration = Duration::from_secs(1);
-/// How long a smaller quota must last before the watch obeys it. A larger quota, or the loss of a CPU, counts at once.
-const HOLD: Duration = Duration::from_millis(50);
 
 /// A thread that sets an [`Allotment`] to the number of cores that this process may use, until the watch is
 /// dropped.
@@ -57,9 +46,9 @@ const HOLD: Duration = Duration::from_millis(50);
 /// The watch paces a quota of fewer CPUs than mask and cpuset leave. Each of the kernel's periods begins with the next
 /// larger number of workers. When the rest of the quota just pays for the next smaller number, that number follows. So
 /// the CPU time used stays 2.5% below the quota, and the kernel never stops the group. The watch counts the CPU time
-/// that the group has used (v2, or v1 with `cpuacct` beside `cpu`), or else this process. If the kernel throttles
-/// nevertheless, the margin grows, to at most 25%. With a quota of less than one CPU, one worker remains, and the
-/// kernel sometimes stops it.
+/// that the group has used (v2, or v1 with `cpuacct` beside `cpu`), or else this process. If the kernel throttles this
+/// group, or a group around it, the margin grows, to at most 25%. With a quota of up to one CPU, one worker remains.
+/// The watch does not pace it, and the kernel sometimes stops it.
 ///
 /// # In a child after `fork`
 ///
@@ -112,32 +101,6 @@ struct Watched {
     /// Notified when the watch must stop, and when its rest is over.
     stops: Condvar,
 }
-
-struct WatchState {
-    sources: Sources,
-    cap: Option<NonZeroUsize>,
-    /// The use by other processes. `None` while the watch does not heed them.
-    neighbours: Option<Neighbours>,
-    /// The quota that the watch obeys.
-    quota: Option<Quota>,
-    /// Since when the system has granted less than `quota`.
-    smaller_since: Option<Instant>,
-    pace: QuotaPace,
-    /// The last decision of the pace. `None` if there is no quota below `cpus`.
-    paced: Option<Pace>,
-    /// When files and groups are due, on the clock of the sources.
-    files_at: Duration,
-    groups_at: Duration,
-    is_idle: Option<IsIdle>,
-    /// Since when each call of `is_idle` has returned `true`.
-    idle_since: Option<Duration>,
-    /// Whether the thread sleeps until it is woken.
-    rests: bool,
-    stop: bool,
-}
-
-/// Returns whether the watch is not needed. The argument is whether the watch then rests.
-type IsIdle = fn(bool) -> bool;
 
 impl Watch {
     /// Starts to watch this process.
@@ -207,7 +170,7 @@ impl Watch {
         self.expect_here();
         let mut state = self.shared.lock();
         state.cap = cores;
-        self.shared.publish(&state);
+        self.shared.publish(state);
     }
 
     /// Sets whether the allotment leaves out CPUs that other processes keep busy. At first it includes them.
@@ -236,7 +199,7 @@ impl Watch {
         let mut state = self.shared.lock();
         if heed != state.neighbours.is_some() {
             state.neighbours = heed.then(Neighbours::default);
-            self.shared.publish(&state);
+            self.shared.publish(state);
         }
     }
 
@@ -322,8 +285,12 @@ impl Drop for Watch {
         self.shared.lock().stop = true;
         self.shared.stops.notify_one();
         if let Some(thread) = self.thread.take() {
-            // An error is a panic, which the panic hook has reported.
-            let _ = thread.join();
+            // The watch's own thread may drop the watch: it calls followers, and one may hold the last reference. It
+            // then ends after this.
+            if thread.thread().id() != std::thread::current().id() {
+                // An error is a panic, which the panic hook has reported.
+                let _ = thread.join();
+            }
         }
     }
 }
@@ -343,135 +310,50 @@ impl Watched {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The main function of the watch's thread.
+    /// The main function of the watch's thread. It calls followers and `is_idle` without the lock, since they may use
+    /// the watch.
+    ///
+    /// No wake-up is lost. Both waits test their conditions under the lock, after the last call of users' code. The
+    /// thread sets `rests` before it calls `is_idle(true)`. So a caller that needs the watch has made `is_idle` return
+    /// `false` in time, or its [`wake`](Watch::wake) comes later and ends the rest.
     fn watch(&self) {
         let mut state = self.lock();
         while !state.stop {
             let now = state.sources.now();
             let next = state.look(now);
-            self.publish(&state);
-            if state.may_rest(now) {
+            let is_idle = state.is_idle;
+            self.publish(state);
+            let is_idle = is_idle.filter(|is_idle| is_idle(false));
+            state = self.lock();
+            let may_rest = state.may_rest(now, is_idle.is_some());
+            if let Some(is_idle) = is_idle.filter(|_| may_rest) {
                 state.rests = true;
-                while state.rests && !state.stop {
-                    let woken = self.stops.wait(state);
+                drop(state);
+                let rests = is_idle(true);
+                state = self.lock();
+                if rests {
+                    let woken = (self.stops).wait_while(state, |state| state.rests && !state.stop);
                     state = woken.unwrap_or_else(PoisonError::into_inner);
+                    state.has_rested();
+                    continue;
                 }
-                state.has_rested();
-                continue;
+                state.rests = false;
             }
             let pause = next.saturating_sub(state.sources.now());
-            let waited = self.stops.wait_timeout(state, pause);
+            let waited = (self.stops).wait_timeout_while(state, pause, |state| !state.stop);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Publishes under the lock, so that the latest state is published last.
-    fn publish(&self, state: &WatchState) {
+    /// Changes the allotment under the lock, so that the latest state is published last. Then releases the lock, and
+    /// tells the followers. They hear of a growth late, perhaps after the allotment has shrunk again, and look at it.
+    fn publish(&self, state: MutexGuard<'_, WatchState>) {
         let cores = state.capped();
-        if self.allotment.cores() != cores {
-            self.allotment.set(cores);
+        let is_new = self.allotment.cores() != cores;
+        let gained = is_new.then(|| self.allotment.change_to(cores));
+        drop(state);
+        if let Some(gained) = gained {
+            self.allotment.tell(gained);
         }
-    }
-}
-
-impl WatchState {
-    fn new(sources: Sources) -> Self {
-        let quota = sources.quota();
-        Self {
-            sources,
-            cap: None,
-            neighbours: None,
-            quota,
-            smaller_since: None,
-            pace: QuotaPace::new(),
-            paced: None,
-            files_at: FILES,
-            groups_at: GROUPS,
-            is_idle: None,
-            idle_since: None,
-            rests: false,
-            stop: false,
-        }
-    }
-
-    /// Reads the sources that are due, and sets the pace. Returns when to look again.
-    fn look(&mut self, now: Duration) -> Duration {
-        self.sources.read_mask();
-        let often = if self.paced.is_some() { PACED } else { 1 };
-        if now >= self.groups_at {
-            self.sources.find();
-            self.groups_at = now + GROUPS / often;
-        }
-        if now >= self.files_at {
-            self.sources.read_files();
-            self.follow_quota(Instant::now());
-            self.files_at = now + FILES / often;
-        }
-        self.keep_pace(now);
-        self.count_neighbours(now);
-        self.paced.map_or(now + MASK, |pace| pace.next)
-    }
-
-    /// Whether the watch was not needed for [`REST`].
-    fn may_rest(&mut self, now: Duration) -> bool {
-        let Some(is_idle) = self.is_idle.filter(|is_idle| is_idle(false)) else {
-            self.idle_since = None;
-            return false;
-        };
-        let since = *self.idle_since.get_or_insert(now);
-        now.saturating_sub(since) >= REST && is_idle(true)
-    }
-
-    /// Forgets the counts from before a rest, and makes all sources due.
-    fn has_rested(&mut self) {
-        self.idle_since = None;
-        (self.files_at, self.groups_at) = (Duration::ZERO, Duration::ZERO);
-        if let Some(neighbours) = &mut self.neighbours {
-            *neighbours = Neighbours::default();
-        }
-    }
-
-    fn count_neighbours(&mut self, now: Duration) {
-        let due = self.neighbours.as_mut().filter(|it| it.is_due(now));
-        if let Some((neighbours, load)) = due.zip(self.sources.load(now)) {
-            neighbours.learn(load);
-        }
-    }
-
-    /// Obeys a larger quota at once, and a smaller quota when it has lasted for [`HOLD`].
-    fn follow_quota(&mut self, now: Instant) {
-        let (old, new) = (self.quota, self.sources.quota());
-        let cpus = |quota: Option<Quota>| quota.map_or(f64::INFINITY, |quota| quota.cpus);
-        let mut lasted = || now.duration_since(*self.smaller_since.get_or_insert(now));
-        if cpus(new) >= cpus(old) || lasted() >= HOLD {
-            (self.quota, self.smaller_since) = (new, None);
-        }
-    }
-
-    fn keep_pace(&mut self, now: Duration) {
-        match self.quota {
-            Some(quota) if quota.cpus < self.sources.cpus() as f64 => {
-                let usage = self.sources.usage(&quota, now);
-                self.paced = Some(self.pace.look(quota.cpus, quota.period, usage));
-            }
-            _ if self.paced.is_some() => (self.pace, self.paced) = (QuotaPace::new(), None),
-            _ => {}
-        }
-    }
-
-    /// The allotment's new number of cores, by the last reads.
-    fn capped(&self) -> usize {
-        let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
-        let paced = self.paced.map_or(usize::MAX, |pace| pace.workers);
-        let cpus = self.sources.cpus();
-        let left = (self.neighbours.as_ref()).map_or(cpus, |neighbours| neighbours.leave(cpus));
-        // 65,535 is the largest allotment.
-        left.min(cap).min(paced).min(65_535)
-    }
-
-    /// The first number of cores.
-    fn cores(&mut self) -> usize {
-        self.keep_pace(self.sources.now());
-        self.capped()
     }
 }

@@ -37,6 +37,11 @@ const LATE: [f64; 2] = [0.05, 0.02];
 /// The part of the reserve that remains if a period needed less.
 const FORGET: f64 = 0.9;
 
+/// Whether a quota of `cpus` needs no pace, because one worker always remains.
+pub(super) fn is_for_one(cpus: f64) -> bool {
+    cpus * (1.0 - MARGIN) <= 1.0
+}
+
 /// How much of the quota has been used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {

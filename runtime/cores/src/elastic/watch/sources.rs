@@ -2,7 +2,7 @@
 
 use super::neighbours::Load;
 use super::pace::Usage;
-use crate::topology::{CpuSet, Groups, Quota, Tree, affinity_mask, busy_time};
+use crate::topology::{CpuSet, Groups, Quota, Tree, affinity_mask, allowed, busy_time};
 use manycore_platform::process::cpu_time;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -56,15 +56,15 @@ impl Sources {
         self.groups = Groups::find(Tree(&self.root));
     }
 
-    /// Reads this thread's affinity mask, by one system call.
+    /// Reads this thread's affinity mask, by one system call. On a machine with more CPUs than the call can name, reads
+    /// a file.
     pub(super) fn read_mask(&mut self) {
-        if self.here {
-            let mask = affinity_mask();
-            if self.mask != mask {
-                self.mask = mask;
-                self.set = self.set.wrapping_add(1);
-                self.count_cpus();
-            }
+        let mask = self.here.then(affinity_mask).flatten();
+        let mask = mask.or_else(|| allowed(Tree(&self.root)));
+        if self.mask != mask {
+            self.mask = mask;
+            self.set = self.set.wrapping_add(1);
+            self.count_cpus();
         }
     }
 

@@ -1,8 +1,11 @@
 //! How the watch reads trees of files, and what it decides.
 
-use super::neighbours::WINDOW;
-use super::*;
+use super::neighbours::{Neighbours, WINDOW};
+use super::sources::Sources;
+use super::state::{FILES, GROUPS, HOLD, MASK, WatchState};
 use std::fs;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A machine of eight CPUs, with the process in the group `/a/b`.
@@ -170,6 +173,31 @@ fn a_quota_sets_the_pace() {
     }
 }
 
+/// The outer quota is larger, but the group shares it with neighbours.
+#[test]
+fn throttling_by_an_outer_group_is_noticed() {
+    let machine = FakeMachine::v2()
+        .write("sys/fs/cgroup/a/cpu.max", "300000 100000\n")
+        .write("sys/fs/cgroup/a/b/cpu.max", "260000 100000\n")
+        .write(
+            "sys/fs/cgroup/a/b/cpu.stat",
+            "usage_usec 7\nnr_throttled 1\n",
+        );
+    let state = machine.state();
+    let quota = state.quota.unwrap();
+    let throttled = || state.sources.usage(&quota, MASK).throttled;
+    assert_eq!(throttled(), Some(1));
+    machine.put("sys/fs/cgroup/a/cpu.stat", "usage_usec 9\nnr_throttled 4\n");
+    assert_eq!(throttled(), Some(5));
+    assert_eq!(
+        state.sources.usage(&quota, MASK).used,
+        Duration::from_micros(7)
+    );
+    // The root has no quota.
+    machine.put("sys/fs/cgroup/cpu.stat", "usage_usec 9\nnr_throttled 40\n");
+    assert_eq!(throttled(), Some(5));
+}
+
 #[test]
 fn a_quota_of_all_cpus_has_no_effect() {
     let machine = FakeMachine::v2().write("sys/fs/cgroup/a/b/cpu.max", "800000 100000\n");
@@ -191,7 +219,9 @@ fn cpus_that_neighbours_use_are_left_out() {
         let mut times = [0; 10];
         times[column] = seconds * 100;
         let times = times.map(|time| time.to_string()).join(" ");
-        format!("cpu  1 1 1 1 1 1 1 1 0 0\ncpu{cpu} {times}\nintr 5\n")
+        // The line of all CPUs begins with a number that is also a CPU's.
+        let all = seconds * 100;
+        format!("cpu  1 0 0 {all} {all} 0 0 0 0 0\ncpu{cpu} {times}\nintr 5\n")
     };
     assert_eq!(see(&mut watching, &stat(1, 0, 0)), 4);
     // The watch does not heed neighbours.
@@ -223,20 +253,43 @@ fn cpus_that_neighbours_use_are_left_out() {
 fn a_watch_rests_after_a_second_without_need() {
     let mut state = FakeMachine::v2().state();
     let at = Duration::from_millis;
-    assert!(!state.may_rest(at(1)), "no `is_idle` is set");
-    state.is_idle = Some(|_| true);
-    assert!(!state.may_rest(at(10)));
-    assert!(!state.may_rest(at(1009)));
-    assert!(state.may_rest(at(1010)));
+    assert!(!state.may_rest(at(1), false));
+    assert!(!state.may_rest(at(10), true));
+    assert!(!state.may_rest(at(1009), true));
+    assert!(state.may_rest(at(1010), true));
     state.has_rested();
-    assert!(!state.may_rest(at(5000)));
-    state.is_idle = Some(|_| false);
-    assert!(!state.may_rest(at(5500)));
-    state.is_idle = Some(|_| true);
-    assert!(!state.may_rest(at(6000)), "the second starts again");
-    // A caller that needs the watch just then is seen by `is_idle(true)`.
-    state.is_idle = Some(|rests| !rests);
-    assert!(!state.may_rest(at(9000)));
+    assert!(!state.may_rest(at(5000), true));
+    assert!(!state.may_rest(at(5500), false));
+    assert!(!state.may_rest(at(6000), true), "the second starts again");
+    assert!(state.may_rest(at(7000), true));
+}
+
+/// As on a machine with more CPUs than the system call can name.
+#[test]
+fn a_mask_that_only_proc_has() {
+    let machine = FakeMachine::v2();
+    let status = |list: &str| format!("Name:\tprog\nCpus_allowed_list:\t{list}\n");
+    machine.put("proc/thread-self/status", &status("0-3"));
+    let mut watching = machine.watching();
+    assert_eq!(watching.after(Duration::ZERO), 4);
+    machine.put("proc/thread-self/status", &status("1-2,9"));
+    assert_eq!(watching.after(MASK), 2);
+}
+
+/// One worker always remains, so the watch neither counts its time nor looks more often.
+#[test]
+fn a_quota_of_one_cpu_is_not_paced() {
+    for quota in ["10000", "100000", "102000"] {
+        let machine = FakeMachine::v2();
+        machine.put("sys/fs/cgroup/a/b/cpu.max", &format!("{quota} 100000\n"));
+        let mut watching = machine.watching();
+        assert_eq!(watching.state.cores(), 1);
+        assert_eq!(watching.state.look(MASK), 2 * MASK);
+        assert_eq!(watching.after(FILES), 1);
+        assert_eq!(watching.state.paced, None);
+        machine.put("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+        assert_eq!(watching.after(FILES), 8);
+    }
 }
 
 #[test]

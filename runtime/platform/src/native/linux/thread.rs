@@ -72,8 +72,8 @@ pub(in crate::native) fn is_blocked(thread: u64) -> bool {
 /// second.
 pub(in crate::native) fn leave_core(core: usize) {
     if !cfg!(miri) && self::core() == core {
-        if let Some(before) = forbid(THIS, &|cpu| cpu == core) {
-            allow(THIS, &before);
+        if let Some(moved) = forbid(THIS, &|cpu| cpu == core) {
+            moved.allow();
         }
     }
 }
@@ -89,7 +89,13 @@ pub(in crate::native) fn begin_on(cpus: &[usize]) {
     (before.iter().filter(|cpu| cpus.contains(cpu))).for_each(|cpu| here.insert(cpu));
     // The kernel refuses an empty set.
     if here.bind().is_ok() {
-        allow(THIS, &before);
+        let thread = THIS;
+        Moved {
+            thread,
+            before,
+            here,
+        }
+        .allow();
     }
 }
 
@@ -101,32 +107,56 @@ pub(in crate::native) fn wake_elsewhere(
     let thread = libc::pid_t::try_from(thread)
         .ok()
         .filter(|&thread| thread > 0 && !cfg!(miri));
-    let moved = thread.and_then(|thread| Some((thread, forbid(thread, is_taken)?)));
+    let moved = thread.and_then(|thread| forbid(thread, is_taken));
     wake();
-    if let Some((thread, before)) = moved {
-        allow(thread, &before);
+    if let Some(moved) = moved {
+        moved.allow();
     }
 }
 
-/// Makes a thread run only on CPUs that are not taken, if it may run on any. Then returns the CPUs of before.
-fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<CpuSet> {
-    let allowed = CpuSet::allowed_to(thread).ok()?;
-    let mut elsewhere = CpuSet::new();
-    let free = allowed.iter().filter(|&cpu| !is_taken(cpu));
-    free.for_each(|cpu| elsewhere.insert(cpu));
-    let moves = !elsewhere.equals(&allowed) && elsewhere.iter().next().is_some();
-    (moves && elsewhere.bind_thread(thread).is_ok()).then_some(allowed)
+/// A thread that for a moment may run only on some of its CPUs.
+struct Moved {
+    thread: libc::pid_t,
+    before: CpuSet,
+    here: CpuSet,
 }
 
-/// Makes a thread run on the CPUs of `before` again.
-fn allow(thread: libc::pid_t, before: &CpuSet) {
-    // The kernel keeps a mask that was set, even if the thread's control group gets CPUs later. If only the group
-    // limits the thread, a mask of all CPUs is as good.
-    let unlimited = CpuSet::all().bind_thread(thread);
-    if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(before)) {
-        // Fails only if the mask was narrowed from outside meanwhile. Then the mask that is set now allows no more
-        // than that.
-        let _ = before.bind_thread(thread);
+/// Makes a thread run only on CPUs that are not taken, if it may run on any.
+fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<Moved> {
+    let before = CpuSet::allowed_to(thread).ok()?;
+    let mut here = CpuSet::new();
+    let free = before.iter().filter(|&cpu| !is_taken(cpu));
+    free.for_each(|cpu| here.insert(cpu));
+    let moves = !here.equals(&before) && here.iter().next().is_some();
+    let moved = Moved {
+        thread,
+        before,
+        here,
+    };
+    (moves && moved.here.bind_thread(thread).is_ok()).then_some(moved)
+}
+
+impl Moved {
+    /// Makes the thread run on the CPUs of `before` again, unless its mask has changed meanwhile: another process may
+    /// have set the mask (`taskset`). The kernel has no call that compares and sets, so a mask that is set during this
+    /// call may be lost.
+    fn allow(self) {
+        let Self {
+            thread,
+            before,
+            here,
+        } = self;
+        if CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(&here)) {
+            return;
+        }
+        // The kernel keeps a mask that was set, even if the thread's control group gets CPUs later. If only the group
+        // limits the thread, a mask of all CPUs is as good.
+        let unlimited = CpuSet::all().bind_thread(thread);
+        if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(&before)) {
+            // Fails only if a cpuset has been narrowed meanwhile. Then the mask that is set now allows no more than
+            // the cpuset.
+            let _ = before.bind_thread(thread);
+        }
     }
 }
 
@@ -181,6 +211,24 @@ mod tests {
             wake_elsewhere(thread, &|_| true, &mut || calls += 1);
         }
         assert_eq!(calls, 2);
+    }
+
+    #[test]
+    fn a_mask_that_is_set_meanwhile_stays() {
+        let other = std::thread::spawn(|| {
+            let all = CpuSet::allowed().expect("the system gives the mask");
+            let first = all.iter().next().expect("the thread may run somewhere");
+            if all.iter().count() == 1 {
+                return;
+            }
+            let mut only = CpuSet::new();
+            only.insert(first);
+            wake_elsewhere(thread_number(), &|cpu| cpu == first, &mut || {
+                only.bind().expect("the CPU is allowed");
+            });
+            assert!(CpuSet::allowed().is_ok_and(|now| now.equals(&only)));
+        });
+        other.join().expect("the mask is as it was set");
     }
 
     #[test]
