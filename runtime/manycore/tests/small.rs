@@ -320,7 +320,7 @@ fn a_state_that_a_panic_left_is_given_to_no_block() {
 /// A sort that visited the items would take hours.
 #[test]
 fn items_without_a_size_are_sorted_at_once() {
-    let mut items = vec![(); usize::MAX];
+    let mut items = [(); usize::MAX];
     items.par_sort();
     items.par_sort_unstable_by(|_, _| std::cmp::Ordering::Less);
 }

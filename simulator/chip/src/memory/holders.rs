@@ -18,9 +18,8 @@ impl Memory {
             // A last-level cache that is not inclusive drops a line that one of its tiles may write
             // to. If the dropped copy was modified, only the tile has the data now.
             Some(_) if state != State::Shared => {
-                if self.drop_from_group(line, group) == Some(State::Modified) {
-                    state = State::Modified;
-                }
+                let dropped = self.drop_from_group(line, group);
+                state = dropped.map_or(state, |dropped| dropped.max(state));
             }
             _ => {}
         }
