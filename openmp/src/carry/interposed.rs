@@ -7,11 +7,12 @@ use super::current::{calling, note, rank};
 use super::rank::Rank;
 use super::thread_state::be_careful;
 use super::{blocking, pending, pins, policy, setxid, signals};
-use crate::system::masks::errno;
+use crate::system::masks::{bit, errno};
 use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
+use std::time::Instant;
 
 /// The signals in a program's set, in the kernel's form.
 fn signals_in(set: *const libc::sigset_t) -> u64 {
@@ -117,6 +118,9 @@ define! {
     }
 
     fn sighold(signal: c_int) -> c_int {
+        if (1..65).contains(&signal) {
+            signals::avoid(bit(signal));
+        }
         let result = next!(SIGHOLD as extern "C" fn(c_int) -> c_int)(signal);
         note();
         result
@@ -268,20 +272,39 @@ type Wait = extern "C-unwind" fn(
     *const libc::timespec,
 ) -> c_int;
 
-/// Waits for a signal in `set`. Drops this library's alarms.
+fn nanoseconds(time: &libc::timespec) -> u128 {
+    time.tv_sec as u128 * 1_000_000_000 + time.tv_nsec as u128
+}
+
+fn timespec(nanoseconds: u128) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
+        tv_nsec: (nanoseconds % 1_000_000_000) as c_long,
+    }
+}
+
+/// Waits for a signal in `set`, for at most `timeout` in sum. Drops this library's alarms.
 fn wait(
     set: *const libc::sigset_t,
     info: *mut libc::siginfo_t,
-    timeout: *const libc::timespec,
+    mut timeout: *const libc::timespec,
 ) -> c_int {
     signals::avoid(signals_in(set));
     let next = next!(SIGTIMEDWAIT as Wait);
     // SAFETY: all zeros are a valid `siginfo_t`.
     let mut got: libc::siginfo_t = unsafe { mem::zeroed() };
+    // SAFETY: the caller passes the address of a time, or null.
+    let limit = unsafe { timeout.as_ref() }.map(nanoseconds);
+    let began = Instant::now();
+    let mut left;
     loop {
         let result = next(set, &raw mut got, timeout);
         // An alarm of this kernel thread came while the caller blocked its signal.
         if result > 0 && signals::addressee(&got).is_some() {
+            if let Some(limit) = limit {
+                left = timespec(limit.saturating_sub(began.elapsed().as_nanos()));
+                timeout = &raw const left;
+            }
             continue;
         }
         if !info.is_null() {

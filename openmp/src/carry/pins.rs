@@ -54,7 +54,8 @@ pub(super) fn of_new_workers() -> Option<Cpus> {
 /// The leader's kernel thread, which is worker 0's in regions. Relaxed, like the next word: the leader itself writes
 /// both.
 static LEADER: AtomicI32 = AtomicI32::new(0);
-/// Whether the leader has bound itself in a carried region, and not elsewhere since then.
+/// Whether the leader has bound itself in a carried region. A later call to bind a thread that is not carried clears
+/// this.
 static LEADER_IS_BOUND: AtomicBool = AtomicBool::new(false);
 
 /// The calling thread leads the carried team from now on.

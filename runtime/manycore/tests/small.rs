@@ -281,7 +281,7 @@ fn parallel_iterators() {
     assert_eq!(caught.unwrap_err().downcast_ref(), Some(&20));
 }
 
-/// As in rayon, where one of the accumulators is that of no items.
+/// rayon also returns one accumulator if there are no items.
 #[test]
 fn a_fold_of_nothing_is_one_identity() {
     let sum = |left: u32, right: u32| left + right;

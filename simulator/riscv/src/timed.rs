@@ -3,7 +3,7 @@
 use crate::functional::Resumed;
 use crate::hart::Machine;
 use crate::linux::{Delivered, Entry, System, Task, TaskState, Wake, World, resume};
-use crate::memory::Place;
+use crate::memory::{Place, Written};
 use crate::network::{self, Latched};
 use crate::region::{Mark, Moment, Regions};
 use manycore_chip::config::Topology;
@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) channels: RefCell<Vec<Channel>>,
     /// For each core, the number of the task that ran there last.
     last: RefCell<Vec<u32>>,
+    /// What the kernel has written for programs since the last task suspended.
+    written: Written,
     /// The threads that exist at the start, except the main thread.
     others: RefCell<Vec<Resumed>>,
     /// The clock of the other machine when this machine began, in cycles and nanoseconds.
@@ -57,11 +59,13 @@ impl Shared {
         before: u64,
         topology: Topology,
     ) -> Rc<Self> {
+        let written = system.first().memory.space.physical().note_writes();
         Rc::new(Self {
             system: RefCell::new(system),
             threads: RefCell::default(),
             channels: RefCell::default(),
             last: RefCell::new(vec![0; topology.cores() as usize]),
+            written,
             others: RefCell::new(others),
             before,
             topology,
@@ -161,7 +165,14 @@ impl Guest for TimedTask {
                 return State::Suspended;
             }
         }
-        match resume(system, &mut self.task, &mut world) {
+        let state = resume(system, &mut self.task, &mut world);
+        // The kernel's writes bypass the caches, so threads that spin on such a line would not look again.
+        let mut written = shared.written.borrow_mut();
+        if !written.is_empty() {
+            world.core.written(&written);
+            written.clear();
+        }
+        match state {
             TaskState::Suspended => State::Suspended,
             TaskState::Ended => State::Ended,
             TaskState::Exited => State::Exited,

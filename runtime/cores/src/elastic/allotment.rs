@@ -131,7 +131,7 @@ impl<P: Platform> Allotment<P> {
         self.tell(gained);
     }
 
-    /// Allots `cores`, and does not tell the followers. Returns the workers that may run from now on.
+    /// Allots `cores`, and calls no follower. Returns the workers that may run from now on.
     #[track_caller]
     pub(super) fn change_to(&self, cores: usize) -> Range<usize> {
         let cores = checked(cores);
@@ -140,7 +140,7 @@ impl<P: Platform> Allotment<P> {
         gained
     }
 
-    /// Tells the followers that these workers may run.
+    /// Calls [`Follower::may_run`] of all followers for these workers.
     pub(super) fn tell(&self, gained: Range<usize>) {
         if gained.is_empty() {
             return;

@@ -54,9 +54,9 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 /// How long the `allowed` CPUs were busy since the system began. Time that other processes or a hypervisor have used
 /// counts too.
 ///
-/// `/proc/stat` has a line for each CPU, and a line `cpu` without a number for all CPUs. The columns are user, nice, system, idle, waiting for I/O, interrupts (two columns) and
-/// stolen time. The unit is always a hundredth of a second. Later columns are the time of guests, which user time
-/// includes.
+/// `/proc/stat` has a line for each CPU, and a line `cpu` without a number for all CPUs. The columns are user, nice,
+/// system, idle, waiting for I/O, interrupts (two columns) and stolen time, in hundredths of a second. Later columns
+/// are the time of guests, which user time includes.
 pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
     let text = tree.text("proc/stat")?;
     let busy = |line: &str| {

@@ -22,7 +22,7 @@ const SEEDS: u64 = 20;
 const US: u64 = 2_500;
 /// The longest accepted meeting: two ticks of the monitor, and as long again for threads that wait for a core.
 const LATE: u64 = 8_000 * US;
-/// The cycles in which the allotment allows few threads: much less than the longest accepted meeting.
+/// The allotment allows few threads for this many cycles, which are far fewer than [`LATE`].
 const SHORTAGE: u64 = 1_000 * US;
 /// A program that takes more cycles counts as hanging.
 const LIMIT: u64 = 1 << 33;

@@ -201,7 +201,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Subtracts one job, or the body, from the count. The last one ends the scope's wait.
+    /// Subtracts one job, or the body, from the count. At zero the scope's wait ends.
     ///
     /// # Safety
     ///

@@ -18,10 +18,10 @@ fn fiber<P: Platform>(
     stacks: &Stacks<P>,
     body: impl FnOnce(&Suspender<P>) + Send + 'static,
 ) -> Movable<P> {
-    let fiber = Fiber::new(stacks.take().unwrap(), body);
-    // SAFETY: the bodies here keep only numbers and what they captured. The models' thread-local
-    // variables belong to the host's thread, and a model runs on one.
-    unsafe { Movable::new(fiber) }
+    // SAFETY: the bodies here borrow nothing, and keep only numbers and what they captured. The
+    // models' thread-local variables belong to the host's thread, and a model runs on one. The
+    // models drop their fibers.
+    unsafe { Movable::new(Fiber::new(stacks.take().unwrap(), body)) }
 }
 
 /// Resumes the fiber. Returns whether it has ended. Passes on its panic.

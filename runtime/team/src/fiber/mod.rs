@@ -8,19 +8,21 @@
 //!
 //! ```
 //! use manycore_platform::Native;
-//! use manycore_team::fiber::{Fiber, Progress, Stacks};
+//! use manycore_team::fiber::{Fiber, Progress, Stacks, Suspender};
 //! use std::cell::Cell;
 //! use std::rc::Rc;
 //!
 //! let stacks = Stacks::<Native>::new(64 << 10);
 //! let steps = Rc::new(Cell::new(0));
 //! let mine = Rc::clone(&steps);
-//! let mut fiber = Fiber::new(stacks.take()?, move |suspender| {
+//! let body = move |suspender: &Suspender<Native>| {
 //!     for _ in 0..3 {
 //!         mine.set(mine.get() + 1);
 //!         suspender.suspend();
 //!     }
-//! });
+//! };
+//! // SAFETY: the body borrows nothing, and the fiber is dropped here.
+//! let mut fiber = unsafe { Fiber::new(stacks.take()?, body) };
 //! assert!(matches!(fiber.resume(), Progress::Suspended));
 //! assert!(matches!(fiber.resume(), Progress::Suspended));
 //! assert_eq!(steps.get(), 2);

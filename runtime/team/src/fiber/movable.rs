@@ -27,15 +27,16 @@ use manycore_platform::Platform;
 ///
 /// ```
 /// use manycore_platform::Native;
-/// use manycore_team::fiber::{Fiber, Movable, Progress, Stacks};
+/// use manycore_team::fiber::{Fiber, Movable, Progress, Stacks, Suspender};
 ///
-/// let fiber = Fiber::new(Stacks::<Native>::new(64 << 10).take()?, |suspender| {
+/// let body = |suspender: &Suspender<Native>| {
 ///     let numbers = vec![1, 2, 3];
 ///     suspender.suspend();
 ///     assert_eq!(numbers.len(), 3);
-/// });
-/// // SAFETY: a vector of numbers is `Send`, and nothing here is thread-local.
-/// let mut fiber = unsafe { Movable::new(fiber) };
+/// };
+/// let stack = Stacks::<Native>::new(64 << 10).take()?;
+/// // SAFETY: a vector of numbers is `Send`, and nothing here is thread-local or borrowed.
+/// let mut fiber = unsafe { Movable::new(Fiber::new(stack, body)) };
 /// fiber.resume();
 /// let elsewhere = std::thread::spawn(move || fiber.resume());
 /// assert!(matches!(elsewhere.join().unwrap(), Progress::Ended(Ok(()))));

@@ -31,7 +31,8 @@ type Running<P> = Coroutine<(), (), thread::Result<()>, FiberStack<P>>;
 /// use manycore_team::fiber::{Fiber, Progress, Stacks};
 ///
 /// let stack = Stacks::<Native>::new(64 << 10).take()?;
-/// let mut fiber = Fiber::new(stack, |_| ());
+/// // SAFETY: the body borrows nothing, and the fiber is dropped here.
+/// let mut fiber = unsafe { Fiber::new(stack, |_| ()) };
 /// assert!(matches!(fiber.resume(), Progress::Ended(Ok(()))));
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -54,7 +55,8 @@ pub enum Progress {
 ///     suspender.suspend();
 /// }
 /// let stack = Stacks::<Native>::new(64 << 10).take()?;
-/// let mut fiber = Fiber::new(stack, wait_twice);
+/// // SAFETY: the body borrows nothing, and the fiber is dropped here.
+/// let mut fiber = unsafe { Fiber::new(stack, wait_twice) };
 /// let mut resumptions = 1;
 /// while let Progress::Suspended = fiber.resume() {
 ///     resumptions += 1;
@@ -107,10 +109,18 @@ const SAVED: usize = 7;
 const SWITCH: u64 = 60;
 
 impl<P: Platform> Fiber<P> {
-    /// A fiber that will run `body` on `stack`.
+    /// Makes a fiber that will run `body` on `stack`.
     ///
     /// The body is on the heap until it is called. The call may move the captured values to the
     /// stack.
+    ///
+    /// # Safety
+    ///
+    /// * The borrows of `body` live until the fiber has ended or is dropped, and for ever if it is
+    ///   forgotten.
+    /// * No destructor of a thread-local variable drops the fiber, unless the fiber has ended: it
+    ///   may be suspended inside of a [`LocalKey::with`](std::thread::LocalKey::with) whose variable
+    ///   is dropped already.
     ///
     /// # Panics
     ///
@@ -120,8 +130,15 @@ impl<P: Platform> Fiber<P> {
     /// use manycore_platform::Native;
     /// use manycore_team::fiber::{Fiber, Progress, Stacks};
     ///
+    /// let mut seen = 0;
     /// let stack = Stacks::<Native>::new(64 << 10).take()?;
-    /// let mut fiber = Fiber::new(stack, |_| panic!("a reason"));
+    /// // SAFETY: the fiber is dropped by the end of the statement, before `seen`.
+    /// unsafe { Fiber::new(stack, |_| seen += 1) }.resume();
+    /// assert_eq!(seen, 1);
+    ///
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// // SAFETY: the body borrows nothing, and the fiber is dropped here.
+    /// let mut fiber = unsafe { Fiber::new(stack, |_| panic!("a reason")) };
     /// let Progress::Ended(Err(payload)) = fiber.resume() else {
     ///     panic!("it should have panicked")
     /// };
@@ -129,35 +146,7 @@ impl<P: Platform> Fiber<P> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[track_caller]
-    pub fn new(stack: FiberStack<P>, body: impl FnOnce(&Suspender<P>) + 'static) -> Self {
-        // SAFETY: the body borrows nothing.
-        unsafe { Self::borrowing(stack, body) }
-    }
-
-    /// Like [`new`](Self::new), for a body that borrows.
-    ///
-    /// # Safety
-    ///
-    /// The borrows of `body` live until the fiber has ended or is dropped, and for ever if it is
-    /// forgotten.
-    ///
-    /// # Panics
-    ///
-    /// Panics as [`new`](Self::new) does.
-    ///
-    /// ```
-    /// use manycore_platform::Native;
-    /// use manycore_team::fiber::{Fiber, Stacks};
-    ///
-    /// let mut seen = 0;
-    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
-    /// // SAFETY: the fiber is dropped by the end of the statement, before `seen`.
-    /// unsafe { Fiber::borrowing(stack, |_| seen += 1) }.resume();
-    /// assert_eq!(seen, 1);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[track_caller]
-    pub unsafe fn borrowing<F: FnOnce(&Suspender<P>)>(stack: FiberStack<P>, body: F) -> Self {
+    pub unsafe fn new<F: FnOnce(&Suspender<P>)>(stack: FiberStack<P>, body: F) -> Self {
         let range = stack.limit().get()..stack.base().get();
         let (size, room) = (size_of::<F>(), range.len());
         assert!(
@@ -196,15 +185,18 @@ impl<P: Platform> Fiber<P> {
     /// Panics if the fiber has ended.
     ///
     /// ```
-    /// use manycore_team::fiber::{Fiber, Progress, Stacks, slot};
+    /// use manycore_team::fiber::{Fiber, Progress, Stacks, Suspender, slot};
     /// use manycore::{Native, Platform};
     ///
-    /// let mut fiber = Fiber::new(Stacks::<Native>::new(64 << 10).take()?, |suspender| {
+    /// let body = |suspender: &Suspender<Native>| {
     ///     // SAFETY: nothing but `slot` looks at it.
     ///     unsafe { Native::set_slot(8 as *const ()) };
     ///     suspender.suspend();
     ///     assert_eq!(slot::<Native>(), 8 as *const ());
-    /// });
+    /// };
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// // SAFETY: the body borrows nothing, and the fiber is dropped here.
+    /// let mut fiber = unsafe { Fiber::new(stack, body) };
     /// fiber.resume();
     /// assert!(slot::<Native>().is_null());
     /// assert!(matches!(fiber.resume(), Progress::Ended(Ok(()))));
@@ -232,7 +224,9 @@ impl<P: Platform> Fiber<P> {
     /// use manycore_platform::Native;
     /// use manycore_team::fiber::{Fiber, Stacks};
     ///
-    /// let mut fiber = Fiber::new(Stacks::<Native>::new(64 << 10).take()?, |_| ());
+    /// let stack = Stacks::<Native>::new(64 << 10).take()?;
+    /// // SAFETY: the body borrows nothing, and the fiber is dropped here.
+    /// let mut fiber = unsafe { Fiber::new(stack, |_| ()) };
     /// assert!(!fiber.has_ended());
     /// fiber.resume();
     /// assert!(fiber.has_ended());
@@ -250,11 +244,13 @@ impl<P: Platform> Fiber<P> {
     /// use manycore_team::fiber::{Fiber, Stacks};
     ///
     /// let stacks = Stacks::<Native>::new(64 << 10);
-    /// let mut first = Fiber::new(stacks.take()?, |_| ());
+    /// // SAFETY: the bodies borrow nothing, and the fibers are dropped here.
+    /// let mut first = unsafe { Fiber::new(stacks.take()?, |_| ()) };
     /// first.resume();
     /// stacks.put(first.into_stack());
     /// // The same memory.
-    /// let second = Fiber::new(stacks.take()?, |_| ());
+    /// // SAFETY: as above.
+    /// let second = unsafe { Fiber::new(stacks.take()?, |_| ()) };
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn into_stack(mut self) -> FiberStack<P> {

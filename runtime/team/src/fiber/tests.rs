@@ -12,7 +12,15 @@ fn stacks() -> Stacks<Native> {
 }
 
 fn fiber(body: impl FnOnce(&Suspender<Native>) + 'static) -> Fiber<Native> {
-    Fiber::new(stacks().take().unwrap(), body)
+    made(stacks().take().unwrap(), body)
+}
+
+fn made(
+    stack: FiberStack<Native>,
+    body: impl FnOnce(&Suspender<Native>) + 'static,
+) -> Fiber<Native> {
+    // SAFETY: the body borrows nothing, and no test keeps a fiber in a thread-local variable.
+    unsafe { Fiber::new(stack, body) }
 }
 
 /// Adds one to a count when dropped.
@@ -56,7 +64,7 @@ fn fibers_take_turns() {
 fn a_panic_is_handed_out_and_the_stack_is_good_again() {
     let stacks = stacks();
     for _ in 0..100 {
-        let mut fiber = Fiber::new(stacks.take().unwrap(), |suspender| {
+        let mut fiber = made(stacks.take().unwrap(), |suspender| {
             suspender.suspend();
             std::panic::resume_unwind(Box::new(7));
         });
@@ -123,7 +131,7 @@ fn dropping_one_contains_what_its_end_throws() {
     let booms = Rc::new(Cell::new(0));
     let mine = Rc::clone(&booms);
     let stacks = stacks();
-    let mut fiber = Fiber::new(stacks.take().unwrap(), move |suspender| {
+    let mut fiber = made(stacks.take().unwrap(), move |suspender| {
         let unwound = catch_unwind(std::panic::AssertUnwindSafe(|| suspender.suspend()));
         assert!(unwound.is_err());
         #[allow(dead_code, reason = "dropped")]
@@ -142,7 +150,7 @@ fn dropping_one_contains_what_its_end_throws() {
 fn a_body_is_on_the_heap_until_it_is_called() {
     fn run<const BYTES: usize>(stacks: &Stacks<Native>) {
         let big = [0xAB_u8; BYTES];
-        let mut fiber = Fiber::new(stacks.take().unwrap(), move |suspender| {
+        let mut fiber = made(stacks.take().unwrap(), move |suspender| {
             suspender.suspend();
             assert!(std::hint::black_box(&big).iter().all(|byte| *byte == 0xAB));
         });
@@ -164,7 +172,7 @@ fn a_body_that_is_too_big_for_its_stack_is_refused() {
     let stack = stacks().take().unwrap();
     let room = stack.base().get() - stack.limit().get();
     let too_big = std::panic::AssertUnwindSafe(move || {
-        Fiber::new(stack, move |_| {
+        made(stack, move |_| {
             std::hint::black_box((&big, &counts));
         })
     });
@@ -227,7 +235,7 @@ fn dropping_a_suspended_fiber_unwinds_it() {
     assert_eq!(drops.get(), 3);
     assert!(!std::thread::panicking());
     // The stack can be used again.
-    let mut next = Fiber::new(stack, |_| ());
+    let mut next = made(stack, |_| ());
     assert!(matches!(next.resume(), Progress::Ended(Ok(()))));
 }
 
@@ -265,7 +273,7 @@ fn fibers_run_fibers() {
     let stacks = Rc::new(stacks());
     fn level(stacks: &Rc<Stacks<Native>>, depth: u32, sum: Rc<Cell<u32>>) -> Fiber<Native> {
         let shared = Rc::clone(stacks);
-        Fiber::new(stacks.take().unwrap(), move |suspender| {
+        made(stacks.take().unwrap(), move |suspender| {
             sum.set(sum.get() + 1);
             suspender.suspend();
             if depth > 0 {
@@ -297,7 +305,7 @@ fn fibers_go_around_threads() {
         (0..4).map(|_| mpsc::channel::<Movable<Native>>()).unzip();
     for id in 1..=8 {
         let sum = std::sync::Arc::clone(&sum);
-        let fiber = Fiber::new(stacks.take().unwrap(), move |suspender| {
+        let fiber = made(stacks.take().unwrap(), move |suspender| {
             let mine = (id * 16) as *const ();
             // SAFETY: only `slot` reads it.
             unsafe { Native::set_slot(mine) };

@@ -87,7 +87,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
         // SAFETY: what the program borrows lives at least as long as this body, whose type contains
         // the program. The body drops the fiber when it is dropped, and the team drops all bodies.
         let fiber = unsafe {
-            Fiber::borrowing(stack, move |suspender| {
+            Fiber::new(stack, move |suspender| {
                 // The seat is in its box until the fiber is gone, and the turn is set before
                 // `resume`.
                 program(&mut Rank::new(seat, suspender));

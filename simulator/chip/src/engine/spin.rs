@@ -11,6 +11,7 @@ use super::port::Mode;
 use super::thread::{DISTURBED, State, Wait};
 use crate::account::Activity;
 use crate::os::ThreadId;
+use std::ops::Range;
 
 impl Engine {
     /// `core` spins on the word at `word`, which it has just read, until another core takes the
@@ -57,6 +58,27 @@ impl Engine {
             self.agenda.plan(at, port.core, Event::Patience { plan });
             self.set_horizon(core);
         }
+    }
+
+    /// Ends the spinning on all lines that overlap `addresses`, which the kernel has written on `core`.
+    pub(crate) fn written(&mut self, core: u32, addresses: &[Range<u64>]) {
+        let earliest = self.ports[core as usize].clock + self.lookahead;
+        for port in &self.ports {
+            let Mode::Spinning { word, .. } = port.mode else {
+                continue;
+            };
+            let line = self.line_at(word);
+            let has_line = |range: &Range<u64>| {
+                let last = range.end.saturating_sub(1).max(range.start);
+                (self.line_at(range.start)..=self.line_at(last)).contains(&line)
+            };
+            if addresses.iter().any(has_line) {
+                let (at, plan) = (earliest.max(port.clock), port.plan);
+                self.agenda.plan(at, port.core, Event::Patience { plan });
+            }
+        }
+        // The core stops in time for these events.
+        self.set_horizon(core);
     }
 
     pub(super) fn patience_ended(&mut self, core: u32, plan: u32, at: u64) {

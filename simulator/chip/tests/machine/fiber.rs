@@ -25,9 +25,9 @@ fn fiber(
     stacks: &Stacks<Simulated>,
     body: impl FnOnce(&Suspender<Simulated>) + Send + 'static,
 ) -> Movable<Simulated> {
-    let fiber = Fiber::new(stacks.take().unwrap(), body);
-    // SAFETY: the bodies keep only their captures and numbers, and all of a simulation runs on one thread of the host.
-    unsafe { Movable::new(fiber) }
+    // SAFETY: the bodies borrow nothing, keep only their captures and numbers, and all of a simulation runs on one thread
+    // of the host. The programs drop their fibers.
+    unsafe { Movable::new(Fiber::new(stacks.take().unwrap(), body)) }
 }
 
 /// Runs `program` twice. Both runs must take the same cycles.

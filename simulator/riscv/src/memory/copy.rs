@@ -1,22 +1,27 @@
 //! How the simulated kernel reads and writes the guest's memory. Rights are checked, and the simulated caches are
 //! bypassed.
 
-use super::{END, Fault, PAGE, Space, Why, right};
+use super::{END, Fault, PAGE, Place, Space, Why, right};
 
 impl Space {
     /// Reads bytes into `to`.
     pub(crate) fn read(&mut self, address: u64, to: &mut [u8]) -> Result<(), Fault> {
         self.each_page(address, to.len(), right::READ, |place, range| {
             // SAFETY: `range.len()` bytes from `place` on are in one page, and no slice of a frame exists meanwhile.
-            unsafe { place.copy_to_nonoverlapping(to[range.clone()].as_mut_ptr(), range.len()) };
+            unsafe {
+                (place.host).copy_to_nonoverlapping(to[range.clone()].as_mut_ptr(), range.len())
+            };
         })
     }
 
     /// Writes the bytes of `from`.
     pub(crate) fn write(&mut self, address: u64, from: &[u8]) -> Result<(), Fault> {
+        let physical = self.physical.clone();
         self.each_page(address, from.len(), right::WRITE, |place, range| {
+            physical.wrote(place.physical..place.physical + range.len() as u64);
+            let (host, from) = (place.host, &from[range]);
             // SAFETY: as in `read`.
-            unsafe { place.copy_from_nonoverlapping(from[range.clone()].as_ptr(), range.len()) };
+            unsafe { host.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
         })
     }
 
@@ -24,7 +29,9 @@ impl Space {
     pub(crate) fn read_code(&mut self, address: u64, to: &mut [u8]) -> Result<(), Fault> {
         self.each_page(address, to.len(), right::EXECUTE, |place, range| {
             // SAFETY: as in `read`.
-            unsafe { place.copy_to_nonoverlapping(to[range.clone()].as_mut_ptr(), range.len()) };
+            unsafe {
+                (place.host).copy_to_nonoverlapping(to[range.clone()].as_mut_ptr(), range.len())
+            };
         })
     }
 
@@ -33,7 +40,7 @@ impl Space {
         address: u64,
         length: usize,
         wanted: u8,
-        mut each: impl FnMut(*mut u8, std::ops::Range<usize>),
+        mut each: impl FnMut(Place, std::ops::Range<usize>),
     ) -> Result<(), Fault> {
         let mut done = 0;
         while done < length {
@@ -48,7 +55,11 @@ impl Space {
             let (place, _) = self.page(at, wanted)?;
             let offset = (at % PAGE) as usize;
             let part = (length - done).min(PAGE as usize - offset);
-            each(place.host.wrapping_add(offset), done..done + part);
+            let first = Place {
+                physical: place.physical + offset as u64,
+                host: place.host.wrapping_add(offset),
+            };
+            each(first, done..done + part);
             done += part;
         }
         Ok(())

@@ -13,7 +13,7 @@ mod shared;
 mod translation;
 
 pub(crate) use object::Part;
-pub(crate) use physical::Physical;
+pub(crate) use physical::{Physical, Written};
 pub(crate) use regions::{Content, Region};
 pub(crate) use shared::{Key, Mapped};
 pub(crate) use translation::Translations;

@@ -6,6 +6,7 @@ use super::shared::Key;
 use super::{PAGE, Place, Why};
 use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The memory of a machine, which all of its processes share.
@@ -16,7 +17,12 @@ pub(super) struct Parts {
     pub(super) frames: Frames,
     /// The frames of files' pages that are or were mapped as shared.
     pub(super) files: BTreeMap<(Key, u64), u32>,
+    /// What the kernel has written for programs, if the machine has caches.
+    written: Option<Written>,
 }
+
+/// The physical addresses that the kernel has written since the machine last looked.
+pub(crate) type Written = Rc<RefCell<Vec<Range<u64>>>>;
 
 impl Physical {
     /// Memory of at most `limit` bytes.
@@ -24,7 +30,22 @@ impl Physical {
         Self(Rc::new(RefCell::new(Parts {
             frames: Frames::new(limit / PAGE),
             files: BTreeMap::new(),
+            written: None,
         })))
+    }
+
+    /// From now on, notes what the kernel writes.
+    pub(crate) fn note_writes(&self) -> Written {
+        let written = Written::default();
+        self.borrow_mut().written = Some(Rc::clone(&written));
+        written
+    }
+
+    /// The kernel writes these addresses.
+    pub(super) fn wrote(&self, addresses: Range<u64>) {
+        if let Some(written) = &self.0.borrow().written {
+            written.borrow_mut().push(addresses);
+        }
     }
 
     pub(super) fn borrow_mut(&self) -> RefMut<'_, Parts> {

@@ -93,6 +93,36 @@ fn a_child_reads_its_signals_from_a_file_of_its_parent() {
     check("a signalfd", &code, 128);
 }
 
+/// One connection is in the queue, which has room for one, until the other thread accepts it.
+#[test]
+fn a_connection_waits_for_room_in_the_queue() {
+    let words = DATA_AT + i64::from(WORDS);
+    // An abstract name of one letter, in four bytes.
+    let name = 1 | u32::from(b'a') << 24;
+    let socket = || with(198, &[1, 1, 0]);
+    let mut before = data(&[name]);
+    before.extend(socket());
+    before.extend(with(200, &[3, words, 4]));
+    before.extend(with(201, &[3, 0]));
+    before.extend([socket(), socket()].concat());
+    before.extend(with(203, &[4, words, 4]));
+    let main = [with(203, &[5, words, 4]), leave()].concat();
+    let other = [nap(), with(202, &[3, 0, 0])].concat();
+    check("connect", &threads(&before, &main, &other), 0);
+}
+
+/// The kernel writes the awaited word, on behalf of another thread that reads a pipe.
+#[test]
+fn a_spin_sees_what_the_kernel_writes() {
+    let (words, room) = (DATA_AT + i64::from(WORDS), DATA_AT + i64::from(ROOM));
+    let before = [data(&[1]), with(59, &[DATA_AT, 0])].concat();
+    let load = i_type(0x03, T0, 3, S0, ROOM as i32);
+    let main = [&[load, branch(0, T0, -4)], &exit(6)[..]].concat();
+    let reads = [with(64, &[4, words, 8]), with(63, &[3, room, 8])].concat();
+    let other = [nap(), nap(), reads].concat();
+    check("a pipe's reader", &threads(&before, &main, &other), 6);
+}
+
 /// `SIG_ERR` is no handler: a signal makes the hart jump to the last byte of memory.
 #[test]
 fn a_handler_nowhere_is_a_fault() {

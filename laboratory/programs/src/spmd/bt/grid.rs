@@ -19,7 +19,7 @@ pub(super) struct Grid {
     plane: usize,
 }
 
-/// One of the three directions of the grid.
+/// A direction in the grid, along one of its three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Direction {
     axis: usize,

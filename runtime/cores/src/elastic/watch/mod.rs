@@ -346,7 +346,7 @@ impl Watched {
     }
 
     /// Changes the allotment under the lock, so that the latest state is published last. Then releases the lock, and
-    /// tells the followers. They hear of a growth late, perhaps after the allotment has shrunk again, and look at it.
+    /// calls the followers. The allotment may have shrunk again by then, so a follower reads it.
     fn publish(&self, state: MutexGuard<'_, WatchState>) {
         let cores = state.capped();
         let is_new = self.allotment.cores() != cores;

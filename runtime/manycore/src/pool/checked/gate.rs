@@ -84,7 +84,7 @@ fn two_helpers() {
 
 /// 3.7 million interleavings.
 #[test]
-#[ignore = "ten minutes"]
+#[ignore = "takes ten minutes; run by ci/long.sh ignored"]
 fn two_helpers_without_bound() {
     loom_model(None, || frame_outlives_helpers(Gate::<Loom>::new, 2, 1));
 }

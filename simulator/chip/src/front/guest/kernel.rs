@@ -4,6 +4,7 @@ use super::core::Core;
 use super::run::{Guest, GuestBody};
 use crate::engine::{Before, DISTURBED, LATE};
 use crate::os::ThreadId;
+use std::ops::Range;
 
 /// A handle to a guest's thread, which [`Core::spawn`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -403,6 +404,44 @@ impl Core<'_> {
     /// ```
     pub fn disturb(&mut self, thread: GuestThread) {
         self.engine.disturb(self.core, thread.0);
+    }
+
+    /// The guest's kernel has written `addresses` for a program, without an access of the core. Guests that
+    /// [watch](Self::watch) a line of them continue.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let mut machine = Config::preset("atac-64")?;
+    /// # machine.cores = 2;
+    /// let mut data = [0_u64];
+    /// let word = data.as_mut_ptr().cast::<u8>();
+    /// let mut step = 0;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     step += 1;
+    ///     match step {
+    ///         1 => {
+    ///             let other = |core: &mut Core<'_>| {
+    ///                 core.execute(50_000, &mut 0);
+    ///                 core.written(&[FIRST_ADDRESS..FIRST_ADDRESS + 8]);
+    ///                 State::Ended
+    ///             };
+    ///             core.spawn("other".into(), Box::new(other), &[1]).expect("core 1 is there");
+    ///             // SAFETY: the local variable above, which this host thread alone uses.
+    ///             drop(unsafe { core.access(FIRST_ADDRESS, word, Width::Eight, Operation::Load) });
+    ///         }
+    ///         2 => assert!(core.watch(FIRST_ADDRESS, None)),
+    ///         _ => {
+    ///             assert!(core.clock() > 50_000);
+    ///             return State::Exited;
+    ///         }
+    ///     }
+    ///     State::Suspended
+    /// };
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn written(&mut self, addresses: &[Range<u64>]) {
+        self.engine.written(self.core, addresses);
     }
 
     /// Lets other threads of the core run. The guest must suspend.

@@ -131,6 +131,21 @@ pub(super) fn wait_for_room<W: World>(
     }
 }
 
+/// `connect`. If the listener's queue is full, a blocking socket waits for an `accept`, and makes the call again.
+pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    let [number, address, length, ..] = task.arguments();
+    let space = &mut process.memory.space;
+    match process.files.connect(space, [number, address, length]) {
+        Err(EAGAIN) if process.files.is_blocking_socket(number) => {
+            await_stream(process, task, world, None, Interrupted::MayRestart)
+        }
+        done => {
+            look_again(process, world);
+            done.into()
+        }
+    }
+}
+
 fn written<W: World>(
     process: &mut Process,
     task: &Task,

@@ -243,9 +243,7 @@ calls! {
     202 accept = streams::read(files.awaits_caller(a), process, task, world, |p| {
         p.files.accept(&mut p.memory.space, [a, b, c, 0])
     });
-    203 connect = streams::change(process, world, |p| {
-        p.files.connect(&mut p.memory.space, [a, b, c])
-    });
+    203 connect = streams::connect(process, task, world);
     204 getsockname = files.tell_name(space, a, 0, [b, c]);
     205 getpeername = files.tell_name(space, a, 1, [b, c]);
     206 sendto = streams::send(process, task, world);

@@ -65,7 +65,7 @@ impl Group {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The group can be read while it has a report. What arrives for a member arrives for the group.
+    /// The group can be read while it has a report. Its count is the sum of its members' counts.
     pub(super) fn ready(&self, files: Ready<'_>) -> ready::State {
         let (mut found, mut arrived) = (0, 0u64);
         for (&(number, _), member) in &*self.0.borrow() {

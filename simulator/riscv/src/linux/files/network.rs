@@ -233,6 +233,9 @@ impl Socket {
             State::Connected(_) => return Err(EISCONN),
         };
         let listener = network.find(place).ok_or(ECONNREFUSED)?;
+        if listener.is_full() {
+            return Err(EAGAIN);
+        }
         let own = match (own, self.domain) {
             (Some(name), _) => name,
             (None, INTERNET) => {
@@ -247,17 +250,12 @@ impl Socket {
         let State::Listens {
             waiting,
             arrived,
-            most,
             process: listener_process,
             ..
         } = &mut *state
         else {
             return Err(ECONNREFUSED);
         };
-        // As under Linux, one more waits than the program allows.
-        if waiting.len() > *most {
-            return Err(EAGAIN);
-        }
         let processes = [process, *listener_process];
         let [one, other] = End::connected(&self.flags, [own, to], processes);
         waiting.push_back(other);
@@ -267,7 +265,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Whether a blocking `connect` to this socket waits for an `accept`.
+    /// Whether a blocking `connect` to this socket waits for an `accept`. As under Linux, one connection more waits than
+    /// the program allows.
     pub(super) fn is_full(&self) -> bool {
         match &*self.state.borrow() {
             State::Listens { waiting, most, .. } => waiting.len() > *most,

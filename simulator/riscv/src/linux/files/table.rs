@@ -249,7 +249,12 @@ impl Files {
         end.is_some_and(|end| end.is_blocking())
     }
 
-    /// Whether a writer may wait for a reader of this number.
+    /// Whether a full queue makes a `connect` of this number wait.
+    pub(crate) fn is_blocking_socket(&self, number: u64) -> bool {
+        matches!(self.get(number), Ok(Open::Socket(socket)) if socket.is_blocking())
+    }
+
+    /// Whether a writer may wait for a reader of this number, or a `connect` for its `accept`.
     pub(crate) fn is_full(&self, number: u64) -> bool {
         match self.get(number) {
             Ok(Open::Socket(socket)) if socket.is_listening() => socket.is_full(),

@@ -73,7 +73,7 @@ impl Sequence {
         self
     }
 
-    /// What the last call leaves in one of its own words.
+    /// Expects `value` in word number `word` of the last call's own words.
     fn leaves(mut self, word: usize, value: u64) -> Self {
         self.leaves.push((self.ops.len() - 1, word, value));
         self
@@ -85,7 +85,7 @@ impl Sequence {
         added.with(&[events, 7])
     }
 
-    /// Waits for a group, for at most `time` milliseconds. It has `events` to tell.
+    /// Waits for a group for at most `time` milliseconds, and expects a report of `events`.
     fn told(self, group: i64, time: i64, events: u64) -> Self {
         let count = i64::from(events != 0);
         let told = self.call(EPOLL_WAIT, &[group, OWN, 4, time, 0, 8], count);
