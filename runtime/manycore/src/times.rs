@@ -8,7 +8,7 @@
 //! | [`POST_NS`] | 1 us | twice the cost of a post, a spinning worker's arrival and the wait for it, 0.4 to 0.5 us on every x86-64 and Arm machine at hand and every preset: a second thread saves at most half of such a loop |
 //! | [`LAUNCH_NS`] | 100 ns | measured once: the part of a post before its clock starts |
 //! | [`CHECK_NS`] | 400 ns | 16 reads of a clock, 25 ns each: looking costs 6% at most |
-//! | [`LEAST_NS`] | 0.25 ns | four iterations in a nanosecond; a loop of at most 1,600 iterations may run unchecked |
+//! | [`LEAST_NS`] | 0.02 ns | bytes in vector registers; a loop of at most 20,000 iterations may run unchecked |
 //! | [`LONG_CHECK_NS`] | 2 us | the same for loops whose prediction may be five times as long |
 //! | [`SLACK_NS`] | 3 us | three posts: a loop that exceeds its prediction by this much is posted |
 //! | [`LONG_SLACK_NS`] | 20 us | a part of a wake-up, [`WAKE_NS`]: the rest of such a loop is not shared at once |
@@ -49,7 +49,7 @@ pub(crate) const LAUNCH_NS: f32 = 100.0;
 /// The time between two looks at the clock in a loop that is predicted to be short, in ns.
 pub(crate) const CHECK_NS: f32 = 400.0;
 /// An iteration that was measured to be shorter, in ns, was skipped.
-pub(crate) const LEAST_NS: f32 = 0.25;
+pub(crate) const LEAST_NS: f32 = 0.02;
 /// As [`CHECK_NS`], for a loop with [`LONG_SLACK_NS`].
 pub(crate) const LONG_CHECK_NS: f32 = 2_000.0;
 /// The time by which a loop may exceed its prediction, in ns, for cache misses and an interrupt.

@@ -63,7 +63,7 @@ fn a_search_that_has_ended_at_once_is_shared_when_it_is_long() {
             }
             !full && i == 0
         };
-        pool.install(|| (0..5_000).into_par_iter().any(found))
+        pool.install(|| (0..50_000).into_par_iter().any(found))
     };
     // The other items were skipped, and none of them was timed.
     assert!(search(false));
