@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const FEW: usize = 5_000;
 /// The seed of shuttle's schedules, so that a test passes always or never. `SHUTTLE_RANDOM_SEED` sets another.
 const SEED: u64 = 1;
-/// A schedule with more steps does not end. The usual ones have fewer than 100,000. Under PCT, threads that wait for
-/// permits of several pools have needed a million: priorities repeat one order of the threads, in which each looks
-/// before the other offers.
+/// The most steps of a schedule. Usual schedules have fewer than 100,000. Under PCT, a schedule of threads that wait for
+/// permits of several pools had 1.3 million: the priorities repeat one order of the threads, and in that order each
+/// thread looks for a permit before the other thread offers it.
 const MAX_STEPS: usize = 5_000_000;
 
 thread_local! {

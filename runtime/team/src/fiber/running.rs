@@ -118,9 +118,9 @@ impl<P: Platform> Fiber<P> {
     ///
     /// * The borrows of `body` live until the fiber has ended or is dropped, and for ever if it is
     ///   forgotten.
-    /// * No destructor of a thread-local variable drops the fiber, unless the fiber has ended: it
-    ///   may be suspended inside of a [`LocalKey::with`](std::thread::LocalKey::with) whose variable
-    ///   is dropped already.
+    /// * No destructor of a thread-local variable drops the fiber, unless the fiber has ended. The
+    ///   fiber may be suspended inside of a [`LocalKey::with`](std::thread::LocalKey::with), and
+    ///   the thread may already have dropped that variable.
     ///
     /// # Panics
     ///

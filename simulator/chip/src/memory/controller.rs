@@ -28,9 +28,9 @@ impl Controllers {
     }
 
     /// Reads or writes `line` at controller `which`, from `at` on. Returns the time when the data
-    /// arrive. The latency contains the transfer of one line. A request is served before those that
-    /// arrive later, even if they were simulated earlier: a line that leaves a cache is written at a
-    /// time to come.
+    /// arrive. The latency contains the transfer of one line. Requests are served in the order of their
+    /// arrival, which may differ from the order of these calls: the write of a line that leaves a
+    /// cache is simulated before its time.
     pub(crate) fn access(&mut self, which: u32, line: u32, at: u64) -> u64 {
         // Spreads parallel streams over the channels, so that they do not always meet on the same
         // channel.

@@ -354,7 +354,7 @@ fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> Option<u64>
     Some(free)
 }
 
-/// Whether an instruction of a loop writes a register. A branch has none that it writes.
+/// Whether an instruction of a loop writes a register. Branches write none.
 fn is_written(body: &[Instruction], register: u8) -> bool {
     let mut body = body.iter();
     let is_branch =

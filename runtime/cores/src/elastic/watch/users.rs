@@ -33,7 +33,7 @@ impl<F: Fn(&Watch) + Send + Sync> Follower for App<F> {
     }
 }
 
-/// Returns the app, and what tells of its calls and of its end.
+/// Returns the app, and two receivers: of a message for each call of the app, and of one for its end.
 fn app<F: Fn(&Watch) + Send + Sync + 'static>(
     on_growth: F,
 ) -> (Arc<App<F>>, Receiver<()>, Receiver<()>) {

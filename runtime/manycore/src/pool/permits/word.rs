@@ -6,7 +6,7 @@
 //! | CALLER | a caller | that caller |
 //! | CALLER, HELD | a caller that waits, or has another permit by now | a thread of the pool |
 //! | HELD | nobody | a thread of the pool |
-//! | VACANT | nobody | nobody, and jobs may wait for a holder |
+//! | VACANT | no thread | no thread, and jobs may wait for a holder |
 //!
 //! NEEDED comes with CALLER: that caller leaves by `Registry::leave_slowly`, which finds a thread for
 //! permit 0 if jobs or ready workers need one.

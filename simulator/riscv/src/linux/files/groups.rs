@@ -29,7 +29,7 @@ struct Member {
     wanted: u32,
     data: u64,
     /// The latest report, if the program asks for changes only (`EPOLLET`).
-    told: Option<ready::State>,
+    reported: Option<ready::State>,
     /// Whether the only report of `EPOLLONESHOT` has been made.
     spent: bool,
 }
@@ -49,10 +49,11 @@ impl Member {
         Some((found & (self.wanted | ALWAYS), counts))
     }
 
-    /// Whether the program has not been told of this state.
+    /// Whether this state has not been reported to the program.
     fn is_new(&self, (found, counts): ready::State) -> bool {
-        let is_known = |(told, before): ready::State| found & !told == 0 && counts == before;
-        found != 0 && !self.spent && !self.told.is_some_and(is_known)
+        let is_known =
+            |(reported, before): ready::State| found & !reported == 0 && counts == before;
+        found != 0 && !self.spent && !self.reported.is_some_and(is_known)
     }
 }
 
@@ -108,7 +109,7 @@ impl Group {
             file,
             wanted: wanted as u32,
             data,
-            told: None,
+            reported: None,
             spent: false,
         };
         match (command, known) {
@@ -135,7 +136,7 @@ impl Group {
             if let Some(news) = state.filter(|state| member.is_new(*state)) {
                 events.push([u64::from(news.0), member.data]);
                 member.spent = member.wanted & ONCE != 0;
-                member.told = (member.wanted & EDGE != 0).then_some(news);
+                member.reported = (member.wanted & EDGE != 0).then_some(news);
             }
         }
         events

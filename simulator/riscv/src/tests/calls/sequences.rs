@@ -86,10 +86,10 @@ impl Sequence {
     }
 
     /// Waits for a group for at most `time` milliseconds, and expects a report of `events`.
-    fn told(self, group: i64, time: i64, events: u64) -> Self {
+    fn reports(self, group: i64, time: i64, events: u64) -> Self {
         let count = i64::from(events != 0);
-        let told = self.call(EPOLL_WAIT, &[group, OWN, 4, time, 0, 8], count);
-        told.with(&[0, 0]).leaves(0, events)
+        let waited = self.call(EPOLL_WAIT, &[group, OWN, 4, time, 0, 8], count);
+        waited.with(&[0, 0]).leaves(0, events)
     }
 
     fn check(self) {
@@ -169,10 +169,10 @@ fn each_arrival_is_an_edge() {
             .call(SOCKET, &[1, 1, 0], client)
             .call(CONNECT, &[client, OWN, 16], 0)
             .with(&listener)
-            .told(4, 0, IN)
+            .reports(4, 0, IN)
             .call(ACCEPT, &[3, 0, 0, 0], client + 1)
             .call(ACCEPT, &[3, 0, 0, 0], EAGAIN)
-            .told(4, 0, 0);
+            .reports(4, 0, 0);
     }
     calls.check();
 
@@ -184,8 +184,8 @@ fn each_arrival_is_an_edge() {
         .with(&[0, 20_000_000, 0, 1_000_000]);
     for _ in 0..3 {
         calls = calls
-            .told(4, 2_000, IN)
-            .told(4, 0, 0)
+            .reports(4, 2_000, IN)
+            .reports(4, 0, 0)
             .call(READ, &[3, ROOM, 8], 8);
     }
     calls.check();
@@ -200,10 +200,10 @@ fn each_arrival_is_an_edge() {
     for _ in 0..3 {
         calls = calls
             .call(129, &[0, 10], 0)
-            .told(4, 0, IN)
-            .told(4, 0, 0)
+            .reports(4, 0, IN)
+            .reports(4, 0, 0)
             .call(READ, &[3, ROOM, 128], 128)
-            .told(4, 0, 0);
+            .reports(4, 0, 0);
     }
     // qemu does not block signals on the host.
     calls.in_qemu = false;
@@ -216,20 +216,20 @@ fn room_in_a_full_stream_is_an_edge() {
         .call(199, &[1, 0x801, 0, ROOM], 0)
         .call(EPOLL, &[0], 5)
         .watch(5, 3, IN | OUT | EDGE)
-        .told(5, 0, OUT);
+        .reports(5, 0, OUT);
     for _ in 0..2 {
         calls = calls
             .call(WRITE, &[3, ROOM, ROOM_BYTES], None)
             .call(WRITE, &[3, ROOM, ROOM_BYTES], EAGAIN)
-            .told(5, 0, 0);
+            .reports(5, 0, 0);
         for _ in 0..64 {
             calls = calls.call(READ, &[4, ROOM, ROOM_BYTES], None);
         }
-        calls = calls.told(5, 0, OUT).told(5, 0, 0);
+        calls = calls.reports(5, 0, OUT).reports(5, 0, 0);
     }
     calls.check();
 
-    // The outer group tells of each arrival in the inner group.
+    // The outer group reports each arrival in the inner group.
     let mut calls = sequence("a group in a group")
         .call(59, &[ROOM, 0o4000], 0)
         .call(EPOLL, &[0], 5)
@@ -239,9 +239,9 @@ fn room_in_a_full_stream_is_an_edge() {
     for _ in 0..3 {
         calls = calls
             .call(WRITE, &[4, ROOM, 1], 1)
-            .told(6, 0, IN)
-            .told(6, 0, 0)
-            .told(5, 0, IN)
+            .reports(6, 0, IN)
+            .reports(6, 0, 0)
+            .reports(5, 0, IN)
             .call(READ, &[3, ROOM, 1], 1);
     }
     calls.check();
@@ -258,8 +258,8 @@ fn a_group_does_not_contain_itself() {
         .with(&[IN, 0])
         .call(EPOLL_CTL, &[4, 1, 3, OWN], ELOOP)
         .with(&[IN, 0])
-        .told(3, 0, 0)
-        .told(4, 0, 0);
+        .reports(3, 0, 0)
+        .reports(4, 0, 0);
     calls.check();
 }
 
@@ -320,7 +320,7 @@ fn times_and_counts_may_be_large() {
 
 /// A timer without a signal is there to be asked.
 #[test]
-fn a_silent_timer_tells_when_its_time_is_over() {
+fn a_timer_without_a_signal_shows_when_its_time_is_over() {
     let mut calls = sequence("a silent timer")
         .call(107, &[1, OWN, OWN + 64], 0)
         .with(&[0, 1 << 32, 0, 0, 0, 0, 0, 0, 0])
