@@ -31,6 +31,7 @@ use host::TopologyData;
 use launch::{Before, Crew, LaunchCost};
 use manycore::Affinity;
 use manycore::topology::Topology;
+use manycore_chip::config::Config;
 use picture::Picture;
 use serde::Serialize;
 use std::io;
@@ -197,12 +198,21 @@ pub(crate) fn prices(
             (report.prices, config.name.clone())
         }
     };
-    prices.ok_or_else(|| {
-        bad_input(format!(
-            "{name}: cannot measure its prices; expected two CPUs or more, and threads that \
-             can be pinned to them"
-        ))
-    })
+    prices.ok_or_else(|| no_prices(&name))
+}
+
+/// Measures the prices of a simulated machine. Also returns the hash of the simulations.
+pub(crate) fn simulated_prices(config: &Config) -> anyhow::Result<(MachinePrices, u64)> {
+    let report = simulated::measure(config, &[1, 2], &mut |_| ())?;
+    let hash = u64::from_str_radix(&report.hash, 16)?;
+    let prices = report.prices.ok_or_else(|| no_prices(&config.name))?;
+    Ok((prices, hash))
+}
+
+fn no_prices(name: &str) -> anyhow::Error {
+    bad_input(format!(
+        "{name}: cannot measure its prices; expected two CPUs or more, and threads that can be pinned to them"
+    ))
 }
 
 /// The common data of the measurements.

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector, Dyn};
 ///
 /// `residuals` must return the same number of values for all parameters. The search takes no step to parameters with a
 /// value that is not finite.
-pub(super) fn minimise(start: &[f64], residuals: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+pub(crate) fn minimise(start: &[f64], residuals: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let problem = Problem {
         at: DVector::from_column_slice(start),
         residuals,

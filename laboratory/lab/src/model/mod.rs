@@ -33,6 +33,7 @@ pub(crate) use data::{PublishedCell, Source};
 pub(crate) use error::ModelError;
 pub(crate) use eval::EvalReport;
 pub(crate) use fit::FitReport;
+pub(crate) use least_squares::minimise;
 pub(crate) use predict::{Choices, PredictReport};
 pub(crate) use presets::measure_presets;
 pub(crate) use prices::PriceList;

@@ -6,24 +6,25 @@ use serde_json::{Map, Value};
 /// Each unit, with the columns that have it.
 ///
 /// Latencies that depend on the world are in the unit that the row's column `unit` names.
-const UNITS: [(&str, &str); 13] = [
+const UNITS: [(&str, &str); 14] = [
     (
         "text",
-        "algorithm app arrivals barrier benchmark cell class discipline distribution finding gap hash input line \
-         machine mode name otherwise output_hash parameter partitioner peer policy program reason settings steady \
+        "algorithm app arrivals barrier benchmark cell class discipline distribution finding further_inputs gap hash input line \
+         machine mode model name otherwise output_hash parameter partitioner peer policy program reason settings steady \
          task unit verified world",
     ),
     (
         "count",
-        "attempts barriers block_size core_groups counted_barriers edge_factor episodes found lines messages \
-         messages_an_episode n orders \
+        "attempts barriers block_size core_groups counted_barriers edge_factor episodes found group_cores lines messages \
+         messages_an_episode n orders predicted_block \
          reads_missed received recovered right runs seeds skipped sleeps steals tasks tasks_run threads transfers \
          wakeups writes",
     ),
     ("count, or counts one after the other", "cores"),
     (
         "ratio",
-        "ratio ratio_ours ratio_ours_high ratio_ours_low ratio_serial ratio_tr speedup speedup_own",
+        "ratio ratio_ours ratio_ours_high ratio_ours_low ratio_serial ratio_tr regret speedup \
+         speedup_own",
     ),
     (
         "column unit",
@@ -38,7 +39,11 @@ const UNITS: [(&str, &str); 13] = [
     ("us", "first_ten_us steady_us"),
     ("cycles", "value"),
     ("percent", "margin"),
-    ("ns", "latency_ns latency_p10_ns latency_p90_ns"),
+    ("GHz", "ghz"),
+    (
+        "ns",
+        "crossing_ns latency_ns latency_p10_ns latency_p90_ns llc_ns memory_ns snoop_ns",
+    ),
     ("binary logarithm of a count", "scale"),
     ("bytes an iteration", "unit_read unit_write"),
     ("additions an iteration", "unit_comp"),

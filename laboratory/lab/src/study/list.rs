@@ -2,14 +2,16 @@
 
 use super::Study;
 use super::{
-    barrier, block_size, graph, models, packing, peers, robustness, sleep, stealing, streamcluster,
+    barrier, block_size, cost_inputs, graph, models, packing, peers, robustness, sleep, stealing,
+    streamcluster,
 };
 use crate::failure::bad_input;
 
 /// Every study, in the order of the report.
-pub(crate) const STUDIES: [&dyn Study; 10] = [
+pub(crate) const STUDIES: [&dyn Study; 11] = [
     block_size::STUDY,
     models::STUDY,
+    cost_inputs::STUDY,
     sleep::STUDY,
     barrier::STUDY,
     streamcluster::STUDY,

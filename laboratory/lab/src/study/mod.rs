@@ -5,6 +5,7 @@ mod barrier;
 pub(crate) mod block_size;
 mod chip;
 pub(crate) mod compared;
+mod cost_inputs;
 mod graph;
 mod list;
 mod models;

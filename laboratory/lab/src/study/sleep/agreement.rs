@@ -3,7 +3,7 @@
 
 use super::cell::Policy;
 use super::config::SleepConfig;
-use super::measured::MeasuredPolicies;
+use super::measured::{MeasuredPolicies, of_order};
 use super::published::Published;
 use super::speedup;
 use crate::measure::student::Mean;
@@ -58,10 +58,25 @@ pub(super) fn table(
     measured: &[MeasuredPolicies],
 ) -> Option<Table> {
     let most = config.most_threads();
+    let orders: Vec<Vec<MeasuredPolicies>> = match &config.orders[..] {
+        [_] => Vec::new(),
+        orders => orders
+            .iter()
+            .map(|&order| of_order(measured, order))
+            .collect(),
+    };
     let (mut rows, mut taus, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    // The mean tau of each order.
+    let mut by_order: Vec<Vec<f64>> = vec![Vec::new(); orders.len()];
     for &algorithm in &config.algorithms {
         let pairs = |&threads: &usize| speedups(config, published, measured, (algorithm, threads));
         let tau = kendall(&pairs(&most));
+        let mut of_orders = Vec::new();
+        for (measured, all) in orders.iter().zip(&mut by_order) {
+            let tau = kendall(&speedups(config, published, measured, (algorithm, most)));
+            of_orders.extend(tau);
+            all.extend(tau);
+        }
         let several = config.threads.iter().filter(|&&threads| threads > 1);
         let wrong = |(here, there): (f64, f64)| (here / there - 1.0).abs();
         let of_all: Vec<f64> = several.flat_map(pairs).map(wrong).collect();
@@ -69,17 +84,30 @@ pub(super) fn table(
         if tau.is_none() && error.is_none() {
             continue;
         }
-        rows.push(row(algorithm.name(), tau.map(|tau| (tau, None)), error));
+        let shown = match Mean::of(&of_orders) {
+            Some(mean) => Some((mean.mean, mean.interval())),
+            None => tau.map(|tau| (tau, None)),
+        };
+        rows.push(row(algorithm.name(), shown, error));
         taus.extend(tau);
         errors.extend(error);
     }
-    let tau = Mean::of(&taus).map(|tau| (tau.mean, tau.interval()));
+    let means: Vec<f64> = by_order
+        .iter()
+        .filter_map(|taus| Some(Mean::of(taus)?.mean))
+        .collect();
+    let tau = Mean::of(if orders.is_empty() { &taus } else { &means });
+    let tau = tau.map(|tau| (tau.mean, tau.interval()));
     rows.push(row("mean", tau, Some(Mean::of(&errors)?.mean)));
     Some(Table {
         caption: format!(
             "Agreement with the document. Kendall's tau of the policies' speedups on {most} threads: 1 if they have \
-             the same order, 0 if the orders are unrelated; its mean has the 95% interval over the algorithms. Mean \
-             error of the speedups on several threads"
+             the same order, 0 if the orders are unrelated; with the 95% interval {}. Mean error of the speedups on \
+             several threads",
+            match config.orders.len() {
+                1 => "of its mean over the algorithms".to_owned(),
+                count => format!("of its mean over {count} orders of events"),
+            }
         ),
         header: ["algorithm", "Kendall's tau", "error of speedups"]
             .map(str::to_owned)

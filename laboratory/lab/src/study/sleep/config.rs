@@ -5,6 +5,7 @@ use super::only::SleepOnly;
 use crate::failure::bad_input;
 use crate::study::Request;
 use crate::study::chip::Chip;
+use crate::study::order;
 use crate::study::unit::Unit;
 use crate::world::World;
 use manycore::topology::Topology;
@@ -53,6 +54,8 @@ pub(super) struct SleepConfig {
     /// `None` means as many as there is time for. Only native runs have a time limit.
     pub(super) runs: Option<u64>,
     pub(super) seconds: u64,
+    /// The orders of events that each policy of a cell is simulated under; 0 is that of the machine without perturbation.
+    pub(super) orders: Vec<u64>,
 }
 
 impl SleepConfig {
@@ -70,6 +73,15 @@ impl SleepConfig {
                 "--set seconds: simulated runs have no time limit; expected it without --on, or --set runs",
             ));
         }
+        let orders = match (set.number("orders")?, &chip) {
+            (None, _) => vec![order::PLAIN],
+            (Some(count), Some(chip)) => order::orders(chip, count),
+            (Some(_), None) => {
+                return Err(bad_input(
+                    "--set orders: a native run has no order to choose; expected --on PRESET",
+                ));
+            }
+        };
         let modes = set.list("mode", str::parse)?;
         let algorithms = match full {
             true => Algorithm::ALL.to_vec(),
@@ -100,6 +112,7 @@ impl SleepConfig {
                     )));
                 }
             },
+            orders,
             runs: set.number("runs")?.or(simulated_runs),
             seconds: set.number("seconds")?.unwrap_or(seconds),
             chip,
@@ -121,6 +134,14 @@ impl SleepConfig {
             counts.map(move |&threads| SleepCell { algorithm, threads })
         };
         self.algorithms.iter().flat_map(of).collect()
+    }
+
+    /// What a spread is taken of, in words.
+    pub(super) fn samples(&self) -> String {
+        match self.orders.len() {
+            1 => "runs".into(),
+            orders => format!("{orders} orders of events"),
+        }
     }
 
     /// Whether the inputs are the document's. Tables then also show its numbers.

@@ -48,7 +48,8 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
         message: sentence(&compared(config, measured)).text,
         note: format!(
             "Median time over that of packed, rayon's policy, with ranges from the 10th to the 90th percentile \
-             of runs; each program has a panel, and left is faster ({place})"
+             of {}; each program has a panel, and left is faster ({place})",
+            config.samples()
         ),
         panels: panels.filter(has_dots).collect(),
     }
@@ -122,7 +123,8 @@ pub(super) fn speedups(
         message: "Speedup of fork-join programs with more threads, by sleep policy".into(),
         note: format!(
             "The fastest single-thread time of any policy over the median time; bars from the 10th \
-             to the 90th percentile of runs ({place})"
+             to the 90th percentile of {} ({place})",
+            config.samples()
         ),
         panels: config.algorithms.iter().filter_map(panel).collect(),
     })
@@ -150,9 +152,9 @@ pub(super) fn compared(config: &SleepConfig, measured: &[MeasuredPolicies]) -> C
                     false => policy.to_string(),
                 };
                 // The runs of a simulation follow each other, and so belong to one order of events.
-                let times = match is_simulated {
+                let times = match is_simulated && config.orders.len() == 1 {
                     true => vec![samples.time()],
-                    false => samples.runs.iter().map(|run| run.time).collect(),
+                    false => samples.times(),
                 };
                 Some((name, times))
             });

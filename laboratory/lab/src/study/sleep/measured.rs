@@ -7,6 +7,7 @@ use crate::study::trial::CellRecord;
 use crate::study::unit::Unit;
 use manycore_chip::HotLine;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The measurements of a cell: a line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,9 @@ pub(super) struct PolicySamples {
 /// One run of an algorithm, in the cell's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct SleepSample {
+    /// The order of events of a simulated run, 0 on a machine without perturbation.
+    #[serde(default)]
+    pub(super) order: u64,
     pub(super) time: f64,
     /// CPU time of all threads together.
     pub(super) cpu_time: f64,
@@ -118,16 +122,43 @@ impl CellRecord for MeasuredPolicies {
     }
 }
 
+/// The measurements of one order of events.
+pub(super) fn of_order(measured: &[MeasuredPolicies], order: u64) -> Vec<MeasuredPolicies> {
+    let mut measured = measured.to_vec();
+    for samples in measured.iter_mut().flat_map(|cell| &mut cell.policies) {
+        samples.runs.retain(|run| run.order == order);
+    }
+    measured
+}
+
 impl PolicySamples {
     /// The spread of the times. There must be a run.
     pub(super) fn spread(&self) -> Spread {
-        let times: Vec<f64> = self.runs.iter().map(|run| run.time).collect();
-        Spread::of(&times)
+        Spread::of(&self.times())
     }
 
     /// The median time. There must be a run.
     pub(super) fn time(&self) -> f64 {
-        self.median(|run| run.time)
+        median(self.times())
+    }
+
+    /// The times that a spread is taken of: the median of each order of events or, with one order, each run. The runs
+    /// of a simulation follow each other, so several of them say nothing about other orders.
+    pub(super) fn times(&self) -> Vec<f64> {
+        let runs = || self.runs.iter().map(|run| run.time);
+        let orders: BTreeSet<u64> = self.runs.iter().map(|run| run.order).collect();
+        match orders.len() {
+            0 | 1 => runs().collect(),
+            _ => orders
+                .into_iter()
+                .map(|order| self.time_of(order))
+                .collect(),
+        }
+    }
+
+    fn time_of(&self, order: u64) -> f64 {
+        let runs = self.runs.iter().filter(|run| run.order == order);
+        median(runs.map(|run| run.time))
     }
 
     /// The median of what `of` returns for each run.
@@ -177,7 +208,26 @@ pub(super) fn disturbance(measured: &[MeasuredPolicies], cpus: usize) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use super::super::synthetic;
     use super::*;
+
+    #[test]
+    fn each_order_counts_once() {
+        let mut measured = synthetic::measured(&[("packed", 4, 10.0)]);
+        let runs = &mut measured[0].policies[0].runs;
+        // Three runs of order 1, and one run of order 2.
+        runs.push(SleepSample {
+            order: 2,
+            time: 30.0,
+            ..runs[0]
+        });
+        runs[..3].iter_mut().for_each(|run| run.order = 1);
+        runs[2].time = 11.0;
+        let samples = &measured[0].policies[0];
+        assert_eq!((samples.times(), samples.time()), (vec![10.0, 30.0], 20.0));
+        let second = of_order(&measured, 2);
+        assert_eq!(second[0].policies[0].times(), [30.0]);
+    }
 
     #[test]
     fn lines_with_equal_names_are_added_from_the_first_snapshot_on() {

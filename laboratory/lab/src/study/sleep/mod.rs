@@ -19,7 +19,7 @@ mod tables;
 
 use super::settings::{Key, keys};
 use super::trial::{Answer, Extra, Fingerprints, Inquiry, Question, Session, Text, measure_cells};
-use super::{Comparison, Study};
+use super::{Comparison, Study, order};
 use crate::measure::journal::Journal;
 use crate::report::csv;
 use crate::report::section::{Block, Captioned};
@@ -51,6 +51,8 @@ const KEYS: &[Key] = keys![
         "inputs: quick, or document (those of the document) [quick; --full: document]",
     "runs" [1, 100_000]
         "timed runs of each policy in each cell [native: as many as fit into `seconds`; simulated: 7; --full: 15]",
+    "orders" [1, 1_000]
+        "orders of events that each cell is simulated under [that of the machine without perturbation]",
     "seconds" [1, 1_000_000]
         "time for all cells together, for native runs [15; --full: 900]",
 ];
@@ -67,7 +69,8 @@ const TEXT: Text = Text {
          bound to cores and fill one core group after the other. Each policy of a cell has its own pool, a \
          warm-up run, and then the runs that count; answers are verified. On this machine each round runs every \
          policy of a cell, in shuffled order. Programs join through an indirect call, the same for all \
-         policies.",
+         policies. With --set orders=N each simulation runs under N orders of events, which small random delays of \
+         misses decide. A time is then the median over orders, and a range is the orders'.",
         "A speedup \"fastest\" is the fastest single-thread time of any policy divided by a policy's time. A \
      speedup \"own\" is the policy's own single-thread time divided by its time. \"To packed\" compares a \
      policy with packed, rayon's policy, in the same mode: by time, and by the speedups \"own\". The document \
@@ -123,6 +126,7 @@ impl Question for SleepConfig {
     fn compare(&self, session: &Session<'_>) -> anyhow::Result<Comparison> {
         let compared = Self {
             threads: vec![self.most_threads()],
+            orders: vec![order::PLAIN],
             ..self.clone()
         };
         let (measured, journal) = compared.measure(session)?;

@@ -92,6 +92,7 @@ fn run(
     }
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     Ok(SleepSample {
+        order: 0,
         time: us(time),
         cpu_time: us(on_cpu),
         waited: waited.map_or(0.0, |(after, before)| us(after.saturating_sub(before))),

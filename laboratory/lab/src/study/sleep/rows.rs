@@ -34,6 +34,7 @@ columns! {
         time_p10: f64 = cell.unit.round(samples.spread().p10),
         time_p90: f64 = cell.unit.round(samples.spread().p90),
         runs: usize = samples.runs.len(),
+        orders: usize = config.orders.len(),
         /// The speedup over the policy's own single-thread time.
         speedup_own: Option<f64> = over(speedup::time(all, cell.cell.algorithm, &samples.policy, 1)),
         sleeps: f64 = samples.median(|run| run.sleeps as f64),

@@ -1,13 +1,15 @@
-//! Measures one cell on a simulated machine. Every policy is a simulation of its own. The host's cores share the
-//! simulations.
+//! Measures one cell on a simulated machine. Every policy under every order of events is a simulation of its own. The
+//! host's cores share the simulations.
 
 use super::cell::{Policy, SleepCell};
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, SleepSample};
 use super::pool::{self, Erased};
 use crate::instrument;
+use crate::measure::journal;
 use crate::measure::progress::Progress;
 use crate::study::chip::Chip;
+use crate::study::order;
 use crate::study::trial::simulate_policies;
 use crate::threads::start;
 use anyhow::{Context, anyhow};
@@ -32,20 +34,37 @@ pub(super) fn measure(
     let cell = measured.cell;
     let what = cell.to_string();
     let policies = &measured.policies;
+    let orders = &config.orders;
     let simulate = |at: usize| {
-        let policy = &policies[at].policy;
-        let outcome = simulate(config, chip, cell, policy);
-        outcome.with_context(|| format!("sleep, {cell}: {policy}"))
+        let (policy, order) = (
+            &policies[at / orders.len()].policy,
+            orders[at % orders.len()],
+        );
+        let outcome = simulate(config, chip, cell, policy, order);
+        outcome.with_context(|| format!("sleep, {cell}: {policy}, order {order}"))
     };
-    let outcomes = simulate_policies(host, progress, &what, policies.len(), simulate)?;
+    let count = policies.len() * orders.len();
+    let outcomes = simulate_policies(host, progress, &what, count, simulate)?;
     let Some(outcomes) = outcomes else {
         return Ok(());
     };
-    for (samples, outcome) in measured.policies.iter_mut().zip(outcomes) {
-        let (found, hash) = outcome;
-        samples.runs = found.runs;
-        samples.lines = found.lines;
-        samples.hash = format!("{hash:016x}");
+    for (samples, outcomes) in measured
+        .policies
+        .iter_mut()
+        .zip(outcomes.chunks(orders.len()))
+    {
+        let hashes: Vec<String> = outcomes
+            .iter()
+            .map(|(_, hash)| format!("{hash:016x}"))
+            .collect();
+        let runs = outcomes.iter().flat_map(|(found, _)| &found.runs);
+        samples.runs = runs.copied().collect();
+        // The lines of the first order.
+        samples.lines = outcomes[0].0.lines.clone();
+        samples.hash = match &hashes[..] {
+            [one] => one.clone(),
+            _ => journal::hash(&hashes)?,
+        };
     }
     measured.seconds = begin.elapsed().as_secs_f64();
     measured.complete = true;
@@ -59,13 +78,15 @@ struct Found {
     lines: Vec<Line>,
 }
 
-/// Simulates one policy. Also returns the simulation's fingerprint.
+/// Simulates one policy under one order of events. Also returns the simulation's fingerprint.
 fn simulate(
     config: &SleepConfig,
     chip: &Chip,
     cell: SleepCell,
     policy: &Policy,
+    order: u64,
 ) -> anyhow::Result<(Found, u64)> {
+    let chip = &order::machine(chip, order);
     let runs = config.runs.unwrap_or(1) as usize;
     let (seed, size) = (config.seed, config.size);
     let program = || {
@@ -82,7 +103,8 @@ fn simulate(
     let name = format!("{cell}: {policy}");
     let run = instrument::run(simulation, &name, program).map_err(|error| anyhow!("{error}"))?;
     // The clone is on the host's heap. The original would keep all of the simulated machine's memory alive.
-    let found = run.value?.clone();
+    let mut found = run.value?.clone();
+    found.runs.iter_mut().for_each(|run| run.order = order);
     Ok((found, run.statistics.hash))
 }
 
@@ -112,6 +134,7 @@ fn run(
         let (time, on_cpu) = (Simulated::now() - start, Simulated::cpu_time() - on_cpu);
         let after = pool.tally();
         found.runs.push(SleepSample {
+            order: 0,
             time: time as f64,
             cpu_time: on_cpu as f64,
             waited: 0.0,

@@ -15,6 +15,7 @@ pub(super) fn measured(times: &[(&str, usize, f64)]) -> Vec<MeasuredPolicies> {
             threads,
         };
         let sample = SleepSample {
+            order: 0,
             time,
             cpu_time: time * threads as f64,
             waited: 0.0,
