@@ -1,9 +1,10 @@
-//! The handler of the signal by which a worker's [alarm](super::alarm) makes a rank leave, at any instruction.
+//! The handler of the signal by which the [alarm](super::alarm) of a worker makes a rank (a thread of a team) leave the
+//! worker, at any instruction.
 //!
-//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers. It leaves to the
-//! worker as any waiting rank does. When a worker takes the rank again, the handler returns on that worker, and the
-//! kernel restores the registers from the frame. It also restores the rank's signal mask and alternate stack
-//! ([`thread_state`](super::thread_state)).
+//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers. The handler
+//! leaves to the worker like any rank that waits. When a worker takes the rank again, the handler returns on that
+//! worker, and the kernel restores the registers from the frame. The kernel also restores the rank's signal mask and
+//! alternate stack ([`thread_state`](super::thread_state)).
 //!
 //! # Conditions for leaving
 //!
