@@ -63,8 +63,8 @@ pub(super) struct Division {
     quantum: AtomicU64,
     /// If a worker has not changed ranks for this number of ticks, its rank may be spinning.
     stall: AtomicU64,
-    /// How often a signal made ranks leave their workers in this episode, and how often ranks were found spinning.
-    /// Relaxed: the rank that plans reads these estimates after a barrier of all ranks.
+    /// How often a signal made ranks leave their workers in this episode, and how often ranks were found waiting for
+    /// each other. Relaxed: the rank that plans reads these estimates after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
     /// How often a cut rank had to continue at its [home](super::home), because all workers had blocked.

@@ -58,7 +58,7 @@ static LEADER: AtomicI32 = AtomicI32::new(0);
 /// this.
 static LEADER_IS_BOUND: AtomicBool = AtomicBool::new(false);
 
-/// Called by a thread that leads the carried team from now on.
+/// The calling thread leads the carried team from now on.
 pub(super) fn note_leader() {
     LEADER.store(kernel_threads::number(), Relaxed);
     LEADER_IS_BOUND.store(false, Relaxed);
@@ -102,7 +102,7 @@ fn is_runtime(caller: usize) -> bool {
     binds() && is_in_runtime(caller as *const c_void)
 }
 
-/// The C library's function of this name, with its type.
+/// The C library's function, with its type.
 macro_rules! next {
     ($function:ident as $type:ty) => {{
         // SAFETY: the C library's function of this name has this type.
@@ -216,7 +216,7 @@ with_caller! {
 macro_rules! define {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> c_int $body:block)*) => {
         $(
-            // Tests call the functions of the C library instead.
+            // Tests call the C library's functions.
             #[cfg_attr(not(any(test, miri)), unsafe(no_mangle))]
             #[cfg_attr(any(test, miri), allow(dead_code))]
             extern "C" fn $name($($argument: $type),*) -> c_int $body
