@@ -41,9 +41,9 @@ fn check(device: c_int) {
 
 /// The thread limit among the arguments of a target region, or 0 if there is none.
 ///
-/// The arguments are words, up to a word that is 0. The low seven bits of a word are the device (0 stands for all
-/// devices), and the second byte is the kind. If the eighth bit is set, the value is the next word. Otherwise the value
-/// is in the upper bits of the same word.
+/// The arguments are words, up to a word that is 0. The low seven bits of a word are the device (0: all devices), and
+/// the second byte is the kind. If the eighth bit is set, the value is the next word. Otherwise the value is in the
+/// upper bits of the same word.
 unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     const THREAD_LIMIT: isize = 2 << 8;
     if arguments.is_null() {

@@ -238,7 +238,7 @@ impl Alarm {
         }
     }
 
-    /// The kernel's number of the worker's thread, or 0 if it is not known yet. Relaxed: an estimate.
+    /// The kernel's number of the worker's thread, or 0 if it is not known yet. Relaxed: this is an estimate.
     pub(super) fn thread(&self) -> libc::pid_t {
         self.thread.load(Relaxed)
     }

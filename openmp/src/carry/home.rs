@@ -74,7 +74,7 @@ impl Home {
             rank,
         }));
         if let Some(rank) = rank {
-            // Release: publishes the home.
+            // Release publishes the home.
             rank.home.store(home, Release);
         }
         home

@@ -28,7 +28,7 @@
 //! | state of a rank | meaning | next state |
 //! |---|---|---|
 //! | `RUNNING` | a worker executes it, or looks at its condition | `WAITING`, by that worker |
-//! | `WAITING` | no worker does; its saved stack holds its condition | `RUNNING`, by the worker that exchanges the word |
+//! | `WAITING` | no worker executes it; its saved stack holds its condition | `RUNNING`, by the worker that exchanges the word |
 //!
 //! A word of the rank ([`ownership`]) has the state. The worker that exchanges the word to `RUNNING` owns the rank
 //! alone. After this worker has left the rank's stack, it stores `WAITING` by a release.

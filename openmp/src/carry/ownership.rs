@@ -3,8 +3,8 @@
 //!
 //! | word | written by | meaning |
 //! |---|---|---|
-//! | [`RankWord`] | the worker that takes a rank, or has left it | whether a worker owns the rank |
-//! | [`Polled`] | the rank's owner, before the rank leaves and after it continues | from when on the rank may continue without a bell |
+//! | [`RankWord`] | the worker that takes the rank or has left it | whether a worker owns the rank |
+//! | [`Polled`] | the rank's owner, before the rank leaves and after it continues | from when on the rank may continue without a ring of the bell |
 //!
 //! A worker that finds no rank sleeps at a [`Bell`]. A thread that makes the condition of a rank true rings it.
 

@@ -40,7 +40,7 @@ pub(super) fn find() {
     }
 }
 
-/// Whether a member of a region that was not carried has bound itself. Relaxed: an estimate.
+/// Whether a member of a region that was not carried has bound itself. Relaxed: this is an estimate.
 static BOUND: AtomicBool = AtomicBool::new(false);
 
 /// The CPUs of new workers. `None` stands for the CPUs of the leader.

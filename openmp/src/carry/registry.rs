@@ -3,9 +3,9 @@
 //!
 //! | what | written by |
 //! |---|---|
-//! | ranks, workers | each by the thread that becomes one, once; nothing is removed |
+//! | ranks, workers | each by the thread that becomes a rank or a worker; nothing is removed |
 //! | the leaders' rank and worker | the first leader, once |
-//! | `is_owned`, the team's size and division | the leader that claims, until it releases |
+//! | `is_owned`, the team's size and division | the leader that has claimed the workers, until it releases them |
 //! | members | each rank, as it joins the team |
 //! | `is_in_region`, how many regions there were | the leader |
 
@@ -139,7 +139,7 @@ pub(super) fn set_lead(lead: &'static Lead) {
 
 /// Claims the workers for the caller's team of this size. Returns `false` if another team is carried.
 pub(super) fn claim(size: usize) -> bool {
-    // AcqRel: orders this after the last owner's accesses.
+    // AcqRel orders this after the accesses of the last owner.
     if REGISTRY.is_owned.swap(true, AcqRel) {
         return false;
     }

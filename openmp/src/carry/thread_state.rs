@@ -1,16 +1,16 @@
 //! The state that the kernel and the processor have of a thread, and how a rank keeps it when another kernel thread (a
 //! worker) executes the rank.
 //!
-//! | state | of | how a rank keeps it |
+//! | state | whose | how a rank keeps it |
 //! |---|---|---|
-//! | general and vector registers, flags | the rank's | at a wait a call preserves them; at a cut the signal's frame has them |
+//! | general and vector registers, flags | the rank's | at a wait a call preserves them; at a cut (a signal makes the rank leave) the signal's frame has them |
 //! | rounding modes, floating-point flags (MXCSR, x87, FPCR, FPSR, `fcsr`) | the rank's | [`enter`](super::switch::enter) exchanges them |
-//! | thread pointer, GS base | the rank's | the same |
-//! | signal mask | the rank's | noted where the rank changes it; the worker sets it where it has another |
+//! | thread pointer, GS base | the rank's | `enter` exchanges them |
+//! | signal mask | the rank's | this library notes each change; a worker with another mask sets it |
 //! | alternate signal stack | the rank's | the worker takes it off when the rank leaves, and sets it when the rank goes on |
 //! | memory protection keys (PKRU) | the rank's | read when the rank leaves and set when it goes on, once the program has asked for a key |
-//! | memory policy (`set_mempolicy`) | the rank's | the same, once a thread has set one ([`policy`](super::policy)) |
-//! | CPU number of `sched_getcpu` | right | the rank has no area for it ([`parked`](super::parked)), so that the C library asks the kernel |
+//! | memory policy (`set_mempolicy`) | the rank's | likewise, once a thread has set one ([`policy`](super::policy)) |
+//! | CPU number of `sched_getcpu` | the worker's | the rank has no area for it ([`parked`](super::parked)), so that the C library asks the kernel |
 //! | user and group ids | the process's | [`setxid`](super::setxid) |
 //! | matrix registers (AMX) | the rank's | a rank that has used them is not cut; no call preserves them |
 //! | `gettid`, CPU mask, nice value, scheduling policy, timer slack, thread name in the kernel | the worker's | |
@@ -21,10 +21,10 @@
 //! # Masks
 //!
 //! A worker does not read a rank's mask at each switch of ranks, since that would cost a system call. Instead, each
-//! function of the C library that may change the mask calls [`note`](super::current::note) afterwards
-//! ([`interposed`](super::interposed)). After such a call, the worker reads the mask once more when the rank leaves:
-//! the caller may have been a signal handler, and its return has then restored the old mask. A worker keeps the mask of
-//! its last rank. It sets the mask of the next rank only if the two masks differ, so equal masks cost one comparison.
+//! function that may change the mask is [replaced](super::interposed), and calls [`note`](super::current::note)
+//! afterwards. After such a call, the worker reads the mask once more when the rank leaves: the caller may have been a
+//! signal handler, and its return has then restored the old mask. A worker keeps the mask of its last rank. It sets the
+//! mask of the next rank only if the two masks differ, so equal masks cost one comparison.
 //!
 //! A program may also change a mask by a system call without the C library, which is not noted. The handler that cuts a
 //! rank finds such a change in the signal's frame, and a worker finds it before it sleeps. From then on, workers read
@@ -151,8 +151,8 @@ impl State {
         self.odd.set(self.odd.get() | DOUBTED);
     }
 
-    /// Called when the rank is cut: it leaves in a signal handler. The signal's frame has this alternate stack. The
-    /// kernel later restores the stack and the mask from the frame.
+    /// The rank is cut: it leaves in a signal handler. The signal's frame has this alternate stack. The kernel later
+    /// restores the stack and the mask from the frame.
     pub(super) fn leaves_by_preemption(&self, stack: libc::stack_t) {
         self.has_stack(stack);
     }

@@ -6,7 +6,7 @@
 //! | phase | what | next |
 //! |---|---|---|
 //! | `FREE` | no member has entered share `n` | the first member to enter it sets `MAKING` |
-//! | `MAKING` | that member writes the share's description | that member sets `READY` |
+//! | `MAKING` | that member writes the description of the share | that member sets `READY` |
 //! | `READY` | all members may take part | the last member to leave sets `FREE` for share `n + SLOTS` |
 //!
 //! So members may be up to `SLOTS` shares apart, as loops without a final barrier allow. A member that is further ahead
