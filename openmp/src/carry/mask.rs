@@ -109,7 +109,7 @@ impl<P: Platform> Mask<P> {
     }
 }
 
-// SAFETY: the two cells are read and written by the worker's kernel thread alone; others touch `state` only, an atomic.
+// SAFETY: only the worker's kernel thread reads and writes the two cells. Others touch only `state`, an atomic.
 unsafe impl<P: Platform> Sync for Mask<P> {}
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ impl State {
         self.odd.set(self.odd.get() | CHANGED);
     }
 
-    /// Called when the frame of a signal has another mask than the noted one.
+    /// The frame of a signal has another mask than the noted one.
     pub(super) fn doubt(&self) {
         self.odd.set(self.odd.get() | DOUBTED);
     }

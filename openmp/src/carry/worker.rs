@@ -60,9 +60,9 @@ pub(super) struct Worker {
 
 // SAFETY: only the worker's kernel thread touches the fields that are not `Sync`: `flags`, `episode`, `part`, `left`,
 // `first`, `stalled`, `cursor`, `next`, `last`, `yields`, `stack` (which `enter` writes and `leave` reads), and the
-// cells of `mask` and of `alarm`. Signal handlers of the same kernel thread touch the cells of `alarm` too. Worker 0
-// runs on the leader's kernel thread. In `claim` the next leader acquires what the last leader has released. At that
-// time no thread executes worker 0. All other threads read `index`, `thread_pointer`, and atomics.
+// cells of `mask` and of `alarm`. Signal handlers of the same kernel thread touch these cells too. Worker 0 runs on the
+// leader's kernel thread. In `claim` the next leader acquires what the last leader has released. At that time no thread
+// executes worker 0. All other threads read `index`, `thread_pointer`, and atomics.
 unsafe impl Sync for Worker {}
 
 /// The state of the rank that a worker runs first, until the rank is cut.
@@ -78,7 +78,7 @@ enum First {
 /// A rank that was taken, and the ticks after which it is to be cut, if it is.
 struct Taken(&'static Rank, Option<u64>);
 
-/// The first tick at which a rank may continue without a bell.
+/// The first tick at which a rank may continue without a ring of the bell.
 fn next_poll() -> u64 {
     ranks()
         .map(|rank| rank.polled.time())
@@ -86,7 +86,7 @@ fn next_poll() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Whether a rank may continue now without a bell.
+/// Whether a rank may continue now without a ring of the bell.
 fn is_any_polled() -> bool {
     next_poll() <= Native::now()
 }
@@ -387,8 +387,8 @@ impl Worker {
                     next_yield = spin::yield_core();
                 }
             } else if is_any_polled() {
-                // A rank may continue at any time, and no bell rings for it. Until then other threads may use the core,
-                // above all the worker of the rank for which it waits.
+                // A rank may continue at any time, and no bell rings for it. Meanwhile other threads may use the core,
+                // above all a worker whose rank it waits for.
                 std::thread::yield_now();
             } else {
                 self.sleep();
