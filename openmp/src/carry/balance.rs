@@ -1,11 +1,11 @@
 //! Learns the boundary between the parts of two workers from which one finishes first.
 //!
-//! A [plan](super::division) knows the ranks' times, but not the other costs between two barriers: a rank that
-//! continues on another worker misses its cached memory, signals are later on one core, two ranks slow each other down.
-//! All these costs have one effect: of two neighbouring workers, one finishes later. Both workers run a part of the
-//! rank on their boundary. The balance gives the worker that finishes earlier a little more of that rank, until each
-//! worker is the later one equally often. The balance moves by a fixed step, not by a share of the difference in time:
-//! large differences often come from another process, and teach nothing.
+//! A [plan](super::division) knows the ranks' times, but not the other costs between two barriers. For example, a rank
+//! that continues on another worker misses its cached memory, signals are later on one core, or two ranks slow each
+//! other down. All these costs have one effect: of two neighbouring workers, one finishes later. Both workers run a
+//! part of the rank on their boundary. The balance gives the worker that finishes earlier a little more of that rank,
+//! until each worker is the later one equally often. The balance moves by a fixed step, not by a share of the
+//! difference in time: large differences often come from another process, and teach nothing.
 
 /// A step is the rank's time divided by this.
 const STEP: u64 = 128;

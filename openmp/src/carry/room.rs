@@ -1,7 +1,7 @@
 //! Whether the system allows the threads that a carried team needs.
 //!
-//! A carried team (whose threads workers execute) needs more threads than another team: the workers, and the threads
-//! that watch them. If a limit leaves no room for these, teams are not carried. To find out, the process starts as many
+//! A carried team (workers execute its threads) needs more threads than another team: the workers, and the threads that
+//! watch them. If a limit leaves no room for these, teams are not carried. To find out, the process starts as many
 //! threads as it will need before the first team is carried, and ends them. Later would be too late: the kernel thread
 //! of a carried thread lives until the process ends.
 

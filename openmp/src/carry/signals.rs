@@ -7,8 +7,9 @@
 //! * It blocks the number, or waits for it, by a set that lacks other real-time numbers. Then this module chooses
 //!   another number, and never uses the old one again. If the set has all real-time numbers, the number stays, and a
 //!   rank that blocks it is not *cut* (made to leave).
-//! * It sets a handler. Then this module chooses another number too. Our handler stays installed for the old number,
-//!   since one of our signals may still be pending. For other signals our handler calls the program's function.
+//! * It sets an action other than the default. Then this module chooses another number too. Our handler stays installed
+//!   for the old number, since one of our signals may still be pending. For other signals our handler calls the
+//!   program's function.
 //! * It sends a signal with the number. Our handler follows the program's action for it. Without an action, the signal
 //!   ends the program.
 //!

@@ -11,9 +11,10 @@
 //!
 //! # What trials cost
 //!
-//! The first trial begins when the team has run for some 32 times as long as a trial takes. If ranks have waited by
-//! yielding or have blocked (*trouble*), 8 times as long is enough. After each trial that changes nothing, the next one
-//! waits for longer. So all trials together take at most an eighth of the time, and mostly a few hundredths.
+//! The first trial begins when the team has run for some 32 times as long as a trial takes. If ranks have repeatedly
+//! waited by yielding or have blocked (*trouble*), 8 times as long is enough. After each trial that changes nothing,
+//! the next one waits for longer. So all trials together take at most an eighth of the time, and mostly a few
+//! hundredths.
 //!
 //! Ranks that spin on memory are never sent home: at home each rank would wait for time slices of the system, and one
 //! interval could take a thousand times as long. So after ranks have spun, the next thousands of intervals have no

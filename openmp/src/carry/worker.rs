@@ -388,7 +388,7 @@ impl Worker {
                 }
             } else if is_any_polled() {
                 // A rank may continue at any time, and no bell rings for it. Meanwhile other threads may use the core,
-                // above all a worker whose rank it waits for.
+                // above all the worker of a rank that must act first.
                 std::thread::yield_now();
             } else {
                 self.sleep();

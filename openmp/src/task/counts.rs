@@ -58,13 +58,14 @@ impl Counts {
         self.word.0.load(Acquire) / CHILD == LENT - self.made.get()
     }
 
-    /// Counts that a child has ended whose memory is still needed.
+    /// Counts the end of a child. The memory of the child is still needed.
     pub(crate) fn end_child(&self) {
         // AcqRel: the parent sees what the child did.
         self.word.0.fetch_sub(CHILD, AcqRel);
     }
 
-    /// Counts that a child has ended whose memory is not needed. Returns whether nothing keeps the task's memory now.
+    /// Counts the end of a child. The memory of the child is no longer needed. Returns whether nothing keeps the task's
+    /// memory now.
     pub(crate) fn drop_child(&self) -> bool {
         self.take(CHILD + REFERENCE)
     }
