@@ -25,7 +25,7 @@ impl From<u64> for Chunk {
     }
 }
 
-/// The schedule of the current task's control variables, for `schedule(runtime)`.
+/// The current task's schedule for `schedule(runtime)`.
 pub(super) fn by_runtime(context: &Context) -> (Deal, Chunk) {
     let schedule = context.task().icv.get().schedule;
     let chunk = Chunk::from(c_long::from(schedule.chunk));

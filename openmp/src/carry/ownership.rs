@@ -6,7 +6,7 @@
 //! | [`RankWord`] | the worker that takes the rank or has left it | whether a worker owns the rank |
 //! | [`Polled`] | the rank's owner, before the rank leaves and after it continues | from when on the rank may continue without a ring of the bell |
 //!
-//! A worker that finds no rank sleeps at a [`Bell`]. A thread that makes the condition of a rank true rings it.
+//! A worker that finds no rank sleeps at a [`Bell`]. A thread that makes a rank's condition true rings it.
 
 use manycore_cores::sync::Bell;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -35,7 +35,7 @@ impl<P: Platform> RankWord<P> {
 
     /// Takes the rank, if no worker owns it.
     pub(super) fn claim(&self) -> bool {
-        // Acquire makes the rank's stack visible, and the condition on it.
+        // Acquire makes the stack and the condition on it visible.
         self.is_waiting()
             && (self.0)
                 .compare_exchange(WAITING, RUNNING, Ordering::Acquire, Ordering::Relaxed)

@@ -1,5 +1,4 @@
-//! The list of all ranks (threads of teams) and of the workers (kernel threads) that execute them, and the team that is
-//! carried now.
+//! All ranks (threads of teams), the workers (kernel threads) that execute them, and the team that is carried.
 //!
 //! | what | written by |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The trait through which the modules below `carry` have it execute the members of a team.
+//! The trait through which modules below `carry` have it execute a team.
 
 use super::context::Context;
 
