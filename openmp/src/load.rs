@@ -1,4 +1,4 @@
-//! The functions that the loader calls at the library's start and end.
+//! The functions that the loader calls at the start and end of this library.
 
 use crate::environment::{display, effect, settings};
 use crate::system::ending;
@@ -20,7 +20,8 @@ extern "C" fn on_load() {
     display(carry::is_preloaded());
 }
 
-/// If forks cannot be watched, a child waits for threads that only its parent has, as with GCC's library.
+/// If forks cannot be watched, a child process waits for threads that only its parent has, as it does with GCC's
+/// library.
 fn watch_forks() {
     let _ = Native::watch_forks();
     if !cfg!(miri) {
@@ -29,7 +30,7 @@ fn watch_forks() {
     }
 }
 
-/// A child process begins, on the thread that has called `fork`. The process has no other thread: nobody sleeps at the
+/// A child process begins, on the thread that has called `fork`. The process has no other thread: none sleeps at the
 /// workers' bell, no thread is in a region, and no worker executes a rank.
 unsafe extern "C" fn in_child() {
     WORKERS.forget_sleepers();
@@ -38,7 +39,7 @@ unsafe extern "C" fn in_child() {
 }
 
 #[used]
-// SAFETY: the loader calls the functions in this section. `ON_LOAD` needs none of the arguments that it passes.
+// SAFETY: the loader calls the functions in this section. `ON_LOAD` needs none of the arguments that the loader passes.
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = on_load;
 
@@ -49,6 +50,6 @@ extern "C" fn at_end() {
 }
 
 #[used]
-// SAFETY: as for `ON_LOAD`.
+// SAFETY: this holds for the same reason as for `ON_LOAD`.
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = at_end;

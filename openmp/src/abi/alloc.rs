@@ -39,9 +39,9 @@ struct Allocator {
     fallback: Fallback,
 }
 
-/// Lies before each block.
+/// The data that lie before each block.
 struct Head {
-    /// The system allocator's block.
+    /// The block that the system's allocator returned.
     base: *mut c_void,
     /// The size in bytes from `base` on.
     whole: usize,
@@ -126,14 +126,14 @@ fn free(block: *mut c_void) {
     }
 }
 
-/// Subtracts the block's bytes from the use of its allocator's pool.
+/// Subtracts the bytes of the block from the used bytes of its pool.
 fn give_room(head: &Head) {
     if let Some(own) = made(head.allocator) {
         own.used.fetch_sub(head.whole, Relaxed);
     }
 }
 
-/// Adds the block's bytes to the use of its allocator's pool, even if the pool is then overfull.
+/// Adds the bytes of the block to the used bytes of its pool, even if the pool is then overfull.
 fn take_room(head: &Head) {
     if let Some(own) = made(head.allocator) {
         own.used.fetch_add(head.whole, Relaxed);
@@ -178,7 +178,7 @@ export! {
 
     fn omp_destroy_allocator(allocator: usize) {
         if allocator > PREDEFINED {
-            // SAFETY: `omp_init_allocator` made it, and the program does not use it any more.
+            // SAFETY: `omp_init_allocator` made the allocator, and the program does not use it any more.
             drop(unsafe { Box::from_raw(allocator as *mut Allocator) });
         }
     }
@@ -218,7 +218,7 @@ export! {
         }
         // SAFETY: `allocate` returned this block.
         let old = unsafe { block.cast::<Head>().sub(1).read() };
-        // The new block may take the old block's room in its pool.
+        // The new block may take the room of the old block in the pool.
         give_room(&old);
         let allocator = if allocator == 0 { old.allocator } else { allocator };
         let new = allocate(1, bytes, allocator, false);

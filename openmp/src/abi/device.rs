@@ -1,4 +1,4 @@
-//! Devices: the only device is the host, where target regions run.
+//! Devices. The only one is the host, where target regions run.
 
 use super::export;
 use crate::environment::settings;
@@ -12,21 +12,21 @@ use std::ptr;
 const FIRSTPRIVATE: u16 = 12;
 /// The result of functions for an invalid device.
 const INVALID: c_int = libc::EINVAL;
-/// The host's number. Other devices would have lower numbers.
+/// The number of the host. Other devices would have lower numbers.
 const HOST: c_int = 0;
 
-/// `omp_initial_device`, the host's other number in calls of the interface.
+/// `omp_initial_device`, which also stands for the host in calls of the interface.
 pub(super) const INITIAL: c_int = -1;
 
 fn is_host(device: c_int) -> bool {
     device == HOST || device == INITIAL
 }
 
-/// Numbers that compiled constructs pass for the current task's default device, and for the host.
+/// Numbers that compiled constructs pass for the default device of the current task, and for the host.
 const BY_DEFAULT: c_int = -1;
 const ANY_HOST: c_int = -2;
 
-/// A construct for a device runs on the host. If the user has forbidden that, ends the program.
+/// Checks that a construct for this device may run on the host. If the user has forbidden that, ends the program.
 fn check(device: c_int) {
     let device = match device {
         BY_DEFAULT => context().task().icv.get().default_device,
@@ -39,16 +39,17 @@ fn check(device: c_int) {
     }
 }
 
-/// The thread limit among a target region's arguments, or 0 if they have none.
+/// The thread limit among the arguments of a target region, or 0 if there is none.
 ///
-/// The arguments are words, up to a 0. A word has the device in the low seven bits (0: all), and the kind in the second
-/// byte. If the eighth bit is set, the value is the next word, otherwise the word's upper bits.
+/// The arguments are words, up to a word that is 0. The low seven bits of a word are the device (0: all devices), and
+/// the second byte is the kind. If the eighth bit is set, the value is the next word. Otherwise the value is in the
+/// upper bits of the same word.
 unsafe fn thread_limit(mut arguments: *const isize) -> u32 {
     const THREAD_LIMIT: isize = 2 << 8;
     if arguments.is_null() {
         return 0;
     }
-    // SAFETY: the compiler's array ends with a 0.
+    // SAFETY: the array from the compiler ends with a 0.
     unsafe {
         loop {
             let word = *arguments;
@@ -81,7 +82,7 @@ fn run(device: c_int, function: Outlined, data: *mut c_void, limit: u32) {
     });
 }
 
-/// Waits for the dependences of a device's construct. The construct then runs at once.
+/// Waits for the dependences of a construct for a device. The construct then runs at once.
 fn await_dependences(depend: *mut *mut c_void) {
     if !depend.is_null() {
         // SAFETY: the compiler made the array.
@@ -92,7 +93,7 @@ fn await_dependences(depend: *mut *mut c_void) {
 /// A dependence object, as GCC's header has it: an address and the kind of access.
 type Object = [usize; 2];
 
-/// The array that a compiled program would make of these dependence objects.
+/// The array of dependences that a compiled program would make for these objects.
 fn depend(count: c_int, objects: *mut Object) -> Vec<*mut c_void> {
     let count = usize::try_from(count).unwrap_or(0);
     let head = [0, count, 0, 0, 0].map(|word| word as *mut c_void);
@@ -115,7 +116,7 @@ unsafe fn copy_private(
 ) -> Vec<Vec<u128>> {
     let mut copies = vec![];
     for index in 0..count {
-        // SAFETY: the compiler's arrays have `count` elements.
+        // SAFETY: the arrays from the compiler have `count` elements.
         unsafe {
             let kind = *kinds.add(index);
             // An absent optional argument has no address.
@@ -150,7 +151,7 @@ export! {
         await_dependences(depend);
         // SAFETY: the compiler made the arrays.
         let copies = unsafe { copy_private(count, addresses, sizes, kinds) };
-        // SAFETY: the compiler's list ends with a zero, or is null.
+        // SAFETY: the list from the compiler ends with a zero, or is null.
         run(device, function, addresses.cast(), unsafe { thread_limit(arguments) });
         drop(copies);
     }
@@ -295,7 +296,7 @@ export! {
         0
     }
 
-    // These copy before they return, which the specification allows.
+    // The asynchronous functions copy before they return, which the specification allows.
     fn omp_target_memcpy_async(
         to: *mut u8, from: *const u8, bytes: usize, to_offset: usize, from_offset: usize,
         to_device: c_int, from_device: c_int, count: c_int, objects: *mut Object,
@@ -329,7 +330,7 @@ export! {
     }
 }
 
-/// An array, the offsets of a box in it, and the array's sizes.
+/// An array, the offsets of a box in the array, and the sizes of the array.
 type Side<'a> = (*mut u8, &'a [usize], &'a [usize]);
 
 unsafe fn copy_box(element: usize, volume: &[usize], to: Side<'_>, from: Side<'_>) {

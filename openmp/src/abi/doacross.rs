@@ -108,14 +108,14 @@ fn inner(sizes: &[u64], mut at: impl FnMut(usize) -> u64) -> u64 {
     number
 }
 
-/// `GOMP_doacross_post`: iterations that wait for this iteration may go on.
+/// `GOMP_doacross_post`: lets iterations that wait for this iteration go on.
 unsafe fn post(at: *const u64) {
     let context = context();
     let Some(share) = current(context) else {
         return;
     };
     let plan = share.plan();
-    // SAFETY: the program passes a number for each of the loop's dimensions.
+    // SAFETY: the program passes a number for each dimension of the loop.
     let (outer, number) = unsafe {
         let number = inner(&plan.inner, |dimension| *at.add(1 + dimension));
         (*at as usize, number)
@@ -126,8 +126,8 @@ unsafe fn post(at: *const u64) {
     }
 }
 
-/// `GOMP_doacross_wait`: waits for an iteration. Its first numbers are in the saved argument `registers`, and the
-/// others on the `stack`.
+/// `GOMP_doacross_wait`: waits for an iteration. The first numbers of the iteration are in the saved argument
+/// `registers`, and the others on the `stack`.
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -143,7 +143,7 @@ unsafe extern "C" fn wait(registers: *const u64, stack: *const u64) {
         return;
     };
     let plan = share.plan();
-    // SAFETY: the program passes an argument for each of the loop's dimensions.
+    // SAFETY: the program passes an argument for each dimension of the loop.
     let at = |dimension: usize| unsafe {
         if dimension < REGISTERS {
             *registers.add(dimension)

@@ -1,5 +1,5 @@
-//! The interface for Fortran. A name is C's with an underscore behind it, and `_8_` if it takes integers of eight
-//! bytes. Arguments are passed by address.
+//! The interface for Fortran. A name is the name in C with an underscore behind it, or with `_8_` if the function takes
+//! integers of eight bytes. Arguments are passed by address.
 
 use super::export;
 use std::ffi::{c_char, c_double, c_int, c_uint, c_void};
@@ -130,7 +130,7 @@ fn widen(count: c_int, to: *mut i64, write: impl FnOnce(*mut c_int)) {
     let mut numbers = vec![0; usize::try_from(count).unwrap_or(0)];
     write(numbers.as_mut_ptr());
     for (at, &number) in numbers.iter().enumerate() {
-        // SAFETY: the program's array has room for `count` numbers.
+        // SAFETY: the array from the program has room for `count` numbers.
         unsafe { to.add(at).write(number.into()) };
     }
 }
@@ -145,17 +145,17 @@ export! {
     }
 
     fn omp_get_schedule_(kind: *mut c_uint, chunk: *mut c_int) {
-        // SAFETY: the variables are the program's.
+        // SAFETY: the program passes the variables.
         unsafe { omp_get_schedule(kind, chunk) };
     }
 
     fn omp_get_schedule_8_(kind: *mut c_uint, chunk: *mut i64) {
-        // SAFETY: the variables are the program's.
+        // SAFETY: the program passes the variables.
         widen(1, chunk, |chunk| unsafe { omp_get_schedule(kind, chunk) });
     }
 
     fn omp_get_place_proc_ids_(place: *const c_int, ids: *mut c_int) {
-        // SAFETY: the array is the program's.
+        // SAFETY: the program passes the array.
         unsafe { omp_get_place_proc_ids(value(place), ids) };
     }
 
@@ -168,7 +168,7 @@ export! {
     }
 
     fn omp_get_partition_place_nums_(numbers: *mut c_int) {
-        // SAFETY: the array is the program's.
+        // SAFETY: the program passes the array.
         unsafe { omp_get_partition_place_nums(numbers) };
     }
 
@@ -204,14 +204,14 @@ export! {
     fn omp_init_allocator_(
         space: *const usize, count: *const c_int, traits: *const c_void,
     ) -> usize {
-        // SAFETY: the array is the program's.
+        // SAFETY: the program passes the array.
         unsafe { omp_init_allocator(value(space), value(count), traits) }
     }
 
     fn omp_init_allocator_8_(
         space: *const usize, count: *const i64, traits: *const c_void,
     ) -> usize {
-        // SAFETY: the array is the program's.
+        // SAFETY: the program passes the array.
         unsafe { omp_init_allocator(value(space), short(count), traits) }
     }
 

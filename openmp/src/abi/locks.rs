@@ -9,8 +9,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr};
 
-/// A nestable lock. A program's variable for it contains only its address: GCC's header has room for two words, LLVM's
-/// and Fortran's for one.
+/// A nestable lock. A program's variable for the lock contains only the lock's address: GCC's header has room for two
+/// words, but LLVM's header and Fortran for one.
 pub(super) struct NestLock {
     lock: WordLock,
     /// How often the owner has taken the lock.
@@ -20,7 +20,7 @@ pub(super) struct NestLock {
 }
 
 fn word(lock: *mut WordLock) -> &'static WordLock {
-    // SAFETY: the program's lock has at least the size of a word.
+    // SAFETY: the lock of the program has at least the size of a word.
     unsafe { &*lock }
 }
 
@@ -115,7 +115,7 @@ export! {
         if lock.lock.try_lock(&context.carried) { lock.own(task) } else { 0 }
     }
 
-    // Fortran's locks are C's.
+    // Locks are the same in Fortran and in C.
     fn omp_init_lock_(lock: *mut WordLock) { omp_init_lock(lock) }
     fn omp_init_lock_with_hint_(lock: *mut WordLock, _hint: *const c_int) { omp_init_lock(lock) }
     fn omp_destroy_lock_(lock: *mut WordLock) { omp_destroy_lock(lock) }

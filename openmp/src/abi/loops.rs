@@ -9,7 +9,7 @@ use crate::team::share::{Deal, Plan, Share, Space};
 use std::ffi::{c_long, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The number of iterations that a member gets at once. 0: the default of the schedule.
+/// The number of iterations that a member gets at once. 0 stands for the default of the schedule.
 #[derive(Clone, Copy)]
 pub(super) struct Chunk(u64);
 
@@ -25,7 +25,7 @@ impl From<u64> for Chunk {
     }
 }
 
-/// The runtime's schedule for the current task.
+/// The current task's schedule for `schedule(runtime)`.
 pub(super) fn by_runtime(context: &Context) -> (Deal, Chunk) {
     let schedule = context.task().icv.get().schedule;
     let chunk = Chunk::from(c_long::from(schedule.chunk));
@@ -37,8 +37,8 @@ pub(super) fn by_runtime(context: &Context) -> (Deal, Chunk) {
     }
 }
 
-/// The schedule of a number that `GOMP_loop_start` and similar functions get. 0 is the runtime's schedule. 4 is the
-/// same for programs that need no order of the chunks.
+/// The schedule of a number that `GOMP_loop_start` and similar functions get. 0 is the schedule of the control
+/// variables. 4 is the same schedule, for programs that need no order of the chunks.
 pub(super) fn by_number(context: &Context, number: c_long, chunk: Chunk) -> (Deal, Chunk) {
     match number as u32 & !MONOTONIC {
         0 | 4 => by_runtime(context),
@@ -68,7 +68,7 @@ pub(super) fn plan(to: &mut Plan, space: Space, deal: Deal, Chunk(chunk): Chunk)
         .is_none();
 }
 
-/// The member enters a loop.
+/// Enters a loop with the calling member.
 pub(super) fn begin(context: &Context, space: Space, (deal, chunk): (Deal, Chunk)) {
     context.come(|to| plan(to, space, deal, chunk));
 }
@@ -82,8 +82,8 @@ pub(super) fn next(context: &Context) -> Option<(u64, u64)> {
     Some(share.plan().space.values(from, to))
 }
 
-/// Like [`next`], in a loop with ordered regions: first ends the ordered regions of the member's last iterations, after
-/// those of all earlier iterations.
+/// Like [`next`], but for a loop with ordered regions. First ends the ordered regions of the member's last iterations,
+/// after those of all earlier iterations.
 pub(super) fn next_ordered(context: &Context) -> Option<(u64, u64)> {
     let (from, to) = context.seat.chunk.replace((0, 0));
     if from < to {
@@ -103,7 +103,7 @@ fn await_turn(context: &Context, from: u64) {
     }
 }
 
-/// Begins an ordered region of the member's current iterations.
+/// Begins an ordered region in the current iterations of the member.
 pub(super) fn begin_ordered(context: &Context) {
     let (from, to) = context.seat.chunk.get();
     if from < to {
@@ -121,7 +121,7 @@ pub(super) fn give<T: Number>(values: Option<(u64, u64)>, start: *mut T, end: *m
     let Some((from, to)) = values else {
         return false;
     };
-    // SAFETY: the variables are the compiler's.
+    // SAFETY: the compiler passes the addresses of variables.
     unsafe {
         start.write(T::from_bits(from));
         end.write(T::from_bits(to));
@@ -129,7 +129,7 @@ pub(super) fn give<T: Number>(values: Option<(u64, u64)>, start: *mut T, end: *m
     true
 }
 
-/// A loop's type of number.
+/// The type of number that a loop counts in.
 pub(super) trait Number {
     fn from_bits(bits: u64) -> Self;
 }
@@ -150,11 +150,12 @@ impl Number for u64 {
 pub(super) struct Extras {
     /// Reductions over tasks, or null.
     pub(super) reductions: *mut usize,
-    /// Null, or the address of a word: on entry the size in bytes of memory for the members, on return its address.
+    /// Null, or the address of a word. On entry the word has the size in bytes of memory for the members, and on return
+    /// the address of that memory.
     pub(super) memory: *mut *mut c_void,
 }
 
-/// The member enters a share with extras. `make` writes the share's description.
+/// Enters a share with extras. `make` writes the description of the share.
 pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&mut Plan)) {
     if !extras.reductions.is_null() {
         crate::tasking::begin_group(context, true);
@@ -182,7 +183,7 @@ pub(super) fn begin_with(context: &Context, extras: &Extras, make: impl FnOnce(&
         return;
     };
     if !first && !extras.reductions.is_null() {
-        // SAFETY: the compiler made the description, and the first member's is registered.
+        // SAFETY: the compiler made the description, and that of the first member is registered.
         unsafe {
             let other = share.plan().reductions;
             crate::tasking::reduction::register_group(context, extras.reductions, other);

@@ -1,4 +1,4 @@
-//! The interface: the functions that compiled programs call, with libgomp's names and, in `kmp`, LLVM's.
+//! The interface: the functions that compiled programs call, with libgomp's names and, in `kmp`, with LLVM's names.
 
 mod affinity;
 mod alloc;

@@ -9,7 +9,7 @@ use crate::team::context::{Context, context};
 use crate::team::share::{Deal, Plan, Space};
 use std::ffi::{c_long, c_uint, c_void};
 
-/// `proc_bind` in the low bits of a region's flags.
+/// The `proc_bind` clause, from the low bits of a region's flags.
 fn bind(flags: c_uint) -> Option<Bind> {
     Some(match flags & 7 {
         1 => Bind::True,
@@ -70,7 +70,7 @@ export! {
     ) -> c_uint {
         let context = context();
         let size = region::members(context, threads);
-        // SAFETY: the region's data begins with the address of the reductions' description.
+        // SAFETY: the region's data begins with the address of the description of its reductions.
         let group = unsafe {
             crate::tasking::reduction::region_group(*data.cast::<*mut usize>(), size as usize)
         };

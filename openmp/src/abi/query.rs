@@ -10,12 +10,12 @@ use crate::team::context::{Context, context};
 use std::ffi::{c_char, c_double, c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Converts a number to the interface's type. If it is too large, returns the largest.
+/// Converts a number to the type of the interface. If the number is too large, returns the largest one.
 fn int(number: impl TryInto<c_int>) -> c_int {
     number.try_into().unwrap_or(c_int::MAX)
 }
 
-/// The team of the calling thread's ancestor at `level`, and the ancestor's number there.
+/// The team of the calling thread's ancestor at `level`, and the ancestor's number in that team.
 fn ancestor(context: &Context, level: c_int) -> Option<(&Team, u32)> {
     let level = u32::try_from(level).ok()?;
     let (mut team, mut id) = (context.team(), context.id());
@@ -117,7 +117,7 @@ export! {
     fn omp_get_schedule(kind: *mut c_uint, chunk: *mut c_int) {
         let schedule = context().task().icv.get().schedule;
         let monotonic = if schedule.monotonic { MONOTONIC } else { 0 };
-        // SAFETY: the variables are the program's.
+        // SAFETY: the program passes the variables.
         unsafe {
             kind.write(schedule.kind as c_uint | monotonic);
             chunk.write(schedule.chunk);
@@ -172,7 +172,7 @@ export! {
     fn omp_get_place_proc_ids(place: c_int, ids: *mut c_int) {
         let place = usize::try_from(place).ok().and_then(|place| places::all().get(place));
         for (at, &cpu) in place.into_iter().flatten().enumerate() {
-            // SAFETY: the program's array has room for each CPU of the place.
+            // SAFETY: the array from the program has room for each CPU of the place.
             unsafe { ids.add(at).write(int(cpu)) };
         }
     }
@@ -189,7 +189,7 @@ export! {
 
     fn omp_get_partition_place_nums(numbers: *mut c_int) {
         for place in 0..places::all().len() {
-            // SAFETY: the program's array has room for each place.
+            // SAFETY: the array from the program has room for each place.
             unsafe { numbers.add(place).write(int(place)) };
         }
     }

@@ -9,7 +9,7 @@ use crate::team::context::context;
 use crate::team::share::{Deal, Space};
 use std::ffi::{c_long, c_void};
 
-/// Exports a function that begins a loop. Its arguments are the loop's bounds and then `$more`.
+/// Exports a function that begins a loop. Its arguments are the bounds of the loop and then `$more`.
 macro_rules! begins {
     ($name:ident($($bound:ident: $type:ty),*) ($($more:ident: $of:ty),*) $body:block) => {
         export! {
@@ -19,8 +19,8 @@ macro_rules! begins {
 }
 
 /// Exports the functions for loops over numbers of one type. The macro takes the arguments for the bounds, and the
-/// space that they describe. The names follow: of functions with the schedule as an argument (`start`), of functions
-/// for one schedule (`deals`), and of functions for the runtime's schedule (`runtime`).
+/// space that they describe. The names of the functions follow: those with the schedule as an argument (`start`), those
+/// for one schedule (`deals`), and those for the schedule that the control variables give (`runtime`).
 macro_rules! schedules {
     (
         $number:ty, $bounds:tt => $space:expr;

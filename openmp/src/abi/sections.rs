@@ -15,7 +15,7 @@ pub(super) fn plan(to: &mut Plan, count: c_uint) {
     to.careful = false;
 }
 
-/// The number of the member's next section, or 0 if none is left.
+/// The number of the next section for the member, or 0 if none is left.
 fn next(context: &Context) -> c_uint {
     let section = current(context)
         .and_then(|share| share.claim(context.id(), context.team().size, &context.seat.trip));

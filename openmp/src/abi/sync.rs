@@ -8,8 +8,8 @@ use crate::words::lock::WordLock;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// `GOMP_barrier`, called from the address `from`. The address identifies the barrier: what ranks do after a barrier is
-/// most likely what they did after the same barrier before.
+/// `GOMP_barrier`, called from the address `from`. The address identifies the barrier: after the same barrier, members
+/// most likely do again what they did before.
 extern "C" fn barrier(from: usize) {
     come_to_barrier(context(), from);
 }
@@ -26,18 +26,18 @@ pub(super) fn claim_single(context: &Context) -> bool {
     let number = seat.singles.get();
     let next = number.wrapping_add(1);
     seat.singles.set(next);
-    // A member that is behind the others does not take the line from them.
+    // A member that is behind the others does not take the cache line from them.
     if seat.taken.get().wrapping_sub(next).cast_signed() >= 0 {
         return false;
     }
-    // The exchange comes without a load before it, so that the line is fetched only once, for writing.
+    // There is no load before the exchange, so that the cache line is fetched only once, for writing.
     match context
         .team()
         .singles
         .compare_exchange(number, next, SeqCst, SeqCst)
     {
         Ok(_) => {
-            // Also after a success: the difference above must stay small when the numbers wrap.
+            // This is set after a success too: the difference above must stay small when the numbers wrap.
             seat.taken.set(next);
             true
         }
@@ -84,7 +84,7 @@ export! {
 static CRITICAL: WordLock = WordLock::new();
 static ATOMIC: WordLock = WordLock::new();
 
-/// Begins an atomic change without an instruction of the processor. One lock serves all such changes.
+/// Begins an atomic change for which the processor has no instruction. One lock serves all such changes.
 pub(super) fn begin_atomic() {
     ATOMIC.lock(&context().carried);
 }
@@ -185,12 +185,12 @@ export! {
     }
 
     fn GOMP_critical_name_start(name: *mut *mut c_void) {
-        // SAFETY: the compiler has a word for each name, which is zero at first.
+        // SAFETY: the compiler made a word for each name. The word is zero at first.
         unsafe { &*name.cast::<WordLock>() }.lock(&context().carried);
     }
 
     fn GOMP_critical_name_end(name: *mut *mut c_void) {
-        // SAFETY: the compiler has a word for each name, which is zero at first.
+        // SAFETY: the compiler made a word for each name. The word is zero at first.
         unsafe { &*name.cast::<WordLock>() }.unlock(&context().carried);
     }
 
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// A team of one takes each of its singles. Their numbers wrap after 2^32.
+    /// A team of one member takes each of its `single` constructs. The numbers of these wrap after 2^32.
     #[test]
     fn a_team_of_one_takes_singles_for_ever() {
         let context = context();
@@ -226,7 +226,7 @@ mod tests {
             context.team().singles.store(before_limit, Relaxed);
             assert!((0..4).all(|_| claim_single(context)));
         }
-        // The first half of all numbers passes without another member's success.
+        // The first half of all numbers passes without a success of another member.
         context.seat.singles.set(0);
         context.seat.taken.set(0);
         context.team().singles.store(0, Relaxed);

@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A copy constructor for a task's arguments.
+/// A copy constructor for the arguments of a task.
 type Copy = Option<unsafe extern "C" fn(*mut c_void, *const c_void)>;
 
 const FINAL: c_uint = 1 << 1;
@@ -152,8 +152,8 @@ struct Taskloop {
     space: Space,
 }
 
-/// The number of tasks of a loop, and how many iterations they have. The first `more` tasks have `each + 1` iterations,
-/// the others `each`, and the last task has the rest.
+/// The number of tasks of a loop, and how many iterations they have. The first `more` tasks have `each + 1` iterations
+/// and the others have `each`, except the last task, which has the rest.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Division {
     pub(super) tasks: u64,
@@ -161,8 +161,8 @@ pub(super) struct Division {
     pub(super) more: u64,
 }
 
-/// Divides a loop of `trips` iterations among tasks. If `count` `is_grainsize`, it is the number of iterations of a
-/// task, otherwise the number of tasks.
+/// Divides a loop of `trips` iterations among tasks. `count` is the number of iterations of a task if `is_grainsize`,
+/// and otherwise the number of tasks.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn divide_loop(
     is_grainsize: bool,
@@ -205,7 +205,7 @@ impl Taskloop {
             tasking::begin_group(context, false);
             if self.flags & REDUCTION != 0 {
                 // This is done even for a loop without iterations: the program combines the parts after the loop.
-                // SAFETY: the compiler's description is in the data, behind the bounds.
+                // SAFETY: the description from the compiler is in the data, behind the bounds.
                 unsafe {
                     let data = *self.data.cast::<*mut usize>().add(2);
                     crate::tasking::reduction::register_group(context, data, ptr::null());
@@ -231,11 +231,11 @@ impl Taskloop {
         let bounds = self.data.cast::<u64>();
         let mut from = 0_u64;
         for number in 0..tasks {
-            // Saturating: a strict grain size may be near the largest number.
+            // The sum saturates, since a strict grain size may be near the largest number.
             let grain = each.saturating_add(u64::from(number < more));
             let to = trips.min(from.saturating_add(grain));
             let (start, end) = self.space.values(from, to);
-            // SAFETY: the data begins with the bounds, where a task that is not copied reads them.
+            // SAFETY: the data begins with the bounds, and a task that is not copied reads them there.
             unsafe {
                 bounds.write(start);
                 bounds.add(1).write(end);

@@ -9,11 +9,11 @@ use std::ffi::{c_uint, c_void};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `nteams-var` and `teams-thread-limit-var` as the program has set them. 0: the environment variable decides.
+/// `nteams-var` and `teams-thread-limit-var` as the program has set them, or 0 if the environment variable decides.
 pub(super) static NUM_TEAMS: AtomicU32 = AtomicU32::new(0);
 pub(super) static THREAD_LIMIT: AtomicU32 = AtomicU32::new(0);
 
-/// The number of teams of a league if neither program nor user gives one.
+/// The number of teams of a league if neither the program nor the user gives a number.
 const TEAMS: u32 = 3;
 
 pub(super) fn or(set: &AtomicU32, otherwise: u32) -> u32 {

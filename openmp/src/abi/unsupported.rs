@@ -1,5 +1,5 @@
-//! Unsupported functions: OpenACC, and plugins for devices. A program that calls one prints its name and ends. If the
-//! names were missing, the program would find libgomp's functions, and would have two runtimes.
+//! Unsupported functions: OpenACC, and plugins for devices. A program that calls such a function prints its name and
+//! ends. If the names were missing, the program would find libgomp's functions, and would have two runtimes.
 
 /// Functions that end the program. They read no argument.
 macro_rules! unsupported {

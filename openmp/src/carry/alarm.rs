@@ -1,10 +1,11 @@
-//! A worker's alarm: a timer whose signal makes a rank leave. [`preempt`](super::preempt) has the signal's handler.
+//! The alarm of a worker: a timer whose signal makes a rank (a thread of a team) leave the worker that executes it.
+//! [`preempt`](super::preempt) has the signal's handler.
 //!
 //! # Late and early
 //!
 //! On a virtual machine the signal comes some 17 us late, and setting the timer takes 8 us. Only 1 us of the lateness
-//! is random. So the timer is set earlier, by the lateness measured so far. If the signal comes too early, the rank
-//! leaves at once: to wait for the due time would gain nothing.
+//! is random. So the timer is set earlier by the lateness that was measured so far. If the signal comes too early, the
+//! rank leaves at once: to wait for the due time would gain nothing.
 
 use super::costs::{LATE, SET};
 use super::frame::Noted;
@@ -20,32 +21,33 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// The delay until the first retry, if a rank cannot leave. It doubles with each retry.
+/// If a rank cannot leave, the delay until the first retry. The delay doubles with each retry.
 const AGAIN: Duration = Duration::from_micros(30);
 /// The most retries.
 const TRIES: u32 = 6;
 
-/// See the module. The worker and its signal handler own the cells.
+/// See the module. Only the worker and its signal handler use the cells.
 pub(super) struct Alarm {
     timer: Cell<Option<libc::timer_t>>,
-    /// The kernel thread that the timer signals, and the timer's signal.
+    /// The kernel thread that gets the timer's signal, and the signal's number.
     thread: AtomicI32,
     signal: Cell<c_int>,
-    /// When the rank is to leave. 0: never.
+    /// When the rank is to leave. 0 if the alarm is not set.
     pub(super) due: AtomicU64,
-    /// When the timer ends. A signal that comes earlier was for another rank.
+    /// When the timer ends. A signal that comes before this was for another rank.
     pub(super) end: Cell<u64>,
     pub(super) tries: Cell<u32>,
-    /// The number of rings since the handler last ran. If it is not 0, the kernel thread waits for a core.
+    /// How often other threads have rung since the handler last ran. If this is not 0, the kernel thread waits for a
+    /// core.
     pub(super) rung: AtomicU32,
-    /// The rank has the signal blocked.
+    /// Whether the rank has the signal blocked.
     deaf: AtomicBool,
-    /// The handler is continuing the rank's interrupted system call ([`restart`](super::restart)). The rank is blocked
-    /// in that call, and no ring would change that.
+    /// Whether the rank is blocked in an interrupted system call that the handler continues
+    /// ([`restart`](super::restart)). No ring would change that.
     pub(super) blocked: AtomicBool,
     /// What the handler noted about the rank when another thread rang.
     pub(super) noted: Cell<Option<Noted>>,
-    /// The handler made the rank leave. The kernel thread then has the signal blocked.
+    /// Whether the handler made the rank leave. If so, the kernel thread has the signal blocked.
     pub(super) in_handler: Cell<bool>,
 }
 
@@ -66,7 +68,7 @@ impl Alarm {
         }
     }
 
-    /// Makes the timer for the calling kernel thread, which is the worker's.
+    /// Makes the timer for the calling kernel thread, which is that of the worker.
     pub(super) fn make(&self, worker: *const c_void) {
         let Some(signal) = signals::current() else {
             return;
@@ -76,7 +78,7 @@ impl Alarm {
         if is_same && self.timer.get().is_some() {
             return;
         }
-        // SAFETY: the structures are the system's, and all zeros are valid.
+        // SAFETY: these are structures of the system, and all zeros are valid.
         unsafe {
             if let Some(timer) = self.timer.take() {
                 libc::timer_delete(timer);
@@ -88,7 +90,7 @@ impl Alarm {
             event.sigev_value.sival_ptr = worker.cast_mut();
             let mut timer: libc::timer_t = mem::zeroed();
             let made = libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer);
-            // Without a timer, ranks run to the barrier.
+            // Without a timer, each rank runs to the barrier.
             self.timer.set((made == 0).then_some(timer));
         }
         self.signal.set(signal);
@@ -96,8 +98,8 @@ impl Alarm {
         self.thread.store(thread, Relaxed);
     }
 
-    /// A rank with this mask begins. Since the timer was made, the alarm's signal may have changed. The rank may also
-    /// block that signal.
+    /// Prepares the alarm for a rank with this mask. Since the timer was made, the alarm's signal may have changed. The
+    /// rank may also block that signal.
     #[inline]
     pub(super) fn begin(&self, worker: *const c_void, mask: u64) {
         let (current, mine) = (signals::current(), self.signal.get());
@@ -112,7 +114,7 @@ impl Alarm {
     }
 
     /// The rank has this mask now. If the mask blocks the timer's signal, no such signal may stay pending: the rank
-    /// might find it. That holds for an earlier signal number as well.
+    /// might find it. The same holds for an earlier number of the signal.
     pub(super) fn has_mask(&self, mask: u64) {
         let mine = self.signal.get();
         if mine != 0 && mask & bit(mine) != 0 {
@@ -122,11 +124,11 @@ impl Alarm {
         self.hush(signals::is_blocked_in(mask));
     }
 
-    /// Notes whether the rank blocks the signal. If it does, no alarm may come: the rank might wait for that signal
-    /// itself.
+    /// Notes whether the rank blocks the signal. If it does, no alarm may come: the rank might itself wait for that
+    /// signal.
     #[cold]
     fn hush(&self, is_deaf: bool) {
-        // Relaxed: a ring that does not see the store sends a signal that is drained later, or has no effect.
+        // Relaxed: a thread that rings without seeing the store sends a signal that is drained later, or has no effect.
         self.deaf.store(is_deaf, Relaxed);
         if is_deaf {
             self.set_timer(0);
@@ -135,7 +137,7 @@ impl Alarm {
         }
     }
 
-    /// Makes the rank that begins now leave after this number of ticks. Returns the ticks that the call took.
+    /// Makes the rank that begins at `now` leave after `budget` ticks. Returns the ticks that this call took.
     pub(super) fn set(&self, worker: *const c_void, now: u64, budget: u64) -> u64 {
         let signal = self.signal.get();
         // The program may have taken the signal's number for itself.
@@ -156,7 +158,7 @@ impl Alarm {
         took
     }
 
-    /// Sets the timer.
+    /// Starts the timer, for this number of ticks.
     fn start(&self, ticks: u64) {
         // If the program now uses the timer's signal itself, the next rank gets another timer.
         if signals::current() != Some(self.signal.get()) {
@@ -167,7 +169,7 @@ impl Alarm {
         self.set_timer(Native::ticks_to_ns(ticks) as i64);
     }
 
-    /// Sets the timer to end after `ns`. 0: never.
+    /// Sets the timer to end after `ns`. 0 stops it.
     fn set_timer(&self, ns: i64) {
         let Some(timer) = self.timer.get() else {
             return;
@@ -182,21 +184,21 @@ impl Alarm {
                 tv_nsec: ns % 1_000_000_000,
             },
         };
-        // SAFETY: this worker's timer.
+        // SAFETY: the timer belongs to this worker.
         unsafe { libc::timer_settime(timer, 0, &raw const time, ptr::null_mut()) };
     }
 
-    /// Makes the rank leave now. Another thread calls this, sometimes for a rank that has left already.
+    /// Makes the worker's rank leave now. Another thread calls this, sometimes after the rank has left.
     pub(super) fn ring(&self, worker: *const c_void) {
         let (Some(signal), thread) = (signals::current(), self.thread.load(Relaxed)) else {
             return;
         };
-        // Relaxed, as `rung` is: at worst the handler gets one ring too many.
+        // Relaxed, like the accesses to `rung`: at worst the handler gets one signal too many.
         if self.blocked.load(Relaxed) || self.deaf.load(Relaxed) || thread == 0 {
             return;
         }
-        // A signal without an answer waits in the kernel. More signals would fill the kernel's queue, but a single one
-        // may be lost. So fewer and fewer signals are sent.
+        // An unanswered signal waits in the kernel. A signal for each ring would fill the kernel's queue, but a single
+        // one may be lost. So signals become rarer.
         if !(self.rung.fetch_add(1, Relaxed) + 1).is_power_of_two() {
             return;
         }
@@ -228,7 +230,7 @@ impl Alarm {
         }
     }
 
-    /// The timer's signal as a mask. The mask is empty before the timer is made.
+    /// A mask with the timer's signal, or an empty mask before the timer is made.
     pub(super) fn signal(&self) -> u64 {
         match self.signal.get() {
             0 => 0,
@@ -236,25 +238,25 @@ impl Alarm {
         }
     }
 
-    /// The kernel's number of the worker's thread. 0: not known yet. Relaxed: an estimate.
+    /// The kernel's number of the worker's thread, or 0 if it is not known yet. Relaxed: this is an estimate.
     pub(super) fn thread(&self) -> libc::pid_t {
         self.thread.load(Relaxed)
     }
 
-    /// Whether the kernel thread has had no core since another thread rang. If it is blocked in the kernel, the signal
-    /// interrupts the call, so it answers.
+    /// Whether the kernel thread has had no core since another thread rang. A thread that is blocked in the kernel
+    /// answers: the signal interrupts its system call.
     pub(super) fn is_unanswered(&self) -> bool {
         self.rung.load(Relaxed) != 0
     }
 
-    /// Notes that the handler is not continuing a system call: the rank has left, or has jumped out of a handler of the
-    /// program's that interrupted this library's.
+    /// Notes that the handler is not continuing a system call. Either the rank has left, or it has jumped out of a
+    /// handler of the program that had interrupted the alarm's handler.
     pub(super) fn is_not_blocked(&self) {
         self.blocked.store(false, Relaxed);
     }
 
-    /// The rank has left, by itself or by the alarm: the alarm is no longer due. Returns whether the handler made the
-    /// rank leave; the alarm's signal is blocked then.
+    /// Notes that the rank has left, by itself or by the alarm. Returns whether the handler made the rank leave. If so,
+    /// the alarm's signal is blocked.
     pub(super) fn rank_has_left(&self) -> bool {
         self.due.store(0, Relaxed);
         self.noted.set(None);
@@ -262,7 +264,7 @@ impl Alarm {
         self.in_handler.replace(false)
     }
 
-    /// Sets the alarm again, for a rank that cannot leave now.
+    /// Sets the alarm again, since the rank cannot leave now.
     pub(super) fn put_off(&self, now: u64) {
         let tries = self.tries.get();
         if tries < TRIES {

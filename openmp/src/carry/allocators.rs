@@ -1,15 +1,16 @@
-//! Finds the libraries that are allocators. Ranks are not cut (preempted) in their code.
+//! Finds the libraries that are allocators. In their code no signal makes a rank leave its worker: ranks are not *cut*
+//! there.
 //!
-//! An allocator is known by its functions, not by its name. It defines `malloc`, `operator new` or their kin. Or its
-//! functions have a prefix, such as `je_malloc`, so that a program can use them beside another library's `malloc`. A
-//! library that such an allocator depends on counts as well: some libraries that define `malloc` are thin, and call
-//! another library. The program itself never counts as an allocator: even if it defines `malloc`, ranks are cut in its
-//! code.
+//! An allocator is known by its functions, not by its name. It defines `malloc`, `operator new` or similar functions,
+//! or functions with a prefix such as `je_malloc`, so that a program can use them beside the `malloc` of another
+//! library. A library that such an allocator depends on counts as well: some libraries that define `malloc` are thin,
+//! and call another library. The program itself never counts as an allocator: even if it defines `malloc`, ranks are
+//! cut in its code.
 
 use super::objects::Object;
 use std::ffi::CStr;
 
-/// C's functions for memory.
+/// The functions for memory in C.
 const C: [&CStr; 8] = [
     c"malloc",
     c"free",
@@ -21,7 +22,8 @@ const C: [&CStr; 8] = [
     c"reallocarray",
 ];
 
-/// C++'s mangled names: `operator new` and `delete`, for one object and for arrays, with and without an alignment.
+/// The mangled names of `operator new` and `delete` in C++, for one object and for arrays, with and without an
+/// alignment.
 const CPP: [&CStr; 8] = [
     c"_Znwm",
     c"_Znam",
@@ -33,8 +35,8 @@ const CPP: [&CStr; 8] = [
     c"_ZdlPvSt11align_val_t",
 ];
 
-/// Prefixes of allocators that a program may use in addition to another: jemalloc, mimalloc,
-/// tcmalloc, Intel's, rpmalloc, Hoard, snmalloc, sanitizers.
+/// Prefixes of allocators that a program may use in addition to another: jemalloc, mimalloc, tcmalloc, Intel's scalable
+/// allocator, rpmalloc, Hoard, snmalloc, sanitizers.
 const PREFIXED: [&CStr; 8] = [
     c"je_malloc",
     c"mi_malloc",

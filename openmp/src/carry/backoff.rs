@@ -1,9 +1,9 @@
-//! Stops cuts in an interval where a cut has blocked other ranks.
+//! Stops cutting ranks in an interval (the code from one barrier to the next) where a cut has blocked other ranks.
 //!
-//! A rank may hold a lock of the program, or of its allocator, when it is cut. The other ranks then wait for that
-//! lock in the kernel, each with a worker, until the watch ([`watchdog`](super::watchdog)) finds that no worker changes
-//! ranks. That costs milliseconds, but a cut gains only microseconds. So this interval has no cuts for some episodes,
-//! and for more episodes each time that it happens again.
+//! When a rank is *cut* (made to leave its worker), it may hold a lock of the program or of an allocator. The other
+//! ranks then wait for that lock in the kernel, and block a worker each, until the [watchdog](super::watchdog) finds
+//! that no worker changes ranks. That costs milliseconds, but a cut gains only microseconds. So this interval has no
+//! cuts for some episodes (runs of it), and for more each time that it happens again.
 
 /// The number of episodes without cuts, at first and at most.
 const PAUSE: [u32; 2] = [16, 1 << 16];
@@ -21,8 +21,8 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// Begins an episode of the interval after `site`, an address of the program. If that is another interval than
-    /// before, its history is empty. Returns whether its ranks may be cut.
+    /// Begins an episode of the interval after `site`, an address of the program. If the last episode was of another
+    /// interval, the history is emptied. Returns whether ranks may be cut.
     pub(super) fn begin(&mut self, site: usize) -> bool {
         if self.site != site {
             *self = Self {
@@ -35,7 +35,7 @@ impl Backoff {
         may_cut
     }
 
-    /// The episode is over. `blocked`: other ranks have blocked for a rank that was cut.
+    /// The episode is over. `blocked` if other ranks have blocked for a rank that was cut.
     pub(super) fn learn(&mut self, blocked: bool) {
         let [least, most] = PAUSE;
         if blocked {
@@ -45,7 +45,7 @@ impl Backoff {
         } else if self.left == 0 && self.pause > 0 {
             self.quiet += 1;
             if self.quiet >= self.pause {
-                // It was chance.
+                // The last block was chance.
                 self.pause /= 4;
                 self.quiet = 0;
             }

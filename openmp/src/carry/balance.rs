@@ -1,28 +1,28 @@
-//! Learns the boundary between two workers' parts from which worker finishes first.
+//! Learns the boundary between the parts of two workers from which one finishes first.
 //!
-//! A plan knows the ranks' times, but not the other costs of an episode: a rank that continues on another worker misses
-//! its cached memory, signals are later on one core, two ranks slow each other down. All these costs have one effect:
-//! of the two workers on a boundary, one finishes later. Both workers run a part of the rank on the boundary. The
-//! balance gives the worker that finishes earlier a little more of that rank, until each worker is the later one
-//! equally often. The balance moves by a fixed step, not by a share of the difference in time: large differences often
-//! come from another process, and teach nothing.
+//! A [plan](super::division) knows the ranks' times, but not the other costs between two barriers. For example, a rank
+//! that continues on another worker misses its cached memory, signals are later on one core, or two ranks slow each
+//! other down. All these costs have one effect: of two neighbouring workers, one finishes later. Both workers run a
+//! part of the rank on their boundary. The balance gives the worker that finishes earlier a little more of that rank,
+//! until each worker is the later one equally often. The balance moves by a fixed step, not by a share of the
+//! difference in time: large differences often come from another process, and teach nothing.
 
-/// A step is this part of the rank's time.
+/// A step is the rank's time divided by this.
 const STEP: u64 = 128;
 
-/// The offsets of one interval's boundaries.
+/// The offsets of the boundaries in one interval, the code after a barrier.
 #[derive(Clone, Default)]
 pub(super) struct Balance {
     site: usize,
     /// For each worker: by how many ticks its part of the rank that it begins is shorter than planned.
     moved: Vec<i64>,
-    /// The greatest possible move of a boundary that is in a rank.
+    /// The greatest possible move of each boundary. 0 if the boundary is not in a rank.
     room: Vec<u64>,
 }
 
 impl Balance {
-    /// Begins an episode of the interval after `site` on this number of workers. Another interval or number than before
-    /// starts without offsets.
+    /// Begins an episode of the interval after `site` on this number of workers. If the interval or the number has
+    /// changed, there are no offsets at first.
     pub(super) fn begin(&mut self, site: usize, workers: usize) {
         if self.site != site || self.moved.len() != workers {
             self.site = site;
@@ -33,7 +33,8 @@ impl Balance {
         self.room.resize(workers, 0);
     }
 
-    /// Returns the worker's part of the rank that it begins. The plan gives it `planned` ticks of the `whole` rank.
+    /// Returns the worker's part of the rank that it begins. The plan gives the worker `planned` of the rank's `whole`
+    /// ticks.
     pub(super) fn head(&mut self, worker: usize, planned: u64, whole: u64) -> u64 {
         let room = planned.min(whole.saturating_sub(planned)) / 2;
         self.room[worker] = room;
@@ -47,7 +48,7 @@ impl Balance {
         self.room.iter().filter(|&&room| room > 0).count() as u32
     }
 
-    /// The episode is over, and the ranks were cut. `done` is the time at which each worker was done.
+    /// The episode is over, and its ranks were cut. `done` returns when a worker was done.
     pub(super) fn learn(&mut self, done: impl Fn(usize) -> u64) {
         for worker in 1..self.moved.len() {
             let step = (2 * self.room[worker] / STEP).cast_signed();

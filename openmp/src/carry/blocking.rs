@@ -1,21 +1,23 @@
-//! Functions of the C library that block. A rank that calls such a function continues on its own kernel thread, its
-//! [home](super::home).
+//! Functions of the C library that block. A rank (a thread of a team) that calls such a function continues on its own
+//! kernel thread, its [home](super::home).
 //!
 //! If a worker executed such a call, the worker would block with the rank. So these functions are defined here, in
-//! front of the C library's. The rank leaves its worker to other ranks, and its own kernel thread makes the call, as it
-//! would without this library. The rank stays at its home until it waits for something of OpenMP's. So ranks that
-//! repeatedly meet at a barrier of the system's are threads of the system meanwhile, and take as long as threads.
+//! front of those of the C library. The rank leaves its worker to other ranks, and its own kernel thread makes the
+//! call, as it would without this library. The rank stays at its home until it waits in an OpenMP function. So ranks
+//! that repeatedly meet at a `pthread` barrier are usual threads meanwhile, and take as long as such threads.
 //!
 //! If a first query shows that the call will not wait, the rank makes the call on its worker. The same holds if the
-//! rank cannot leave ([`yields::leave`]). The watch ([`watchdog`](super::watchdog)) then helps if the worker blocks.
+//! rank cannot leave ([`yields::leave`]). If the worker then blocks, the [watchdog](super::watchdog) lets another rank
+//! continue at its home.
 //!
-//! Ranks that block repeatedly are faster if they are at home from the beginning. So each such call is a sign for the
-//! [trials](super::trials).
+//! Ranks that block repeatedly are faster if they are at home from the beginning. So each such call is reported to
+//! [`trials`](super::trials), which may keep all ranks at home.
 //!
 //! # Nothing is missed
 //!
-//! The call is the C library's own, with the program's arguments, and begins after the move. To the program the move is
-//! a delay of the calling thread. So no protocol of the program's sees a difference.
+//! The rank calls the C library's own function, with the program's arguments, after it has moved to its home. To the
+//! program the move is a delay of the calling thread. So the program's synchronisation works as it does without this
+//! library.
 
 use super::{registry, yields};
 use crate::system::export;
@@ -28,7 +30,7 @@ use libc::{
 };
 use std::ffi::{c_int, c_void};
 
-/// How often a rank that finds a semaphore taken lets other ranks run before it goes home.
+/// How often a rank that finds a semaphore taken, or would wait at a futex, lets other ranks run before it goes home.
 const PASSES: u32 = 4;
 
 /// Sends the calling rank home, if a worker executes it and it can leave.
@@ -47,15 +49,15 @@ pub(super) fn go_home() {
     }
 }
 
-/// The caller is about to call `futex`. If this operation waits while the word is `expected`, the rank may go home
-/// first.
+/// Called before the program calls `futex`. If the operation would wait, since the word is `expected`, the calling rank
+/// lets other ranks run, and then may go home.
 pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
     const WAITS: [c_int; 2] = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET];
     let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
     if !WAITS.contains(&(operation as c_int & !flags)) || yields::rank().is_none() {
         return;
     }
-    // SAFETY: the word is the caller's, and aligned. The kernel refuses other addresses.
+    // SAFETY: the program passes its word, which is aligned. The kernel refuses other addresses.
     let is_as_expected =
         || word.is_aligned() && !word.is_null() && unsafe { word.read_volatile() } == expected;
     for _ in 0..PASSES {

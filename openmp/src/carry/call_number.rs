@@ -2,8 +2,9 @@
 //!
 //! The kernel's result has replaced the number in its register, and the frame has no copy. So this module reads the
 //! instructions before the call: one of them wrote the number, and later instructions did not overwrite it. The module
-//! knows only the few kinds of instructions that prepare a call's arguments. The C library's `syscall` gets the number
-//! from its caller. This library's own `syscall`, in front of that function, notes the number.
+//! knows only the few kinds of instructions that prepare the arguments of a call. If the call is in the function
+//! `syscall` of the C library, that function got the number from its caller. So this library's own `syscall`, which
+//! calls that function, notes the number.
 
 use super::current;
 use super::frame::{PAGE, Registers};
@@ -17,7 +18,7 @@ const REACH: usize = 32;
 const CALL: usize = 2;
 /// The C library's `syscall` makes its call within this number of bytes.
 const FUNCTION: usize = 64;
-/// All numbers of calls are smaller.
+/// The numbers of all calls are below this.
 const MOST: u32 = 1_024;
 
 /// The number of the call before the frame's next instruction.
@@ -39,7 +40,7 @@ pub(super) fn of(registers: &Registers) -> Option<c_long> {
 fn written(code: &[u8], value: impl Fn(u8) -> u64) -> Option<c_long> {
     (0..code.len()).rev().find_map(|at| {
         let (length, number) = writes(&code[at..], &value)?;
-        // After such a byte, the same bytes are an instruction for another register.
+        // After such a prefix, the same bytes are an instruction for another register.
         let is_prefixed = at > 0 && matches!(code[at - 1], 0x41 | 0x44 | 0x45 | 0x49 | 0x4c | 0x4d);
         (!is_prefixed && number < MOST && leave_it(&code[at + length..]))
             .then_some(c_long::from(number))
@@ -56,8 +57,8 @@ fn writes(code: &[u8], value: impl Fn(u8) -> u64) -> Option<(usize, u32)> {
         [0xb8, ..] => Some((5, constant(1)?)),
         [0x48, 0xc7, 0xc0, ..] => Some((7, constant(3)?)),
         [0x31 | 0x33, 0xc0, ..] => Some((2, 0)),
-        // From another register, as the last instruction before the call: a later instruction might write that
-        // register.
+        // A copy of another register is accepted only as the last instruction before the call: a later instruction
+        // might write that register.
         [0x44, 0x89, modrm] if modrm & 0xc7 == 0xc0 => {
             Some((3, value(8 + (modrm >> 3 & 7)) as u32))
         }
@@ -66,7 +67,7 @@ fn writes(code: &[u8], value: impl Fn(u8) -> u64) -> Option<(usize, u32)> {
     }
 }
 
-/// Whether all these instructions are known, and do not write `eax`.
+/// Whether all instructions in `code` are known and do not write `eax`.
 fn leave_it(mut code: &[u8]) -> bool {
     while !code.is_empty() {
         match length(code) {
@@ -93,21 +94,21 @@ fn length(code: &[u8]) -> Option<usize> {
     let writes_other = is_register(first) && first & 7 == 0 && !extends_other;
     let long = prefix & 8 != 0;
     match operation {
-        // To what the second operand names.
+        // Writes the second operand.
         0x89 | 0x31 if !writes_other => Some(before + reach(operands)?),
-        // To the register.
+        // Writes the first operand.
         0x8b | 0x33 | 0x8d if !writes_register => Some(before + reach(operands)?),
-        // A constant to a register.
+        // Writes a constant to a register.
         0xb9..=0xbf if !long => Some(before + 4),
         0xb8 if extends_other && !long => Some(before + 4),
         0xc7 if is_register(modrm()?) && !writes_other => Some(before + 5),
-        // A byte's operation with a constant.
+        // Combines a byte with a constant.
         0x80 if is_register(modrm()?) && !writes_other => Some(before + 2),
         _ => None,
     }
 }
 
-/// The length of an instruction's operands in registers and memory.
+/// The length of the operands of an instruction, in registers and memory.
 fn reach(operands: &[u8]) -> Option<usize> {
     let modrm = *operands.first()?;
     let has_index = modrm & 7 == 4;

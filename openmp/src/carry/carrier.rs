@@ -1,4 +1,5 @@
-//! Claims the workers for a team, and carries the team's regions.
+//! Claims the workers (a kernel thread for each core) for a team, and *carries* its regions: workers execute its
+//! threads, the ranks.
 
 use super::home::{Home, STACK};
 use super::rank::Rank;
@@ -23,8 +24,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 /// Claims the workers for a team of `size`, if its ranks can be carried: the team has more ranks than there are cores,
-/// the processor allows it, and no other thread's team is carried. `waiting` ranks wait for a team. Ranks that have not
-/// left their last team yet may not be enough for another: then the next team is not carried.
+/// the processor allows it, and no team of another thread is carried. `waiting` ranks wait for a team. If too many
+/// ranks have not left their last team yet, the next team is not carried.
 pub(crate) fn claim(
     context: &Context,
     depth: usize,
@@ -34,7 +35,7 @@ pub(crate) fn claim(
     let wanted = settings().carries && switch::is_possible();
     let ranks = (registry::rank_count() - waiting.min(registry::rank_count())) + size as usize;
     let fits = size as usize > cores() && ranks < registry::MOST && depth == 0;
-    // A child after `fork` has neither the workers nor the kernel threads that sleep for ranks.
+    // A child process after `fork` has neither the workers nor the kernel threads that sleep for ranks.
     if !wanted
         || !fits
         || context.is_carried()
@@ -51,7 +52,7 @@ pub(crate) fn claim(
     let worker = lead.worker.address();
     kernel_threads::enter(worker, switch::thread_pointer());
     pins::note_leader();
-    // In regions the leader runs on other kernel threads than its own.
+    // In regions other kernel threads may execute the leader.
     parked::has_no_cpu();
     signals::choose(preempt::handler, worker);
     lead.worker.alarm.make(worker);
@@ -61,7 +62,7 @@ pub(crate) fn claim(
 
 impl Carrier for Lead {
     fn lead(&self, context: &Context) -> bool {
-        // Before `is_announced`: `begin_region` has the reason.
+        // This must precede `is_announced`, for the reason in `begin_region`.
         registry::begin_region();
         if priority::is_announced() {
             registry::end_region();
@@ -119,7 +120,7 @@ impl Carrier for Lead {
 /// Returns the leader's rank and worker. The first call makes them. The caller has claimed the workers.
 fn lead() -> &'static Lead {
     if let Some(lead) = registry::lead() {
-        // Another thread than before may be the leader now.
+        // The leader may be another thread than the last leader.
         lead.rank.thread_pointer.set(switch::thread_pointer());
         return lead;
     }
@@ -132,7 +133,7 @@ fn lead() -> &'static Lead {
     lead
 }
 
-/// Makes worker 0, and a thread that lends worker 0 its stack and thread-locals. The leader's kernel thread uses these
+/// Makes worker 0, and a thread that lends worker 0 its stack and thread-locals. The leader's kernel thread uses both
 /// between ranks.
 fn make_first_worker() -> &'static Worker {
     static READY: AtomicU32 = AtomicU32::new(0);
@@ -140,7 +141,7 @@ fn make_first_worker() -> &'static Worker {
     with_signals_blocked(|| {
         spawn("manycore-omp-0", Some(STACK), || {
             let worker = Box::leak(Box::new(Worker::new(0)));
-            // Relaxed: published by `READY`.
+            // Relaxed: `READY` publishes this store.
             WORKER.store(worker, Relaxed);
             parked::part(worker.stack.get(), &READY, Home::of_this_thread(None));
             worker.work()
@@ -150,7 +151,7 @@ fn make_first_worker() -> &'static Worker {
     while READY.load(Acquire) == 0 {
         std::thread::yield_now();
     }
-    // By now the C library has installed its own handler: it does so with the first thread at the latest.
+    // By now the C library has installed its own handler: it does so when it starts the first thread, at the latest.
     setxid::install();
     if !is_preloaded() {
         thread_state::be_careful();
@@ -162,21 +163,21 @@ fn make_first_worker() -> &'static Worker {
 /// Makes the calling thread a rank. Returns when a worker executes the rank.
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
-    // When `part` leaves this stack, no thread can ring for the rank. So workers stay awake until one has taken the
-    // rank.
+    // When `part` has left this stack, no thread can ring the workers' bell for the rank. So workers stay awake until
+    // one of them has taken the rank.
     rank.polled.set(true);
     let home = Home::of_this_thread(Some(rank));
-    // No worker takes the rank yet: it is `RUNNING` until `part` leaves this stack.
+    // No worker takes the rank yet: its word is `RUNNING` until `part` has left this stack.
     registry::add_rank(rank);
     WORKERS.ring();
     parked::part(rank.stack.get(), rank.word.word(), home);
-    // Not before: until here the rank has no worker. Functions that ask for the calling rank must find a usual thread.
-    // The program's allocator may call such functions.
+    // Not earlier: until here the rank has no worker, so functions that ask for the calling rank must find a usual
+    // thread. The program's allocator may call such functions.
     context.carried.set(Some(rank));
     rank.polled.set(false);
 }
 
-/// Starts workers for all present cores.
+/// Starts workers for all cores of the process.
 fn start_workers(leader: &'static Rank) {
     let wanted = cores().min(registry::size());
     while let Some(index) = registry::next_worker(wanted) {

@@ -1,8 +1,9 @@
-//! Tests of the protocol of the words under loom, and of faults that loom must catch.
+//! Tests of the protocol by which workers take and leave ranks, under loom, and of faults that loom must catch.
 //!
-//! In this model a rank is a list of steps, and the number of steps done. This number stands for the rank's stack: only
-//! the rank's owner may touch it. Whatever the workers do, each step is done once, in order, and all ranks end. The
-//! model has no exchange of stacks, and no signals that come at any instruction: `ci/openmp.sh stress` tests these.
+//! In this model a rank (a thread that workers execute) is a list of steps, and the number of steps done. This number
+//! stands for the rank's stack: only the rank's owner may touch it. Whatever the workers do, each step is done once, in
+//! order, and all ranks end. The model does not exchange stacks, and has no signals that come at any instruction:
+//! `ci/openmp.sh stress` tests both.
 
 use super::ownership::{Polled, RankWord};
 use manycore_check::{
@@ -73,7 +74,7 @@ impl Own for Bare {
 struct Member<P: Platform, C> {
     word: RankWord<P>,
     steps: &'static [Step],
-    /// The number of steps done. The owner's.
+    /// The number of steps done. Only the owner touches this.
     at: C,
 }
 
@@ -82,7 +83,7 @@ struct Hall<P: Platform, C> {
     conditions: [P::AtomicU32; 2],
     ended: P::AtomicU32,
     bell: Bell<P>,
-    /// The broken variant: a worker leaves a rank without waking the sleepers.
+    /// Whether this is the broken variant, in which a worker leaves a rank without waking the sleepers.
     silent: bool,
 }
 
@@ -114,7 +115,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
         self.bell.ring_after_fence();
     }
 
-    /// Takes a rank, as a worker does.
+    /// Takes a rank that can continue, like a worker.
     fn take(&self) -> Option<&Member<P, C>> {
         self.ranks.iter().find(|rank| {
             if !rank.word.claim() {
@@ -177,7 +178,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
         }
     }
 
-    /// A spare worker: executes one rank until it leaves.
+    /// The whole life of a spare worker: executes one rank until the rank leaves.
     fn help(&self) {
         match self.take() {
             Some(rank) => self.run(rank),
@@ -204,8 +205,8 @@ fn without_a_bell<P: Platform>(is_blind: bool) {
     assert!(polled.time() == 0 && word.is_waiting());
 }
 
-/// One worker leaves a rank that sleeps until a time. The other worker finds no rank meanwhile. It must know the time
-/// when it falls asleep, or be woken.
+/// One worker leaves a rank that sleeps until a time. The other worker finds no rank meanwhile. This worker must know
+/// the time when it falls asleep, or be woken.
 fn until_a_time<P: Platform>(is_early: bool) {
     let bell = Bell::<P>::new();
     let (word, polled) = (RankWord::<P>::running(), Polled::<P>::new());
@@ -224,8 +225,8 @@ fn until_a_time<P: Platform>(is_early: bool) {
     assert!(polled.time() == 7 && word.is_waiting());
 }
 
-/// A worker leaves a rank that only worker 1 may run. Worker 1 looks for the rank. Another worker looks at it
-/// meanwhile, after an old read of `pinned`.
+/// A worker leaves a rank that only worker 1 may run. Worker 1 looks for the rank. Meanwhile another worker looks at
+/// the rank, after it has read an old value of `pinned`.
 fn pinned<P: Platform>(is_silent: bool) {
     let bell = Bell::<P>::new();
     let (word, pinned) = (RankWord::<P>::running(), P::AtomicU32::new(0));
@@ -254,7 +255,8 @@ fn a_rank_that_goes_home() {
     loom_model(Some(3), || pinned::<Loom>(false));
 }
 
-/// If a worker looks at such a rank in vain and wakes no other, it keeps the rank from the worker that may run it.
+/// If a worker looks at such a rank without taking it, and wakes no other worker, it keeps the rank from the worker
+/// that may run it.
 #[test]
 fn looking_in_silence_is_caught() {
     caught(|| loom_model(Some(3), || pinned::<Loom>(true)));
@@ -322,7 +324,7 @@ fn an_early_question_is_caught() {
     });
 }
 
-/// A worker that falls asleep without a look at ranks that need no bell sleeps until another bell.
+/// A worker that falls asleep without a look at ranks that need no ring sleeps until the next ring.
 #[test]
 fn falling_asleep_blindly_is_caught() {
     caught(|| {
@@ -333,7 +335,7 @@ fn falling_asleep_blindly_is_caught() {
     });
 }
 
-/// Runs with the system's threads, for Miri, which sees each access to plain memory.
+/// Runs with threads of the system, for Miri, which sees each access to plain memory.
 #[test]
 fn natively() {
     for _ in 0..if cfg!(miri) { 3 } else { 300 } {

@@ -1,4 +1,4 @@
-//! The addresses of the program's own code: a rank is cut only there.
+//! The addresses of the program's own code. Only there may a signal make a rank leave its worker (*cut* it).
 //!
 //! In other code a rank may hold a lock for which others wait in the kernel: a lock of the C library's streams, of the
 //! loader, of an allocator, or of this library.
@@ -10,8 +10,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
-/// The beginnings of the names of libraries that lock, or that other threads would wait for. Most allocators in this
-/// list are also known by their functions.
+/// The beginnings of the names of libraries that lock, or that other threads would wait for. For most allocators in
+/// this list, their functions show it too.
 const LOCKING: [&str; 29] = [
     "ld-",
     "ld.",
@@ -44,9 +44,9 @@ const LOCKING: [&str; 29] = [
     "liblsan",
 ];
 
-/// The known ranges. They are never freed, since a signal handler may be reading them.
+/// The ranges of the program's code. Tables are never freed, since a signal handler may be reading them.
 static TABLE: AtomicPtr<Vec<Range<usize>>> = AtomicPtr::new(ptr::null_mut());
-/// A rank was found in code that is not in the table.
+/// Whether a rank was found in code that is not in the table.
 static STRANGE: AtomicBool = AtomicBool::new(false);
 
 /// Whether the address is in the program's own code. For signal handlers.
@@ -60,14 +60,14 @@ pub(super) fn is_programs(address: usize) -> bool {
     found
 }
 
-/// Makes the table anew, if the loaded code is unknown or may have changed.
+/// Makes a new table, if the loaded code is unknown or may have changed.
 pub(super) fn refresh(is_new_team: bool) {
     if !STRANGE.load(Relaxed) && !is_new_team {
         return;
     }
     static LAST: AtomicU64 = AtomicU64::new(0);
     STRANGE.store(false, Relaxed);
-    // Relaxed: two threads that look at once make the same table.
+    // Relaxed: if two threads look at once, both make the same table.
     let changes = objects::changes();
     if LAST.swap(changes, Relaxed) == changes {
         return;

@@ -1,4 +1,4 @@
-//! The costs of a cut, measured at each cut.
+//! The costs of a cut (of a signal that makes a rank leave its worker), measured at each cut.
 
 use super::median::Median;
 use std::time::Duration;
@@ -8,8 +8,8 @@ pub(super) static LATE: Median = Median::at_first(Duration::from_micros(15));
 /// How long it takes to set the timer.
 pub(super) static SET: Median = Median::at_first(Duration::from_micros(8));
 
-/// A cut's cost in a worker's time, in ticks: setting the timer, its interrupt and the signal. The interrupt and the
-/// signal count as much as the signal's lateness.
+/// The ticks that a cut costs a worker: setting the timer, its interrupt and the signal. The interrupt and the signal
+/// count as much as the signal is late.
 pub(super) fn cut() -> u64 {
     SET.ticks() + LATE.ticks()
 }

@@ -9,18 +9,18 @@ use crate::team::context::{Context, known};
 use std::any::Any;
 use std::ffi::c_long;
 
-/// The rank of the thread with this context.
+/// The rank of the thread with this context, if any.
 pub(super) fn of(context: &Context) -> Option<&'static Rank> {
     let carried: &'static dyn Any = context.carried.get()?;
     carried.downcast_ref()
 }
 
-/// The calling thread's rank, in a carried region. In a child after `fork`, no thread is a rank.
+/// The rank that the calling thread is, in a carried region. In a child process after `fork`, no thread is a rank.
 pub(super) fn rank() -> Option<&'static Rank> {
     of(known()?)
 }
 
-/// The calling thread may have changed its mask or its alternate stack.
+/// The calling thread may have changed its signal mask or its alternate stack.
 pub(super) fn note() {
     let Some(rank) = rank() else {
         return thread_state::note_of_thread();
@@ -28,7 +28,8 @@ pub(super) fn note() {
     let (before, error) = (rank.state.mask(), errno());
     rank.state.note();
     if rank.state.mask() & !before != 0 {
-        // SAFETY: the call has no arguments. It is not the C library's function, which this library replaces for ranks.
+        // SAFETY: the call has no arguments. It bypasses the C library's function, which this library replaces for
+        // ranks.
         let wait = || _ = unsafe { next::syscall(libc::SYS_sched_yield, [0; 6]) };
         CHANGES.await_all(registry::workers().map(|worker| &worker.mask), wait);
     }

@@ -1,17 +1,18 @@
-//! Plans which worker runs which ranks in an *episode*, the time from one barrier to the next.
+//! Plans which worker (a kernel thread) runs which ranks (threads of a team) in an *episode*, the time from one barrier
+//! to the next.
 //!
-//! T ranks of w seconds each need T/C w seconds on C workers, if at most C - 1 of the ranks are cut in two
-//! (McNaughton's rule, `manycore_team::seam`). The rank that arrives last at a barrier plans the next episode before it
-//! releases the others. A rank's planned time is its time in the last episode of the same *interval*: the code after
-//! the same barrier.
+//! T ranks of w seconds each need T/C × w seconds on C workers, if up to C - 1 ranks are *cut*: one worker begins such
+//! a rank, and another finishes it (McNaughton's rule, `manycore_team::seam`). The rank that arrives last at a barrier
+//! plans the next episode before it releases the others. The planned time of a rank is its time in the last episode of
+//! the same *interval*, which is the code after the same barrier.
 //!
 //! Every second episode is planned in reverse order. So the last rank of a worker is the first rank of the same worker
 //! in the next episode, and its memory is in that core's cache. A region begins in forward order: the leader is running
-//! already, and is worker 0's first rank in that order. In reverse order worker 0 should begin with a rank that is cut.
-//! That rank would have to wait for the leader, and would then be too late for its cut.
+//! already, and in that order it is the first rank of worker 0. In reverse order worker 0 should begin with a rank that
+//! is to be cut. That rank would have to wait for the leader, and would then be too late for its cut.
 //!
-//! Plans are only advice: the rank's word decides which worker runs the rank. A worker that reads the plan of an old
-//! episode, or a mixture of two plans, runs ranks in another order.
+//! Plans are only advice: the [word](super::ownership) of the rank decides which worker runs it. A worker that reads
+//! the plan of an old episode, or a mixture of two plans, runs ranks in another order.
 
 use super::backoff::Backoff;
 use super::balance::Balance;
@@ -30,48 +31,50 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// How long a worker may stay with one rank, while others wait, until the [watch](super::watchdog) acts.
+/// How long a worker may stay with one rank while other ranks wait. After this time the [watchdog](super::watchdog)
+/// acts.
 pub(super) const STALL: Duration = Duration::from_millis(5);
 
-/// The division of a team of one size.
+/// The division for teams of one size.
 pub(super) struct Division {
     size: usize,
-    /// Only the worker that opens an episode touches this and the other cells here.
+    /// Only the rank that opens an episode touches this and the other cells here.
     planner: UnsafeCell<Planner>,
     turns: UnsafeCell<Vec<Slices>>,
     /// The balances of each interval, in forward and in reverse order. The order decides which of two workers cuts the
     /// rank that they share.
     balances: UnsafeCell<Vec<[Balance; 2]>>,
     backoffs: UnsafeCell<Vec<Backoff>>,
-    /// Each rank's planned time in the episode.
+    /// The planned time of each rank in the episode.
     work: UnsafeCell<Vec<u64>>,
     trials: UnsafeCell<Trials>,
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// For each core that begins a cut rank: how many ticks of the rank the core runs, and (`tails`) how many are left
-    /// for the core before it.
+    /// For each core that begins a rank that is to be cut: how many ticks of the rank this core runs, and (`tails`) how
+    /// many the core before it runs.
     heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
-    /// When each worker's last rank arrived. Relaxed: read after the barrier of all ranks.
+    /// When the last rank of each worker arrived at the barrier. Relaxed: these are read after the barrier of all
+    /// ranks.
     done: Box<[AtomicU64]>,
     reversed: AtomicBool,
-    /// The length of a turn, in ticks. 0: ranks have no turns.
+    /// The length of a rank's turn in ticks, or 0 if ranks have no turns ([`slices`](super::slices)).
     quantum: AtomicU64,
-    /// If a worker has not changed ranks for this number of ticks, its rank may spin.
+    /// If a worker has not changed ranks for this number of ticks, its rank may be spinning.
     stall: AtomicU64,
-    /// How often a signal made ranks leave their workers in this episode, and how often ranks were found waiting.
-    /// Relaxed: the planning rank reads these estimates after a barrier of all ranks.
+    /// How often a signal made ranks leave their workers in this episode, and how often ranks were found waiting for
+    /// each other. Relaxed: the rank that plans reads these estimates after a barrier of all ranks.
     cuts: AtomicU32,
     spins: AtomicU32,
-    /// How often a cut rank had to continue at its home because all workers had blocked.
+    /// How often a cut rank had to continue at its [home](super::home), because all workers had blocked.
     blocks: AtomicU32,
     /// Whether the ranks run at their homes in this episode.
     is_at_home: AtomicBool,
-    /// How often ranks have blocked in the kernel, and whether all ranks have yielded.
+    /// How often ranks have blocked in the kernel, and (`passes`) whether all ranks have yielded.
     signs: AtomicU32,
     passes: AtomicU32,
-    /// Whether a rank was found waiting for memory.
+    /// Whether a rank was found spinning on memory.
     has_spun: AtomicBool,
     episode: AtomicU64,
     /// How often ranks were found waiting for each other outside of OpenMP's functions.
@@ -79,13 +82,13 @@ pub(super) struct Division {
 }
 
 // SAFETY: only `next`, `miss` and `end_region` touch the six `UnsafeCell`s and `missed`. Their caller is the leader
-// that has claimed the team, or the team's rank that arrived last. No other thread calls them until the caller releases
-// the ranks, by the barrier's word or the team's epoch. The next caller has acquired that release. At most one team is
-// carried, and `claim` acquires what the leader of the last team has released. All other fields are atomics, or consist
-// of atomics (`Schedule`, `Plans`).
+// that has claimed the team, or the rank of the team that arrived last. No other thread calls them until the caller
+// releases the ranks, by the barrier's word or the team's epoch. The next caller has acquired that release. At most one
+// team is carried, and `claim` acquires what the leader of the last team has released. All other fields are atomics, or
+// consist of atomics (`Schedule`, `Plans`).
 unsafe impl Sync for Division {}
 
-/// A worker's part of an episode.
+/// The ranks that a worker is to run in an episode.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Part {
     division: Option<&'static Division>,
@@ -93,7 +96,7 @@ pub(super) struct Part {
     end: usize,
     reversed: bool,
     interval: Option<usize>,
-    /// How long the first rank is to run on this worker, in ticks. 0: to its end.
+    /// How many ticks the first rank is to run on this worker, or 0 if it runs to its end.
     pub(super) budget: u64,
 }
 
@@ -123,7 +126,7 @@ impl Part {
     }
 }
 
-/// Returns the division for teams of `size`. Each is made once.
+/// Returns the division for teams of `size`. The first call for a size makes it.
 pub(super) fn of_size(size: usize) -> &'static Division {
     static KNOWN: Guarded<Vec<&'static Division>> = Guarded::new(vec![]);
     let find = |known: &mut Vec<&'static Division>| known.iter().copied().find(|d| d.size == size);
@@ -168,27 +171,27 @@ impl Division {
             signs: AtomicU32::new(0),
             passes: AtomicU32::new(0),
             has_spun: AtomicBool::new(false),
-            // Each division counts its episodes from another number. So if a worker's part belongs to another team, the
-            // numbers differ.
+            // Each division counts its episodes from another number. So the number also shows whether a worker's part
+            // belongs to another division.
             episode: AtomicU64::new((size as u64) << 48),
             waits: AtomicU64::new(0),
         }
     }
 
-    /// An episode with incomplete data is over.
+    /// Ends an episode whose times are incomplete.
     pub(super) fn miss(&self) {
         self.missed.set(true);
         // SAFETY: as in `next`.
         unsafe { &mut *self.trials.get() }.interrupt(Native::now);
     }
 
-    /// The region is over. The caller is its leader.
+    /// The leader calls this at a region's end.
     pub(super) fn end_region(&self) {
         // SAFETY: as in `next`.
         unsafe { &mut *self.trials.get() }.interrupt(Native::now);
     }
 
-    /// Chooses whether the ranks of the episode are carried.
+    /// Chooses whether workers execute the ranks of the episode.
     fn choose_way(&self, site: usize) -> Way {
         let signs = if self.has_spun.load(Relaxed) {
             self.has_spun.store(false, Relaxed);
@@ -224,11 +227,12 @@ impl Division {
         way
     }
 
-    /// Plans the episode that begins at `site`, an address of the program. All ranks of the team have arrived, or wait
-    /// for the region that the caller `begins`. The caller releases them after this call. `took` returns a member's
-    /// ticks in the last episode.
+    /// Plans the episode that begins at `site`, an address of the program. All ranks of the team have arrived at the
+    /// barrier, or wait for the region that the caller `begins`. The caller releases them after this call. `took`
+    /// returns how many ticks a member took in the last episode.
     ///
-    /// A new interval allocates memory. No rank is within the program's allocator then, since all have arrived.
+    /// For a new interval this allocates memory. No rank is inside the program's allocator then, since all have
+    /// arrived.
     pub(super) fn next(&self, site: usize, begins: bool, took: impl Fn(usize) -> u64) {
         let way = self.choose_way(site);
         // SAFETY: the caller is the only one until it opens the episode, and this function does not call itself.
@@ -302,18 +306,18 @@ impl Division {
             self.missed.set(true);
         }
         self.quantum.store(quantum, Relaxed);
-        // The times of ranks that spin say nothing.
+        // If ranks spin, their times say nothing.
         let work = if quantum > 0 { 0 } else { work.iter().sum() };
         let least = Native::duration_to_ticks(STALL);
         self.stall
             .store(least.max(2 * work / cores as u64), Relaxed);
         self.spins.store(0, Relaxed);
         self.cuts.store(0, Relaxed);
-        // Release: a worker that sees the episode's number sees the plan.
+        // Release: a worker that sees the number of the episode also sees the plan.
         self.episode.fetch_add(1, Release);
     }
 
-    /// The present episode and the worker's part of it, unless the worker knows this episode.
+    /// Returns the present episode and the worker's part of it, or `None` if the worker knows this episode (`known`).
     pub(super) fn part(&'static self, worker: usize, known: u64) -> Option<(u64, Part)> {
         let episode = self.episode.load(Acquire);
         if episode == known {
@@ -351,13 +355,13 @@ impl Division {
         Some((episode, part))
     }
 
-    /// Whether `episode` is the present one. A worker that has taken a rank sees at least the episode in which the rank
-    /// was released.
+    /// Whether `episode` is the present one. A worker that has taken a rank sees the episode in which the rank was
+    /// released, or a later one.
     pub(super) fn is_in(&self, episode: u64) -> bool {
         self.episode.load(Acquire) == episode
     }
 
-    /// Whether the member is the worker's first rank, and runs on this worker to its end.
+    /// Whether the member is this worker's first rank, and runs here to its end.
     pub(super) fn goes_on_with(&'static self, worker: usize, member: usize) -> bool {
         let Some((_, part)) = self.part(worker, u64::MAX) else {
             return false;
@@ -365,14 +369,14 @@ impl Division {
         part.budget == 0 && part.len() > 0 && part.member(0) == Some(member)
     }
 
-    /// A rank on this worker has arrived at the barrier.
+    /// Called when a rank on this worker has arrived at the barrier.
     pub(super) fn arrived(&self, worker: usize, now: u64) {
         if let Some(done) = self.done.get(worker) {
             done.store(now, Relaxed);
         }
     }
 
-    /// How often ranks have met: at barriers, or when they were found waiting for each other.
+    /// How often ranks have met at barriers, or were found waiting for each other.
     pub(super) fn meetings(&self) -> u64 {
         let waits = self.waits.load(Relaxed);
         self.episode.load(Relaxed).wrapping_add(waits)
@@ -388,30 +392,30 @@ impl Division {
         self.blocks.fetch_add(1, Relaxed);
     }
 
-    /// Whether the ranks run at their homes in this episode. Relaxed: a rank that reads an old value goes home later.
+    /// Whether the ranks run at their homes in this episode. Relaxed: if a rank reads an old value, it goes home later.
     #[inline]
     pub(super) fn is_at_home(&self) -> bool {
         self.is_at_home.load(Relaxed)
     }
 
-    /// A rank has blocked in the kernel, or was about to.
+    /// Called when a rank has blocked in the kernel, or was about to block.
     pub(super) fn found_trouble(&self) {
         self.signs.fetch_add(1, Relaxed);
     }
 
-    /// A rank's turn is over.
+    /// Called when the turn of a rank is over.
     pub(super) fn end_turn(&self) {
         self.cuts.fetch_add(1, Relaxed);
     }
 
-    /// A rank waits for memory. `has_stalled`: the watch found the rank, not the timer of a planned cut. A rank that
-    /// waits at a planned cut says nothing about other ranks.
+    /// Called when a rank spins on memory. `has_stalled` if the watchdog found the rank, and not the timer of a planned
+    /// cut. A rank that spins at a planned cut says nothing about other ranks.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
         self.has_spun.store(true, Relaxed);
         self.count_wait(has_stalled);
     }
 
-    /// All ranks have yielded, one after the other.
+    /// Called when all ranks have yielded, one after the other.
     pub(super) fn found_yielding(&self) {
         self.passes.store(1, Relaxed);
         self.count_wait(false);

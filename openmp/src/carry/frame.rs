@@ -10,17 +10,17 @@ const GENERAL: usize = 32;
 #[cfg(target_arch = "riscv64")]
 const GENERAL: usize = 31;
 
-/// The longest loop that waits, in bytes.
+/// The greatest distance in bytes between two instructions of a loop that waits.
 const WAITING_LOOP: usize = 64;
 
-/// Pages are at least so large.
+/// The least size of a page in bytes.
 pub(super) const PAGE: usize = 4096;
 
 /// A rank's registers.
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
     general: [u64; GENERAL],
-    /// The address of the floating-point and vector registers.
+    /// A hash of the floating-point and vector registers, if [`Registers::and_vectors`] has made one.
     vectors: u64,
     /// The next instruction's address.
     pub(super) at: usize,
@@ -30,7 +30,7 @@ pub(super) struct Registers {
 #[derive(Clone, Copy)]
 pub(super) struct Noted {
     pub(super) registers: Registers,
-    /// The kernel thread's time at the last look, in ns.
+    /// The kernel thread's processor time at the last look, in ns.
     pub(super) time: i64,
     /// How many more looks there will be.
     pub(super) left: u32,
@@ -53,7 +53,7 @@ impl Registers {
         );
         #[cfg(target_arch = "riscv64")]
         let (general, at) = (
-            // The first saved value is the instruction's address, in place of the register that is always 0.
+            // The first saved value is the address of the instruction, in place of the register that is always 0.
             array::from_fn(|register| saved.__gregs[1 + register]),
             saved.__gregs[0] as usize,
         );
@@ -76,7 +76,7 @@ impl Registers {
         const STACK: usize = libc::REG_RSP as usize;
         #[cfg(target_arch = "aarch64")]
         const STACK: usize = 31;
-        // The number of the stack pointer's register, less one.
+        // The number of the register that is the stack pointer, less one.
         #[cfg(target_arch = "riscv64")]
         const STACK: usize = 1;
         self.general[STACK] as usize
@@ -86,7 +86,7 @@ impl Registers {
     ///
     /// # Safety
     ///
-    /// The next instruction's address is an address of executed code.
+    /// The next instruction is at an address of code that is executed.
     pub(super) unsafe fn is_broken_off(&self) -> bool {
         const BROKEN_OFF: u64 = -(libc::EINTR as i64) as u64;
         #[cfg(target_arch = "x86_64")]
@@ -145,7 +145,7 @@ impl Registers {
         (saved.__gregs[10] = result.cast_unsigned());
     }
 
-    /// Whether a rank that had these registers, and has those in `now`, has only waited meanwhile.
+    /// Whether a rank that had these registers, and has the registers `now`, has only waited meanwhile.
     pub(super) fn spin_until(&self, now: &Self) -> bool {
         self.general == now.general
             && self.vectors == now.vectors
@@ -154,8 +154,8 @@ impl Registers {
 }
 
 /// Whether the rank has used the matrix registers (AMX), on any kernel thread. A kernel thread that uses them gets room
-/// for them. If a frame has matrix registers and the kernel thread has no such room, the kernel restores only the
-/// oldest registers.
+/// for them. If a frame has matrix registers and the kernel thread lacks this room, the kernel restores only the
+/// registers of the oldest processors.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
     // SAFETY: null, or the kernel's floating-point state of at least 512 bytes.
@@ -165,8 +165,8 @@ pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
 
 #[cfg(target_arch = "x86_64")]
 fn are_matrices_in(state: &[u8; 512]) -> bool {
-    // The processor leaves these bytes to the kernel. They have a number that marks their use, a size, and the set of
-    // saved components.
+    // The processor leaves these bytes to the kernel, which writes a number that marks their use, a size, and the set
+    // of saved components.
     const USED: usize = 464;
     const NUMBER: u32 = 0x4650_5853;
     const TILES: u64 = 3 << 17;
@@ -195,7 +195,7 @@ mod tests {
         assert!(!are_matrices_in(&state));
         state[472..480].copy_from_slice(&0x600e7_u64.to_le_bytes());
         assert!(are_matrices_in(&state));
-        // A kernel that does not mark these bytes as used.
+        // A kernel may not mark these bytes as used.
         state[464] = 0;
         assert!(!are_matrices_in(&state));
     }
@@ -212,7 +212,7 @@ mod tests {
         assert!(then.spin_until(&now));
         now.general[3] += 1;
         assert!(!then.spin_until(&now));
-        // A loop that computes in other registers.
+        // A loop may compute in other registers.
         now.general[3] -= 1;
         assert!(then.spin_until(&now));
         now.vectors = 2;

@@ -1,11 +1,11 @@
-//! Measures how often the ranks meet. This decides whether to use a core that another process shares.
+//! Measures how often the ranks of a team meet. The result decides whether to use a core that another process shares.
 //!
-//! The other process stops a worker, with its rank, for some milliseconds at a time. If the ranks meet more often than
-//! that, all of them wait for the stopped rank at each barrier. Then one whole core is better than one and a half. If
-//! intervals are longer, half a core is a gain.
+//! The other process stops a worker, with its rank, for some milliseconds at a time. If the ranks meet more often, all
+//! of them wait for the stopped rank at each barrier. Then one whole core is better than one and a half. If the
+//! intervals between barriers are longer, half a core is a gain.
 //!
-//! The measure is the processor time between two barriers. The time by the clock also contains
-//! other threads' time.
+//! The measure is the processor time between two barriers. Time by the clock would also contain the time of other
+//! threads.
 
 use super::division::Division;
 use super::registry::{self, Seen};
@@ -14,15 +14,15 @@ use manycore_platform::process::cpu_time;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// Shorter intervals are short: they are no longer than a few time slices of the system.
+/// Intervals below this count as short: they are no longer than a few time slices of the system.
 const SHORT: Duration = Duration::from_millis(10);
 /// How long meetings are counted before each decision.
 const WINDOW: Duration = Duration::from_millis(100);
-/// After this number of windows without short intervals, intervals count as long. Fewer windows may be a serial part of
-/// the program.
+/// After this number of windows without short intervals, intervals count as long. Fewer such windows may be a serial
+/// part of the program.
 const LONG: u32 = 10;
 
-/// The last count.
+/// The state at the last count.
 pub(super) struct Granularity {
     since: Instant,
     division: *const Division,
@@ -32,7 +32,7 @@ pub(super) struct Granularity {
 }
 
 impl Granularity {
-    /// The main function of a thread that counts. This thread may wait for the watch of the cores.
+    /// The main function of a thread that counts. This thread may wait for the thread that watches the cores.
     pub(super) fn count() {
         let mut granularity = Self::new();
         let mut seen = Seen::default();
@@ -53,7 +53,8 @@ impl Granularity {
         }
     }
 
-    /// If the window is over, counts its meetings, and decides whether the cores' watch heeds other processes.
+    /// If the window is over, counts the meetings in it, and decides whether the allotment of cores heeds other
+    /// processes.
     fn look(&mut self) {
         let (Some(division), Some(used)) = (registry::division(), cpu_time()) else {
             return;

@@ -1,6 +1,6 @@
 //! Replacements for functions of the C library that change a thread's state in the kernel
 //! ([`thread_state`](super::thread_state)) or use a signal's number ([`signals`](super::signals)). A program that
-//! starts with this library preloaded calls these functions. Each one calls the C library's function, and notes the
+//! starts with this library preloaded calls these functions. Each of them calls the C library's function, and notes the
 //! change.
 
 use super::current::{calling, note, rank};
@@ -16,16 +16,16 @@ use std::time::Instant;
 
 /// The signals in a program's set, in the kernel's form.
 fn signals_in(set: *const libc::sigset_t) -> u64 {
-    // SAFETY: the set is the caller's, or null. The kernel's part of a set is its first word.
+    // SAFETY: the caller passes a set, or null. The kernel uses only the first word of a set.
     unsafe { set.cast::<u64>().as_ref() }.map_or(0, |&set| set)
 }
 
-/// The C library's functions, by their names.
+/// Declares functions of the C library, by their names.
 macro_rules! nexts {
     ($($function:ident = $name:literal;)*) => {
         $(static $function: Next = Next::new($name);)*
 
-        /// Finds all these functions. Signal handlers may call some of them, and must not ask the loader.
+        /// Finds all these functions in advance: signal handlers may call some of them, and must not ask the loader.
         pub(super) fn find() {
             $($function.find();)*
             next::note_whether_preloaded(c"pthread_sigmask", pthread_sigmask as *const c_void);
@@ -67,7 +67,7 @@ macro_rules! next {
 }
 
 /// Defines functions for programs. If a thread is cancelled while it waits for a signal, the C library unwinds the
-/// functions' frames.
+/// frames of these functions.
 macro_rules! define {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
         $(
@@ -98,7 +98,7 @@ fn change_mask(
     result
 }
 
-// Masks and stacks.
+// Functions that change masks and alternate stacks.
 define! {
     fn pthread_sigmask(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
         change_mask(next!(PTHREAD_SIGMASK as Change), how, new, old)
@@ -144,7 +144,7 @@ define! {
         old
     }
 
-    /// A system call may bypass the functions above.
+    /// A program may make a system call in place of the functions above.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
         match number {
             libc::SYS_set_mempolicy => {
@@ -198,7 +198,7 @@ define! {
 }
 
 /// If the signal was sent (`result` is 0), summons the rank of `thread` to its own kernel thread, where the signal
-/// waits. A caller that signals itself needs no summons: the C library sends that signal to the kernel thread that
+/// waits. A caller that signals itself is not summoned: the C library sends that signal to the kernel thread that
 /// executes the caller.
 fn was_sent(thread: libc::pthread_t, signal: c_int, result: c_int) {
     // SAFETY: the call has no arguments.
@@ -207,7 +207,8 @@ fn was_sent(thread: libc::pthread_t, signal: c_int, result: c_int) {
     }
 }
 
-/// The caller asks for the number of its kernel thread. From then on the program may send signals to that thread.
+/// Notes that the caller asks for the number of its kernel thread. From then on the program may send signals to that
+/// thread.
 fn note_number() {
     if rank().is_some() {
         pending::number_is_asked_for();
@@ -217,12 +218,13 @@ fn note_number() {
 define! {
     fn gettid() -> libc::pid_t {
         note_number();
-        // SAFETY: a call without arguments.
+        // SAFETY: the call has no arguments.
         unsafe { next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t }
     }
 }
 
-/// The caller is about to jump. The target may restore another mask, and the jump may leave a signal handler.
+/// Notes that the caller is about to jump. The target may restore another mask, and the jump may leave a signal
+/// handler.
 fn will_jump() {
     if let Some(rank) = rank() {
         rank.state.will_change();
@@ -232,7 +234,7 @@ fn will_jump() {
 
 type Jump = extern "C" fn(*mut c_void, c_int) -> !;
 
-// Jumps.
+// Functions that jump.
 define! {
     fn longjmp(to: *mut c_void, value: c_int) -> ! {
         will_jump();
@@ -283,7 +285,7 @@ fn timespec(nanoseconds: u128) -> libc::timespec {
     }
 }
 
-/// Waits for a signal in `set`, for at most `timeout` in sum. Drops this library's alarms.
+/// Waits for a signal in `set`, for at most `timeout` in sum. Ignores signals of this library's [alarms](super::alarm).
 fn wait(
     set: *const libc::sigset_t,
     info: *mut libc::siginfo_t,
@@ -299,7 +301,7 @@ fn wait(
     let mut left;
     loop {
         let result = next(set, &raw mut got, timeout);
-        // An alarm of this kernel thread came while the caller blocked its signal.
+        // If this holds, an alarm for this kernel thread came while the caller blocked its signal.
         if result > 0 && signals::addressee(&got).is_some() {
             if let Some(limit) = limit {
                 left = timespec(limit.saturating_sub(began.elapsed().as_nanos()));
@@ -317,7 +319,7 @@ fn wait(
 
 type Set = extern "C" fn(c_int, *const libc::sigset_t, c_int) -> c_int;
 
-// Waiting for signals.
+// Functions that wait for signals.
 define! {
     fn sigtimedwait(set: *const libc::sigset_t, info: *mut libc::siginfo_t, timeout: *const libc::timespec) -> c_int {
         wait(set, info, timeout)
@@ -336,7 +338,7 @@ define! {
                 return 0;
             }
             match errno() {
-                // `sigwait` does not fail because of a handler.
+                // A handler that ran does not make `sigwait` fail.
                 libc::EINTR => {}
                 error => return error,
             }
@@ -349,7 +351,7 @@ define! {
     }
 }
 
-/// Sets the program's handler for a signal that this library uses. `flags` are those that `signal`, `bsd_signal` or
+/// Sets the program's handler for a signal that this library uses. `flags` are the flags that `signal`, `bsd_signal` or
 /// `sysv_signal` implies. Returns `None` for other signals.
 fn set_handler(signal: c_int, handler: usize, flags: c_int) -> Option<usize> {
     // SAFETY: all zeros are a valid `sigaction`.
@@ -398,7 +400,7 @@ fn raw_action(signal: c_int, new: *const usize, old: *mut usize) -> Option<c_int
 type Signal = extern "C" fn(c_int, usize) -> usize;
 const SYSTEM_V: c_int = libc::SA_RESETHAND | libc::SA_NODEFER;
 
-// Actions.
+// Functions that set actions.
 define! {
     fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
         signals::programs_action(signal, new, old).unwrap_or_else(|| signals::action(signal, new, old))

@@ -1,12 +1,12 @@
-//! Kernel threads that execute ranks.
+//! A table of the kernel threads that execute ranks (threads of a team).
 //!
-//! A kernel thread that executes a rank has the rank's thread pointer. So no thread-local identifies the kernel thread,
-//! and only the kernel's number does. This table maps that number to the kernel thread's own thread pointer and to its
-//! worker's address. Signal handlers read the table.
+//! A kernel thread that executes a rank has the rank's thread pointer. So no thread-local identifies the kernel thread:
+//! only its number in the kernel does. This table maps that number to the kernel thread's own thread pointer and to the
+//! address of its [worker](super::worker). Signal handlers read the table.
 //!
 //! Only the kernel thread itself writes its entry, and writes its number last. So a thread that finds its own number
-//! reads its own writes, in program order, and needs no other order. If another thread reads the entry meanwhile, it
-//! finds a number that is not its own, and reads no further.
+//! reads its own writes, in program order, and needs no other order. If another thread reads the entry meanwhile, that
+//! thread finds a number that is not its own, and reads no further.
 
 use crate::system::next;
 use std::ffi::c_void;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fe
 const MOST: usize = 1024;
 
 struct Entry {
-    /// The kernel's number of the thread. 0: the entry is free.
+    /// The number of the thread in the kernel, or 0 if the entry is free.
     thread: AtomicI32,
     /// The kernel thread's own thread pointer.
     home: AtomicUsize,
@@ -37,9 +37,10 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 /// The number in an entry that a thread is filling. No kernel thread has this number.
 const TAKEN: i32 = -1;
 
-/// The calling kernel thread's number. The C library's function may answer from a thread-local some day.
+/// The number of the calling kernel thread. This does not call `gettid` of the C library, which may answer from a
+/// thread-local some day.
 pub(super) fn number() -> libc::pid_t {
-    // SAFETY: a call without arguments.
+    // SAFETY: the call has no arguments.
     unsafe { next::syscall(libc::SYS_gettid, [0; 6]) as libc::pid_t }
 }
 
@@ -51,8 +52,7 @@ fn mine() -> Option<&'static Entry> {
         .find(|entry| entry.thread.load(Relaxed) == number)
 }
 
-/// The calling kernel thread executes ranks for the worker at this address from now on, and has this thread pointer
-/// otherwise.
+/// The calling kernel thread will execute ranks for the worker at this address. Its own thread pointer is `home`.
 pub(super) fn enter(worker: *const c_void, home: usize) {
     leave();
     let is_taken = |entry: &&Entry| {
@@ -72,7 +72,7 @@ pub(super) fn enter(worker: *const c_void, home: usize) {
     entry.thread.store(number(), Relaxed);
 }
 
-/// The calling kernel thread executes no ranks any more.
+/// From now on, the calling kernel thread executes no ranks.
 pub(super) fn leave() {
     if let Some(entry) = mine() {
         entry.thread.store(0, Relaxed);

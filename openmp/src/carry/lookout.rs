@@ -1,21 +1,21 @@
-//! A thread that soon finds workers which are blocked in the kernel.
+//! A thread that soon finds workers (kernel threads that execute the ranks of a team) which are blocked in the kernel.
 //!
-//! A rank may wait in the kernel by a call that this library does not replace, for a lock of the C library's or a file.
-//! Its worker is blocked then, and a core is idle while other ranks could run. The [watch](super::watchdog) finds that
-//! only after milliseconds.
+//! A rank may wait in the kernel by a call that this library does not replace, for example for a lock of the C library
+//! or for a file. Its worker is blocked then, and a core is idle while other ranks could run. The
+//! [watchdog](super::watchdog) finds that only after milliseconds.
 //!
 //! When this thread wakes, it takes no core from another thread (`SCHED_BATCH`). While all cores compute, it runs only
 //! when a worker's time slice ends, and looks every 10 ms at most. When a worker blocks, this thread gets that worker's
-//! core at once. It looks at the processor time of each worker that has a rank. If that time does not change from one
-//! look to the next, and the system says that the kernel thread sleeps, the worker is blocked. For each look with a
-//! blocked worker, one rank that can continue does so at its [home](super::home).
+//! core at once. The thread looks at the processor time of each worker that has a rank. If that time does not change
+//! from one look to the next, and the system says that the kernel thread sleeps, the worker is blocked. After each look
+//! that finds a blocked worker, one waiting rank continues on its own kernel thread, its [home](super::home).
 //!
-//! `SCHED_IDLE` would cost even less. But a process ends only after its last thread has had a core to end on. With four
-//! other busy processes that took 41 ms at the median, and up to 2.6 s: the system gives an idle-class thread 0.3% of a
-//! core then.
+//! `SCHED_IDLE` would cost even less. But a process ends only after its last thread has had a core to end on. Beside
+//! four busy processes the end took 41 ms at the median, and up to 2.6 s: the system then gives an idle-class thread
+//! 0.3% of a core.
 //!
-//! Like the watch, this thread takes no lock and allocates nothing. It may starve for ever: progress depends on the
-//! watch alone.
+//! Like the watchdog, this thread takes no lock and allocates nothing. It may starve for ever: progress depends on the
+//! watchdog alone.
 
 use super::registry::{self, workers};
 use super::watchdog;
@@ -27,17 +27,19 @@ use std::time::Duration;
 
 /// The time between two looks, while some ranks wait and others run.
 const LOOK: Duration = Duration::from_micros(40);
-/// After this number of looks in vain, the time between looks doubles. It doubles up to `RAREST` times, to 10 ms.
+/// After each such number of looks that find nothing, the time between looks doubles. It doubles up to `RAREST` times,
+/// to 10 ms.
 const PATIENCE: u32 = 8;
 const RAREST: u32 = 8;
 /// The time between two looks while a team runs and no rank waits.
 const RARE: Duration = Duration::from_millis(1);
-/// The time between two looks, if no team has run meanwhile.
+/// The time between two looks, if no team has run since the last look.
 const REST: Duration = Duration::from_millis(20);
 /// The most workers that this thread looks at.
 const MOST: usize = 64;
 
-/// The last look at a worker: how often it had changed ranks, and its kernel thread's processor time, in ns.
+/// The last look at a worker: how often the worker had changed ranks, and the processor time of its kernel thread, in
+/// ns.
 #[derive(Clone, Copy, PartialEq, Default)]
 struct Seen {
     switches: u64,
@@ -53,12 +55,12 @@ fn time_of(thread: libc::pid_t) -> Option<i64> {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes the time.
+    // SAFETY: the call writes the time.
     let known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
     known.then_some(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
 
-/// Whether the kernel thread sleeps, according to the system. Does not use the C library's memory.
+/// Whether the kernel thread sleeps, according to the system. Does not allocate memory.
 pub(super) fn sleeps(thread: libc::pid_t) -> bool {
     let mut path = [0_u8; 48];
     let (begin, end) = (b"/proc/self/task/", b"/stat\0");
@@ -81,16 +83,16 @@ pub(super) fn sleeps(thread: libc::pid_t) -> bool {
     matches!(state(small_file::read(path, &mut text)), Some(b'S' | b'D'))
 }
 
-/// The letter of the thread's state, after its name. The name is in brackets, and may itself have brackets.
+/// The letter of the thread's state. It follows the thread's name, which is in brackets and may itself have brackets.
 fn state(stat: &[u8]) -> Option<u8> {
     let at = stat.iter().rposition(|&byte| byte == b')')?;
     stat.get(at + 2).copied()
 }
 
-/// Makes the calling thread take no core from another thread when it wakes, and wake in time. Returns whether that
+/// Makes the calling thread wake in time, but take no core from another thread when it wakes. Returns whether that
 /// succeeded.
 fn be_modest() -> bool {
-    // SAFETY: the structures are the system's. Both calls concern the calling thread alone.
+    // SAFETY: the system defines the structures. Both calls concern the calling thread alone.
     unsafe {
         let parameters: libc::sched_param = std::mem::zeroed();
         libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize);
@@ -146,7 +148,7 @@ pub(super) fn look() {
                 registry::division().inspect(|it| it.found_trouble());
                 home.call();
             }
-            // This look may have kept a worker from a rank.
+            // While this look owned a rank, a worker may have missed that rank.
             None => WORKERS.ring(),
         }
     }

@@ -1,23 +1,24 @@
-//! The signal mask of a worker's kernel thread, and ranks that block a signal.
+//! The signal mask of a worker (a kernel thread that executes ranks), and ranks that block a signal.
 //!
 //! A worker that has let a rank go keeps the rank's mask while it looks for another rank, since a change would cost a
 //! system call. Meanwhile another worker may run that rank, and the rank may block a signal. If all threads of the
-//! program have blocked this signal then, and it is sent to the process, it must not reach the first worker's kernel
-//! thread, which still has it unblocked.
+//! program have blocked this signal then, and it is sent to the process, it must not reach the first worker: that
+//! worker's kernel thread still has the signal unblocked.
 //!
-//! So a rank that blocks a signal increments a count ([`Changes`]). Then it waits until each worker either runs a rank,
-//! and so has that rank's mask, or has all signals blocked. A worker that looks for ranks reads the count as well. If
-//! the count has changed, the worker blocks all signals.
+//! So a rank that blocks a signal increments a count ([`Changes`]). Then the rank waits until each worker either runs a
+//! rank, and so has that rank's mask, or has all signals blocked. A worker that looks for ranks reads the count. If the
+//! count has changed, the worker blocks all signals.
 //!
 //! * *Nothing is missed.* A worker writes that it looks for ranks before it lets a rank go. It lets the rank go by a
 //!   release, and the next worker takes the rank by an acquire. So the rank reads that the first worker looks, or reads
-//!   a later state. The worker ends this state by a release after the system call that changes its mask. The rank
-//!   acquires that store.
+//!   a later state. The worker ends the state "looks" by a release, after the system call that changes the worker's
+//!   mask. The rank acquires that store.
 //! * *The wait ends.* A worker that looks for ranks reads the count repeatedly, and blocks all signals before it
-//!   sleeps. It waits for no rank.
+//!   sleeps. Such a worker waits for no rank.
 //!
-//! In a program that blocks no signals in regions, a switch costs two stores to the worker's own cache line. Each look
-//! for ranks costs a load of the count, which does not change. The tests below run the protocol under loom.
+//! In a program that blocks no signals in parallel regions, the protocol costs two stores to the worker's own cache
+//! line for each switch between ranks. For each look it costs a load of the count, which does not change. The tests
+//! below run the protocol under loom.
 
 use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::cell::Cell;
@@ -33,15 +34,16 @@ pub(super) struct Changes<P: Platform>(P::AtomicU32);
 pub(super) static CHANGES: Changes<Native> = Changes(AtomicU32::new(0));
 
 impl<P: Platform> Changes<P> {
-    /// The calling rank has blocked a signal. Returns when no worker has it unblocked by an earlier mask of that rank.
+    /// Called after the calling rank has blocked a signal. Returns when no worker still has that signal unblocked by an
+    /// earlier mask of that rank.
     pub(super) fn await_all<'a>(&self, workers: impl Iterator<Item = &'a Mask<P>>, wait: impl Fn())
     where
         P: 'a,
     {
-        // Relaxed: the loop below waits for a worker that sees the count late.
+        // Relaxed: if a worker sees the count late, the loop below waits for it.
         self.0.fetch_add(1, Ordering::Relaxed);
         for mask in workers {
-            // Acquire: the worker's system call that changed its mask.
+            // Acquire orders this load after the system call by which the worker changed its mask.
             while mask.state.load(Ordering::Acquire) == LOOKS {
                 wait();
             }
@@ -51,15 +53,15 @@ impl<P: Platform> Changes<P> {
 
 /// A worker's signal mask. See the module.
 pub(super) struct Mask<P: Platform> {
-    /// The signals that its kernel thread has blocked.
+    /// The signals that the worker's kernel thread has blocked.
     has: Cell<u64>,
-    /// The count when the worker last blocked all signals.
+    /// The value of the count when the worker last blocked all signals.
     seen: Cell<u32>,
     state: P::AtomicU32,
 }
 
 impl<P: Platform> Mask<P> {
-    /// The mask of a worker that begins. `mask` blocks all signals, or is its rank's.
+    /// The mask of a worker that begins. `mask` blocks all signals, or is the mask of the worker's rank.
     pub(super) fn new(mask: u64) -> Self {
         Self {
             has: Cell::new(mask),
@@ -79,13 +81,13 @@ impl<P: Platform> Mask<P> {
 
     /// The kernel thread has the mask of the rank that it is to run.
     pub(super) fn runs(&self) {
-        // Release: the system call that changed the mask.
+        // Release orders this store after the system call that changed the mask.
         self.state.store(CLOSED, Ordering::Release);
     }
 
     /// The worker is about to let its rank go.
     pub(super) fn looks(&self) {
-        // Relaxed: before the release of the rank.
+        // Relaxed: the later release of the rank publishes this store.
         self.state.store(LOOKS, Ordering::Relaxed);
     }
 
@@ -102,12 +104,12 @@ impl<P: Platform> Mask<P> {
             self.has.set(all);
         }
         self.seen.set(seen);
-        // Release: the system call that changed the mask.
+        // Release orders this store after the system call that changed the mask.
         self.state.store(CLOSED, Ordering::Release);
     }
 }
 
-// SAFETY: the two cells are read and written by the worker's kernel thread alone; others touch `state` only, an atomic.
+// SAFETY: only the worker's kernel thread reads and writes the two cells. Others touch only `state`, an atomic.
 unsafe impl<P: Platform> Sync for Mask<P> {}
 
 #[cfg(test)]

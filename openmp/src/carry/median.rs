@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// The median of similar times, in ticks. Relaxed: it is an estimate. If two threads learn at once, one step may be
-/// lost.
+/// The median of similar times, in ticks. Relaxed: the median is an estimate. If two threads learn at once, one step
+/// may be lost.
 pub(super) struct Median {
-    /// 0: nothing is known yet.
+    /// 0 if nothing is known yet.
     ticks: AtomicU64,
     at_first: Duration,
 }
@@ -28,7 +28,7 @@ impl Median {
         }
     }
 
-    /// Learns from one duration. A much longer one is ignored: it means that a worker did not run.
+    /// Learns from one duration. A much longer duration is ignored: it means that a worker did not run.
     pub(super) fn learn(&self, seen: u64) {
         let step = Native::duration_to_ticks(Duration::from_nanos(250));
         let most = 2 * Native::duration_to_ticks(self.at_first);

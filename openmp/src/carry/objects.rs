@@ -17,7 +17,7 @@ struct Dynamic {
 /// The program, or a library.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Object {
-    /// The loader's name of the object. The program's is empty.
+    /// The loader's name of the object. For the program it is empty.
     pub(super) path: CString,
     /// The addresses of its code.
     pub(super) code: Vec<Range<usize>>,
@@ -52,9 +52,9 @@ pub(super) fn changes() -> u64 {
         _: usize,
         changes: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader's description, and the number given below.
+        // SAFETY: the loader passes its description, and the address of the number below.
         unsafe { *changes.cast::<u64>() = (*info).dlpi_adds + (*info).dlpi_subs };
-        // One object is enough: each has the same counts.
+        // 1 ends the calls: each object has the same counts.
         1
     }
     let mut changes = 0_u64;
@@ -64,12 +64,12 @@ pub(super) fn changes() -> u64 {
 }
 
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-    // SAFETY: the loader's description, and the vector given above.
+    // SAFETY: the loader passes its description, and the address of the vector above.
     let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Object>>()) };
     let path = if info.dlpi_name.is_null() {
         c""
     } else {
-        // SAFETY: the loader's string.
+        // SAFETY: the string belongs to the loader.
         unsafe { CStr::from_ptr(info.dlpi_name) }
     };
     // SAFETY: the object has this number of headers.
@@ -108,7 +108,7 @@ unsafe fn needed(base: usize, section: usize) -> Vec<String> {
     let Some(strings) = entries().find(|entry| entry.tag == STRINGS) else {
         return vec![];
     };
-    // The loader has made the offset an address, unless the section is read-only.
+    // The loader has replaced the offset by an address, unless the section is read-only.
     let strings = if strings.value < base {
         base + strings.value
     } else {

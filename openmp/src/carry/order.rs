@@ -1,4 +1,4 @@
-//! An order to a sleeping thread, to do one action.
+//! An order to a sleeping thread to do one action.
 //!
 //! | thread | action |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | the called thread | sleeps while it reads 0; then writes 0, and does the action |
 //!
 //! The caller gives the next order only after the called thread has accepted the last one. The caller knows this when
-//! it takes the rank: the called thread lets the rank go after it has accepted the order.
+//! it takes the rank (see [`home`](super::home)): the called thread lets the rank go after it has accepted the order.
 //!
 //! No order is missed: the kernel compares the word as the thread falls asleep, and the caller writes the word before
 //! it wakes the thread. The thread sees what the caller did before the order, since it reads the word by an acquire,
@@ -22,22 +22,22 @@ impl<P: Platform> Order<P> {
         Self(P::Futex::new(0))
     }
 
-    /// Calls the thread.
+    /// Gives the order to the thread.
     pub(super) fn give(&self) {
-        // Release: publishes what the caller did to the rank that it hands over.
+        // Release publishes what the caller did to the rank that it hands over.
         self.0.store(1, Ordering::Release);
         self.0.wake(1);
     }
 
     /// Sleeps until an order comes.
     pub(super) fn wait(&self) {
-        // Acquire: see `give`.
+        // Acquire makes visible what `give` publishes.
         while self.0.load(Ordering::Acquire) == 0 {
             self.0.wait(0, None);
         }
     }
 
-    /// The called thread begins the action.
+    /// Accepts the order. The called thread begins the action after this.
     pub(super) fn accept(&self) {
         // Relaxed: this thread releases the rank after this store. The caller acquires that before its next order.
         self.0.store(0, Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl<P: Platform> Order<P> {
 }
 
 impl Order<manycore_platform::Native> {
-    /// The word itself, for a thread that has no thread-locals of its own.
+    /// The word itself, for a thread that may not use its thread-locals.
     pub(super) const fn word(&self) -> *const u32 {
         std::ptr::from_ref(self).cast()
     }
@@ -59,7 +59,7 @@ mod checked {
     use manycore_cores::sync::Bell;
     use manycore_platform::Platform;
 
-    /// The watch gives the rank to the rank's own thread, two times. Both threads change the rank's stack.
+    /// The watchdog gives the rank to the rank's own thread, two times. Both threads change the rank's stack.
     fn twice<P: Platform>() {
         let bell = Bell::<P>::new();
         let (word, order, stack) = (RankWord::<P>::running(), Order::<P>::new(), Plain::new(0));
@@ -83,7 +83,8 @@ mod checked {
         });
     }
 
-    /// A worker gives the rank that it executes to the rank's home, two times. The rank stays taken in between.
+    /// A worker gives the rank that it executes to the rank's home, two times. The rank stays taken while it is handed
+    /// over.
     fn goes_home<P: Platform>() {
         let bell = Bell::<P>::new();
         let (word, order, stack) = (RankWord::<P>::running(), Order::<P>::new(), Plain::new(0));

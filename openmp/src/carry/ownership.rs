@@ -1,12 +1,12 @@
-//! Which worker owns a rank, and when workers must look at a rank without a bell. The types are generic over the
-//! platform, so `checked` can run them under loom.
+//! Which worker (a kernel thread) owns a rank (a thread of a team), and when workers must look at a rank although no
+//! bell rings. The types are generic over the platform, so that `checked` can run them under loom.
 //!
 //! | word | written by | meaning |
 //! |---|---|---|
-//! | [`RankWord`] | the worker that takes a rank, or has left it | whether a worker owns the rank |
-//! | [`Polled`] | the rank's owner, before the rank leaves and after it continues | from when on the rank may continue without a bell |
+//! | [`RankWord`] | the worker that takes the rank or has left it | whether a worker owns the rank |
+//! | [`Polled`] | the rank's owner, before the rank leaves and after it continues | from when on the rank may continue without a ring of the bell |
 //!
-//! A worker that finds no rank sleeps at a [`Bell`].
+//! A worker that finds no rank sleeps at a [`Bell`]. A thread that makes a rank's condition true rings it.
 
 use manycore_cores::sync::Bell;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -18,7 +18,7 @@ pub(super) const WAITING: u32 = 1;
 pub(super) struct RankWord<P: Platform>(P::AtomicU32);
 
 impl<P: Platform> RankWord<P> {
-    /// The word of a rank that its own thread executes.
+    /// The word of a rank that runs on its own kernel thread.
     pub(super) fn running() -> Self {
         Self(P::AtomicU32::new(RUNNING))
     }
@@ -35,7 +35,7 @@ impl<P: Platform> RankWord<P> {
 
     /// Takes the rank, if no worker owns it.
     pub(super) fn claim(&self) -> bool {
-        // Acquire: the stack, and the condition on it.
+        // Acquire makes the stack and the condition on it visible.
         self.is_waiting()
             && (self.0)
                 .compare_exchange(WAITING, RUNNING, Ordering::Acquire, Ordering::Relaxed)
@@ -45,8 +45,8 @@ impl<P: Platform> RankWord<P> {
     /// Takes the rank, if no worker owns it, the calling worker `may` run it, and the rank can continue (`goes_on`).
     ///
     /// A worker that may not run the rank does not look at it again. Yet it may have owned the rank for a moment, since
-    /// `may` first read an old value. The worker that may run the rank may have found no rank at that moment, and
-    /// fallen asleep. So the first worker wakes the others.
+    /// its first call of `may` read an old value. At that moment the worker that may run the rank may have found no
+    /// rank, and fallen asleep. So the first worker wakes the others.
     pub(super) fn take(
         &self,
         bell: &Bell<P>,
@@ -67,32 +67,32 @@ impl<P: Platform> RankWord<P> {
         is_taken
     }
 
-    /// Puts a rank back that cannot continue. The caller looks at all ranks again before it sleeps, or rings.
+    /// Puts back a rank that cannot continue. The caller looks at all ranks again before it sleeps, or rings the bell.
     pub(super) fn put_back(&self) {
-        // Release: the caller's reads of the condition, which is on the rank's stack.
+        // Release orders the caller's reads of the condition, which is on the rank's stack, before this store.
         self.0.store(WAITING, Ordering::Release);
     }
 
-    /// The caller has left the rank's stack: other workers may take the rank.
+    /// The caller has left the rank's stack. Lets other workers take the rank.
     pub(super) fn leave(&self, bell: &Bell<P>) {
-        // Release: the stack.
+        // Release publishes the rank's stack.
         self.0.store(WAITING, Ordering::Release);
         // The rank's condition may have become true before other workers could see the rank.
         bell.ring();
     }
 }
 
-/// When a rank may continue without a bell: at any moment, if it waits for memory that others write, or at a given
-/// time, if it sleeps. While a rank waits for memory, workers without a rank stay awake. No worker sleeps beyond the
-/// earliest of the given times.
+/// When a rank may continue without a bell: at any moment, if the rank waits for memory that others write, or at a
+/// given time, if it sleeps. While a rank waits for memory, workers without a rank stay awake. No worker sleeps beyond
+/// the earliest of the given times.
 ///
-/// Relaxed is enough. The rank writes the time first. Then its worker leaves the rank and rings: it makes a full fence,
-/// and reads the count of sleepers. In [`Bell::sleep`], a worker that falls asleep counts itself, makes a full fence,
-/// and then reads the time. So the ringer finds the sleeper counted, or the sleeper finds the time. A worker may read
-/// late that a rank no longer waits: then it only stays awake for longer.
+/// Relaxed is enough. The rank writes the time first. Then its worker leaves the rank and rings: the worker makes a
+/// full fence, and reads the count of sleepers. In [`Bell::sleep`], a worker that falls asleep counts itself, makes a
+/// full fence, and then reads the time. So the worker that rings finds the sleeper counted, or the sleeper finds the
+/// time. If a worker reads late that a rank no longer waits, it only stays awake for longer.
 pub(super) struct Polled<P: Platform>(P::AtomicU64);
 
-/// The rank continues only after a bell.
+/// The rank continues only after a ring.
 const NEVER: u64 = u64::MAX;
 
 impl<P: Platform> Polled<P> {
@@ -109,7 +109,7 @@ impl<P: Platform> Polled<P> {
         self.0.store(tick, Ordering::Relaxed);
     }
 
-    /// The tick from which the rank may continue. [`NEVER`]: it needs a bell.
+    /// The tick from which the rank may continue, or [`NEVER`] if it needs a ring.
     pub(super) fn time(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

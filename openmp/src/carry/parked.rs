@@ -1,15 +1,15 @@
-//! Kernel threads that sleep because their POSIX thread is a rank. The rank runs on its own kernel thread only if no
-//! worker can execute it ([`home`](super::home)).
+//! Kernel threads that sleep because their POSIX thread is a rank (a thread of a team that workers execute). The rank
+//! runs on its own kernel thread only if no worker can execute it ([`home`](super::home)).
 //!
-//! Such a kernel thread has a stack of its own, for signal handlers. It has all signals blocked, except two of the C
-//! library's that cannot be blocked. One is for `pthread_cancel`. The other is for `setuid` and its kind, which change
-//! every kernel thread of the process. A handler's frame holds all the processor's registers: `AT_MINSIGSTKSZ` is its
-//! size.
+//! Such a kernel thread has a stack of its own, for signal handlers. It has all signals blocked, except two signals of
+//! the C library that cannot be blocked. One is for `pthread_cancel`. The other is for `setuid` and similar functions,
+//! which change every kernel thread of the process. The frame of a handler holds all registers of the processor:
+//! `AT_MINSIGSTKSZ` is its size.
 //!
 //! The kernel writes the CPU of a kernel thread into an area of its POSIX thread (`rseq`). `sched_getcpu` and some
 //! allocators read the CPU there. But a rank runs on other kernel threads than the one that the area belongs to. So
-//! this module unregisters the area. The kernel then marks the area as one without a CPU, and its readers ask the
-//! kernel.
+//! this module unregisters the area. The kernel then marks the area as one without a CPU, and readers of the area ask
+//! the kernel instead.
 
 use super::home::Home;
 use super::ownership::WAITING;
@@ -20,12 +20,12 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// Stack for the handlers themselves, in addition to their frames. A handler of the program's may also run here, just
-/// before or just after the home executes the rank.
+/// The stack for the handlers themselves, in addition to their frames. A signal handler of the program may also run
+/// here, just before or just after the kernel thread executes the rank.
 const HANDLERS: usize = super::home::STACK;
 
-/// Puts the calling thread's kernel thread to sleep, as its `home`. `word` becomes `WAITING` when others may continue
-/// on the thread's stack.
+/// Puts the kernel thread of the calling thread to sleep, as its `home`. `word` becomes `WAITING` when other kernel
+/// threads may continue on the calling thread's stack.
 pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Home) {
     has_no_cpu();
     let end = stack();
@@ -47,7 +47,8 @@ fn stack() -> *mut u8 {
             libc::getauxval(libc::AT_MINSIGSTKSZ) as usize,
         )
     };
-    // The two signals may interrupt each other. A kernel that does not give the size of a frame has small frames.
+    // There are two frames, since the two signals may interrupt each other. A kernel that does not tell the size of a
+    // frame has small frames.
     let frames = 2 * least.max(libc::MINSIGSTKSZ);
     let size = (frames + HANDLERS).next_multiple_of(page);
     // SAFETY: the memory is new. Its first page becomes the guard.
@@ -70,22 +71,22 @@ fn stack() -> *mut u8 {
     }
 }
 
-/// The C library's word with the offset of the areas, or null if it has no areas. Relaxed: it is written when the
-/// library is loaded.
+/// The address of the C library's word with the offset of the areas, or null if there are no areas. Relaxed: the
+/// address is written when this library is loaded.
 static OFFSET: AtomicPtr<isize> = AtomicPtr::new(ptr::null_mut());
 
-/// Asks the loader for [`OFFSET`]. A rank must not ask: its leader may hold the loader's lock, and wait for the rank.
+/// Asks the loader for [`OFFSET`]. A rank must not ask: the leader may hold the loader's lock, and wait for the rank.
 pub(super) fn find() {
-    // SAFETY: a name that ends with a zero.
+    // SAFETY: the name ends with a zero.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()) };
     OFFSET.store(found.cast(), Relaxed);
 }
 
-/// From now on, the calling thread's area has no CPU.
+/// From this call on, the area of the calling thread has no CPU.
 pub(super) fn has_no_cpu() {
     const UNREGISTER: usize = 1;
-    // The C library's signature of the area: the same on all supported processors except Arm and
-    // RISC-V. There it is an instruction that traps.
+    // The signature with which the C library registers the area. On Arm and RISC-V the signature is an instruction that
+    // traps, and on all other supported processors the same number.
     #[cfg(target_arch = "x86_64")]
     const SIGNATURE: usize = 0x5305_3053;
     #[cfg(target_arch = "aarch64")]
@@ -96,7 +97,7 @@ pub(super) fn has_no_cpu() {
     const FIRST: usize = 32;
     const AT_RSEQ_FEATURE_SIZE: u64 = 27;
     const AT_RSEQ_ALIGN: u64 = 28;
-    // SAFETY: null, or the C library's constant, the distance of the areas from the thread pointer.
+    // SAFETY: null, or the address of the C library's constant: the distance of the areas from the thread pointer.
     let Some(&offset) = (unsafe { OFFSET.load(Relaxed).as_ref() }) else {
         return;
     };

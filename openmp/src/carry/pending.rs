@@ -1,16 +1,17 @@
-//! Signals that were sent to a worker's kernel thread while the worker rests.
+//! Signals that were sent to the kernel thread of a [worker](super::worker) while the worker rests.
 //!
 //! A worker that rests has all signals blocked. The program may have sent a signal to this very kernel thread: by a
-//! timer that signals one thread (`SIGEV_THREAD_ID`), or by the thread's number (`tgkill`). A rank got this number when
-//! it ran there and asked for its own. No other thread can take such a signal, and a rank may wait for the effect of
-//! its handler. So before a worker sleeps, it looks for such signals, and takes each one that its last rank had
-//! unblocked. While a region runs, a worker sleeps for 10 ms at most. Between regions it sleeps until the next one
-//! begins. But once a rank has asked for the number of its kernel thread, signals may come, and the worker sleeps for
-//! 10 ms at most there too. The handler then runs on the worker's stack, with the worker's thread-locals.
+//! timer that signals one thread (`SIGEV_THREAD_ID`), or by the thread's number (`tgkill`). A rank (a thread of a team)
+//! got this number when it ran there and asked for its own number. No other thread can take such a signal, and a rank
+//! may wait for the effect of the signal's handler. So before a worker sleeps, it looks for such signals, and takes
+//! each one that its last rank had unblocked. While a region runs, a worker sleeps for 10 ms at most. Between regions
+//! it sleeps until the next region begins. But once a rank has asked for the number of its kernel thread, signals may
+//! come, and the worker sleeps for 10 ms at most between regions too. The handler of a signal that is taken runs on the
+//! worker's stack, with the worker's thread-locals.
 //!
-//! Signals to the process keep waiting, unless the kernel thread has one of the same number: then the kernel delivers
-//! both. The worker reads in `/proc` which signals are the kernel thread's. It reads that only if a signal waits, and
-//! does not use the C library's memory. A worker without a core does not look.
+//! Signals to the process keep waiting, unless a signal with the same number waits for the kernel thread: then the
+//! kernel delivers both. The worker reads in `/proc` which signals wait for its kernel thread alone. It reads this only
+//! if a signal waits, and without allocating memory. A worker without a core does not look.
 
 use crate::system::masks::{ALL, set_mask};
 use crate::system::{next, small_file};
@@ -21,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// runs, workers look in any case, and the region's end orders the write before their next sleep.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
-/// A rank asks for the number of the kernel thread that executes it.
+/// Notes that a rank asks for the number of the kernel thread that executes it.
 pub(super) fn number_is_asked_for() {
     IS_KNOWN.store(true, Relaxed);
 }
@@ -31,7 +32,7 @@ pub(super) fn may_come() -> bool {
     IS_KNOWN.load(Relaxed)
 }
 
-/// Lets those signals come that wait for the calling kernel thread alone and are not in `mask`. All signals are blocked
+/// Delivers those signals that wait for the calling kernel thread alone and are not in `mask`. All signals are blocked
 /// before and after.
 pub(super) fn take(mask: u64) {
     if waiting() & !mask == 0 {

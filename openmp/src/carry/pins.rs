@@ -1,18 +1,18 @@
-//! Functions by which a program binds its threads to CPUs, and asks for a thread's CPUs.
+//! Functions by which a program binds its threads to CPUs, and asks for the CPUs of a thread.
 //!
-//! If a carried rank bound itself by the C library's functions, it would bind its current worker for good. Two workers
-//! could then be on one CPU. So these functions are defined here. The kernel thread that a rank was made with, its
-//! [home](super::home), keeps the rank's CPUs: a rank that binds itself binds this thread, and a rank that asks for its
-//! CPUs gets those of this thread. So the kernel checks and keeps the set, and the set has its effect while the rank
-//! runs at its home. Workers stay on their CPUs.
+//! If a rank (a thread of a team that workers execute) bound itself by the C library's functions, it would bind its
+//! current worker for good. Two workers could then be on one CPU. So these functions are defined here. The kernel
+//! thread that made a rank, its [home](super::home), keeps the rank's CPUs: a rank that binds itself binds this thread,
+//! and a rank that asks for its CPUs gets those of this thread. So the kernel checks and keeps the set, and the set has
+//! its effect while the rank runs at its home. Workers stay on their CPUs.
 //!
 //! # Another runtime
 //!
-//! GCC's library may be loaded as well, by the program or by a Python package with its own copy. If the user's
+//! GCC's library may be loaded as well, by the program or by a Python package with its own copy. If the environment
 //! variables ask for it, the constructor of GCC's library binds the first thread to the first place. GCC's library does
-//! nothing else, since all calls of OpenMP functions come to this library. The loader runs that constructor before this
-//! library's, or long after it. But this library binds threads itself. So it ignores requests to bind from libraries
-//! with such names, and still finds the CPUs that the process had.
+//! nothing else, since all calls of OpenMP functions come to this library. The loader runs that constructor before the
+//! constructor of this library, or long after it. But this library binds threads itself. So it ignores requests to bind
+//! that come from libraries with such names, and still finds the CPUs that the process had.
 
 use super::{current, kernel_threads, registry};
 use crate::environment::binds;
@@ -33,26 +33,26 @@ static GET: Next = Next::new(c"sched_getaffinity");
 static SET_THREADS: Next = Next::new(c"pthread_setaffinity_np");
 static GET_THREADS: Next = Next::new(c"pthread_getaffinity_np");
 
-/// Finds the C library's functions.
+/// Finds these functions of the C library.
 pub(super) fn find() {
     for function in [&SET, &GET, &SET_THREADS, &GET_THREADS] {
         function.find();
     }
 }
 
-/// Whether a member of a region that was not carried has bound itself. Relaxed: an estimate.
+/// Whether a member of a region that was not carried has bound itself. Relaxed: this is an estimate.
 static BOUND: AtomicBool = AtomicBool::new(false);
 
-/// The CPUs of new workers. `None`: the leader's.
+/// The CPUs of new workers. `None` stands for the CPUs of the leader.
 ///
-/// If the leader bound itself as a member of an earlier region, that holds for that region only.
+/// If the leader bound itself as a member of an earlier region, that binding holds for the earlier region only.
 pub(super) fn of_new_workers() -> Option<Cpus> {
     let is_bound = BOUND.load(Relaxed);
     is_bound.then(crate::environment::cores::of_watch).flatten()
 }
 
-/// The leader's kernel thread, which is worker 0's in regions. Relaxed, like the next word: the leader itself writes
-/// both.
+/// The number of the leader's kernel thread, on which worker 0 runs in regions. Relaxed, like the next word: the leader
+/// itself writes both.
 static LEADER: AtomicI32 = AtomicI32::new(0);
 /// Whether the leader has bound itself in a carried region. A later call to bind a thread that is not carried clears
 /// this.
@@ -64,8 +64,8 @@ pub(super) fn note_leader() {
     LEADER_IS_BOUND.store(false, Relaxed);
 }
 
-/// The kernel thread that keeps the calling rank's CPUs, or will keep them if the rank `sets` them. `None`: the caller
-/// is no rank.
+/// The kernel thread that keeps the calling rank's CPUs, or will keep them if the rank `sets` them. `None` if the
+/// caller is no rank.
 fn keeper(sets: bool) -> Option<pid_t> {
     let rank = current::rank()?;
     if registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank)) {
@@ -75,19 +75,19 @@ fn keeper(sets: bool) -> Option<pid_t> {
             return Some(LEADER.load(Relaxed));
         }
     }
-    // SAFETY: null, or a home, which lives for ever. Acquire: the home's contents.
+    // SAFETY: null, or a home, which lives for ever. Acquire makes the home's contents visible.
     let home = unsafe { rank.home.load(Acquire).as_ref() }?;
     Some(home.thread)
 }
 
-/// If the calling rank means itself by `thread`, the number of the kernel thread that keeps its CPUs. Otherwise
+/// The number of the kernel thread that keeps the calling rank's CPUs, if the rank means itself by `thread`. Otherwise
 /// `thread`.
 fn meant(thread: pid_t, sets: bool) -> pid_t {
     let is_own = thread == 0 || thread == kernel_threads::number();
     is_own.then(|| keeper(sets)).flatten().unwrap_or(thread)
 }
 
-/// A thread that is not carried is about to bind itself.
+/// Called when a thread that is not carried is about to bind `thread`.
 fn note(thread: pid_t) {
     let is_member = known().is_some_and(|context| context.team().region().level > 0);
     if thread == 0 && is_member {
@@ -96,9 +96,9 @@ fn note(thread: pid_t) {
     LEADER_IS_BOUND.store(false, Relaxed);
 }
 
-/// Whether an OpenMP library other than this one calls, from this address.
+/// Whether the address `caller` is in an OpenMP library other than this one.
 fn is_runtime(caller: usize) -> bool {
-    // Such libraries bind nothing without the user's variables.
+    // Such libraries bind nothing unless the environment variables ask for it.
     binds() && is_in_runtime(caller as *const c_void)
 }
 
@@ -126,7 +126,7 @@ extern "C" fn set(thread: pid_t, size: usize, cpus: *const cpu_set_t, caller: us
     next!(SET as Set)(meant, size, cpus)
 }
 
-/// If the caller means itself and is a rank: the kernel thread that keeps its CPUs.
+/// The kernel thread that keeps the caller's CPUs, if the caller is a rank and means itself by `thread`.
 fn is_own(thread: pthread_t, sets: bool) -> Option<pid_t> {
     // SAFETY: the call has no arguments.
     let is_own = thread == unsafe { libc::pthread_self() };
@@ -160,7 +160,7 @@ fn by_number(call: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Does what the system call does. `None`: the call does not concern a rank.
+/// Does what the system call does. Returns `None` if the call does not concern the CPUs of the calling rank.
 pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     if number != libc::SYS_sched_setaffinity && number != libc::SYS_sched_getaffinity {
         return None;
@@ -172,7 +172,7 @@ pub(super) fn raw(number: c_long, arguments: [usize; 6]) -> Option<c_long> {
     }
     let [_, rest @ ..] = arguments;
     let [size, cpus, a, b, c] = rest;
-    // SAFETY: the arguments are the caller's, except the thread.
+    // SAFETY: the caller vouches for the arguments, except the thread.
     Some(unsafe { next::syscall(number, [meant as usize, size, cpus, a, b, c]) })
 }
 

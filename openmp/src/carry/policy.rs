@@ -1,7 +1,8 @@
-//! A rank's memory policy (`set_mempolicy`): the nodes where the kernel places its memory.
+//! The memory policy of a rank (`set_mempolicy`): the NUMA nodes where the kernel places the memory that the rank first
+//! touches.
 //!
-//! The kernel keeps a policy for each kernel thread. Few programs set one. After the first thread has set one, each
-//! switch sets the policy of the next rank. A rank that has set none keeps the policy from before.
+//! The kernel keeps a policy for each kernel thread. Few programs set one. After the first thread has set a policy, a
+//! worker sets the policy of each rank that it switches to. A rank that has set no policy keeps the policy from before.
 
 use crate::system::next;
 use crate::words::lock::Guarded;
@@ -21,7 +22,7 @@ pub(super) struct Policy {
 /// The policy before a thread first set one.
 static FIRST: OnceLock<Policy> = OnceLock::new();
 
-/// Notes the present policy. The calling thread is about to set another.
+/// Notes the present policy, since the calling thread is about to set another one.
 pub(super) fn will_change() {
     FIRST.get_or_init(Policy::of_thread);
 }

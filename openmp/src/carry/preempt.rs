@@ -1,30 +1,32 @@
-//! The handler of the signal by which a worker's [alarm](super::alarm) makes a rank leave, at any instruction.
+//! The handler of the signal by which the [alarm](super::alarm) of a worker makes a rank (a thread of a team) leave the
+//! worker, at any instruction.
 //!
-//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers. It leaves to the
-//! worker as any waiting rank does. When a worker takes the rank again, the handler returns on that worker, and the
-//! kernel restores the registers from the frame. It also restores the rank's signal mask and alternate stack
-//! ([`thread_state`](super::thread_state)).
+//! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers. The handler
+//! leaves to the worker like any rank that waits. When a worker takes the rank again, the handler returns on that
+//! worker, and the kernel restores the registers from the frame. The kernel also restores the rank's signal mask and
+//! alternate stack ([`thread_state`](super::thread_state)).
 //!
 //! # Conditions for leaving
 //!
-//! * Its next instruction is in the program's own code ([`code_map`]), and not in this library or one that has locks.
-//!   So the kernel thread is not on the worker's own stack either.
-//! * It has no interrupted system call that the handler must continue ([`restart`]).
-//! * It holds no lock of OpenMP's.
-//! * Its signal mask is its noted mask. In a handler of the program's the mask differs.
-//! * It is not on an alternate stack, where a handler of the program's may run with the noted mask.
-//! * It has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
+//! * The rank's next instruction is in the program's own code ([`code_map`]), and not in this library or a library that
+//!   has locks. So the kernel thread is not on the worker's own stack either.
+//! * The rank has no interrupted system call that the handler must continue ([`restart`]).
+//! * The rank holds no OpenMP lock.
+//! * The rank's signal mask is its noted mask. In a signal handler of the program the mask differs.
+//! * The rank is not on an alternate stack, where a signal handler of the program may run with the noted mask.
+//! * The rank has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
 //!
 //! Otherwise the alarm is set again, each time after a longer delay, for a limited number of times.
 //!
 //! # Ranks that spin
 //!
-//! The handler simulates the rank's next instructions ([`waits`](super::waits)). If the rank only waits for memory, it
-//! leaves with the condition that it no longer does. If an instruction is unknown, and the watch has rung because the
-//! worker stalled, the handler notes all the rank's registers, and looks again a little later. A loop that computes has
-//! changed a register then. A loop that waits for a word of memory has not. Three looks must show the same registers.
-//! Two looks count only if this kernel thread was executed between them: if it was not, any loop shows the same
-//! registers. The kernel does not know when a virtual processor was taken away.
+//! The handler simulates the rank's next instructions ([`waits`](super::waits)). If the rank only spins on memory, it
+//! leaves, and can continue when its loop would end. If an instruction is unknown, and the [watchdog](super::watchdog)
+//! has rung the alarm because the worker stalled, the handler notes all registers of the rank, and looks again a little
+//! later. A loop that computes has changed a register then. A loop that waits for a word of memory has not. Three looks
+//! must show the same registers. Two looks count only if this kernel thread was executed between them: otherwise any
+//! loop shows the same registers. This check cannot see when a virtual processor was taken away, since the kernel does
+//! not know.
 
 use super::alarm::Alarm;
 use super::costs::LATE;
@@ -40,7 +42,7 @@ use std::time::Duration;
 
 /// The time between two looks at a rank that may spin.
 const LOOK: Duration = Duration::from_micros(40);
-/// The number of looks after the first that must show the same registers.
+/// The number of looks, after the first, that must show the same registers.
 const LOOKS: u32 = 2;
 
 /// The processor time of this kernel thread, in ns.
@@ -49,15 +51,15 @@ fn thread_time() -> i64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes the time.
+    // SAFETY: the call writes the time.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// Notes the rank's registers, for `left` more looks.
+/// Notes the rank's registers for comparison in `left` more looks.
 fn look_again(alarm: &Alarm, now: u64, registers: Registers, left: u32) {
     alarm.wake_after(now, Native::duration_to_ticks(LOOK));
-    // After the timer is set, since that takes some of the thread's time.
+    // The time is read after the timer is set, since setting it takes some of the thread's time.
     let time = thread_time();
     alarm.noted.set(Some(Noted {
         registers,
@@ -68,12 +70,13 @@ fn look_again(alarm: &Alarm, now: u64, registers: Registers, left: u32) {
 
 /// This function must not lock, allocate or wait, except for the rank's own condition.
 pub(super) extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel's description of the signal, and the frame that it restores.
+    // SAFETY: the kernel passes its description of the signal, and the frame that it restores.
     let (info, frame) = unsafe { (&mut *info, &mut *context.cast::<libc::ucontext_t>()) };
     let Some(worker) = signals::addressee(info) else {
         return signals::pass_on(signal, info, context);
     };
-    // SAFETY: the address is the one in this kernel thread's own entry, which is a worker's. Workers live for ever.
+    // SAFETY: the address is the one in this kernel thread's own entry, which is the address of a worker. Workers live
+    // for ever.
     let worker = unsafe { &*worker.cast::<Worker>() };
     let by_timer = info.si_code == libc::SI_TIMER;
     let broken_off = restart::broken_off(frame);
@@ -84,7 +87,7 @@ pub(super) extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, cont
     }
 }
 
-/// Makes the worker's rank leave, if it is due and can leave.
+/// Makes the worker's rank leave, if its alarm is due and it can leave.
 fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut libc::ucontext_t) {
     let alarm = &worker.alarm;
     alarm.rung.store(0, Relaxed);

@@ -1,14 +1,14 @@
 //! Mutexes that raise priorities (`pthread_mutexattr_setprotocol`).
 //!
-//! The kernel requires that the kernel thread which owns such a mutex also unlocks it. But a carried rank changes its
-//! kernel thread. So after a program has made such a mutex, threads are not carried, from the next region on
-//! ([`is_announced`]).
+//! The kernel requires that the kernel thread which owns such a mutex also unlocks it. But a *carried* thread is
+//! executed by changing kernel threads. So after a program has made such a mutex, threads are not carried from the next
+//! region on ([`is_announced`]).
 //!
-//! If a mutex that inherits priorities is made while a carried region runs, ranks may use it in this region. So it is
-//! made as a mutex without priorities, for its whole life: it still excludes other threads. A mutex with a priority
-//! ceiling is made as requested: the kernel has no part in waiting for it.
+//! If a mutex that inherits priorities is made while a carried region runs, ranks may use it in this region. So the
+//! mutex is made as one without priorities, for its whole life: it still excludes other threads. A mutex with a
+//! priority ceiling is made as requested: waiting for it does not involve the kernel thread that owns it.
 //!
-//! Robust mutexes need no change: the kernel looks at their owner when a thread ends, and a rank's thread lives until
+//! Robust mutexes need no change: the kernel looks at their owner when a thread ends, and carried threads live until
 //! the process ends.
 
 use super::registry;
@@ -24,7 +24,7 @@ static ANNOUNCED: AtomicBool = AtomicBool::new(false);
 
 static MUTEX_INIT: Next = Next::new(c"pthread_mutex_init");
 
-/// Finds the C library's function.
+/// Finds `pthread_mutex_init` in the C library.
 pub(super) fn find() {
     MUTEX_INIT.find();
 }
@@ -33,7 +33,7 @@ pub(super) fn find() {
 ///
 /// Sequentially consistent, like the other announcements here. A thread that begins a carried region announces the
 /// region, and then reads this word. A thread that makes a mutex announces the mutex, and then reads whether a carried
-/// region runs. So at least one of the two threads sees the other's announcement.
+/// region runs. So at least one of the two threads sees the announcement of the other.
 pub(super) fn is_announced() -> bool {
     ANNOUNCED.load(SeqCst)
 }
@@ -52,7 +52,7 @@ const INHERIT: c_int = 1;
 fn protocol(attributes: *const pthread_mutexattr_t) -> c_int {
     let mut protocol = NONE;
     if !attributes.is_null() {
-        // SAFETY: the attributes are the program's. The function writes the number, or leaves it.
+        // SAFETY: the program passes the attributes. The function writes the number, or leaves it as it is.
         unsafe { pthread_mutexattr_getprotocol(attributes, &raw mut protocol) };
     }
     protocol

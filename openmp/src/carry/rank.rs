@@ -1,4 +1,5 @@
-//! A rank: the stack and thread-locals of a POSIX thread, which workers execute.
+//! A rank: the stack and thread-locals of a POSIX thread, which any worker can execute ([parent module](super)). An
+//! *episode* is the time from one barrier to the next.
 
 use super::home::{self, Home};
 use super::ownership::{Polled, RankWord};
@@ -18,62 +19,62 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize
 /// See [`Rank::call`].
 pub(super) const NO_CALL: c_long = -1;
 
-/// See the module. A rank lives for ever. *Owner*: the worker that has taken the rank, or the rank itself while it
-/// runs.
+/// See the module. A rank lives for ever. Its *owner* is the worker that has taken the rank, or the rank itself while
+/// it runs.
 #[repr(align(128))]
 pub(crate) struct Rank {
     pub(super) word: RankWord<Native>,
-    /// The stack pointer when the rank left. The owner's.
+    /// The stack pointer when the rank left. Only the owner uses this.
     pub(super) stack: UnsafeCell<usize>,
     pub(super) thread_pointer: Cell<usize>,
-    /// The rank's state in the kernel. The owner's.
+    /// The rank's state in the kernel. Only the owner uses this.
     pub(super) state: State,
-    /// The condition on which the rank continues, on its stack. The owner's.
+    /// The rank can continue when this condition, on its stack, holds. Only the owner uses this.
     pub(super) condition: Cell<Option<*const dyn Fn() -> bool>>,
     /// The worker that executes the rank. Null at first.
     worker: AtomicPtr<Worker>,
-    /// The rank's own kernel thread, for use when no worker is free. Null: not made yet.
+    /// The rank's own kernel thread, for use when no worker is free. Null until it is made.
     pub(super) home: AtomicPtr<Home>,
-    /// The rank leaves in order to continue at its home. The owner's.
+    /// Whether the rank leaves in order to continue at its home. Only the owner uses this.
     pub(super) goes_home: Cell<bool>,
     /// The rank's thread, for `pthread_kill`.
     thread: libc::pthread_t,
-    /// A signal was sent to the rank's own kernel thread, so the rank is to continue there: see [`Rank::summon`].
+    /// Whether the rank is to continue at its home, since a signal was sent there: see [`Rank::summon`].
     summoned: AtomicBool,
-    /// The rank has left in the alarm's handler. The owner's.
+    /// Whether the rank was cut when it last left. Only the owner uses this.
     pub(super) was_preempted: Cell<bool>,
-    /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0: none. A
-    /// handler of the program's that interrupts this function does not leave, so that
-    /// [`wait_once`](Self::wait_once) is still on the worker that it has read. The owner's. Relaxed: only the rank and
-    /// its own handlers use it, so only the compiler must keep the order.
+    /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0 if there
+    /// is none. If a signal handler of the program interrupts this function, the handler does not leave. So
+    /// [`wait_once`](Self::wait_once) is still on the worker that it has read. Relaxed is enough: only the rank and its
+    /// own handlers use the address, so only the compiler must keep the order.
     pub(super) leaves: AtomicUsize,
     /// The rank's number in its team.
     pub(super) id: AtomicU32,
-    /// Only worker 0 may run the rank: it is the leader's, at the end of a region.
+    /// Whether only worker 0 may run the rank. This holds for the leader's rank at the end of a region.
     pub(super) pinned: AtomicBool,
-    /// When workers must look whether the rank can continue, since no bell rings for it.
+    /// From when on workers must look at the rank unasked, since no bell rings for it.
     pub(super) polled: Polled<Native>,
-    /// The number of locks that the rank holds. It is not cut while it holds one. An estimate, since another rank may
-    /// unlock a lock.
+    /// The number of locks that the rank holds. While it holds one, it is not cut. An estimate: another rank may unlock
+    /// a lock.
     pub(super) held: Cell<u32>,
     /// The number of the system call that the rank makes by `syscall`, or [`NO_CALL`].
     pub(super) call: Cell<c_long>,
-    /// The time since which the rank is executed.
+    /// The time up to which `used` counts, while the rank runs.
     pub(super) since: AtomicU64,
     /// The ticks that the rank ran in this episode before `since`.
     pub(super) used: Cell<u64>,
-    /// The ticks that cuts cost in this episode.
+    /// The part of `used` that cuts cost, in ticks.
     pub(super) lost: Cell<u64>,
     /// The ticks of the rank's own work in the last episode.
     pub(super) took: AtomicU64,
 }
 
 // SAFETY: these fields are not `Sync`: `stack`, `thread_pointer`, `state`, `condition`, `goes_home`, `was_preempted`,
-// `held`, `call`, `used` and `lost`. Only the worker that has taken `word` touches them, and the rank itself, which
-// runs on the same kernel thread. `RankWord` passes them to the next owner by a release and an acquire. The first owner
-// is the thread that makes the rank. A leader also writes `thread_pointer` and `state` of its rank when it claims a
-// team and when a region begins. Between regions that rank waits for nothing, its word stays taken, and no worker
-// executes it. All other threads read only atomics.
+// `held`, `call`, `used` and `lost`. Only the worker that has taken `word` and the rank itself touch them, and both run
+// on the same kernel thread. `RankWord` passes them to the next owner by a release and an acquire. The first owner is
+// the thread that makes the rank. A leader also writes `thread_pointer` and `state` of its rank when it claims a team
+// and when a region begins. Between regions that rank waits for nothing, its word stays taken, and no worker executes
+// it. All other threads read only atomics.
 unsafe impl Sync for Rank {}
 
 impl Rank {
@@ -107,7 +108,7 @@ impl Rank {
 
     /// The worker that executes this rank. Only the rank itself or that worker may ask.
     pub(super) fn worker(&self) -> &'static Worker {
-        // Relaxed: the caller's kernel thread has written it: it is the worker's.
+        // Relaxed: the caller runs on the worker's kernel thread, which has written this pointer.
         let worker = self.worker.load(Relaxed);
         debug_assert!(!worker.is_null(), "a rank that no worker has");
         // SAFETY: each worker calls `set_worker` before it executes a rank, and workers live for ever.
@@ -130,17 +131,17 @@ impl Rank {
         while self.wait_once(Some(condition)) && !condition() {}
     }
 
-    /// Leaves the worker. Returns when a worker has found that the condition holds. Returns `true` if the rank had to
-    /// handle a signal instead.
+    /// Leaves the worker until the condition holds. Returns `true` if the rank had to handle a signal before that.
     pub(super) fn wait_once(&self, condition: Option<*const dyn Fn() -> bool>) -> bool {
         let leaves = self.leaves.load(Relaxed);
         let here = 0_u8;
         self.leaves.store((&raw const here).addr(), Relaxed);
-        // Before the condition is set: a handler of the program's that interrupts here and leaves would clear it.
+        // `leaves` is stored first. Otherwise a handler of the program that interrupts here could leave, and clear the
+        // condition.
         compiler_fence(SeqCst);
         self.condition.set(condition);
         let worker = self.worker();
-        // SAFETY: the worker executes this rank, and its stack was saved when it came here.
+        // SAFETY: the worker executes this rank. The worker's own stack was saved when it switched to the rank.
         unsafe {
             switch::leave(self.stack.get(), *worker.stack.get(), worker.thread_pointer);
         }
@@ -154,13 +155,13 @@ impl Rank {
         is_summoned
     }
 
-    /// Whether a signal waits for the rank. Relaxed: a worker that reads an old value is rung for, or runs a rank that
-    /// goes home at its next wait.
+    /// Whether a signal waits for the rank. Relaxed: a worker that reads an old value is woken by
+    /// [`summon`](Self::summon), or runs a rank that goes home at its next wait.
     pub(super) fn is_summoned(&self) -> bool {
         self.summoned.load(Relaxed)
     }
 
-    /// Goes home, where the kernel thread has the signals blocked until now, and lets them come, on the rank's stack.
+    /// Continues at the rank's home, and unblocks the signals there. Their handlers run on the rank's stack.
     #[cold]
     pub(super) fn handle_signals(&self) {
         while self.worker().index < home::FIRST && self.home().is_some() {
@@ -170,49 +171,50 @@ impl Rank {
                 return;
             }
         }
-        // Before the signals come: a later signal summons the rank again.
+        // This store precedes the handlers, so that a later signal summons the rank again.
         self.summoned.store(false, SeqCst);
         self.state.put_on(&self.worker().mask);
     }
 
-    /// A signal was sent to the thread, and waits at the kernel thread that the rank was made with. Makes the rank
-    /// continue there, whatever it waits for. The leader's own kernel thread runs ranks, and handles the signal itself.
+    /// A signal was sent to `thread`, and waits at the kernel thread that made the rank. Makes the rank continue there,
+    /// whatever it waits for. The leader's own kernel thread runs ranks, and handles the signal itself.
     pub(super) fn summon(thread: libc::pthread_t) {
         let leads = |rank: &Self| registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank));
         let mut all = registry::ranks().filter(|rank| rank.thread == thread && !leads(rank));
         let Some((rank, home)) = all.find_map(|rank| Some((rank, rank.home()?))) else {
             return;
         };
-        // SeqCst: after the signal was sent.
+        // SeqCst orders this store after the sending of the signal.
         rank.summoned.store(true, SeqCst);
         if rank.word.claim() {
             return home.call();
         }
         rank.ring();
-        // A worker may have looked at the rank just now, and sleep.
+        // A worker may have looked at the rank before the store, and sleep now.
         WORKERS.ring();
     }
 
     /// If the rank is summoned and runs on a worker, makes it leave.
     pub(super) fn ring(&self) {
-        // SAFETY: null, or a worker, which lives for ever. It may execute another rank by now, which then leaves.
+        // SAFETY: null, or a worker, which lives for ever. If the worker executes another rank by now, that rank
+        // leaves.
         let worker = unsafe { self.worker.load(Acquire).as_ref() };
         if let Some(worker) = worker.filter(|it| self.is_summoned() && it.index < home::FIRST) {
             worker.alarm.ring(worker.address());
         }
     }
 
-    /// Whether the caller, the rank itself, has interrupted a function in which the rank is about to leave. `here` is
-    /// an address in the caller's frame. If a handler has jumped out of such a function, that function's frame is not
-    /// above the caller's, or is nearer than a signal's frame would allow.
+    /// Whether the caller is a signal handler that has interrupted a function in which the rank is about to leave.
+    /// `here` is an address in the caller's frame. `false` if a handler has jumped out of such a function: that frame
+    /// is not above the caller's, or is too near for a signal's frame between them.
     pub(super) fn is_leaving(&self, here: usize) -> bool {
-        /// A signal's frame is larger.
+        /// Every signal's frame is larger than this.
         const FRAME: usize = 512;
         here + FRAME < self.leaves.load(Relaxed)
     }
 
-    /// The rank is in no function in which it leaves. If a handler has jumped out of one, forgets that function, with
-    /// the time at which the rank wanted to continue.
+    /// The rank is in no function in which it leaves. If a handler has jumped out of one, clears what that function has
+    /// noted.
     fn leaves_nowhere(&self) {
         if self.leaves.load(Relaxed) != 0 {
             self.leaves.store(0, Relaxed);
@@ -220,14 +222,14 @@ impl Rank {
         }
     }
 
-    /// The rank's own kernel thread, if it can get orders.
+    /// The rank's own kernel thread, if that thread can execute the rank now.
     pub(super) fn home(&self) -> Option<&'static Home> {
-        // SAFETY: homes live for ever. Acquire: the home's contents.
+        // SAFETY: homes live for ever. Acquire makes the home's contents visible.
         unsafe { self.home.load(Acquire).as_ref() }
     }
 
-    /// Whether the calling rank runs on its own kernel thread, where it waits as a thread of the system. The leader's
-    /// own kernel thread is worker 0, not its home.
+    /// Whether the calling rank runs on its own kernel thread, where it waits as any POSIX thread does. The leader's
+    /// own kernel thread is worker 0.
     pub(super) fn is_at_home(&self) -> bool {
         let worker = self.worker().index;
         let leads = || registry::lead().is_some_and(|lead| ptr::eq(lead.rank, self));
@@ -268,12 +270,12 @@ impl Waiter for Rank {
     }
 
     fn bind(&self, cpus: &Cpus) {
-        // SAFETY: null, or a home, which lives for ever. Acquire: the home's contents.
+        // SAFETY: null, or a home, which lives for ever. Acquire makes the home's contents visible.
         let home = unsafe { self.home.load(Acquire).as_ref() };
         home.inspect(|home| _ = cpus.put_on(home.thread));
     }
 
-    /// The rank has ended its episode: its time is known.
+    /// Ends the rank's episode, and notes how long it took.
     fn arrive(&self) {
         let now = Native::now();
         let used = self.used.get() + (now - self.since.load(Relaxed));

@@ -1,10 +1,10 @@
-//! The list of all ranks and workers, and the team that is carried.
+//! All ranks (threads of teams), the workers (kernel threads) that execute them, and the team that is carried.
 //!
 //! | what | written by |
 //! |---|---|
-//! | ranks, workers | each by the thread that becomes one, once; nothing is removed |
+//! | ranks, workers | each by the thread that becomes a rank or a worker; nothing is removed |
 //! | the leaders' rank and worker | the first leader, once |
-//! | `is_owned`, the team's size and division | the leader that claims, until it releases |
+//! | `is_owned`, the team's size and division | the leader that has claimed the workers, until it releases them |
 //! | members | each rank, as it joins the team |
 //! | `is_in_region`, how many regions there were | the leader |
 
@@ -35,7 +35,7 @@ impl<T> Slot<T> {
     }
 
     fn get(&self) -> Option<&'static T> {
-        // SAFETY: null, or the argument of `set`, which lives for ever. Acquire makes its contents visible.
+        // SAFETY: null, or the argument of `set`, which lives for ever. Acquire makes the contents visible.
         unsafe { self.0.load(Acquire).as_ref() }
     }
 }
@@ -45,9 +45,9 @@ struct Registry {
     count: AtomicUsize,
     /// The members of the carried team, by number.
     members: [Slot<Rank>; MOST],
-    /// Workers by number. The workers of homes are not listed.
+    /// Workers by number. The workers that belong to [homes](super::home) are not listed.
     workers: [Slot<Worker>; MOST],
-    /// How many workers were started. Worker 0 counts.
+    /// How many workers were started, including worker 0.
     started: AtomicUsize,
     lead: Slot<Lead>,
     size: AtomicUsize,
@@ -57,8 +57,8 @@ struct Registry {
     regions: AtomicU64,
 }
 
-/// The leader of the carried team. Its rank is the same one for any leading thread. Worker 0 runs
-/// on the leader's kernel thread.
+/// The leader of the carried team. All threads that ever lead have the same rank. Worker 0 runs on the leader's kernel
+/// thread.
 pub(super) struct Lead {
     pub(super) rank: &'static Rank,
     pub(super) worker: &'static Worker,
@@ -107,7 +107,7 @@ pub(super) fn member(id: usize) -> Option<&'static Rank> {
     REGISTRY.members.get(id)?.get()
 }
 
-/// The number for the next worker, if fewer than `wanted` workers were started.
+/// A number for the next worker, if fewer than `wanted` workers were started.
 pub(super) fn next_worker(wanted: usize) -> Option<usize> {
     // Relaxed: only the leader of the carried team starts workers.
     let is_wanted = REGISTRY.started.load(Relaxed) < wanted.min(MOST);
@@ -121,46 +121,46 @@ pub(super) fn add_worker(worker: &'static Worker) {
 
 /// The workers that have begun. The workers of homes are not listed.
 pub(super) fn workers() -> impl Iterator<Item = &'static Worker> {
-    // Relaxed: the worker's own slot publishes it.
+    // Relaxed: the slot of a worker publishes the worker.
     let count = REGISTRY.started.load(Relaxed).min(MOST);
     REGISTRY.workers[..count].iter().filter_map(Slot::get)
 }
 
-/// The leaders' rank and worker, if they were made.
+/// The rank and the worker of leaders, if they were made.
 pub(super) fn lead() -> Option<&'static Lead> {
     REGISTRY.lead.get()
 }
 
-/// Sets the leaders' rank and worker.
+/// Sets the rank and the worker of leaders.
 pub(super) fn set_lead(lead: &'static Lead) {
     REGISTRY.lead.set(lead);
 }
 
-/// Claims the workers for the caller's team, of this size. Returns `false` if another team is carried.
+/// Claims the workers for the caller's team of this size. Returns `false` if another team is carried.
 pub(super) fn claim(size: usize) -> bool {
-    // AcqRel: orders this after the last owner's accesses.
+    // AcqRel orders this after the accesses of the last owner.
     if REGISTRY.is_owned.swap(true, AcqRel) {
         return false;
     }
     let division = division::of_size(size);
     division.miss();
-    // Relaxed: published with the division.
+    // Relaxed: the store of the division publishes this one.
     REGISTRY.size.store(size, Relaxed);
     REGISTRY.division.set(division);
     true
 }
 
-/// The leader gives the workers back.
+/// Called by the leader to give the workers back.
 pub(super) fn release() {
     REGISTRY.is_owned.store(false, Release);
 }
 
-/// Whether a team is carried. Relaxed: for estimates.
+/// Whether a team is carried. Relaxed: callers use this for estimates.
 pub(super) fn is_owned() -> bool {
     REGISTRY.is_owned.load(Relaxed)
 }
 
-/// The size of the team that is carried. Relaxed: for its own threads, and for estimates.
+/// The size of the team that is carried. Relaxed: only the team's threads and estimates use this.
 pub(super) fn size() -> usize {
     REGISTRY.size.load(Relaxed)
 }
@@ -170,9 +170,9 @@ pub(super) fn division() -> Option<&'static Division> {
     REGISTRY.division.get()
 }
 
-/// A carried region begins. Sequentially consistent: next the caller reads whether a mutex that raises priorities was
-/// announced. A thread that makes such a mutex announces it, and then reads whether a region runs
-/// ([`priority`](super::priority)).
+/// Notes that a carried region begins. Sequentially consistent: the caller next reads whether a mutex that raises
+/// priorities was announced. A thread that makes such a mutex announces it, and then reads whether a region runs
+/// ([`priority`](super::priority)). So one of the two sees the other.
 pub(super) fn begin_region() {
     REGISTRY.is_in_region.swap(true, SeqCst);
     // Relaxed: only the leader of the carried team writes the count, and others use it for estimates.
@@ -210,9 +210,9 @@ pub(super) fn rest(seen: &mut Seen) {
 /// After this time without a region, the next one is probably far away. A wake-up delays a region by some microseconds.
 const REST: Duration = Duration::from_secs(1);
 
-/// The carried region has ended, or could not begin.
+/// Notes that the carried region has ended, or could not begin.
 pub(super) fn end_region() {
-    // Release publishes the region's accesses to mutexes.
+    // Release publishes accesses to mutexes in the region.
     REGISTRY.is_in_region.store(false, Release);
 }
 

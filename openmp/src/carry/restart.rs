@@ -1,31 +1,32 @@
-//! System calls that a signal of this library's (*ours*) breaks off.
+//! System calls that a signal of this library breaks off. The library sends such a signal (*ours*) to make a rank leave
+//! its worker.
 //!
 //! The kernel restarts most calls by itself. But it breaks off calls that have a time limit or a signal mask of their
 //! own: a sleep, `poll`, `epoll_wait`, `recv` on a socket with a limit. A rank that sleeps for a second would find that
 //! it slept for some milliseconds, or would get `EINTR` although the program has no handler. So our handler makes the
-//! rest of the call, and the program gets the result of that.
+//! rest of the call, and the program gets the result of this rest.
 //!
 //! * If the kernel has kept the remaining time, the handler calls `restart_syscall`.
 //! * The handler makes other calls once more, by their number ([`call_number`](super::call_number)) and with the
 //!   arguments in the frame. `ppoll` and `pselect` have written the remaining time into their argument. `epoll_wait`
-//!   and calls on sockets have not: they last longer by the time before our signal, some milliseconds.
+//!   and calls on sockets have not, so they last longer by the time before our signal, which is some milliseconds.
 //!
 //! # The program's own signals
 //!
 //! The program's signals break off the call, as they would without ours. Our handler has all signals blocked from its
-//! first instruction. If the call has a signal mask, the call itself unblocks them, and no signal is missed. Otherwise
-//! the handler looks for a pending signal. If there is one, the program gets `EINTR`. A signal may still come between
-//! this look and the call, within some 0.3 us. The program then sees what it would see if the signal had come before
+//! first instruction. If the call has a signal mask, the call itself unblocks signals, and none is missed. Otherwise
+//! the handler looks for a pending signal. If there is one, the program gets `EINTR`. A signal may still come in the
+//! roughly 0.3 us between this look and the call. The program then sees what it would see if the signal had come before
 //! the call.
 //!
-//! A handler of the program's may block all signals, so that our signal comes only when that handler returns. If that
-//! handler had broken off a call, the frame looks the same, and our handler makes the call once more. The two cases
-//! differ only if the kernel has kept the remaining time.
+//! While a handler of the program blocks all signals, our signal waits until that handler returns. If the program's
+//! signal had broken off a call, the frame looks as if ours had, and our handler makes the call once more. The two
+//! cases differ only if the kernel has kept the remaining time.
 //!
 //! # What remains broken off
 //!
-//! Calls with an unknown number, and calls that are not in [`kind`]. On processors other than x86-64 the kernel has
-//! overwritten the first argument, and our handler restarts only calls whose time the kernel has kept.
+//! Calls with an unknown number or outside [`kind`] remain broken off. On processors other than x86-64 the kernel has
+//! overwritten the first argument, so our handler restarts only calls whose time the kernel has kept.
 
 use super::alarm::Alarm;
 use super::frame::Registers;
@@ -40,9 +41,9 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) enum Kind {
     /// By `restart_syscall`.
     Kept,
-    /// By the same call. This argument is its mask.
+    /// By the same call, whose mask is this argument.
     Masked(usize),
-    /// By the same call. This argument is the address of the mask's address.
+    /// By the same call. This argument is the address of a word with the mask's address.
     Indirect(usize),
     /// By another call, which takes a mask in this argument.
     As(c_long, usize),
@@ -98,8 +99,8 @@ pub(super) fn kind(number: c_long, arguments: &[usize; 6]) -> Option<Kind> {
     })
 }
 
-/// If the frame's signal has broken off a call that the kernel does not restart: how to make the rest of the call. The
-/// inner `None`: the call stays broken off.
+/// Whether the frame's signal has broken off a call that the kernel does not restart. If so, returns how to make the
+/// rest of the call, or an inner `None` if the call stays broken off.
 pub(super) fn broken_off(frame: &libc::ucontext_t) -> Option<Option<Call>> {
     // SAFETY: the address of the frame's next instruction is an address of code.
     unsafe { Registers::of(frame).is_broken_off() }.then(|| call(frame))
@@ -118,7 +119,7 @@ fn call(frame: &libc::ucontext_t) -> Option<Call> {
     })
 }
 
-/// Here the frame has the call's number, but not the first argument.
+/// On these processors the frame has the call's number, but not the first argument.
 #[cfg(not(target_arch = "x86_64"))]
 fn call(_frame: &libc::ucontext_t) -> Option<Call> {
     Some(Call {
@@ -129,8 +130,8 @@ fn call(_frame: &libc::ucontext_t) -> Option<Call> {
 }
 
 impl Call {
-    /// Makes the rest of the call, and puts its result into the frame. The calling kernel thread is
-    /// the same as in the first part of the call.
+    /// Makes the rest of the call, and puts its result into the frame. The calling kernel thread made the first part of
+    /// the call too.
     pub(super) fn go_on(self, alarm: &Alarm, frame: &mut libc::ucontext_t) {
         let error = errno();
         // SAFETY: the frame has the kernel's part of the mask, a word.
@@ -146,7 +147,7 @@ impl Call {
     }
 
     /// Makes the rest of the call, and returns its result. The caller has all signals blocked, and had `mask` before.
-    /// `None`: a signal of the program's is pending.
+    /// Returns `None` if a signal of the program is pending.
     fn rest(self, mask: u64, ours: u64) -> Option<c_long> {
         const SIZE: usize = size_of::<u64>();
         let open = mask | ours;
@@ -167,7 +168,8 @@ impl Call {
                 Some(make(self.number, arguments))
             }
             Kind::Indirect(at) => {
-                // SAFETY: null, or the program's address of its mask's address, which the kernel has read.
+                // SAFETY: null, or the address of a word of the program with its mask's address. The kernel has read
+                // this word.
                 let given =
                     unsafe { ptr::with_exposed_provenance::<usize>(arguments[at]).as_ref() };
                 let mask = of_program(given.map_or(0, |&at| at), open) | ours;
@@ -189,7 +191,7 @@ impl Call {
 
 /// The program's mask at the address, or `otherwise` if the address is null.
 fn of_program(address: usize, otherwise: u64) -> u64 {
-    // SAFETY: the address is null, or that of a mask of the program, which the kernel has read.
+    // SAFETY: the address is null, or that of a mask of the program. The kernel has read this mask.
     unsafe { ptr::with_exposed_provenance::<u64>(address).as_ref() }.map_or(otherwise, |&mask| mask)
 }
 

@@ -1,8 +1,9 @@
 //! Whether the system allows the threads that a carried team needs.
 //!
-//! A carried team needs more threads than a team that is not carried: workers, the watch, homes. If a limit leaves no
-//! room for them, teams are not carried. Before the first team is carried, the process starts as many threads as it
-//! will need, and ends them, to find out. Later would be too late: a rank's kernel thread lives until the process ends.
+//! A carried team (workers execute its threads) needs more threads than another team: the workers, and the threads that
+//! watch them. If a limit leaves no room for these, teams are not carried. To find out, the process starts as many
+//! threads as it will need before the first team is carried, and ends them. Later would be too late: the kernel thread
+//! of a carried thread lives until the process ends.
 
 use crate::environment::settings;
 use crate::system::masks::with_signals_blocked;
@@ -14,19 +15,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The watch of the cores, the watchdog, the lookout, the granularity's thread, the leader's home, and the thread with
+/// The threads of the cores' watch, `watchdog`, `lookout` and `granularity`, the leader's home, and the thread with
 /// worker 0's stack.
 const BESIDE: usize = 6;
 /// A larger limit counts as no limit.
 const AMPLE: u64 = 4096;
-/// The size of these threads' stacks.
+/// The stack size of the threads that are started to find out.
 const STACK: usize = 64 << 10;
 
-/// The files with the limit on threads of the control group, for both versions of control groups.
+/// The files with the control group's limit on threads, for both versions of control groups.
 const LIMITS: [&str; 2] = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"];
 
-/// Whether there is room for `threads` and [`BESIDE`] more. The first call tries it; later calls return the same
-/// answer.
+/// Whether there is room for `threads` threads and [`BESIDE`] more. The first call tries it. Later calls return the
+/// same answer.
 pub(super) fn is_there(threads: usize) -> bool {
     static ROOM: OnceLock<bool> = OnceLock::new();
     *ROOM.get_or_init(|| {
@@ -57,7 +58,7 @@ fn is_limited() -> bool {
             .any(|most| most < AMPLE)
 }
 
-/// Whether the system allows `threads` more threads at once. All have left their bodies when this returns.
+/// Whether the system allows `threads` more threads at once. All of them have ended their functions when this returns.
 fn can_begin(threads: usize) -> bool {
     static MAY_END: AtomicU32 = AtomicU32::new(0);
     static ENDED: AtomicU32 = AtomicU32::new(0);

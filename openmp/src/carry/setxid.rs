@@ -1,20 +1,21 @@
-//! `setuid` and its kind, which change every kernel thread of the process.
+//! `setuid` and similar functions, which change every kernel thread of the process.
 //!
 //! The kernel changes only the calling kernel thread, but POSIX requires the change for all. So the C library sends a
-//! signal to every other thread. The handler makes the system call on its kernel thread. Then it marks its POSIX
-//! thread, which it finds by the thread pointer, as done. The caller repeats this until every thread is marked. On a
-//! kernel thread that executes a rank, the thread pointer is the rank's. There the handler would mark the rank twice
-//! and the worker's own POSIX thread never, and the caller would not end.
+//! signal to every other thread. The handler of this signal makes the system call on its kernel thread. Then it marks
+//! its POSIX thread as done, which it finds by the thread pointer. The caller repeats this until every thread is
+//! marked. But a worker's kernel thread that executes a rank (a POSIX thread of a team) has the thread pointer of the
+//! rank. There the handler would mark the rank twice and the worker's own POSIX thread never, and the caller would not
+//! end.
 //!
 //! * *The other threads*: our handler sets the kernel thread's own thread pointer, and calls the C library's handler.
-//!   The signal may come at any instruction, even while a worker exchanges stacks. So our handler then restores the
-//!   thread pointer that it found.
-//! * *The caller*: the C library leaves out the thread that the caller runs as. If that is a rank, its own kernel
-//!   thread is parked, and would keep its rights. So these functions are defined here as well, and call the C library's
-//!   with the worker's thread pointer. Meanwhile no signal handler of the program's may run, since it would find
-//!   another thread's thread-locals. If the library was not preloaded, these definitions have no effect, and the parked
-//!   kernel thread keeps its old rights. If its rights allow a later call and the others' rights do not, the C library
-//!   ends the program.
+//!   The signal may come at any instruction, even while a worker exchanges stacks. So our handler afterwards restores
+//!   the thread pointer that it found.
+//! * *The caller*: the C library leaves out the POSIX thread of the caller. If the caller is a rank, the kernel thread
+//!   that made the rank is parked, and would keep its rights. So these functions are defined here as well, and call
+//!   those of the C library with the worker's thread pointer. During this call no signal handler of the program may
+//!   run, since it would find another thread's thread-locals. If this library was not preloaded, these definitions have
+//!   no effect, and the parked kernel thread keeps its old rights. If these rights allow a later call and the rights of
+//!   other threads do not, the C library ends the program.
 
 use super::{current, kernel_threads, switch};
 use crate::system::masks::{block_all, errno, set_errno, set_mask};
@@ -24,26 +25,26 @@ use std::mem;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The C library's signal for such a change. Programs get the numbers from 34 on.
+/// The signal that the C library uses for such a change. Programs get the numbers from 34 on.
 const SIGNAL: usize = 33;
-/// The offset of the handler's mask in the kernel's structure for an action, in words.
+/// The offset, in words, of a handler's mask in the structure with which the kernel describes the handler.
 pub(super) const BLOCKED: usize = if cfg!(target_arch = "riscv64") { 2 } else { 3 };
-/// The size of the kernel's sets of signals, in bytes.
+/// The size of a set of signals in the kernel, in bytes.
 const SET: usize = 8;
 
 type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The C library's handler.
+/// The address of the C library's handler.
 static LIBRARYS: AtomicUsize = AtomicUsize::new(0);
 
-/// Installs our handler in place of the C library's, and calls the latter from ours. The C library installs its handler
-/// once, with the process's first thread, before a worker executes a rank.
+/// Installs our handler in place of that of the C library. Our handler calls the other one. The C library installs its
+/// handler once, when the process starts its first thread, and so before a worker executes a rank.
 pub(super) fn install() {
     // The kernel's layout: the handler, the flags, on most processors the address that the handler returns to, and the
     // set of signals that are blocked in the handler.
     let mut action = [0_usize; 8];
-    // SAFETY: the kernel writes and reads its structure, which has fewer than eight words. The C library's own function
-    // refuses this signal.
+    // SAFETY: the kernel writes and reads its structure, which has fewer than eight words. The call bypasses the C
+    // library, whose function refuses this signal.
     unsafe {
         let size = SET;
         next::syscall(
@@ -57,7 +58,7 @@ pub(super) fn install() {
         // Relaxed: the kernel calls our handler after the call below.
         LIBRARYS.store(library, Relaxed);
         action[0] = ours();
-        // No handler of the program's may interrupt it, since it would find another thread's thread-locals.
+        // No handler of the program may interrupt our handler, since it would find another thread's thread-locals.
         action[BLOCKED] = usize::MAX;
         next::syscall(
             libc::SYS_rt_sigaction,
@@ -74,8 +75,8 @@ fn ours() -> usize {
 unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let here = switch::thread_pointer();
     let home = kernel_threads::home().unwrap_or(here);
-    // SAFETY: `home` is this kernel thread's own thread pointer, which no other kernel thread uses; `here` is the
-    // pointer from before. `library` is a handler, since it was installed as one.
+    // SAFETY: `home` is this kernel thread's own thread pointer, which no other kernel thread uses. `here` is the
+    // thread pointer from before. `library` is a handler, since it was installed as one.
     unsafe {
         let library = mem::transmute::<usize, Handler>(LIBRARYS.load(Relaxed));
         switch::set_thread_pointer(home);
@@ -84,7 +85,8 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context:
     }
 }
 
-/// Calls a function of the C library's that changes all kernel threads, and returns 0 if it has.
+/// Calls `call`, a function of the C library that changes all kernel threads. Returns the result, which is 0 for
+/// success.
 fn for_all(call: impl Fn() -> c_int) -> c_int {
     let Some(rank) = current::rank() else {
         return call();
@@ -92,7 +94,7 @@ fn for_all(call: impl Fn() -> c_int) -> c_int {
     let here = switch::thread_pointer();
     let mask = block_all();
     // SAFETY: the worker executes the caller, and only the worker's kernel thread uses this thread pointer. Meanwhile
-    // only the signal handler above can run, so the rank does not leave.
+    // only the signal handler above can run, so the rank stays on this worker.
     let (result, error, index) = unsafe {
         let worker = rank.worker();
         switch::set_thread_pointer(worker.thread_pointer);
@@ -104,8 +106,9 @@ fn for_all(call: impl Fn() -> c_int) -> c_int {
     if result != 0 {
         set_errno(error);
     } else if index == 0 {
-        // Worker 0 runs on the leader's kernel thread. Its own thread was left out, and is parked. A second call
-        // changes it now. For the other threads a second change to the same value does no harm.
+        // Worker 0 runs on the kernel thread of the leader. So the first call has left out worker 0's own kernel
+        // thread, which is parked. A second call changes this thread. For the other threads a second change to the same
+        // value does no harm.
         call();
     }
     set_mask(mask);

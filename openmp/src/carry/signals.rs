@@ -1,18 +1,20 @@
-//! The signal that makes a rank leave, and programs that use its number.
+//! The signal by which an [alarm](super::alarm) makes a rank leave its worker, and programs that use the number of this
+//! signal.
 //!
-//! Real-time signals have no meaning of their own. When this module chooses a number, the program has no handler for
-//! it, and no thread blocks it. The program may use the number later:
+//! Real-time signals have no meaning of their own. When this module chooses one, the program has no handler for it, and
+//! no thread blocks it. The program may use the number later:
 //!
 //! * It blocks the number, or waits for it, by a set that lacks other real-time numbers. Then this module chooses
-//!   another number, and never uses the old one again. If the set has all numbers, the number stays, and a rank that
-//!   blocks it is not cut.
-//! * It sets an action. Then this module chooses another number as well. Our handler stays installed for the old
-//!   number, since a signal of ours may still be pending. It calls the program's function for signals that are not
-//!   ours.
-//! * It sends the number. Our handler follows the program's action. Without an action, the signal ends the program.
+//!   another number, and never uses the old one again. If the set has all real-time numbers, the number stays, and a
+//!   rank that blocks it is not *cut* (made to leave).
+//! * It sets an action other than the default. Then this module chooses another number too. Our handler stays installed
+//!   for the old number, since one of our signals may still be pending. For other signals our handler calls the
+//!   program's function.
+//! * It sends a signal with the number. Our handler follows the program's action for it. Without an action, the signal
+//!   ends the program.
 //!
-//! A signal is *ours* if it reaches a worker's kernel thread and carries this worker's address ([`kernel_threads`]).
-//! Until that is known, the handler reads nothing at the address.
+//! A signal is *ours* if it reaches the kernel thread of a worker and carries the address of this worker
+//! ([`kernel_threads`]). Until that is known, the handler reads nothing at the address.
 
 use super::kernel_threads;
 use crate::system::masks::{self, bit};
@@ -24,16 +26,17 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
-/// The signal. 0: none. Relaxed: a signal of the last number is ours as well.
+/// The number of the signal, or 0 if there is none. Relaxed: a signal with an earlier number of this module is ours as
+/// well.
 static CURRENT: AtomicI32 = AtomicI32::new(0);
-/// The signals that the kernel hands to our handler.
+/// The signals for which our handler is installed in the kernel.
 static OURS: AtomicU64 = AtomicU64::new(0);
 /// The signals that the program uses.
 static AVOIDED: AtomicU64 = AtomicU64::new(0);
 
-/// The program's actions for the signals in [`OURS`]. Zeros: the default action.
+/// The program's actions for the signals in [`OURS`]. Zeros stand for the default action.
 static ACTIONS: Guarded<[libc::sigaction; 65]> = Guarded::new(
-    // SAFETY: the fields are numbers, and addresses that may be null.
+    // SAFETY: the fields are numbers or addresses that may be null.
     unsafe { mem::MaybeUninit::zeroed().assume_init() },
 );
 /// The functions and flags of [`ACTIONS`], for our handler.
@@ -47,19 +50,19 @@ static LEADERS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
 pub(super) type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The C library's function.
+/// Calls `sigaction` of the C library.
 pub(super) fn action(
     signal: c_int,
     new: *const libc::sigaction,
     old: *mut libc::sigaction,
 ) -> c_int {
-    // SAFETY: the C library's function has this type. The pointers are the caller's, or null.
+    // SAFETY: the C library's function has this type. The pointers are null, or the caller vouches for them.
     unsafe { mem::transmute::<*mut c_void, Sigaction>(SIGACTION.get())(signal, new, old) }
 }
 
 static SIGACTION: Next = Next::new(c"sigaction");
 
-/// Finds the C library's function. The loader calls this before the program's first function.
+/// Finds `sigaction` of the C library. The loader calls this before the first function of the program.
 pub(super) fn find() {
     SIGACTION.find();
 }
@@ -97,7 +100,7 @@ pub(super) fn choose(handler: Handler, leaders: *const c_void) {
     }
 }
 
-/// Chooses another signal than `from`, outside `others`. If there is no such signal, ranks are no longer cut.
+/// Chooses a signal other than `from` that is not in `others`. If there is no such signal, ranks are no longer cut.
 fn move_on(from: c_int, others: u64) {
     let not = others | AVOIDED.load(Relaxed);
     let all = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev();
@@ -107,12 +110,12 @@ fn move_on(from: c_int, others: u64) {
     _ = CURRENT.compare_exchange(from, found.unwrap_or(0), Relaxed, Relaxed);
 }
 
-/// Installs our handler for a signal, if the signal has no handler. Returns whether it did.
+/// Installs our handler for a signal, if the signal has no handler. Returns whether it was installed.
 fn install(signal: c_int) -> bool {
     if OURS.load(Relaxed) & bit(signal) != 0 {
         return false;
     }
-    // SAFETY: the structures are the system's, and all zeros are valid. The handler is a function of three arguments.
+    // SAFETY: these are structures of the system, and all zeros are valid. The handler has three arguments.
     unsafe {
         let mut old: libc::sigaction = mem::zeroed();
         if action(signal, ptr::null(), &raw mut old) != 0 || old.sa_sigaction != libc::SIG_DFL {
@@ -129,8 +132,8 @@ fn install(signal: c_int) -> bool {
     }
 }
 
-/// Returns whether the signal's handler in the kernel is still ours. If not, the program has bypassed the functions of
-/// this library, and another signal is chosen.
+/// Returns whether the kernel still has our handler for the signal. If not, the program has bypassed the functions of
+/// this library, and this function chooses another signal.
 pub(super) fn check(signal: c_int) -> bool {
     // SAFETY: all zeros are a valid `sigaction`.
     let mut now: libc::sigaction = unsafe { mem::zeroed() };
@@ -144,7 +147,7 @@ pub(super) fn check(signal: c_int) -> bool {
     is_ours
 }
 
-/// The program blocks these signals or waits for them.
+/// Called when the program blocks the signals in `set`, or waits for them.
 pub(super) fn avoid(set: u64) {
     let Some(now) = current().filter(|&now| set & bit(now) != 0) else {
         return;
@@ -155,7 +158,7 @@ pub(super) fn avoid(set: u64) {
     }
 }
 
-/// The signals that a thread of the process blocks now.
+/// The signals that any thread of the process blocks now.
 fn blocked_anywhere() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     let of_task = |path: std::path::PathBuf| {
@@ -173,7 +176,8 @@ fn blocked_anywhere() -> u64 {
         .fold(masks::mask(), |all, mask| all | mask)
 }
 
-/// Reads and sets the program's action for a signal in [`OURS`]. Returns `None` for other signals.
+/// Does what `sigaction` does, for a signal in [`OURS`]: reads and sets the program's action. Returns `None` for other
+/// signals.
 pub(super) fn programs_action(
     signal: c_int,
     new: *const libc::sigaction,
@@ -210,7 +214,7 @@ fn set(signal: c_int, new: libc::sigaction) -> c_int {
     FLAGS[signal as usize].store(new.sa_flags.cast_unsigned(), Relaxed);
     let mut kernels = new;
     match new.sa_sigaction {
-        // An alarm of this number is obsolete, and may be ignored as well.
+        // A pending alarm with this number is obsolete, and may be ignored as well.
         libc::SIG_IGN => {}
         _ => {
             kernels.sa_sigaction = HANDLER.load(Relaxed);
@@ -223,19 +227,19 @@ fn set(signal: c_int, new: libc::sigaction) -> c_int {
     action(signal, &raw const kernels, ptr::null_mut())
 }
 
-/// The address that a signal carries, if a timer or `sigqueue` has sent it.
+/// The address that a signal carries, if a timer or `sigqueue` has sent the signal.
 fn value(info: &libc::siginfo_t) -> Option<*const c_void> {
     let is_either = info.si_code == libc::SI_TIMER || info.si_code == libc::SI_QUEUE;
     // SAFETY: such signals carry a value.
     is_either.then(|| unsafe { info.si_value().sival_ptr }.cast_const())
 }
 
-/// The address of the calling kernel thread's worker, if the signal carries it. Then the signal is ours.
+/// The address of the calling kernel thread's worker, if the signal carries that address. If so, the signal is ours.
 pub(super) fn addressee(info: &libc::siginfo_t) -> Option<*const c_void> {
     value(info).filter(|&worker| kernel_threads::is_of(worker))
 }
 
-/// Whether a signal was meant for the kernel thread of an earlier leader.
+/// Whether the signal was an alarm for worker 0, which now runs on the kernel thread of another leader.
 fn is_stray(info: &libc::siginfo_t) -> bool {
     value(info)
         .is_some_and(|worker| !worker.is_null() && worker == LEADERS.load(Relaxed).cast_const())
@@ -263,7 +267,7 @@ pub(super) fn pass_on(signal: c_int, info: &mut libc::siginfo_t, context: *mut c
 
 /// Makes the signal end the process when the handler returns.
 fn end_by(signal: c_int, info: &mut libc::siginfo_t) {
-    // SAFETY: the structures are the system's. A process may send itself any signal that it has received.
+    // SAFETY: these are structures of the system. A process may send itself any signal that it has received.
     unsafe {
         let new: libc::sigaction = mem::zeroed();
         action(signal, &raw const new, ptr::null_mut());
@@ -305,7 +309,7 @@ pub(super) fn drain(signal: c_int) {
                 break;
             }
         }
-        // A signal that is not ours is sent again, to the process. It may have been for the thread alone, which is not
+        // A signal that is not ours is sent again, to the process. Whether it was sent to this thread alone is not
         // known.
         if let Some(info) = foreign {
             let arguments = [

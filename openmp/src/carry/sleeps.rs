@@ -1,7 +1,7 @@
-//! Short sleeps: a sleeping rank leaves its worker to other ranks.
+//! Short sleeps: a rank (a thread of a team) that sleeps leaves its worker, a kernel thread, to other ranks.
 //!
 //! A sleeping rank waits for a time as for any other condition. [`Polled`](super::ownership::Polled) has that time, so
-//! a worker that finds no rank sleeps until then and no longer.
+//! that a worker which finds no rank sleeps until then and no longer.
 //!
 //! For a long sleep the rank goes [home](super::home), and the kernel makes the sleep. The kernel ends a sleep early
 //! when a signal handler has run, and a program may sleep only to wait for a handler of its own. A sleep of a few
@@ -17,7 +17,7 @@ use std::ffi::{c_int, c_long, c_uint};
 use std::ptr;
 use std::time::Duration;
 
-/// Shorter sleeps are short: they end before the watch acts.
+/// Sleeps below this are short: they end before the [watchdog](super::watchdog) acts.
 const SHORT: Duration = super::division::STALL;
 
 static SLEEP: Next = Next::new(c"sleep");
@@ -25,7 +25,7 @@ static USLEEP: Next = Next::new(c"usleep");
 static NANOSLEEP: Next = Next::new(c"nanosleep");
 static CLOCK_NANOSLEEP: Next = Next::new(c"clock_nanosleep");
 
-/// Finds the C library's functions.
+/// Finds these functions of the C library.
 pub(super) fn find() {
     for function in [&SLEEP, &USLEEP, &NANOSLEEP, &CLOCK_NANOSLEEP] {
         function.find();
@@ -42,16 +42,16 @@ fn clock(id: clockid_t) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The program's time, if it is valid.
+/// The time that the program passes, if it is valid.
 fn read(time: *const timespec) -> Option<Duration> {
-    // SAFETY: null, or the program's address.
+    // SAFETY: null, or an address that the program passes.
     let time = unsafe { time.as_ref() }?;
     let is_time = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
     is_time.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
-/// If the caller is a rank and the sleep is short, leaves its worker for that time. Returns the remaining time. `None`:
-/// the kernel has to make the sleep.
+/// If the caller is a rank and the sleep is short, leaves the worker for that time. Returns the remaining time, or
+/// `None` if the kernel has to make the sleep.
 fn doze(duration: Duration) -> Option<Duration> {
     yields::rank()?;
     if duration >= SHORT {
@@ -60,7 +60,7 @@ fn doze(duration: Duration) -> Option<Duration> {
     }
     if duration.is_zero() {
         // If no other rank can run, or each has had its turn, the kernel makes the sleep. A worker that never sleeps
-        // has used up its share of the core. Another process would then take the core for whole time slices.
+        // uses up its share of the core. Then another process would take the core for whole time slices.
         return yields::pass().then_some(duration);
     }
     yields::leave(|rank| {

@@ -1,27 +1,29 @@
-//! The length of a rank's turn, in intervals where ranks wait for each other by spinning on memory.
+//! The length of a rank's turn on a worker, in intervals (the code from one barrier to the next) where ranks wait for
+//! each other by spinning on memory.
 //!
-//! A rank that spins may wait for another rank that has no worker, and never leaves by itself. So all ranks of such an
-//! interval have turns of equal length. [`Slices`] learns this length for one interval, from the number of turns that
-//! ended in waiting.
+//! A rank that spins may wait for another rank that has no worker, and never leaves its own worker by itself. So all
+//! ranks of such an interval have turns of equal length. [`Slices`] learns this length for one interval, from the
+//! number of turns that ended in waiting.
 //!
 //! # Turns are unlearned
 //!
 //! On a busy machine a rank that computes may look like a rank that waits. So a single such look is forgotten if no
-//! other follows in the next episodes. After some episodes in which no rank waits, the interval loses its turns. But
-//! some waiting loops show only by repeated looks at a rank's registers, and with turns each rank leaves at the first
-//! look. So if ranks are found waiting again, the interval keeps its turns for four times as many episodes.
+//! other follows in the next episodes (runs of the interval). After some episodes in which no rank waits, the interval
+//! loses its turns. But some waiting loops are recognised only by repeated looks at a rank's registers, and with turns
+//! each rank leaves at the first look. So if ranks are found waiting again, the interval keeps its turns for four times
+//! as many episodes.
 
 use super::costs;
 use manycore_platform::{Native, Platform};
 use std::time::Duration;
 
-/// The length of a turn before one is learned: about twice the cost of an alarm.
+/// The length of a turn before any is learned: about twice the cost of a signal that makes a rank leave.
 pub(super) const TURN: Duration = Duration::from_micros(40);
 /// The shortest and the longest turn.
 const TURNS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
-/// After this number of finds of spinning ranks in an interval, its ranks have turns.
+/// When ranks were found waiting this number of times in an interval, they have turns there.
 pub(super) const SPINS: u32 = 2;
-/// After this number of episodes in which no rank waits, an interval forgets earlier finds. At first, and at most.
+/// After this number of episodes in which no rank waits, an interval forgets earlier waits: at first, and at most.
 const QUIET: [u32; 2] = [4, 1 << 14];
 
 /// The turns in one interval.
@@ -32,13 +34,13 @@ pub(super) struct Slices {
     spins: u32,
     /// For how many episodes no rank has waited.
     quiet: u32,
-    /// The value of `quiet` at which the turns end. 0: [`QUIET`]'s first value.
+    /// The value of `quiet` at which the turns end. 0 stands for the first value of [`QUIET`].
     patience: u32,
 }
 
 impl Slices {
-    /// The length of a turn in the interval after `site`, in ticks. 0: no turns. Another interval than before starts
-    /// without turns.
+    /// The length in ticks of a turn in the interval that begins at `site`, or 0 if there are no turns. An interval
+    /// other than the last one starts without turns.
     pub(super) fn of_site(&mut self, site: usize) -> u64 {
         if self.site != site {
             *self = Self {
@@ -76,21 +78,20 @@ impl Slices {
     }
 }
 
-/// Estimates the time that ranks compute before they wait, from the number of turns of this length that ended in
-/// waiting. It assumes that a rank is equally likely to begin to wait at any moment: the chance that it computes for a
-/// whole turn is exp(-turn / time).
+/// Estimates how long ranks compute before they wait: of `turns` turns of this length, `waiting` ended in waiting. It
+/// assumes that a rank is equally likely to begin to wait at any moment: then it computes for a whole turn with the
+/// chance exp(-turn / time).
 fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
     let computing = turns.saturating_sub(waiting);
     let chance = (f64::from(computing) + 0.5) / (f64::from(turns) + 1.0);
     (turn as f64 / -chance.ln()) as u64
 }
 
-/// The best turn for ranks that wait after this number of ticks. Longer turns lose more time in waiting, half a turn
-/// each. Shorter turns cost more alarms. The sum is least at the square root of twice an alarm's cost times this number
-/// (Young's rule for the interval between checkpoints).
+/// The best length of a turn for ranks that wait after `between` ticks. Longer turns lose more time in waiting: half a
+/// turn for each wait. Shorter turns cost more signals. The sum is least at the square root of 2 × the cost of a signal
+/// × `between` (Young's rule for the interval between checkpoints).
 fn turn(between: u64) -> u64 {
     let [least, most] = TURNS.map(Native::duration_to_ticks);
-    // Twice what an alarm costs.
     let cost = 2 * costs::cut();
     cost.saturating_mul(between).isqrt().clamp(least, most)
 }
@@ -121,7 +122,7 @@ mod tests {
         (0..least).for_each(|_| turns.learn(0, 0));
         turns.learn(1, 0);
         assert_eq!(turns.of_site(0), 0);
-        // The number of episodes with turns that each wrong find costs.
+        // For how many episodes each wrong look gives the interval turns.
         let mut costs = || {
             turns.learn(SPINS, 0);
             let mut episodes = 0;
@@ -149,10 +150,10 @@ mod tests {
 
     #[test]
     fn how_long_ranks_compute_is_found() {
-        // Turns of 40: a rank that waits after 100 ends 33 in 100 of them waiting.
+        // If ranks compute for 100 ticks before they wait, 33% of turns of 40 ticks end in waiting.
         assert!((90..110).contains(&between(40, 330, 1_000)));
         assert!((35..45).contains(&between(40, 632, 1_000)));
-        // If all turns end in waiting, the time is short. If no turn does, the time is long.
+        // If all turns end in waiting, the time is short. If none does, it is long.
         assert!(between(40, 1_000, 1_000) < 8 && between(40, 0, 1_000) > 10_000);
         assert_eq!(between(40, 3, 2), between(40, 2, 2));
     }
@@ -163,7 +164,7 @@ mod tests {
         let [least, most] = TURNS.map(Native::duration_to_ticks);
         assert_eq!(turn(0), least);
         assert_eq!(turn(ticks(10_000_000)), most);
-        // The rule's loss: half a turn of waiting, and the alarms.
+        // The loss by the rule: half a turn of waiting, and the cost of the signals.
         let between = ticks(2_000);
         let loss = |turn: u64| turn / 2 + between / turn * costs::cut();
         let best = turn(between);

@@ -1,15 +1,16 @@
-//! The kernel's and the processor's state of a thread, and how a rank keeps it when it changes its kernel thread.
+//! The state that the kernel and the processor have of a thread, and how a rank keeps it when another kernel thread (a
+//! worker) executes the rank.
 //!
-//! | state | of | how a rank keeps it |
+//! | state | whose | how a rank keeps it |
 //! |---|---|---|
-//! | general and vector registers, flags | the rank's | at a wait a call preserves them; at a cut the signal's frame has them |
+//! | general and vector registers, flags | the rank's | at a wait a call preserves them; at a cut (a signal makes the rank leave) the signal's frame has them |
 //! | rounding modes, floating-point flags (MXCSR, x87, FPCR, FPSR, `fcsr`) | the rank's | [`enter`](super::switch::enter) exchanges them |
-//! | thread pointer, GS base | the rank's | the same |
-//! | signal mask | the rank's | noted where the rank changes it; the worker sets it where it has another |
+//! | thread pointer, GS base | the rank's | `enter` exchanges them |
+//! | signal mask | the rank's | this library notes each change; a worker with another mask sets it |
 //! | alternate signal stack | the rank's | the worker takes it off when the rank leaves, and sets it when the rank goes on |
 //! | memory protection keys (PKRU) | the rank's | read when the rank leaves and set when it goes on, once the program has asked for a key |
-//! | memory policy (`set_mempolicy`) | the rank's | the same, once a thread has set one ([`policy`](super::policy)) |
-//! | CPU number of `sched_getcpu` | right | the rank has no area for it ([`parked`](super::parked)), so that the C library asks the kernel |
+//! | memory policy (`set_mempolicy`) | the rank's | likewise, once a thread has set one ([`policy`](super::policy)) |
+//! | CPU number of `sched_getcpu` | the worker's | the rank has no area for it ([`parked`](super::parked)), so that the C library asks the kernel |
 //! | user and group ids | the process's | [`setxid`](super::setxid) |
 //! | matrix registers (AMX) | the rank's | a rank that has used them is not cut; no call preserves them |
 //! | `gettid`, CPU mask, nice value, scheduling policy, timer slack, thread name in the kernel | the worker's | |
@@ -19,19 +20,19 @@
 //!
 //! # Masks
 //!
-//! A worker does not read a rank's mask at each switch, since that would cost a system call. Instead, each function of
-//! the C library that may change the mask calls [`note`](super::current::note) afterwards
-//! ([`interposed`](super::interposed)). After such a call, the worker reads the mask once more when the rank leaves:
-//! the caller may have been a signal handler, whose return has restored the old mask. A worker keeps the mask of its
-//! last rank, and sets the next rank's only if it differs: that costs one comparison.
+//! A worker does not read a rank's mask at each switch of ranks, since that would cost a system call. Instead, each
+//! function that may change the mask is [replaced](super::interposed), and calls [`note`](super::current::note)
+//! afterwards. After such a call, the worker reads the mask once more when the rank leaves: the caller may have been a
+//! signal handler, and its return has then restored the old mask. A worker keeps the mask of its last rank. It sets the
+//! mask of the next rank only if the two masks differ, so equal masks cost one comparison.
 //!
-//! A program may also change a mask by a system call without the C library, which is not noted. A cut finds such a
-//! change by the signal's frame, and a worker finds it before it sleeps. From then on, workers read all state at each
-//! switch ([`CAREFUL`]). If a program does not call the functions of this library, because the library was loaded late
-//! or linked against, workers do so from the beginning.
+//! A program may also change a mask by a system call without the C library, which is not noted. The handler that cuts a
+//! rank finds such a change in the signal's frame, and a worker finds it before it sleeps. From then on, workers read
+//! all state at each switch ([`CAREFUL`]). If the program's calls do not reach the functions of this library, because
+//! the library was loaded late or linked against, workers read all state from the beginning.
 //!
 //! A worker has all signals blocked while it sleeps, and before its first rank. A worker that looks for a rank has the
-//! mask of its last rank. That rank may change its mask meanwhile, on another worker: [`mask`](super::mask) has the
+//! mask of its last rank. Meanwhile that rank may change its mask on another worker: [`mask`](super::mask) has the
 //! protocol for this. So if all threads of the program block a signal, all kernel threads of this library block it too.
 
 use super::mask::{CHANGES, Mask};
@@ -55,21 +56,21 @@ static BY_THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// The rank has called a function that may have changed its mask or stack.
 const CHANGED: u8 = 1;
-/// A signal's frame had another mask than was noted. That may be a handler's mask.
+/// A signal's frame had another mask than the noted one. The other mask may be that of a signal handler.
 const DOUBTED: u8 = 2;
 /// The rank has an alternate stack.
 const STACK: u8 = 4;
 
-/// The kernel state of a rank. It belongs to the rank's owner.
+/// The kernel state of a rank. Only the worker that has taken the rank, or the rank itself while it runs, uses this.
 pub(super) struct State {
     mask: Cell<u64>,
     odd: Cell<u8>,
     /// The protection keys. Known only if [`CAREFUL`] is set.
     keys: Cell<u32>,
     stack: Cell<libc::stack_t>,
-    /// `None`: the rank has set none.
+    /// `None` if the rank has set no policy.
     policy: Cell<Option<&'static Policy>>,
-    /// [`BY_THREADS`] when the state was last read.
+    /// The value of [`BY_THREADS`] when the state was last read.
     seen: Cell<u32>,
 }
 
@@ -112,14 +113,14 @@ impl State {
         self.mask.get()
     }
 
-    /// Reads this state, the calling thread's, from the kernel.
+    /// Reads the calling thread's state from the kernel. The caller is the rank of this state.
     fn ask(&self) {
         self.mask.set(mask());
         self.has_stack(change_stack(None));
         self.ask_rest();
     }
 
-    /// Reads the state that signals' frames lack.
+    /// Reads the part of the state that the frame of a signal lacks.
     fn ask_rest(&self) {
         if has_keys() {
             // SAFETY: the processor has keys.
@@ -134,24 +135,24 @@ impl State {
         self.odd.set(self.odd.get() & !STACK | flag);
     }
 
-    /// The calling rank may have changed its mask or its stack.
+    /// Called after the calling rank may have changed its mask or its stack.
     pub(super) fn note(&self) {
         self.ask();
         self.will_change();
     }
 
-    /// The calling rank is about to change its mask by a jump that does not return.
+    /// Called when the calling rank is about to change its mask by a jump that does not return.
     pub(super) fn will_change(&self) {
         self.odd.set(self.odd.get() | CHANGED);
     }
 
-    /// A signal's frame of the rank has another mask than was noted.
+    /// The frame of a signal has another mask than the noted one.
     pub(super) fn doubt(&self) {
         self.odd.set(self.odd.get() | DOUBTED);
     }
 
-    /// The rank leaves in a signal handler. The frame has this alternate stack. The kernel restores the stack and the
-    /// mask from the frame.
+    /// The rank is cut: it leaves in a signal handler. The signal's frame has this alternate stack. The kernel later
+    /// restores the stack and the mask from the frame.
     pub(super) fn leaves_by_preemption(&self, stack: libc::stack_t) {
         self.has_stack(stack);
     }
@@ -162,7 +163,7 @@ impl State {
         self.is_noted(mask())
     }
 
-    /// As [`is_as_noted`](Self::is_as_noted), if the calling rank's mask is `mask`.
+    /// Like [`is_as_noted`](Self::is_as_noted). The caller has read its mask already: `mask`.
     pub(super) fn is_noted(&self, mask: u64) -> bool {
         let may_have_stack = self.odd.get() != 0 || CAREFUL.load(Relaxed);
         mask == self.mask.get()
@@ -174,7 +175,8 @@ impl State {
         is_within(framed, at) || is_within(&self.stack.get(), at)
     }
 
-    /// The leader begins a region. Reads its state, if it may have changed since its last region.
+    /// Called when the leader begins a region. Reads the leader's state, if the state may have changed since the last
+    /// region.
     pub(super) fn refresh(&self, is_another_thread: bool) {
         let changes = BY_THREADS.load(Relaxed);
         if self.seen.replace(changes) != changes || is_another_thread || CAREFUL.load(Relaxed) {
@@ -182,8 +184,8 @@ impl State {
         }
     }
 
-    /// Gives the calling kernel thread the rank's state, before it executes the rank. `has` is the kernel thread's
-    /// mask.
+    /// Gives the rank's state to the calling kernel thread, which is about to execute the rank. `has` is the mask of
+    /// the kernel thread.
     #[inline]
     pub(super) fn put_on(&self, has: &Mask<Native>) {
         if self.mask.get() != has.get() || self.odd.get() != 0 || CAREFUL.load(Relaxed) {
@@ -197,15 +199,15 @@ impl State {
             policy::put_on(self.policy.get());
         }
         if CAREFUL.load(Relaxed) && has_keys() {
-            // SAFETY: the processor has keys. All memory of this library has the first key, which no program forbids
-            // itself.
+            // SAFETY: the processor has keys. All memory of this library has the first key, and no program forbids
+            // itself the use of that key.
             unsafe {
                 if switch::keys() != self.keys.get() {
                     switch::set_keys(self.keys.get());
                 }
             }
         }
-        // The stack first: once the mask is set, a signal may come.
+        // The stack is set before the mask: once the mask is set, a signal may come.
         if self.odd.get() & STACK != 0 {
             change_stack(Some(&self.stack.get()));
         }
@@ -227,7 +229,7 @@ impl State {
     #[cold]
     fn take_off_slowly(&self, has: &Mask<Native>, was_preempted: bool) {
         let odd = self.odd.get();
-        // At a cut the frame has the mask and the stack, and restores them.
+        // After a cut the kernel restores the mask and the stack from the signal's frame.
         if !was_preempted && (odd & (CHANGED | DOUBTED) != 0 || CAREFUL.load(Relaxed)) {
             let noted = self.mask.get();
             self.ask();
@@ -239,7 +241,7 @@ impl State {
         } else if CAREFUL.load(Relaxed) {
             self.ask_rest();
         }
-        // Another kernel thread will use the stack, and two may not have the same one.
+        // Another kernel thread will use the alternate stack, and no two threads may have the same one.
         if self.odd.get() & STACK != 0 {
             change_stack(Some(&NO_STACK));
         }
@@ -251,7 +253,7 @@ pub(super) fn be_careful() {
     CAREFUL.store(true, Relaxed);
 }
 
-/// Blocks all signals, before the calling worker executes no rank for some time.
+/// Blocks all signals of the calling worker, which will execute no rank for some time.
 pub(super) fn rest(has: &Mask<Native>) {
     has.rest(&CHANGES, ALL, || {
         if block_all() != has.get() {
@@ -268,7 +270,8 @@ pub(super) fn note_of_thread() {
 fn change_stack(new: Option<&libc::stack_t>) -> libc::stack_t {
     let mut old = MaybeUninit::<libc::stack_t>::zeroed();
     let new = new.map_or(0, |new| std::ptr::from_ref(new) as usize);
-    // SAFETY: the kernel reads and writes a structure, and all zeros are valid. A stack that is set is the rank's own.
+    // SAFETY: the kernel reads and writes a structure, for which all zeros are valid. If a stack is set, it is the
+    // rank's own.
     unsafe {
         next::syscall(
             libc::SYS_sigaltstack,

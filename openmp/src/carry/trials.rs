@@ -1,22 +1,26 @@
-//! Finds out while the program runs whether ranks are faster carried or at their homes.
+//! Finds out while the program runs whether the ranks of a team are faster *carried* (executed by workers, a kernel
+//! thread for each core) or at their *homes* (each on its own kernel thread).
 //!
 //! Some programs lose by being carried, for reasons that this library does not foresee: ranks wait in an unknown way,
-//! or cuts cost more than they gain. So both ways are timed. The *settled* way is the one in use. A *trial* is a few
-//! pairs of short windows: each pair tries first the other way, then the settled way. A pair compares the same
-//! intervals of the program. Its result is the time that the first window's intervals would have taken at the second
-//! window's mean times, divided by the time that they took. The other way becomes the settled one if most pairs are for
-//! it, and all pairs together by a tenth. So one sample decides nothing.
+//! or making them leave a worker costs more than it gains. So both ways are timed. The *settled* way is the one in use.
+//! A *trial* is a few pairs of short windows: each pair tries first the other way, then the settled way. A pair
+//! compares the same *intervals* of the program, the code from one barrier to the next. Its result is a quotient: the
+//! time that the intervals of the first window would have taken at the mean times of the second window, divided by the
+//! time that they took. The other way becomes the settled one if most pairs are for it, and if it wins by a tenth in
+//! all pairs together. So one sample decides nothing.
 //!
 //! # What trials cost
 //!
-//! The first trial begins when the team has run for some 32 times as long as a trial takes. After each trial that
-//! changes nothing, the next one waits for longer. If there was a sign of trouble, 8 times as long is enough. So all
-//! trials together take at most an eighth of the time, and mostly a few hundredths.
+//! The first trial begins when the team has run for some 32 times as long as a trial takes. If ranks have repeatedly
+//! waited by yielding or have blocked (*trouble*), 8 times as long is enough. After each trial that changes nothing,
+//! the next one waits for longer. So all trials together take at most an eighth of the time, and mostly a few
+//! hundredths.
 //!
-//! Ranks that spin on memory are never sent home: there each rank would wait for time slices of the system, and one
-//! interval may take a thousand times as long. So after ranks have spun, the next thousands of intervals have no trial.
+//! Ranks that spin on memory are never sent home: at home each rank would wait for time slices of the system, and one
+//! interval could take a thousand times as long. So after ranks have spun, the next thousands of intervals have no
+//! trial.
 //!
-//! The first intervals of a window do not count, since ranks still change their way then.
+//! The first intervals of a window do not count, since ranks still change to the new way then.
 //!
 //! If ranks block in several intervals before the first trial, they are sent home at once. The first trial then tries
 //! to carry them. This is safe: at home a program takes about as long as with threads of the system.
@@ -33,7 +37,7 @@ pub(super) enum Way {
     AtHome,
 }
 
-/// The shortest window, and the fewest intervals that count in it.
+/// The shortest window, and the least number of intervals that count in a window.
 const WINDOW: Duration = Duration::from_millis(4);
 const LEAST: u32 = 3;
 /// Intervals at the beginning of a window that do not count.
@@ -41,22 +45,22 @@ const SKIPPED: u32 = 2;
 /// The pairs of windows in a trial, and how many of them must be for the other way.
 const PAIRS: u32 = 4;
 const MAJORITY: u32 = 3;
-/// In hundredths: the least result of a pair that is for the other way, and of all pairs together.
+/// The least result for the other way, in hundredths: of one pair, and of all pairs together.
 const PAIR: u64 = 106;
 const ALL: u64 = 110;
-/// The number of intervals that have sums of their own.
+/// The number of intervals of the program whose times are summed separately.
 const PLACES: usize = 64;
-/// The time until the next trial, in lengths of a trial: without trouble, with trouble, and at most.
+/// The time until the next trial, as a multiple of the time of a trial: without trouble, with trouble, and at most.
 const REST: u64 = 32;
 const TROUBLED: u64 = 8;
 const MOST: u64 = 1 << 12;
-/// The weight of trouble that is a reason for a trial: an interval with trouble adds 2, one without takes 1 away.
+/// The weight of trouble that is a reason for a trial. An interval with trouble adds 2, and one without takes 1 away.
 const TROUBLE: u32 = 6;
 /// The number of intervals without trials after ranks have spun.
 const SPUN: u32 = 1 << 13;
 /// Without trouble the clock is read once in this number of intervals.
 const SAMPLE: u32 = 16;
-/// The time until the first trial, if ranks were sent home without one.
+/// The time until the first trial, if ranks were sent home without a trial.
 const UNTRIED: Duration = Duration::from_millis(50);
 
 /// Signs that the ranks of an interval lose by being carried.
@@ -86,7 +90,7 @@ struct Sum {
     ticks: u64,
 }
 
-/// The times of the intervals after one address, in both windows of a pair.
+/// The times of the intervals that begin at one address (`site`), in both windows of a pair.
 #[derive(Clone, Copy, Default)]
 struct Place {
     site: usize,
@@ -99,10 +103,10 @@ struct Place {
 struct Trial {
     pairs: u32,
     votes: u32,
-    /// The time of the other way's intervals, and the time that the settled way would have needed for them.
+    /// The time that intervals took in the other way, and the time that the settled way would have needed for them.
     took: u64,
     expected: u64,
-    /// The team's time when the trial began.
+    /// The value of `Trials::total` when the trial began.
     since: u64,
 }
 
@@ -111,24 +115,24 @@ pub(super) struct Trials {
     settled: Way,
     now: Way,
     places: [Place; PLACES],
-    /// The interval that runs: its address, and when it began.
+    /// The address of the interval that runs now, and when the interval began.
     last: Option<(usize, u64)>,
-    /// In the window: the number of intervals that have ended, and their time.
+    /// The number of intervals that have ended in this window, and their time.
     ended: u32,
     spent: u64,
     trial: Option<Trial>,
-    /// All time in intervals.
+    /// The time of all intervals so far.
     total: u64,
-    /// The time from which a trial may begin: without and with trouble.
+    /// The value of `total` from which a trial may begin, without and with trouble.
     next: [u64; 2],
-    /// The distances to the next trials, in lengths of a trial.
+    /// The time until the next trial, as for [`REST`], without and with trouble.
     rests: [u64; 2],
     /// The weight of trouble in the last intervals.
     trouble: u32,
     blocks: u32,
-    /// The number of intervals since the clock was last read.
+    /// How many intervals have begun since the clock was last read.
     unread: u32,
-    /// How many intervals of [`SPUN`] are left.
+    /// For how many more intervals [`SPUN`] forbids a trial.
     spun: u32,
     was_tried: bool,
 }
@@ -154,7 +158,8 @@ impl Trials {
         }
     }
 
-    /// The sums of the intervals after this address. If two addresses share a place, the later one replaces the other.
+    /// The sums of the intervals that begin at this address. If two addresses share a place, the later one replaces the
+    /// other.
     fn place(&mut self, site: usize) -> &mut Place {
         let hash = (site as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
         let place = &mut self.places[hash as usize];
@@ -167,8 +172,8 @@ impl Trials {
         place
     }
 
-    /// An interval begins, after one with these `signs`. Returns whether there is nothing else to do: the ranks are
-    /// carried, and the clock need not be read.
+    /// An interval begins, after one with these `signs`. Returns whether the caller is done: the ranks are carried, and
+    /// the clock need not be read.
     #[inline]
     pub(super) fn passes_over(&mut self, signs: Signs) -> bool {
         let is_calm = self.trial.is_none()
@@ -179,14 +184,14 @@ impl Trials {
         is_calm && self.unread < SAMPLE
     }
 
-    /// The interval that runs ends before the next one begins.
+    /// Ends the interval that runs, some time before the next one begins.
     pub(super) fn interrupt(&mut self, now: impl FnOnce() -> u64) {
         if self.trial.is_some() {
             self.end(now());
         }
     }
 
-    /// The interval that runs ends here.
+    /// Ends the interval that runs.
     fn end(&mut self, now: u64) {
         let Some((site, since)) = self.last.take() else {
             return;
@@ -208,8 +213,8 @@ impl Trials {
         }
     }
 
-    /// An interval begins at `now`, after one with these `signs`. Returns its way, and whether this way has just become
-    /// the settled one.
+    /// Begins an interval at `now`, after one with these `signs`. Returns the way of its ranks, and whether this way
+    /// has just become the settled one.
     pub(super) fn begin(&mut self, site: usize, now: u64, signs: Signs) -> (Way, bool) {
         self.end(now);
         self.unread = 0;
@@ -270,7 +275,7 @@ impl Trials {
         }
     }
 
-    /// A window begins.
+    /// Begins a window.
     fn go(&mut self, way: Way) {
         self.now = way;
         (self.ended, self.spent) = (0, 0);
@@ -326,8 +331,8 @@ impl Trials {
 mod tests {
     use super::*;
 
-    /// Runs a program for some seconds. `took` returns the microseconds of an interval in a way. Returns the time spent
-    /// in each way, the settled way at the end, and the number of changes.
+    /// Simulates a program for some seconds. `took` returns how many microseconds an interval takes in a way. Returns
+    /// the time in each way, the settled way at the end, and the number of changes.
     fn run(
         seconds: u64,
         signs: Signs,
@@ -388,7 +393,7 @@ mod tests {
 
     #[test]
     fn noise_decides_nothing() {
-        // At times another process has the core, in either way.
+        // In both ways, another process has the core at times.
         let took = |interval: u64, _| {
             if interval.is_multiple_of(37) {
                 4_000

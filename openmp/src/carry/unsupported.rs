@@ -12,7 +12,7 @@ pub(crate) fn become_rank(_context: &Context) {}
 
 pub(crate) fn on_load() {}
 
-/// Here the library replaces no function of the C library's.
+/// On these systems this library replaces no function of the C library.
 pub(crate) fn is_preloaded() -> bool {
     false
 }

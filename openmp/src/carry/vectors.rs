@@ -1,12 +1,12 @@
-//! The floating-point and vector registers in a signal's frame, as one number.
+//! The floating-point and vector registers in the frame of a signal, as one number.
 //!
-//! A loop may compute in these registers alone: for example it adds a time step until it reaches an
-//! end. Then its general registers do not change, like those of a loop that waits.
+//! A loop may compute in these registers alone: for example it adds a time step until it reaches an end. Then the
+//! general registers do not change, as in a loop that waits.
 //!
-//! On x86-64 the kernel uses the processor's own layout (`XSAVE`), with a word that marks the parts in use. On Arm and
+//! On x86-64 the frame has the layout of the processor (`XSAVE`), with a word that marks the parts in use. On Arm and
 //! RISC-V the registers follow one after another.
 
-/// A hash like FNV's, word by word. Two different frames have the same number only by chance.
+/// A hash like FNV, but of words. Two different frames have the same number only by chance.
 fn fold(hash: u64, words: &[u64]) -> u64 {
     const PRIME: u64 = 0x0100_0000_01b3;
     words.iter().fold(hash, |hash, &word| {
@@ -21,18 +21,18 @@ mod layout {
     use std::ops::Range;
     use std::sync::OnceLock;
 
-    /// Offsets in words: the registers of the x87 and the SSE unit, and after them the kernel's description of the
-    /// frame.
+    /// Offsets in words: the registers of the x87 unit and the SSE unit, and after these the kernel's description of
+    /// the frame.
     const OLD: Range<usize> = 4..52;
     const KERNELS: usize = 58;
     const HEADER: usize = 64;
-    /// The kernel's number for a frame with more registers.
+    /// The number by which the kernel marks a frame with more registers.
     const EXTENDED: u32 = 0x4650_5853;
     /// The components of the vector registers: bits 128 to 255 of the first 16 registers, their bits 256 to 511, and 16
     /// more registers.
     const VECTORS: [u32; 3] = [2, 6, 7];
 
-    /// The processor's range for each of [`VECTORS`], in words.
+    /// The range in words where the processor stores each of [`VECTORS`].
     fn places() -> &'static [Range<usize>; 3] {
         static PLACES: OnceLock<[Range<usize>; 3]> = OnceLock::new();
         PLACES.get_or_init(|| {
@@ -47,7 +47,7 @@ mod layout {
         })
     }
 
-    /// Asks the processor for the ranges in advance: in a handler that would be slow on a virtual machine.
+    /// Asks the processor for the ranges in advance: on a virtual machine the question would be slow in a handler.
     pub(in super::super) fn find() {
         places();
     }
@@ -156,7 +156,7 @@ mod tests {
             hash(&frame)
         };
         let before = of(&|_| ());
-        // Changes a register of the SSE unit, then an upper half that is not in use, then one in use.
+        // Changes a register of the SSE unit, then an upper half that is not in use, then an upper half that is in use.
         let one = of(&|state| state[20] = 5);
         assert_ne!(before, one);
         assert_eq!(of(&|state| state[72] = 5), one);

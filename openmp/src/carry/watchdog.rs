@@ -1,8 +1,8 @@
-//! The watchdog (*the watch*): if no worker changes ranks and not all workers compute, it makes ranks continue at their
-//! [homes](super::home).
+//! The watchdog: a thread that makes ranks continue at their [homes](super::home) (on their own kernel threads) if no
+//! worker changes ranks and not all workers compute.
 //!
-//! The watch takes no lock and allocates nothing: a cut rank may hold a lock that all others wait for, even the
-//! program's allocator's. For the same reason it starts no thread.
+//! The watchdog takes no lock and allocates nothing: a cut rank may hold a lock that all others wait for, even one of
+//! the program's allocator. For the same reason the watchdog starts no thread.
 
 use super::division::STALL;
 use super::granularity::Granularity;
@@ -20,21 +20,21 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
-/// After this number of looks a home helps, even if a worker seems to wait only for a core: its rank may block the
-/// signal.
+/// After this number of looks a home helps, even if a worker seems to wait only for a core: the worker's rank may block
+/// the signal.
 const STARVED: u32 = 40;
 
 /// The time between two looks while no rank waits for a worker.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// Starts the watch. A thread allocates as it begins, so the caller waits until the watch and the leader's home have
-/// begun. No rank runs yet.
+/// Starts the watchdog and the other helping threads. A thread allocates as it begins, so the caller waits until the
+/// watchdog and the leader's home have begun. No rank runs yet.
 pub(super) fn start(leader: &'static Rank) {
     static ONCE: Once = Once::new();
     static BEGUN: AtomicU32 = AtomicU32::new(0);
     const THREADS: u32 = 2;
     let begins = || {
-        // Release, and acquire below: the caller sees the home after its thread has begun.
+        // This release, and the acquire below: when the home's thread has begun, the caller sees the home.
         BEGUN.fetch_add(1, Release);
         Futex::wake(&BEGUN, 1);
     };
@@ -65,14 +65,14 @@ pub(super) fn is_contended() -> bool {
     registry::is_owned() && is_any(false) && is_any(true)
 }
 
-/// The state of a worker, as the watch sees it.
+/// The state of a worker, as the watchdog sees it.
 #[derive(Clone, Copy, PartialEq)]
 enum Sight {
-    /// It has no rank.
+    /// The worker has no rank.
     Idle,
-    /// It executes a rank whose time is not over.
+    /// The worker executes a rank whose time is not over.
     Computes,
-    /// Its rank has had the worker for too long, or the worker has no core any more.
+    /// The rank has had the worker for too long, or the worker has lost its core.
     Late,
 }
 
@@ -92,15 +92,15 @@ impl Sight {
     }
 }
 
-/// Makes the workers that are late leave their ranks.
+/// Rings the alarm of each worker that is late, so that its rank leaves.
 fn ring(now: u64) {
     for worker in workers().filter(|it| Sight::of(it, now) == Sight::Late) {
         worker.alarm.ring(worker.address());
     }
 }
 
-/// Whether each worker that has a core executes a rank whose time is not over. Then no waiting rank goes home, since it
-/// would only take turns with the ranks that run.
+/// Whether each worker that has a core executes a rank whose time is not over. Then no waiting rank goes home: it would
+/// only take turns with the ranks that run.
 fn all_compute(now: u64) -> bool {
     workers().all(|worker| match Sight::of(worker, now) {
         Sight::Idle => worker.is_revoked(),
@@ -137,7 +137,7 @@ pub(super) fn send_home() {
     }
 }
 
-/// The main function of the watch.
+/// The main function of the watchdog.
 fn look() -> ! {
     let changes = || {
         workers()
@@ -155,14 +155,14 @@ fn look() -> ! {
         let time = Native::now();
         let stalled = contended && now == last && is_contended() && !all_compute(time);
         last = now;
-        // A rank may have been at an instruction where it cannot leave.
+        // Summoned ranks may have been at an instruction where they could not leave. So their alarms are rung again.
         ranks().for_each(Rank::ring);
         if contended {
             ring(time);
         }
         looks = if stalled { looks + 1 } else { 0 };
-        // The ring after the first look has made workers change ranks, if they can. If a worker only waits for a core
-        // that another process has, a home would have to wait as well.
+        // The signals after the first look have made workers change ranks, if they can. If a worker only waits for a
+        // core that another process has, a home would have to wait as well.
         let unanswered = workers().any(|worker| worker.alarm.is_unanswered());
         if looks < 2 || (unanswered && looks < STARVED) {
             continue;

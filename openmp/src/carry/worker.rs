@@ -23,7 +23,9 @@ const POLITENESS: Duration = Duration::from_micros(1);
 /// How long a worker without a rank stays awake.
 const PATIENCE: Duration = Duration::from_micros(200);
 
-/// A kernel thread's state between ranks.
+/// A kernel thread's state between ranks. A rank leaves by itself, or is *cut* by the signal of the worker's alarm. An
+/// *episode* is the time from one barrier to the next. A worker's *part* is the ranks that
+/// [`division`](super::division) plans for it.
 pub(super) struct Worker {
     pub(super) index: usize,
     pub(super) stack: UnsafeCell<usize>,
@@ -33,20 +35,20 @@ pub(super) struct Worker {
     /// The rank that the worker executes. The worker and its signal handler write this.
     pub(super) current: AtomicPtr<Rank>,
     pub(super) alarm: Alarm,
-    /// The flags of the last rank ([`switch::flags`]).
+    /// The processor flags of the last rank ([`switch::flags`]).
     flags: Cell<u32>,
-    /// The signals that its kernel thread has blocked.
+    /// The signals that this kernel thread has blocked.
     pub(super) mask: Mask<Native>,
-    /// The episode that the worker is in, and its part of that episode.
+    /// The episode that the worker is in, and the worker's part of that episode.
     episode: Cell<u64>,
     part: Cell<Part>,
-    /// The index, in the part, of the rank that this worker has left as planned: another worker continues that rank.
+    /// The index, in the part, of the rank that was cut here as planned. Another worker continues that rank.
     left: Cell<Option<usize>>,
-    /// The state of the part's first rank, which is to be cut.
+    /// The state of the first rank of the part, if that rank is to be cut.
     first: Cell<First>,
-    /// The last rank had to be made to leave, and that was not planned.
+    /// Whether the last rank was cut without a plan, or lets others run first.
     stalled: Cell<bool>,
-    /// The first rank that `take_any` looks at.
+    /// The index of the rank that `take_any` looks at first.
     cursor: Cell<usize>,
     /// The rank that the worker executes next. The worker took it before its last rank left.
     next: Cell<Option<&'static Rank>>,
@@ -57,10 +59,10 @@ pub(super) struct Worker {
 }
 
 // SAFETY: only the worker's kernel thread touches the fields that are not `Sync`: `flags`, `episode`, `part`, `left`,
-// `first`, `stalled`, `cursor`, `next`, `last`, `yields`, and the cells of `mask` and of `alarm` (its signal handlers
-// too); and `stack`, which `enter` writes and `leave` reads. Worker 0 runs on the leader's kernel thread. The next
-// leader acquires, in `claim`, what the last leader has released, and at that time no thread executes worker 0. All
-// other threads read `index`, `thread_pointer`, and atomics.
+// `first`, `stalled`, `cursor`, `next`, `last`, `yields`, `stack` (which `enter` writes and `leave` reads), and the
+// cells of `mask` and of `alarm`. Signal handlers of the same kernel thread touch these cells too. Worker 0 runs on the
+// leader's kernel thread. In `claim` the next leader acquires what the last leader has released. At that time no thread
+// executes worker 0. All other threads read `index`, `thread_pointer`, and atomics.
 unsafe impl Sync for Worker {}
 
 /// The state of the rank that a worker runs first, until the rank is cut.
@@ -73,10 +75,10 @@ enum First {
     Late,
 }
 
-/// A rank that was taken, and the number of ticks after which it is to leave, if it is.
+/// A rank that was taken, and the ticks after which it is to be cut, if it is.
 struct Taken(&'static Rank, Option<u64>);
 
-/// The first tick at which a rank may continue without a bell.
+/// The first tick at which a rank may continue without a ring of the bell.
 fn next_poll() -> u64 {
     ranks()
         .map(|rank| rank.polled.time())
@@ -84,7 +86,7 @@ fn next_poll() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Whether a rank may continue now without a bell.
+/// Whether a rank may continue now without a ring of the bell.
 fn is_any_polled() -> bool {
     next_poll() <= Native::now()
 }
@@ -112,7 +114,7 @@ impl Worker {
         }
     }
 
-    /// The worker's address, which signals carry.
+    /// The worker's address, which its alarm's signals carry.
     pub(super) fn address(&self) -> *const c_void {
         ptr::from_ref(self).cast()
     }
@@ -135,7 +137,7 @@ impl Worker {
 
     /// Takes the next rank of this worker's part, except the rank that was cut here as planned. The part's first rank
     /// may have opened the episode on another worker, and may be about to leave that worker. So this worker waits for
-    /// that rank, unless it `may_skip` the rank.
+    /// the first rank, unless it `may_skip` that rank.
     fn take_own(&self, may_skip: bool) -> Option<Taken> {
         let (part, left) = (self.part.get(), self.left.get());
         for at in (0..part.len()).filter(|&at| left != Some(at)) {
@@ -159,8 +161,8 @@ impl Worker {
         None
     }
 
-    /// Takes a rank by the plan. If ranks have turns, or if a rank has stalled, takes the next of all ranks instead:
-    /// the ranks may wait for any other rank, even for one which has not begun.
+    /// Takes a rank by the plan. If ranks have turns of limited length, or if the worker has `stalled`, takes the next
+    /// of all ranks instead: the ranks may wait for any other rank, even for one that has not begun.
     fn take(&self, may_help: bool) -> Option<Taken> {
         let quantum = self.part.get().quantum();
         let any = || self.take_any().map(|rank| Taken(rank, quantum));
@@ -187,7 +189,7 @@ impl Worker {
     }
 
     /// Called by the rank that this worker executes. If another rank can continue, and if the calling rank may leave,
-    /// it leaves its worker to the other rank. Returns whether it did. If no rank waits, the function makes no system
+    /// the caller leaves its worker to the other rank. Returns whether it did. If no rank waits, this makes no system
     /// call.
     pub(super) fn pass(&self, rank: &Rank) -> bool {
         if self.next.get().is_none() && !ranks().any(|other| other.word.is_waiting()) {
@@ -203,7 +205,7 @@ impl Worker {
         self.next.set(next);
         set_mask(mask);
         if next.is_none() || !rank.state.is_noted(mask) {
-            // This look may have kept another worker from a rank that can continue.
+            // While this look owned a rank, another worker may have missed that rank.
             WORKERS.ring();
             return false;
         }
@@ -211,14 +213,14 @@ impl Worker {
         true
     }
 
-    /// The rank that this worker executes is about to leave, and can continue soon. The worker will take the next of
-    /// all ranks before it. If the worker looked at its own share first, it would execute the same few ranks
+    /// The rank that this worker executes is about to leave, and can continue soon. Makes the worker take the next of
+    /// all ranks before that rank. If the worker looked at its own part first, it would execute the same few ranks
     /// repeatedly.
     pub(super) fn let_others_first(&self) {
         self.stalled.set(true);
     }
 
-    /// Counts that a rank on this worker has left for another. Returns whether this happened `round` times.
+    /// Counts that a rank on this worker has left for another rank. Returns whether this has happened `round` times.
     pub(super) fn count_yield(&self, round: usize) -> bool {
         let yields = self.yields.get() + 1;
         let is_last = yields >= round;
@@ -226,8 +228,9 @@ impl Worker {
         is_last
     }
 
-    /// Executes the rank until it waits, or is made to leave. Returns the time at which it left. While ranks are at
-    /// home, the rank continues there instead. The leader's rank then runs on worker 0, which is its own kernel thread.
+    /// Executes the rank until it leaves. Returns the time at which it left. While the team's ranks run at their
+    /// [homes](super::home), makes the rank continue at its home instead. Only the leader's rank then runs on worker 0,
+    /// which is its own kernel thread.
     pub(super) fn run(&'static self, rank: &'static Rank, budget: Option<u64>) -> u64 {
         if self.index < home::FIRST
             && registry::division().is_some_and(|it| it.is_at_home())
@@ -243,8 +246,8 @@ impl Worker {
         self.has_left(rank)
     }
 
-    /// Executes the rank until it leaves. This worker still owns the rank then. If the rank `is_summoned`, it takes its
-    /// signal mask itself, on its own stack.
+    /// Executes the rank until it leaves. This worker still owns the rank then. If the rank `is_summoned` by a signal,
+    /// the rank sets its signal mask itself, on its own stack.
     #[inline]
     fn execute(&'static self, rank: &'static Rank, budget: Option<u64>, is_summoned: bool) {
         self.switches.fetch_add(1, Relaxed);
@@ -279,16 +282,16 @@ impl Worker {
         let was_preempted = self.alarm.rank_has_left();
         rank.was_preempted.set(was_preempted);
         if was_preempted {
-            // Sets the mask that the rank's frame has: it does not block the alarm's signal.
+            // Sets the mask that the signal's frame has, which does not block the alarm's signal.
             self.mask.set(rank.state.mask());
             set_mask(self.mask.get());
         }
         self.last.set(rank.state.mask());
-        // Before another worker may take the rank.
+        // The state must be taken off before another worker may take the rank.
         rank.state.take_off(&self.mask, was_preempted);
         self.mask.looks();
         if self.index >= home::FIRST {
-            // While others own the rank, no handler of the program's may run here with the rank's thread-locals.
+            // While others own the rank, no signal handler of the program may run here with the rank's thread-locals.
             thread_state::rest(&self.mask);
         }
         let now = Native::now();
@@ -340,7 +343,8 @@ impl Worker {
         // Since when the worker has found no rank, and for how long. `run` returns the time, so the clock is not read
         // again.
         let (mut since, mut waited) = (Native::now(), 0);
-        // The wait that `next_yield` is for, and when the worker yields in it: another worker may be on this core.
+        // The wait that `next_yield` is for, and when the worker yields its core in that wait: another worker may be on
+        // the core.
         let (mut wait, mut next_yield) = (0, 0);
         loop {
             if let Some(rank) = self.next.take() {
@@ -350,9 +354,9 @@ impl Worker {
             if self.is_revoked() {
                 WORKERS.ring();
                 thread_state::rest(&self.mask);
-                // This worker does not sleep at the bell, since no ring concerns it. It holds no rank, and worker 0
-                // always has a core. The allotment wakes this worker when it has a core again. `Allotment::await_turn`
-                // loses no such wake-up, and is checked.
+                // This worker does not sleep at the bell, since no ring concerns it: it holds no rank, and worker 0
+                // always has a core. The allotment of cores wakes this worker when there is a core for it again.
+                // `Allotment::await_turn` loses no such wake-up, and is checked.
                 await_core(self.index);
                 (since, waited) = (Native::now(), 0);
                 continue;
@@ -364,7 +368,7 @@ impl Worker {
                 if registry::division().is_none_or(|it| it.is_in(self.episode.get())) {
                     (since, waited) = (self.run(rank, budget), 0);
                 } else {
-                    // The rank was let go after this worker looked at the episode. Its plan may differ now.
+                    // The rank has begun an episode after this worker's last look. The plan may differ now.
                     rank.word.put_back();
                 }
                 continue;
@@ -383,8 +387,8 @@ impl Worker {
                     next_yield = spin::yield_core();
                 }
             } else if is_any_polled() {
-                // A rank may continue at any time, and no bell rings for it. Until then other threads may use the core,
-                // above all the worker of the rank for which it waits.
+                // A rank may continue at any time, and no bell rings for it. Meanwhile other threads may use the core,
+                // above all the worker of a rank that must act first.
                 std::thread::yield_now();
             } else {
                 self.sleep();
@@ -409,7 +413,7 @@ impl Worker {
         let timeout = || {
             let until = next_poll().saturating_sub(Native::now());
             let until = Duration::from_nanos(Native::ticks_to_ns(until) as u64);
-            // Otherwise the worker has nothing to do before the next region rings.
+            // Otherwise the worker has nothing to do before the next region rings the bell.
             let looks = registry::is_in_region() || pending::may_come();
             looks.then_some(until.min(Duration::from_millis(10)))
         };

@@ -1,22 +1,23 @@
 //! The C library's `sched_yield` and spin locks: a rank that waits by these functions lets another rank run.
 //!
-//! Such a rank may wait for a rank that has no worker. A timer cannot take it off its worker, since its next
-//! instruction is nearly always in the C library. So these functions are defined here, in front of the C library's, for
-//! programs that find this library first. A rank that calls such a function looks for another rank that can continue,
-//! and leaves its worker to that rank. If there is no such rank, or if the caller is no rank, the call goes to the
-//! system.
+//! Such a rank (a thread of a team that workers execute) may wait for a rank that has no worker. A timer cannot make
+//! the first rank leave its worker, since its next instruction is nearly always in the C library. So these functions
+//! are defined here, in front of those of the C library, for programs that find this library first. A rank that calls
+//! such a function looks for another rank that can continue, and leaves its worker to that rank. If there is no such
+//! rank, or if the caller is no rank, the call goes to the system.
 //!
 //! # When a rank does not leave
 //!
-//! * Its signal mask is not its noted mask, as in most signal handlers, or it is on an alternate stack: the worker
-//!   would execute another rank in that state.
-//! * It is about to leave, and a signal handler interrupts that. In other handlers with the noted mask it may leave.
-//! * It is at its [home](super::home), where it is a usual thread.
+//! * The rank's signal mask is not its noted mask, as in most signal handlers, or the rank is on an alternate stack.
+//!   The worker would execute another rank in that state.
+//! * The caller is a signal handler that has interrupted the rank while it is about to leave. In other handlers with
+//!   the noted mask the rank may leave.
+//! * The rank is at its [home](super::home), where it is a usual thread.
 //! * The process is a child after `fork`, with one thread.
 //!
-//! A rank that leaves may hold any lock, even one of this library's: the library may call an allocator of the program's
-//! that yields. The rank can continue at any time, on any worker or at its home. So others wait for it as for a thread
-//! that has no core.
+//! A rank that leaves may hold any lock, even one of this library: the library may call an allocator of the program
+//! that yields. The rank can continue at any time, on any worker or at its home. So others wait for this rank as they
+//! would for a thread without a core.
 
 use super::rank::Rank;
 use super::{current, home, registry};
@@ -33,7 +34,7 @@ const LOOKS: u32 = 20;
 
 static SPIN_LOCK: Next = Next::new(c"pthread_spin_lock");
 
-/// Finds the C library's function.
+/// Finds `pthread_spin_lock` in the C library.
 pub(super) fn find() {
     SPIN_LOCK.find();
 }
@@ -49,14 +50,14 @@ pub(super) fn leave<R>(leave: impl FnOnce(&'static Rank) -> Option<R>) -> Option
     at_worker(|rank| rank.state.is_as_noted().then(|| leave(rank)).flatten())
 }
 
-/// Calls `what` with the calling rank, if a worker executes the rank and the rank is not about to leave. Does not ask
-/// the kernel whether the rank may leave.
+/// Calls `what` with the calling rank, if a worker executes the rank and the rank is not about to leave. Unlike
+/// [`leave`], this does not ask the kernel whether the rank may leave.
 fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
     let here = 0_u8;
     let here = (&raw const here).addr();
     let rank = rank().filter(|rank| !rank.is_leaving(here))?;
-    // This may not be 0: a handler on an alternate stack may call this function while the rank is about to leave on its
-    // own stack.
+    // The old value may differ from 0: a handler on an alternate stack may call this function while the rank is about
+    // to leave on its own stack.
     let before = rank.leaves.load(Relaxed);
     rank.leaves.store(here, Relaxed);
     // From here on no handler makes the rank leave, so the worker stays the same.
@@ -67,7 +68,7 @@ fn at_worker<R>(what: impl FnOnce(&'static Rank) -> Option<R>) -> Option<R> {
     result
 }
 
-/// Lets other ranks run, and at times other threads.
+/// Lets another rank run, or sometimes other threads of the system.
 pub(super) fn give_way() {
     if !pass() {
         // SAFETY: the call has no arguments, and does not fail.
@@ -75,8 +76,8 @@ pub(super) fn give_way() {
     }
 }
 
-/// Lets another rank run in place of the caller. Returns `false` if no other rank can, or if each rank has had its
-/// turn: then other threads should have theirs.
+/// Lets another rank run in place of the caller. Returns `false` if no other rank can run, or if each rank has had a
+/// turn: then other threads of the system should have theirs.
 pub(super) fn pass() -> bool {
     if rank().is_some_and(Rank::is_summoned) {
         leave(|rank| {
@@ -115,7 +116,7 @@ export! {
     }
 
     fn pthread_spin_lock(lock: *mut c_int) -> c_int {
-        // SAFETY: the lock is the program's.
+        // SAFETY: the program passes one of its locks.
         let is_taken = || unsafe { pthread_spin_trylock(lock) } == 0;
         if rank().is_none() && let Some(function) = SPIN_LOCK.find() {
             // SAFETY: the C library's function of this name has this type.

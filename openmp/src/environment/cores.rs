@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 struct Followed {
-    /// `None` if the system has no thread for the watch. The number of cores then does not change.
+    /// `None` if the system has no room for the thread of the watch. The number of cores then does not change.
     watch: Mutex<Option<Watch>>,
     allotment: Allotment,
 }
@@ -23,8 +23,9 @@ impl Followed {
     }
 }
 
-/// Starts the watch, which follows the cores that the system leaves this process. If threads are bound, the calling
-/// thread may be bound too. The watch then counts the CPUs that the process had before and that are in a place.
+/// Starts the watch: a thread that follows how many cores the system leaves to this process. If threads are bound, the
+/// calling thread may be bound too. In that case the watch counts the CPUs that the process had before and that are in
+/// a place.
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
         // The watch must not receive a signal that the program has blocked in all its threads.
@@ -55,7 +56,7 @@ pub(crate) fn give_up_watch() -> bool {
     followed.is_some_and(|followed| followed.watch().take().is_some())
 }
 
-/// A region begins: wakes the watch if it rests.
+/// Wakes the watch if it rests, since a region begins.
 #[inline]
 pub(crate) fn wake_watch() {
     if idle::end_rest() {
@@ -64,7 +65,7 @@ pub(crate) fn wake_watch() {
     }
 }
 
-/// Sets whether cores that other processes keep busy count as gone. At first they do.
+/// Sets whether cores that other processes keep busy count as gone. At first such cores do.
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn heed_neighbours(heeds: bool) {
     let followed = FOLLOWED.get();
@@ -95,7 +96,8 @@ pub(crate) fn await_core(worker: usize) {
     }
 }
 
-/// The CPUs of the watch's thread. They are the CPUs of the process, since no thread of the program binds the watch.
+/// The CPUs of the thread of the watch. They are the CPUs of the process, since no thread of the program binds the
+/// watch.
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn of_watch() -> Option<Cpus> {
     let threads = fs::read_dir("/proc/self/task").ok()?;

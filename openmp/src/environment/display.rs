@@ -16,7 +16,7 @@ fn bind(bind: Bind) -> &'static str {
     }
 }
 
-/// Prints the settings if `OMP_DISPLAY_ENV` asks for that. `verbose` prints `is_preloaded` too.
+/// Prints the settings if `OMP_DISPLAY_ENV` asks for that. The value `verbose` prints `is_preloaded` too.
 pub(crate) fn display(is_preloaded: bool) {
     let variable = Variable::new("OMP_DISPLAY_ENV");
     match variable.text().as_deref() {
@@ -107,7 +107,7 @@ pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
         );
         put("MANYCORE_VERSION", env!("CARGO_PKG_VERSION"));
         // If the library is preloaded, it notices changes of signal masks and handlers. Otherwise it asks the kernel at
-        // each switch of ranks.
+        // each switch between ranks (carried threads).
         put("MANYCORE_PRELOADED", truth(is_preloaded));
     }
     text.push_str("OPENMP DISPLAY ENVIRONMENT END\n");

@@ -1,8 +1,8 @@
 //! `MANYCORE_OMP_CHECK`: whether the library took effect.
 //!
 //! The variable names a file. When a process that has loaded this library ends, it adds a line to the file. The
-//! commands `manycore-omp --check` and `python -m manycore_openmp --check` read it. A process that ends by `_exit` or a
-//! signal adds no line.
+//! commands `manycore-omp --check` and `python -m manycore_openmp --check` read the file. A process that ends by
+//! `_exit` or a signal adds no line.
 
 use super::cores::has_watched;
 use std::collections::BTreeSet;
@@ -12,14 +12,14 @@ use std::io::{self, Write};
 use std::mem;
 use std::sync::OnceLock;
 
-/// How the file names of GCC's, LLVM's and Intel's OpenMP libraries begin.
+/// The beginnings of the file names of the OpenMP libraries of GCC, LLVM and Intel.
 const RUNTIMES: [&str; 3] = ["libgomp", "libomp", "libiomp"];
 
-/// Whether the address is in another OpenMP library than this one, by the name of its file.
+/// Whether the address is in an OpenMP library other than this one, as the name of the library's file shows.
 #[allow(dead_code, reason = "only `carry` and LLVM's functions call this")]
 pub(crate) fn is_in_runtime(address: *const c_void) -> bool {
-    // SAFETY: the structure has only pointers, which may be null. `dladdr` takes any address. The name is the loader's,
-    // and lives while the object is loaded.
+    // SAFETY: the structure has only pointers, which may be null. `dladdr` takes any address. The loader owns the name,
+    // which lives while the object is loaded.
     unsafe {
         let find = |address| {
             let mut found: libc::Dl_info = mem::zeroed();
@@ -47,7 +47,7 @@ pub(crate) fn read() {
     }
 }
 
-/// The process ends: adds its line to the file.
+/// Adds the line of this process to the file, since the process ends.
 pub(crate) fn tell() {
     if let Some(file) = FILE.get() {
         let text = line();

@@ -9,7 +9,7 @@ pub(crate) enum Kind {
     Auto = 4,
 }
 
-/// The bit in a schedule's number that asks for a monotonic schedule. All schedules of this library are monotonic.
+/// The bit in the number of a schedule that asks for a monotonic schedule. All schedules of this library are monotonic.
 pub(crate) const MONOTONIC: u32 = 0x8000_0000;
 
 /// `run-sched-var`.
@@ -17,7 +17,7 @@ pub(crate) const MONOTONIC: u32 = 0x8000_0000;
 pub(crate) struct Schedule {
     pub(crate) kind: Kind,
     pub(crate) monotonic: bool,
-    /// 0: the default of the kind.
+    /// 0 stands for the default of the kind.
     pub(crate) chunk: i32,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A beginning region first counts its threads ([`enter`]), and then checks whether the watch rests ([`end_rest`]). The
 //! watch first writes that it is about to rest, and then checks whether a region runs ([`is_idle`]). Both use
-//! sequentially consistent accesses, so at least one side sees the other's write.
+//! sequentially consistent accesses, so at least one of the two sees the write of the other.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -12,18 +12,20 @@ static BUSY: AtomicUsize = AtomicUsize::new(0);
 /// Whether the watch rests or is about to rest.
 static RESTS: AtomicBool = AtomicBool::new(false);
 
-/// `threads` more threads are in regions.
+/// Counts that `threads` more threads are in regions.
 pub(crate) fn enter(threads: usize) {
     BUSY.fetch_add(threads, SeqCst);
 }
 
-/// `threads` threads have left their regions. In a child after `fork`, they may be in the parent.
+/// Counts that `threads` threads have left their regions. In a child process after `fork`, these threads may be in the
+/// parent.
 pub(crate) fn leave(threads: usize) {
     let subtract = |busy: usize| Some(busy.saturating_sub(threads));
     _ = BUSY.fetch_update(SeqCst, SeqCst, subtract);
 }
 
-/// The only thread of a child after `fork` calls this. The watch is in the parent alone, so nobody is to wake it.
+/// The only thread of a child process after `fork` calls this. Only the parent has the watch, so no thread of the child
+/// is to wake it.
 pub(crate) fn forget_regions() {
     BUSY.store(0, SeqCst);
     RESTS.store(false, SeqCst);
@@ -34,7 +36,7 @@ pub(crate) fn busy() -> usize {
     BUSY.load(SeqCst) + 1
 }
 
-/// Whether no region runs. The watch calls this. With `rests` it will rest if the answer is `true`.
+/// Whether no region runs. The watch calls this. With `rests` the watch will rest if the answer is `true`.
 pub(super) fn is_idle(rests: bool) -> bool {
     if rests {
         RESTS.store(true, SeqCst);
@@ -46,8 +48,8 @@ pub(super) fn is_idle(rests: bool) -> bool {
     is_idle
 }
 
-/// A region that has begun calls this. Returns whether the watch rested or was about to rest, and notes that it does
-/// not any more.
+/// A region that has begun calls this. Returns whether the watch rested or was about to rest, and notes that it no
+/// longer does.
 #[inline]
 pub(super) fn end_rest() -> bool {
     RESTS.load(SeqCst) && RESTS.swap(false, SeqCst)

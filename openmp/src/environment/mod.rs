@@ -22,14 +22,14 @@ use std::time::Duration;
 pub(crate) struct Settings {
     /// The control variables of the first task.
     pub(crate) icv: Icv,
-    /// `OMP_NUM_THREADS` for each level of nesting. Empty if it is not set.
+    /// `OMP_NUM_THREADS` for each level of nesting. Empty if the variable is not set.
     pub(crate) threads: Vec<u32>,
     /// `OMP_PROC_BIND` for each level of nesting.
     pub(crate) binds: Vec<Bind>,
     pub(crate) places: Places,
     pub(crate) cancellation: bool,
     pub(crate) max_task_priority: i32,
-    /// How long waiting threads spin before they sleep. `None`: depending on the number of cores.
+    /// How long waiting threads spin before they sleep. `None` if this depends on the number of cores.
     pub(crate) patience: Option<Duration>,
     pub(crate) active_wait: Option<bool>,
     pub(crate) stack_size: Option<usize>,
@@ -38,9 +38,9 @@ pub(crate) struct Settings {
     pub(crate) display_affinity: bool,
     pub(crate) affinity_format: String,
     pub(crate) target_mandatory: bool,
-    /// `MANYCORE_OMP_CARRY`: whether teams of more threads than cores are carried.
+    /// `MANYCORE_OMP_CARRY`: whether teams of more threads than cores are carried (`carry`).
     pub(crate) carries: bool,
-    /// `MANYCORE_OMP_CUTS`: whether ranks are cut between two barriers.
+    /// `MANYCORE_OMP_CUTS`: whether a signal may make carried threads leave a core between two barriers.
     pub(crate) cuts: bool,
     /// `MANYCORE_OMP_HEED`: whether the library leaves cores to other processes that keep them busy.
     pub(crate) heeds: bool,
@@ -65,8 +65,7 @@ fn read() -> Settings {
         .positives()
         .unwrap_or_default();
     let (binds, bound) = parse::binds();
-    // If threads are not to be bound, the variables for places are not read, so there is no complaint about their
-    // values.
+    // If threads are not to be bound, the variables for places are not read, so that their values cause no complaint.
     let places = (binds.first() != Some(&Bind::False))
         .then(parse::places)
         .flatten();

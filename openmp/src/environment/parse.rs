@@ -34,7 +34,7 @@ impl Variable {
         ));
     }
 
-    /// The result of `read` for the value. If it is `None`, complains.
+    /// The result of `read` for the value. If that result is `None`, complains.
     pub(super) fn read<T>(
         &self,
         expected: &str,

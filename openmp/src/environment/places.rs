@@ -177,8 +177,8 @@ fn counts(text: &str) -> Option<(usize, i64)> {
 
 /// The CPUs that this thread may use.
 pub(crate) fn mask() -> Vec<usize> {
-    // SAFETY: a zeroed set is an empty set, which the call fills. If programs call this library's `sched_getaffinity`,
-    // a rank gets the rank's own set.
+    // SAFETY: a zeroed set is an empty set, which the call fills. If the call reaches this library's
+    // `sched_getaffinity`, a carried thread gets its own set, not that of the worker.
     let set = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
@@ -204,7 +204,7 @@ pub(crate) fn processors() -> usize {
     }
 }
 
-/// The CPUs of new threads that are not bound. `None` stands for the calling thread's CPUs.
+/// The CPUs of new threads that are not bound. `None` stands for the CPUs of the calling thread.
 pub(crate) fn unbound() -> Option<Cpus> {
     (!all().is_empty()).then(|| Cpus::of(at_first()))
 }

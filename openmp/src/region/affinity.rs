@@ -65,7 +65,7 @@ fn ranges(cpus: &[usize]) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(",")
 }
 
-/// The largest width of a field: more is a mistake.
+/// The largest width of a field. A larger width is taken for a mistake.
 const MOST: usize = 4096;
 
 /// Fills in the fields of the format, such as `%n`, `%0.8n`, `%{thread_num}` and `%%`.
@@ -102,7 +102,7 @@ pub(crate) fn format(format: &str) -> String {
     to + rest
 }
 
-/// Pads the value with zeros, which follow the sign.
+/// Pads the value with zeros after its sign.
 fn zeros_before(value: &str, width: usize) -> String {
     match value.strip_prefix('-') {
         Some(digits) => format!("-{digits:0>width$}", width = width.saturating_sub(1)),

@@ -1,8 +1,9 @@
 //! Binds the members of a team to places.
 //!
-//! A carried member is bound as well: the CPUs are kept for its own kernel thread, as if the program had bound the
-//! member in the region. Workers are bound to places of their own. The plan gives each worker the members of its place
-//! ([`position`]). If a member is cut, two workers execute it.
+//! A *carried* member (one that the kernel threads of `carry`, the workers, execute) is bound as well: its own kernel
+//! thread keeps the CPUs, as if the program had bound the member in the region. Workers are bound to places of their
+//! own. The plan gives each worker the members of its place ([`position`]). If a member is divided between two workers,
+//! both execute it.
 
 use crate::environment::icv::Bind;
 use crate::environment::places::all;
@@ -24,8 +25,8 @@ pub(super) fn bind(context: &Context, team: &Team) {
 
 /// If threads are to be bound, binds a thread that is in no team yet to the first place.
 ///
-/// GCC's library binds the first thread when the library is loaded. Here the process may be a shell that only starts
-/// the program. The program would then inherit the shell's one place.
+/// GCC's library binds the first thread when the library is loaded. This library does not: the process may be a shell
+/// that only starts the program, which would then inherit the single place of the shell.
 #[inline]
 pub(crate) fn settle(context: &Context) {
     if settings().icv.bind != Bind::False && context.place.get().is_none() && !all().is_empty() {
@@ -39,7 +40,7 @@ fn go_to(context: &Context, place: usize) {
         return;
     }
     let cpus = Cpus::of(&all()[place]);
-    // If the process has lost the CPUs of the place, the call fails and the thread stays where it is.
+    // If the process may no longer use the CPUs of the place, the call fails, and the thread stays where it is.
     match context.carried.get() {
         Some(rank) => rank.bind(&cpus),
         None => _ = cpus.put_on(0),
@@ -64,8 +65,8 @@ fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> 
     (first + step) % places
 }
 
-/// The place for `Bind::Spread`. Each member has a part of the places, the larger parts first. Each member except the
-/// leader is at the beginning of its part.
+/// The place for `Bind::Spread`. Each member has a part of the places. The larger parts come first. Each member except
+/// the leader is at the beginning of its part.
 fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
     if id == 0 {
         return first;
@@ -81,8 +82,8 @@ fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
     part * each + part.min(larger)
 }
 
-/// A carried member's position when members are divided among workers. Members of a place have successive positions,
-/// and the leader's place comes first.
+/// The position of a carried member when members are divided among workers. Members of a place have successive
+/// positions, and the leader's place comes first.
 pub(super) fn position(id: u32, size: u32) -> u32 {
     let (bind, places) = (settings().icv.bind, all().len());
     if bind == Bind::False || places < 2 {

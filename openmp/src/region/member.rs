@@ -54,7 +54,7 @@ pub(super) fn serve(context: &Context, team: &Arc<Team>, id: u32) {
     }
 }
 
-/// Prepares the implicit task for another region. If another thread still has the task, makes a new one.
+/// Prepares the implicit task for another region. If another thread still refers to the task, makes a new one.
 pub(super) fn renew(
     task: &mut Arc<Task>,
     icv: Icv,

@@ -25,23 +25,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The request of a `parallel` construct.
+/// What a `parallel` construct asks for.
 pub(crate) struct Wanted<'a> {
     pub(crate) function: Outlined,
     pub(crate) data: *mut c_void,
     /// An address in the program that identifies this region, or 0 if it is unknown.
     pub(crate) site: usize,
-    /// `num_threads`. 0: the control variables decide.
+    /// The value of `num_threads`, or 0 if the control variables decide.
     pub(crate) threads: u32,
-    /// `proc_bind`.
+    /// The value of `proc_bind`.
     pub(crate) bind: Option<Bind>,
     pub(crate) group: Option<Arc<Group>>,
     /// The first work share of the region.
     pub(crate) share: Option<&'a dyn Fn(&mut Plan)>,
 }
 
-/// The number of threads in regions of the caller's contention group, without its initial thread. `None` if these
-/// threads are not limited.
+/// The number of threads in regions of the caller's contention group, without the initial thread of the group. `None`
+/// if these threads are not limited.
 fn counted(context: &Context, icv: Icv) -> Option<Arc<AtomicU32>> {
     let of_region = || context.team().region().busy.clone();
     (icv.thread_limit != u32::MAX)
@@ -58,7 +58,7 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     }
     let mut most = icv.thread_limit;
     if let Some(busy) = counted(context, icv) {
-        // The threads of the group's other regions count against the limit.
+        // The threads of other regions in the group count against the limit.
         most = most.saturating_sub(busy.load(SeqCst)).max(1);
     }
     if icv.dynamic {
@@ -145,7 +145,7 @@ fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
         if size > 1 {
             watch_cores();
         }
-        // The old team's threads go back to the pool first, so that the new team can use them.
+        // The threads of the old team go back to the pool first, so that the new team can use them.
         hot[depth] = Hot::alone();
         hot[depth] = threads::hot(
             size,

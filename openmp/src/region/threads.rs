@@ -1,7 +1,7 @@
 //! The pool of threads that wait to be members of teams.
 //!
 //! A thread that begins regions keeps its last team, whose threads wait for the next region. One write starts them. If
-//! that region has another size, they go back to the pool.
+//! the next region has another size, these threads go back to the pool.
 
 use super::member;
 use crate::environment::cores::give_up_watch;
@@ -27,14 +27,14 @@ struct Dock {
     is_carried: bool,
 }
 
-/// The waiting threads and ranks of one generation of the process ([`Platform::forks`]). A child after `fork` has none
-/// of its parent's threads, which may have held the locks at that time.
+/// The waiting threads and ranks of one generation of the process ([`Platform::forks`]). A child process after `fork`
+/// has none of the threads of its parent, and these may have held the locks at the `fork`.
 struct Pools {
     generation: u32,
     docks: [Guarded<Vec<Arc<Dock>>>; 2],
 }
 
-/// The pools of this process. A child process makes new pools and does not access its parent's.
+/// The pools of this process. A child process makes new pools, and does not access those of its parent.
 static POOLS: AtomicPtr<Pools> = AtomicPtr::new(ptr::null_mut());
 /// How often [`dismiss`] was called.
 static PAUSES: AtomicU32 = AtomicU32::new(0);
@@ -43,7 +43,7 @@ fn pool(is_carried: bool) -> &'static Guarded<Vec<Arc<Dock>>> {
     let generation = Native::forks();
     let mut known = POOLS.load(Acquire);
     loop {
-        // SAFETY: pools that are in `POOLS` are never freed. Acquire: sees what is in them.
+        // SAFETY: pools that are in `POOLS` are never freed. Acquire makes their contents visible.
         if let Some(pools) = unsafe { known.as_ref() }
             && pools.generation == generation
         {
@@ -53,7 +53,7 @@ fn pool(is_carried: bool) -> &'static Guarded<Vec<Arc<Dock>>> {
             generation,
             docks: [const { Guarded::new(vec![]) }; 2],
         }));
-        // Release: publishes what is in the new pools.
+        // Release publishes the contents of the new pools.
         match POOLS.compare_exchange(known, new, AcqRel, Acquire) {
             Ok(_) => known = new,
             Err(other) => {
@@ -70,7 +70,7 @@ pub(super) fn waiting_ranks() -> usize {
     pool(true).with(|ranks| ranks.len())
 }
 
-/// Makes a team of `size` members. Its `size - 1` threads, or ranks, wait for the first region.
+/// Makes a team of `size` members. The other `size - 1` members, which are threads or ranks, wait for the first region.
 pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
     let is_carried = carrier.is_some();
     let team = Arc::new(Team::new(size, carrier));
@@ -104,7 +104,7 @@ fn start(is_carried: bool) -> Arc<Dock> {
     dock
 }
 
-/// The size in bytes that the user has set. Otherwise the limit of the process, which other threads get too.
+/// The stack size in bytes that the user has set, or else the limit of the process, which other threads get too.
 fn stack_size() -> Option<usize> {
     if let Some(bytes) = settings().stack_size {
         return Some(bytes);
@@ -136,8 +136,8 @@ fn serve(dock: &Arc<Dock>) {
         context.sit_outside();
         // The threads of teams that this thread has led go back to the pool.
         context.hot.borrow_mut().clear();
-        // The lock is held. `dismiss` first changes `PAUSES` and then empties the pool. So either this thread sees the
-        // change, or `dismiss` finds the dock.
+        // The lock is held here. `dismiss` first changes `PAUSES` and then empties the pool. So either this thread sees
+        // the change, or `dismiss` finds the dock.
         let waits = pool(dock.is_carried).with(|pool| {
             let waits = dock.is_carried || PAUSES.load(SeqCst) == born;
             if waits {
@@ -152,7 +152,7 @@ fn serve(dock: &Arc<Dock>) {
 }
 
 /// Ends the threads that wait for regions: the threads of the calling thread's own teams, and the threads of the pool.
-/// Ranks continue to wait: a rank's kernel thread is parked until the process ends.
+/// Ranks continue to wait: the kernel thread of a rank is parked until the process ends.
 pub(crate) fn dismiss(context: &Context) {
     PAUSES.fetch_add(1, SeqCst);
     context.hot.borrow_mut().clear();

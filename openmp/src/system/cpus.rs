@@ -30,7 +30,7 @@ impl Cpus {
     }
 
     /// Binds the kernel thread with this number to these CPUs. 0 is the calling thread. Returns whether the kernel has
-    /// agreed. It refuses if none of the CPUs is online and in the cpuset of the process.
+    /// agreed. The kernel refuses if none of the CPUs is online and in the cpuset of the process.
     pub(crate) fn put_on(&self, thread: libc::pid_t) -> bool {
         let arguments = [thread as usize, SIZE, &raw const self.0 as usize, 0, 0, 0];
         // SAFETY: the kernel only reads the set.
@@ -49,7 +49,8 @@ impl Cpus {
 const MOST: usize = libc::CPU_SETSIZE as usize;
 const SIZE: usize = size_of::<libc::cpu_set_t>();
 
-/// Runs `body` on these CPUs. The threads that `body` starts inherit them. `None` stands for the calling thread's CPUs.
+/// Runs `body` on these CPUs. The threads that `body` starts inherit the CPUs. `None` stands for the CPUs of the
+/// calling thread.
 pub(crate) fn with_cpus<R>(cpus: Option<Cpus>, body: impl FnOnce() -> R) -> R {
     let before = cpus.and_then(|cpus| {
         let before = Cpus::of_thread(0)?;

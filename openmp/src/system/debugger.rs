@@ -1,7 +1,8 @@
-//! A script for gdb in this library's file. With it gdb does not stop at the signals of the library's timers.
+//! A script for gdb in the file of this library. With the script, gdb does not stop at the signals of the library's
+//! timers.
 //!
-//! gdb looks for scripts in a section of the library's file. It runs them only if the user's setting `auto-load
-//! safe-path` allows that. Otherwise it prints a line about it. Debian's package has the script
+//! gdb looks for scripts in a section of a library's file. It runs them only if the user's setting `auto-load
+//! safe-path` allows that. Otherwise it prints a line about the script. Debian's package has the script
 //! `openmp/packaging/libgomp-manycore.so-gdb.py` in a folder that gdb trusts.
 
 // The entry begins with the byte 4 (a script in Python as text) and the script's name, and ends with a zero.

@@ -1,19 +1,20 @@
 //! The end of a program after `pthread_exit` in `main`.
 //!
-//! Such a program ends with the last of its threads. The C library counts all threads, including this library's, which
-//! never end. So after the first thread's end, a thread of this library, the *ending thread*, checks whether the
-//! program has any thread left. If not, it ends the program as the C library would, by `exit(0)`.
+//! Such a program ends when the last of its threads ends. The C library counts all threads, including those of this
+//! library, which never end. So after the first thread's end, a thread of this library, the *ending thread*, checks
+//! whether the program has any thread left. If not, it ends the program as the C library would, by `exit(0)`.
 //!
-//! GCC's library needs no such thread: there the threads of a team end with the thread that has led it.
+//! GCC's library needs no such thread: there the threads of a team end with the thread that has led the team.
 //!
 //! # The library's threads
 //!
 //! The kernel lists all threads of the process. A thread of this library adds its number to the library's list as it
-//! begins, and removes it as it ends ([`threads`](super::threads)). So for a moment a thread of this library may count
-//! as the program's. The ending thread then looks again later. A thread of the program never counts as this library's.
-//! If a thread ends while the kernel makes its list, the kernel may leave another thread out. So the ending thread
-//! requires twice in a row that the list has as many threads as the process. The thread that watches the cores belongs
-//! to another crate, and is recognised by its name. No thread inherits that name, since the watch starts no threads.
+//! begins, and removes the number as it ends ([`threads`](super::threads)). So for a moment a thread of this library
+//! may count as one of the program. The ending thread then looks again later. A thread of the program never counts as
+//! one of this library. If a thread ends while the kernel makes its list, the kernel may leave another thread out. So
+//! the ending thread requires twice in a row that the list has as many threads as the process. The thread that watches
+//! the cores belongs to another crate, and is recognised by its name. No thread inherits that name, since the watch
+//! starts no threads.
 
 use super::threads::{is_first, is_ours, spawn};
 use manycore_platform::{Native, Platform};
@@ -24,14 +25,14 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 use std::{fs, io, mem};
 
-/// The pause between two counts of the threads: at first, and at most.
+/// The pause between two counts of the threads: the first pause, and the longest one.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
 
 /// The name of the thread that watches the cores.
 pub(crate) const WATCH: &str = "manycore-watch";
 
 /// Makes the C library call `at_end` in the calling thread as it ends, after the destructors of all thread-locals.
-/// Threads that lead regions call this, and the program's first thread.
+/// Threads that lead regions call this, and so does the first thread of the program.
 pub(crate) fn attend(at_end: fn()) {
     static KEY: AtomicU32 = AtomicU32::new(0);
     static ONCE: Once = Once::new();
@@ -39,7 +40,7 @@ pub(crate) fn attend(at_end: fn()) {
         let mut key = 0;
         // SAFETY: `thread_ends` has the type that the C library calls at a thread's end.
         if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
-            // The key plus 1, since 0 is a valid key.
+            // The word has the key plus 1, since 0 is a valid key.
             KEY.store(key + 1, Release);
         }
     });
@@ -49,22 +50,22 @@ pub(crate) fn attend(at_end: fn()) {
     }
 }
 
-/// A thread ends. The C library calls this after the destructors of thread-locals, including Rust's. It does not call
-/// this when the process ends.
+/// Called by the C library when a thread ends, after the destructors of thread-locals, including Rust's. The C library
+/// does not call this when the process ends.
 extern "C" fn thread_ends(at_end: *mut c_void) {
     // SAFETY: the value is the function that `attend` has stored.
     let at_end = unsafe { mem::transmute::<*mut c_void, fn()>(at_end) };
     at_end();
     let is_first = is_first();
-    // Other threads check this too, since a program may begin regions only in other threads than its first.
+    // Other threads check this too, since a program may begin all its regions in threads other than the first.
     if !is_first && !has_first_ended() {
         return;
     }
     static STARTED: AtomicU32 = AtomicU32::new(0);
-    // A child after `fork` starts its own ending thread.
+    // A child process after `fork` starts its own ending thread.
     let generation = Native::forks() + 1;
     if STARTED.swap(generation, Relaxed) != generation {
-        // The usual stack: the program's functions for the end of the process run there.
+        // This thread has a stack of the usual size, since the program's `atexit` functions run there.
         spawn("manycore-omp-e", None, await_end);
     }
 }
@@ -76,7 +77,7 @@ fn await_end() {
         std::thread::sleep(pause);
         pause = most.min(2 * pause);
     }
-    // SAFETY: the C library makes the same call after a process's last thread.
+    // SAFETY: the C library makes the same call after the last thread of a process.
     unsafe { libc::exit(0) }
 }
 
@@ -89,7 +90,7 @@ fn has_first_ended() -> bool {
 fn first_thread() -> Option<(bool, usize)> {
     let id = std::process::id();
     let all = fs::read_to_string(format!("/proc/self/task/{id}/stat")).ok()?;
-    // The fields follow the name, which may contain any characters.
+    // The fields follow the name of the thread, which may contain any characters.
     let mut fields = all.rsplit(')').next()?.split_whitespace();
     let state = fields.next()?;
     let count = fields.nth(16)?.parse().ok()?;
@@ -104,7 +105,7 @@ fn is_over() -> bool {
     };
     let first = std::process::id().cast_signed();
     let is_ours = |thread: libc::pid_t| thread == first || is_ours(thread) || is_watch(thread);
-    // If a thread's number cannot be read, the thread counts as the program's.
+    // If the number of a thread cannot be read, the thread counts as one of the program.
     let number = |thread: io::Result<fs::DirEntry>| thread.ok()?.file_name().to_str()?.parse().ok();
     let mut listed = 0;
     let is_over = threads

@@ -2,11 +2,12 @@
 
 /// Exports functions of the C interface.
 ///
-/// Compiled programs call these functions. The contract of each is that its pointers are as the compiler made them. If
-/// a panic would leave such a function, it ends the program. With `abi "C-unwind";` in front, the C library may unwind
-/// the functions' frames: it does so if a thread is cancelled in a function that blocks.
+/// Compiled programs call these functions. The contract of each function is that its pointers are as the compiler made
+/// them. If a panic would leave such a function, it ends the program. With `abi "C-unwind";` in front, the C library
+/// may unwind the functions' frames: it does so if a thread is cancelled in a function that blocks.
 ///
-/// Under Miri the functions keep Rust's names, since Miri has its own functions for the C library's names.
+/// Under Miri the functions keep their mangled Rust names, since Miri has its own functions with the names of the C
+/// library.
 macro_rules! export {
     (abi $abi:literal; $($(#[$attribute:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(

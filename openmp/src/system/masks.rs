@@ -1,10 +1,10 @@
-//! The calling kernel thread's signal mask, and `errno`. The system calls bypass the functions that this library
+//! The signal mask of the calling kernel thread, and `errno`. The system calls bypass the functions that this library
 //! redefines.
 
 use super::next;
 use std::ffi::c_int;
 
-/// The C library's own signals, 32 and 33, which are never blocked.
+/// Signals 32 and 33, which the C library uses itself and which are never blocked.
 const LIBRARYS: u64 = 3 << 31;
 /// Signals that cannot be blocked: the kernel drops them from each mask.
 const KERNELS: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
@@ -29,7 +29,7 @@ pub(crate) fn block_all() -> u64 {
     change_mask(Some(ALL))
 }
 
-/// The calling kernel thread's mask.
+/// The mask of the calling kernel thread.
 pub(crate) fn mask() -> u64 {
     change_mask(None)
 }
@@ -69,16 +69,17 @@ fn change_mask(new: Option<u64>) -> u64 {
     old
 }
 
-/// The `errno` of the calling thread or rank: the thread pointer leads to it, and a rank has its own on any worker.
+/// The `errno` of the calling thread. The thread pointer leads to it. So a rank (a thread that changing kernel threads
+/// execute) finds its own `errno` on each of them.
 #[inline(never)]
 pub(crate) fn errno() -> c_int {
-    // SAFETY: the C library returns the address of this thread's word.
+    // SAFETY: the C library returns the address of a word of this thread.
     unsafe { *libc::__errno_location() }
 }
 
 #[inline(never)]
 pub(crate) fn set_errno(error: c_int) {
-    // SAFETY: the C library returns the address of this thread's word.
+    // SAFETY: the C library returns the address of a word of this thread.
     unsafe { *libc::__errno_location() = error };
 }
 

@@ -1,7 +1,7 @@
 //! The C library's own versions of the functions that this library redefines.
 //!
-//! A program that was started with this library preloaded calls this library's definitions. They call the next
-//! definitions in the loader's order, which are the C library's.
+//! A program that was started with this library preloaded calls the definitions of this library. These call the next
+//! definitions in the order of the loader, which are those of the C library.
 
 use std::ffi::{CStr, c_char, c_long, c_void};
 use std::ptr::{self, NonNull};
@@ -13,8 +13,8 @@ pub(crate) struct Next {
     name: &'static CStr,
     /// The symbol version to look for first. Without a version the loader may find the oldest of several.
     version: Option<&'static CStr>,
-    /// The address, or null before it was looked up. Accesses are relaxed: the code at the address was loaded before
-    /// this library.
+    /// The address, or null before the look-up. Accesses are relaxed: the code at the address was loaded before this
+    /// library.
     found: AtomicPtr<c_void>,
 }
 
@@ -31,7 +31,7 @@ impl Next {
         }
     }
 
-    /// Like [`new`](Self::new), in this version if the function has several.
+    /// Like [`new`](Self::new), but with this version of the function if there are several.
     pub(crate) const fn of_version(name: &'static CStr, version: &'static CStr) -> Self {
         let any = Self::new(name);
         Self {
@@ -64,7 +64,7 @@ impl Next {
         NonNull::new(found)
     }
 
-    /// The function's address. If the C library does not have the function, ends the program.
+    /// The address of the function. If the C library does not have it, ends the program.
     #[inline]
     pub(crate) fn get(&self) -> *mut c_void {
         self.find().unwrap_or_else(|| self.is_missing()).as_ptr()
@@ -79,7 +79,7 @@ impl Next {
     }
 }
 
-/// Looks up `syscall`. The loader calls this before the program's first function.
+/// Looks up `syscall`. The loader calls this before the first function of the program.
 pub(crate) fn find() {
     SYSCALL.find();
 }
@@ -87,14 +87,16 @@ pub(crate) fn find() {
 /// See [`is_preloaded`]. Accesses are relaxed: the value is written when the library is loaded.
 static IS_PRELOADED: AtomicBool = AtomicBool::new(false);
 
-/// Notes whether the loader finds this library's function `ours` before the C library's. The loader calls this.
+/// Notes whether the loader finds `ours`, the function of this library, before that of the C library. The loader calls
+/// this.
 pub(crate) fn note_whether_preloaded(name: &CStr, ours: *const c_void) {
     // SAFETY: the name ends with a zero.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     IS_PRELOADED.store(ptr::eq(found, ours), Relaxed);
 }
 
-/// Whether programs call the functions that this library redefines, since the loader finds them before the C library's.
+/// Whether the program's calls reach the functions that this library redefines, because the loader finds them before
+/// those of the C library.
 pub(crate) fn is_preloaded() -> bool {
     IS_PRELOADED.load(Relaxed)
 }
@@ -103,16 +105,16 @@ type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
 
 static SYSCALL: Next = Next::new(c"syscall");
 
-/// The address of the C library's `syscall`.
+/// The address of `syscall` in the C library.
 pub(crate) fn syscall_address() -> usize {
     SYSCALL.get() as usize
 }
 
-/// Makes a system call by its number, by the C library's `syscall` instead of this library's.
+/// Makes a system call by its number. Calls `syscall` of the C library instead of that of this library.
 ///
 /// # Safety
 ///
-/// As for the system call.
+/// The caller promises what the system call requires.
 pub(crate) unsafe fn syscall(number: c_long, arguments: [usize; 6]) -> c_long {
     let [a, b, c, d, e, f] = arguments;
     // SAFETY: the address leads to the C library's function. The arguments are as the caller promises.

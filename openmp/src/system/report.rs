@@ -1,7 +1,7 @@
 //! Lines on standard error.
 //!
-//! Each line is written by one system call from a buffer on the stack. Rust's standard error is not used: it may be
-//! locked, and the calling thread's state of Rust's standard library may be unusable.
+//! Each line is written by one system call from a buffer on the stack. `std::io::stderr` is not used: it may be locked,
+//! and the state that Rust's standard library has for the calling thread may be unusable.
 
 use std::fmt::{self, Write};
 

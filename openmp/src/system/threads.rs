@@ -1,8 +1,8 @@
 //! Starts threads of this library, and keeps a list of them.
 //!
 //! Each thread of this library adds its number to the list as it begins, and removes it as it ends. A child process has
-//! none of its parent's threads. So each entry also has its process's generation ([`Platform::forks`]), and entries of
-//! other generations are free.
+//! none of the threads of its parent. So each entry also has the generation of its process ([`Platform::forks`]), and
+//! entries of other generations are free.
 
 use super::report::fatal;
 use manycore_platform::{Native, Platform};
@@ -15,7 +15,7 @@ use std::{io, ptr};
 
 /// The entry of a thread of this library. Entries are never freed.
 struct Entry {
-    /// The generation in the high half, the thread's number in the low half; 0 in a free entry.
+    /// The high half is the generation, and the low half the number of the thread. A free entry has 0.
     thread: AtomicU64,
     next: *const Self,
 }
@@ -23,7 +23,8 @@ struct Entry {
 static THREADS: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
-    // SAFETY: entries are never freed. Acquire: sees the contents of the first entry, and so of all entries behind it.
+    // SAFETY: entries are never freed. Acquire makes visible the contents of the first entry, and so of all entries
+    // behind it.
     let first = unsafe { THREADS.load(Acquire).as_ref() };
     // SAFETY: `next` is null or the address of an entry, and was written before other threads found its entry.
     std::iter::successors(first, |entry| unsafe { entry.next.as_ref() })
@@ -34,23 +35,23 @@ fn word(thread: libc::pid_t) -> u64 {
     u64::from(Native::forks()) << 32 | u64::from(thread.cast_unsigned())
 }
 
-/// Whether the thread is one of this library's.
+/// Whether the thread belongs to this library.
 pub(super) fn is_ours(thread: libc::pid_t) -> bool {
     let word = word(thread);
-    // Relaxed: the word is all that matters in an entry.
+    // Relaxed: no other data depends on the word of an entry.
     entries().any(|entry| entry.thread.load(Relaxed) == word)
 }
 
 /// Keeps the calling thread on the list until this value is dropped.
 struct Ours(&'static Entry);
 
-/// Whether the calling thread is the process's first.
+/// Whether the calling thread is the first thread of the process.
 pub(crate) fn is_first() -> bool {
     // SAFETY: the call has no arguments.
     number() == unsafe { libc::getpid() }
 }
 
-/// The calling kernel thread's number. It uses the system call, since glibc has no `gettid` before 2.30.
+/// The number of the calling kernel thread. Makes the system call itself, since glibc has no `gettid` before 2.30.
 pub(crate) fn number() -> libc::pid_t {
     #[cfg(miri)]
     // SAFETY: the call has no arguments.
@@ -65,7 +66,7 @@ pub(crate) fn number() -> libc::pid_t {
 impl Ours {
     fn new() -> Self {
         let word = word(number());
-        // Relaxed: the word is all that matters in an entry.
+        // Relaxed: no other data depends on the word of an entry.
         let take = |entry: &&Entry| {
             let known = entry.thread.load(Relaxed);
             (known == 0 || known >> 32 != word >> 32)
@@ -91,8 +92,8 @@ fn add(word: u64) -> &'static Entry {
     loop {
         // SAFETY: no other thread has the entry yet.
         let next = unsafe { (*entry).next };
-        // Release: publishes the new entry. Acquire: sees the entries behind it, so that the release publishes them
-        // too.
+        // Release publishes the new entry. Acquire makes the entries behind it visible, so that the release publishes
+        // these too.
         match THREADS.compare_exchange(next.cast_mut(), entry, AcqRel, Relaxed) {
             // SAFETY: entries are never freed.
             Ok(_) => return unsafe { &*entry },
@@ -119,9 +120,10 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// How often to try again, 1 ms apart, if the system has no thread left: an ended thread may count for a moment.
+/// How often to try again, 1 ms apart, if the system has no thread left: for a moment, a thread that has ended may
+/// still count.
 const TRIES: u32 = 10;
-/// If a stack of this size is too small, no larger one is tried.
+/// If a stack of this size is too small, no larger stack is tried.
 const MOST: usize = 64 << 20;
 
 /// Starts a thread of this library. Fails if the system has no thread left.
@@ -144,7 +146,7 @@ pub(crate) fn try_spawn(
         let error = create(stack, start.cast());
         match (error, stack) {
             (0, _) => return Ok(()),
-            // The stack also contains the program's thread-locals, which may leave no room.
+            // The stack also contains the thread-locals of the program, which may leave no room.
             (libc::EINVAL, Some(bytes)) if bytes < MOST => stack = Some(2 * bytes),
             (libc::EAGAIN, _) if tries < TRIES => {
                 tries += 1;

@@ -1,17 +1,18 @@
 //! Counts what uses a task: its children that have not ended, and the references to its memory.
 //!
-//! Children end on any thread, which counts the end in one shared word. Only the task's thread makes children, and
-//! counts them in a cell. For that, the word begins as if [`LENT`] children had been made, and the unused part is
-//! subtracted when the task ends. So making a child needs no atomic operation and does not touch the shared line.
+//! A child may end on any thread, and that thread counts the end in one shared word. Only the task's own thread makes
+//! children, and counts them in a cell. So that this is enough, the word begins as if [`LENT`] children had been made,
+//! and the unused part is subtracted when the task ends. So making a child needs no atomic operation and does not touch
+//! the shared cache line.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-/// One child that has not ended. The word's upper half counts these.
+/// One child that has not ended. The upper half of the word counts these.
 const CHILD: u64 = 1 << 32;
-/// One reference to the task's memory, counted in the word's lower half. The task has one until it ends, each child's
-/// memory has one, and each [`keep`](Counts::keep) adds one.
+/// One reference to the task's memory. The lower half of the word counts these. The task has one until it ends, the
+/// memory of each child has one, and each [`keep`](Counts::keep) adds one.
 const REFERENCE: u64 = 1;
 /// The number of children, with a reference each, that the word counts before they are made.
 const LENT: u64 = 1 << 30;
@@ -21,9 +22,9 @@ const FRESH: u64 = LENT * (CHILD + REFERENCE) + REFERENCE;
 /// See the module.
 #[repr(C)]
 pub(crate) struct Counts {
-    /// How many of the lent children were made. Only the task's thread accesses this cell.
+    /// How many of the [`LENT`] children were made. Only the task's thread accesses this cell.
     made: Cell<u64>,
-    /// On another cache line than the fields that the task's thread uses.
+    /// This word is on another cache line than the fields that the task's thread uses.
     word: Line,
 }
 
@@ -38,7 +39,7 @@ impl Counts {
         }
     }
 
-    /// The task's thread makes a child.
+    /// Counts that the task's thread makes a child.
     #[inline]
     pub(crate) fn add_child(&self) {
         let made = self.made.get() + 1;
@@ -53,17 +54,18 @@ impl Counts {
     /// Whether all children have ended. Other threads may call this only while the task's thread waits.
     #[inline]
     pub(crate) fn has_no_children(&self) -> bool {
-        // Acquire: sees what the children did.
+        // Acquire makes visible what the children did.
         self.word.0.load(Acquire) / CHILD == LENT - self.made.get()
     }
 
-    /// A child has ended, and its memory is still needed.
+    /// Counts the end of a child. The memory of the child is still needed.
     pub(crate) fn end_child(&self) {
         // AcqRel: the parent sees what the child did.
         self.word.0.fetch_sub(CHILD, AcqRel);
     }
 
-    /// A child has ended, and its memory is not needed. Returns whether nothing keeps the task now.
+    /// Counts the end of a child. The memory of the child is no longer needed. Returns whether nothing keeps the task's
+    /// memory now.
     pub(crate) fn drop_child(&self) -> bool {
         self.take(CHILD + REFERENCE)
     }
@@ -74,7 +76,7 @@ impl Counts {
         self.word.0.fetch_add(REFERENCE, Relaxed);
     }
 
-    /// Drops a reference. Returns whether nothing keeps the task now.
+    /// Drops a reference. Returns whether nothing keeps the task's memory now.
     pub(crate) fn drop_one(&self) -> bool {
         self.take(REFERENCE)
     }
@@ -82,12 +84,12 @@ impl Counts {
     /// Whether only the task itself, which makes no more children, has a reference to its memory.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
-        // Acquire: sees what children did with the task.
+        // Acquire makes visible what children did with the task.
         self.word.0.load(Acquire) == FRESH - self.made.get() * (CHILD + REFERENCE)
     }
 
-    /// The task has ended. Drops its own reference and the unused part of the lent children. Returns whether nothing
-    /// keeps the task now.
+    /// Ends the task: drops its own reference and the unused part of the [`LENT`] children. Returns whether nothing
+    /// keeps the task's memory now.
     pub(crate) fn end(&self) -> bool {
         self.take((LENT - self.made.get()) * (CHILD + REFERENCE) + REFERENCE)
     }

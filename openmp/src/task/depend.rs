@@ -15,7 +15,8 @@ enum Access {
     In,
     /// `out`, `inout` and `mutexinoutset`. Here tasks with `mutexinoutset` run one after another.
     Out,
-    /// `inoutset`: such accesses may run at the same time as each other, but not as any other access.
+    /// `inoutset`: tasks with such accesses may run at the same time as each other, but not at the same time as any
+    /// other access.
     Set,
 }
 
@@ -26,11 +27,11 @@ pub(crate) struct Links {
     before: usize,
     /// Tasks that wait for this task.
     after: Vec<NonNull<Task>>,
-    /// The order of this task's children.
+    /// The dependences among this task's children.
     pub(crate) edges: Option<Box<Edges>>,
 }
 
-/// The last tasks that named an address: the `latest`, which may run at the same time, and the `previous`, which come
+/// The last tasks that named an address. The `latest` tasks may run at the same time, and the `previous` tasks come
 /// before these.
 #[derive(Default)]
 struct Address {
@@ -50,7 +51,7 @@ pub(crate) struct Edges {
 /// The address that stands for all memory.
 const ALL: usize = 0;
 
-/// Hashes an address by one multiplication: most of the cost of a dependence is the map's.
+/// Hashes an address by one multiplication, since the hash map has most of the cost of a dependence.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -66,13 +67,13 @@ impl Hasher for Mixed {
     }
 
     fn write_usize(&mut self, address: usize) {
-        // The golden ratio's digits. The product's high half depends on all bits.
+        // These are digits of the golden ratio. The high half of the product depends on all bits.
         let product = u128::from(self.0 ^ address as u64) * 0x9e37_79b9_7f4a_7c15;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 }
 
-/// The accesses in the compiler's array. It is `[n, outs, address...]`, or since OpenMP 5.0 `[0, n, outs,
+/// The accesses in the array from the compiler. The array is `[n, outs, address...]`, or since OpenMP 5.0 `[0, n, outs,
 /// mutexinoutsets, ins, address..., dependence objects...]`.
 unsafe fn accesses(depend: *mut *mut c_void) -> impl Iterator<Item = (usize, Access)> {
     // SAFETY: the caller promises that the array is as long as its head states.
@@ -95,7 +96,7 @@ unsafe fn accesses(depend: *mut *mut c_void) -> impl Iterator<Item = (usize, Acc
         }
         // A dependence object has the address and its kind.
         let object = address as *const usize;
-        // SAFETY: the compiler's object has two words, as the caller promises.
+        // SAFETY: the object from the compiler has two words, as the caller promises.
         let (address, kind) = unsafe { (*object, *object.add(1)) };
         let kind = match kind {
             1 => Access::In,
@@ -111,7 +112,7 @@ fn beside(latest: Option<Access>, kind: Access) -> bool {
     latest == Some(kind) && kind != Access::Out
 }
 
-/// Adds a new task to its parent's edges. Returns `true` if the task may run at once.
+/// Adds a new task to the edges of its parent. Returns `true` if the task may run at once.
 ///
 /// # Safety
 ///
@@ -121,7 +122,8 @@ pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void, key: &mut Key) 
         return true;
     };
     parent.edged.set(true);
-    // SAFETY: a parent is in its child's team, and the key belongs to that team. The edges go back to the parent below.
+    // SAFETY: a parent is in the team of its child, and the key belongs to that team. The edges go back to the parent
+    // below.
     let mut edges = unsafe { parent.links(key) }
         .edges
         .take()
@@ -129,7 +131,7 @@ pub(crate) unsafe fn link(task: &Task, depend: *mut *mut c_void, key: &mut Key) 
     task.listed.set(true);
     // SAFETY: as the caller promises. Siblings are in the same team.
     unsafe { edges.enter(task, depend, key) };
-    // SAFETY: the parent and the task are in the key's team.
+    // SAFETY: the parent and the task are in the team of the key.
     unsafe {
         parent.links(key).edges = Some(edges);
         task.links(key).before == 0
@@ -141,7 +143,7 @@ impl Edges {
     ///
     /// # Safety
     ///
-    /// As for [`link`].
+    /// The caller promises what [`link`] requires.
     unsafe fn enter(&mut self, task: &Task, depend: *mut *mut c_void, key: &mut Key) {
         let Self {
             addresses: edges,
@@ -171,7 +173,7 @@ impl Edges {
                 previous: vec![],
             });
             if address.latest.iter().any(is_same) {
-                // The task names this address twice: the stronger access counts.
+                // The task names this address twice. The stronger of the two accesses counts.
                 if kind != Access::In {
                     address.kind = Some(Access::Out);
                     for other in address.latest.drain(..).filter(|other| !is_same(other)) {
@@ -241,7 +243,7 @@ pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void, key: &mut 
     awaited
 }
 
-/// The task has ended. Returns the tasks that are ready now.
+/// Notes that the task has ended. Returns the tasks that are ready now.
 ///
 /// # Safety
 ///

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 
-/// A `taskgroup`. It lives until the task that has begun it finds that all of the group's tasks have ended.
+/// A `taskgroup`. A task begins the group. It lives until this task finds that all tasks in the group have ended.
 pub(crate) struct Group {
     /// The enclosing group, or null.
     previous: *const Self,
     unfinished: AtomicUsize,
     cancelled: AtomicBool,
-    /// Whether it belongs to a work share with reductions over tasks.
+    /// Whether the group belongs to a work share with reductions over tasks.
     pub(crate) workshare: bool,
-    /// The compiled program's description of reductions.
+    /// The description of reductions that the compiled program has passed.
     pub(crate) reductions: AtomicPtr<usize>,
 }
 
 // SAFETY: all fields but `previous` are atomics or numbers. `previous` is written before another thread knows the
 // group, and points to a group that lives longer.
 unsafe impl Sync for Group {}
-// SAFETY: a group is bound to no thread: any member may drop the last `Arc` of a region's group.
+// SAFETY: a group is bound to no thread: any member may drop the last `Arc` of the group of a region.
 unsafe impl Send for Group {}
 
 impl Group {
@@ -34,7 +34,7 @@ impl Group {
         }
     }
 
-    /// A region's group: its members begin in this group.
+    /// The group of a region: the members of the region begin in this group.
     pub(crate) fn of_region() -> Arc<Self> {
         Arc::new(Self::new(ptr::null(), false))
     }
@@ -55,32 +55,33 @@ impl Group {
         self.cancelled.store(true, SeqCst);
     }
 
-    /// Whether the group's tasks that have not begun are to be dropped.
+    /// Whether tasks in the group that have not begun are to be dropped.
     pub(crate) fn is_discarded(&self) -> bool {
         self.cancelled.load(SeqCst) || self.to_cancel().cancelled.load(SeqCst)
     }
 
-    /// A new task is in the group. Only a task in the group, or the task that has begun the group, makes such a task.
+    /// Counts a new task in the group. Only a task in the group, or the task that has begun the group, makes such a
+    /// task.
     pub(crate) fn enter(&self) {
-        // Relaxed: a queue's lock publishes the task.
+        // Relaxed: the lock of a queue publishes the task.
         self.unfinished.fetch_add(1, Relaxed);
     }
 
-    /// Whether all of the group's tasks have ended.
+    /// Whether all tasks in the group have ended.
     pub(crate) fn is_over(&self) -> bool {
-        // Acquire: sees what the tasks did.
+        // Acquire makes visible what the tasks did.
         self.unfinished.load(Acquire) == 0
     }
 
-    /// A task of the group has ended. The group may be freed at once.
+    /// Counts that a task of the group has ended. The group may be freed at once after this.
     pub(crate) fn leave(&self) {
         // AcqRel: the thread that leaves the `taskgroup` sees what the task did.
         self.unfinished.fetch_sub(1, AcqRel);
     }
 }
 
-/// Frees the groups from `innermost` up to, and without, `outer`. A cancelled region has left them open. All of their
-/// tasks have ended.
+/// Frees the groups from `innermost` up to `outer`, without `outer` itself. A cancelled region has left these groups
+/// open. All tasks in them have ended.
 pub(super) fn abandon(innermost: *const Group, outer: *const Group) {
     let mut group = innermost;
     while group != outer {

@@ -14,22 +14,22 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 
-/// A function that the compiler made from a construct's body.
+/// A function that the compiler made from the body of a construct.
 pub(crate) type Outlined = unsafe extern "C" fn(*mut c_void);
 
-/// In `event`: the body of a detached task has returned.
+/// The bit of `event` that is set when the body of a detached task has returned.
 pub(crate) const RETURNED: u8 = 1;
-/// In `event`: the event of a detached task is fulfilled.
+/// The bit of `event` that is set when the event of a detached task is fulfilled.
 pub(crate) const FULFILLED: u8 = 2;
 
-/// An explicit or implicit task. The fields are in the order of their use, so that a thread that runs another's task
-/// fetches few lines.
+/// An explicit or implicit task. The fields are in the order of their use, so that a thread which runs a task of
+/// another thread fetches few cache lines.
 #[repr(C)]
 pub(crate) struct Task {
     pub(crate) function: Option<Outlined>,
     pub(crate) arguments: Arguments,
     pub(crate) parent: *const Self,
-    /// The group of the task's children, or null. Only the task's thread accesses it.
+    /// The group of the task's children, or null. Only the task's thread accesses this field.
     pub(crate) group: Cell<*const Group>,
     /// The parent's group when the task was made, or null. This group counts the task if it is explicit.
     pub(crate) counted_in: *const Group,
@@ -43,22 +43,22 @@ pub(crate) struct Task {
     pub(crate) constructed: bool,
     /// Whether the task has dependences, so that siblings may find it by an address.
     pub(crate) listed: Cell<bool>,
-    /// Whether a child has dependences. Only the task's thread accesses it.
+    /// Whether a child has dependences. Only the task's thread accesses this field.
     pub(crate) edged: Cell<bool>,
     /// Whether the task has ended, if it is `listed`.
     pub(crate) done: AtomicBool,
-    /// [`RETURNED`] and [`FULFILLED`].
+    /// The bits [`RETURNED`] and [`FULFILLED`].
     pub(crate) event: AtomicU8,
-    /// The home of the task's memory. Null for implicit tasks.
+    /// The home that the task's memory comes from. Null for implicit tasks.
     pub(crate) home: *const memory::Home,
-    /// The end of its thread's queue when the task began. Only the task's thread accesses it.
+    /// The end of the thread's queue when the task began. Only the task's thread accesses this field.
     pub(crate) mark: Cell<usize>,
-    /// Only the thread that runs the task accesses it.
+    /// Only the thread that runs the task accesses this field.
     pub(crate) icv: Cell<Icv>,
     pub(crate) counts: Counts,
     /// Frees the arguments, if the task is dropped before it begins.
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
-    /// The team, which the event keeps alive, if the task has an event. The type `Team` is in a layer above.
+    /// The team, if the task has an event. The event keeps the team alive. The type `Team` is in a layer above.
     pub(crate) team: *const c_void,
     /// The part that the team's lock of dependences protects.
     links: UnsafeCell<Links>,
@@ -68,10 +68,10 @@ pub(crate) struct Task {
 // in `counts`, with two exceptions. The thread that ends the task reads `listed`, after a queue's lock has published
 // the task. Another thread may read the cell in `counts` while the task's thread waits. Only the owner of the lock of
 // dependences accesses `links` (`Task::links`). All other fields are atomics, or are written before another thread
-// knows the task. The targets of their pointers outlive the task, as the fields' comments say.
+// knows the task. The targets of their pointers outlive the task, as the comments of the fields say.
 unsafe impl Sync for Task {}
-// SAFETY: a task may run on any thread of its team. The program shares its arguments between the thread that makes the
-// task and the thread that runs it.
+// SAFETY: a task may run on any thread of its team. The program shares the task's arguments between the thread that
+// makes the task and the thread that runs it.
 unsafe impl Send for Task {}
 
 impl Task {
@@ -102,7 +102,7 @@ impl Task {
         }
     }
 
-    /// The task that `order` describes, a child of `parent`. `home` is where its block comes from.
+    /// The task that `order` describes, as a child of `parent`. Its block comes from `home`.
     #[inline(always)]
     pub(crate) fn explicit(order: &Order, parent: &Self, home: &memory::Home) -> Self {
         let group = parent.group.get();
@@ -122,7 +122,7 @@ impl Task {
         }
     }
 
-    /// The task of a region's member.
+    /// The implicit task of a member of a region.
     pub(crate) fn implicit(icv: Icv) -> Self {
         Self::new(None, icv)
     }
@@ -180,11 +180,11 @@ impl Task {
     }
 }
 
-/// A reference to a task that may have ended.
+/// A reference that keeps the memory of a task, which may have ended.
 pub(crate) struct Kept(NonNull<Task>);
 
 impl Kept {
-    /// Adds a reference to a task that the caller knows to exist.
+    /// Adds a reference to a task. The caller knows that the task's memory exists.
     pub(crate) fn new(task: &Task) -> Self {
         task.counts.keep();
         Self(NonNull::from(task))
@@ -213,8 +213,8 @@ impl Drop for Kept {
     }
 }
 
-/// Gives back a reference by `give`, which returns whether it was the last. If so, frees the task's memory, and gives
-/// back its reference to the parent in the same way.
+/// Gives back a reference by `give`, which returns whether that reference was the last one. If so, frees the task's
+/// memory, and gives back the task's reference to its parent in the same way.
 ///
 /// # Safety
 ///
@@ -223,8 +223,8 @@ pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) 
     // SAFETY: the reference that is given back keeps the task until `give` is called.
     let mut last = give(&unsafe { task.as_ref() }.counts);
     while last {
-        // SAFETY: no other thread has the task, and its memory keeps its parent. An implicit task never gives back its
-        // own reference, so this task is in a block.
+        // SAFETY: no other thread has the task, and the task's memory keeps the parent. An implicit task never gives
+        // back its own reference, so this task is in a block.
         let parent = unsafe {
             let parent = NonNull::new(task.as_ref().parent.cast_mut());
             Block::give_back(task);
@@ -232,7 +232,7 @@ pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) 
         };
         let Some(parent) = parent else { return };
         task = parent;
-        // SAFETY: the child's reference keeps the parent until it is dropped here.
+        // SAFETY: the child's reference keeps the parent until that reference is dropped here.
         last = unsafe { task.as_ref() }.counts.drop_one();
     }
 }

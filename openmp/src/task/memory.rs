@@ -1,9 +1,9 @@
-//! Memory of tasks: blocks that are reused.
+//! The memory of tasks: blocks that are reused.
 //!
-//! Each member of a team owns a *home*. The blocks of the tasks that the member makes come from there. If another
-//! thread ends such tasks, it collects their blocks and pushes several at once on the stack `returned` of their home.
-//! The owner takes the whole stack at once. So no thread pops a single block, and the pushing exchange has no ABA
-//! problem.
+//! Each member of a team owns a *home*. The blocks for the tasks that a member makes come from its home. If another
+//! thread ends such tasks, it collects their blocks, and pushes several blocks at once on the stack `returned` of their
+//! home. The owner of the home takes the whole stack at once. So no thread pops a single block, and the exchange that
+//! pushes has no ABA problem.
 
 use super::{Order, Task};
 
@@ -22,7 +22,7 @@ const INLINE: usize = 112;
 /// The number of blocks that a member collects before it gives them back.
 const COLLECTED: usize = 16;
 
-/// A task's memory.
+/// The memory of a task.
 #[repr(C, align(64))]
 pub(crate) struct Block {
     /// The first field, so that a task has the address of its block.
@@ -32,14 +32,14 @@ pub(crate) struct Block {
     next: *mut Self,
 }
 
-/// A member's blocks.
+/// The blocks of a member.
 pub(crate) struct Home {
     /// Free blocks. Only the owner accesses the list.
     free: Cell<*mut Block>,
-    /// All blocks, to be freed at the end. Only the owner accesses the list.
+    /// All blocks of this home, which are freed with it. Only the owner accesses the list.
     #[expect(clippy::vec_box, reason = "their addresses are kept")]
     all: UnsafeCell<Vec<Box<UnsafeCell<Block>>>>,
-    /// Blocks of another home, which this home's owner will give back.
+    /// Blocks of another home, which the owner of this home will give back.
     collected: Collected,
     /// Free blocks that other threads have given back.
     returned: CachePadded<AtomicPtr<Block>>,
@@ -53,12 +53,12 @@ struct Collected {
     count: Cell<usize>,
 }
 
-// SAFETY: only the home's owner accesses `free`, `all` and `collected`, in `put`, `refill`, `take_back` and `collect`.
-// Other threads only push to `returned`, which is an atomic. A pushed block belongs to the pushing thread before the
-// exchange, and to the owner after it.
+// SAFETY: only the owner of the home accesses `free`, `all` and `collected`, in `put`, `refill`, `take_back` and
+// `collect`. Other threads only push to `returned`, which is an atomic. A pushed block belongs to the pushing thread
+// before the exchange, and to the owner after it.
 unsafe impl Sync for Home {}
-// SAFETY: in another region, another thread may be the member that owns the home. The end of the region before orders
-// the two. Blocks are bound to no thread.
+// SAFETY: in another region, another thread may be the member that owns the home. The end of the earlier region orders
+// the two owners. Blocks are bound to no thread.
 unsafe impl Send for Home {}
 
 impl Home {
@@ -94,7 +94,7 @@ impl Home {
     /// Returns the blocks that other threads have given back, or a new block.
     #[cold]
     fn refill(&self) -> *mut Block {
-        // Acquire: sees what other threads did with the tasks in these blocks.
+        // Acquire makes visible what other threads did with the tasks in these blocks.
         let returned = self.returned.swap(ptr::null_mut(), Acquire);
         if !returned.is_null() {
             return returned;
@@ -105,7 +105,7 @@ impl Home {
             next: ptr::null_mut(),
         }));
         let address = block.get();
-        // SAFETY: only the owner, which calls this, accesses the list.
+        // SAFETY: only the owner accesses the list, and the owner calls this.
         unsafe { (*self.all.get()).push(block) };
         address
     }
@@ -170,7 +170,7 @@ impl Home {
         loop {
             // SAFETY: as the caller promises.
             unsafe { (*last).next = top };
-            // Release: publishes what was done with the tasks.
+            // Release publishes what was done with the tasks.
             match self
                 .returned
                 .compare_exchange_weak(top, first, Release, Relaxed)
@@ -235,7 +235,7 @@ impl Block {
 /// The place of a task's arguments.
 pub(crate) struct Arguments {
     pointer: *mut c_void,
-    /// The layout of the arguments' memory, if they are not in the task's block.
+    /// The layout of the memory of the arguments, if they are not in the task's block.
     layout: Option<Layout>,
 }
 

@@ -1,5 +1,5 @@
-//! Tasks as data: their descriptions, the queues of ready tasks, and the dependences. [`tasking`](crate::tasking) makes
-//! and runs them.
+//! Tasks as data: their descriptions, the queues of ready tasks, and dependences. [`tasking`](crate::tasking) makes and
+//! runs them.
 //!
 //! Each member of a team has a queue of its ready tasks (`queue`, `tasks`) and blocks of memory for tasks (`memory`). A
 //! member runs the newest task of its own queue first. A member without tasks takes the oldest tasks of other members.

@@ -10,7 +10,7 @@ pub(crate) struct Order {
     pub(crate) copy: Option<unsafe extern "C" fn(*mut c_void, *const c_void)>,
     pub(crate) size: usize,
     pub(crate) align: usize,
-    /// The first two words of the arguments of a `taskloop` task. A copy function does not write them.
+    /// The first two words of the arguments of a `taskloop` task. The copy function does not write these words.
     pub(crate) bounds: Option<[u64; 2]>,
     pub(crate) deferred: bool,
     pub(crate) is_final: bool,

@@ -1,7 +1,8 @@
-//! A member's queue of ready tasks.
+//! The queue of ready tasks of a member.
 //!
-//! Its owner pushes and pops at the end. Other threads take tasks from the front, or from the middle, where they leave
-//! a hole. So the position of a task never changes, and tasks above a position were pushed after a certain time.
+//! The owner of the queue pushes and pops at the end. Other threads take tasks from the front, or from the middle,
+//! where they leave a hole. So the position of a task never changes. If a position was once the end, all tasks above it
+//! were pushed later.
 
 use super::Task;
 use crate::words::lock::Guarded;
@@ -13,9 +14,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) struct Queue {
     items: Guarded<Items>,
-    /// The number of tasks, without holes. Other threads use it as a hint.
+    /// The number of tasks, without holes. Other threads use this as a hint.
     count: AtomicUsize,
-    /// The position after the last task. Only the owner changes it.
+    /// The position after the last task. Only the owner changes this.
     end: AtomicUsize,
 }
 
@@ -81,8 +82,8 @@ impl Queue {
         });
     }
 
-    /// Takes the newest task above `mark`. Only the owner calls this. If it was the only task, calls `edge` with the
-    /// lock held.
+    /// Takes the newest task above `mark`. Only the owner calls this. If that task was the only one, calls `edge` with
+    /// the lock held.
     pub(super) fn pop(&self, mark: usize, edge: impl FnOnce()) -> Option<NonNull<Task>> {
         if self.end() <= mark || self.count() == 0 {
             return None;
@@ -106,7 +107,7 @@ impl Queue {
         let mut batch = Batch::default();
         match self.count() {
             0 => return batch,
-            // The task may be new: the owner may push more, or take it.
+            // The only task may be new: the owner may push more tasks, or take this one.
             1 => (0..LEFT_ALONE).for_each(|_| Native::relax()),
             _ => (),
         }
@@ -130,7 +131,7 @@ impl Queue {
         batch
     }
 
-    /// Takes the oldest task that `fits`. If it was the only task, calls `edge` with the lock held.
+    /// Takes the oldest task that `fits`. If that task was the only one, calls `edge` with the lock held.
     pub(super) fn steal_one(
         &self,
         fits: impl Fn(&Task) -> bool,

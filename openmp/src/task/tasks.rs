@@ -3,8 +3,8 @@
 //! # When all tasks have ended
 //!
 //! Each member counts the tasks that it has made, and the tasks that it has ended. A thread first sums up all ended
-//! tasks, then all made tasks. Both sums only grow. So if they are equal, all tasks had ended at some time between the
-//! two readings. If all members wait at that time, no further task can be made.
+//! tasks, then all made tasks. Both sums only grow. So if the two are equal, all tasks had ended at some time between
+//! the two readings. If all members wait at that time, no further task can be made.
 
 use super::Task;
 use super::memory::{Block, Home};
@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 /// If a member's queue has this number of tasks, the member runs its next task at once instead of queuing it.
 const MOST_READY: usize = 64;
 /// If this number of tasks for each member have not ended, a member runs its next task with dependences at once. Tasks
-/// that wait for others are counted.
+/// that wait for other tasks are counted too.
 const MOST_LIVE: usize = 64;
 
-/// If there are more queues of a priority, empty queues are dropped.
+/// If there are more priorities with a queue than this, empty queues are dropped.
 const KEPT: usize = 16;
 
-/// A member's data: cache lines that only the member writes, and lines that other threads write too.
+/// The data of a member: cache lines that only the member writes, and lines that other threads write too.
 struct Member {
     own: CachePadded<Counts>,
     queue: CachePadded<Queue>,
@@ -41,7 +41,7 @@ struct Counts {
 
 /// See the module.
 pub(crate) struct Tasks {
-    /// The last element is for threads that are no members.
+    /// The last element is for threads that are not members.
     members: Box<[Member]>,
     /// Whether a task was ever made.
     used: AtomicBool,
@@ -62,7 +62,7 @@ struct Shared {
     urgent: AtomicUsize,
     /// The number of threads that wait for descendants of their task.
     choosy: AtomicUsize,
-    /// How often a task was queued while `choosy` was not 0.
+    /// How often tasks were queued while `choosy` was not 0.
     pushes: AtomicUsize,
 }
 
@@ -113,19 +113,19 @@ impl Tasks {
         }
     }
 
-    /// A member's data. `None` stands for a thread that is no member.
+    /// The data of a member. `None` stands for a thread that is not a member.
     fn member(&self, member: Option<u32>) -> &Member {
         let last = self.members.len() - 1;
         &self.members[member.map_or(last, |id| id as usize)]
     }
 
-    /// A member's home: the blocks of its tasks come from there.
+    /// The home of a member: the blocks of the member's tasks come from it.
     #[inline]
     pub(crate) fn home(&self, member: u32) -> &Home {
         &self.members[member as usize].home
     }
 
-    /// The end of a member's queue.
+    /// The position of the end of a member's queue.
     #[inline]
     pub(crate) fn end_of(&self, member: u32) -> usize {
         self.members[member as usize].queue.end()
@@ -148,8 +148,8 @@ impl Tasks {
         self.shared.nonempty.load(SeqCst) != 0
     }
 
-    /// Whether there are so many tasks that the member runs its next task at once. Tasks that wait for others are in no
-    /// queue. They count only if the next task is `dependent`.
+    /// Whether there are so many tasks that the member runs its next task at once. Tasks that wait for other tasks are
+    /// in no queue. They count only if the next task is `dependent`.
     pub(crate) fn is_crowded(&self, member: u32, dependent: bool) -> bool {
         let most = MOST_LIVE * (self.members.len() - 1);
         self.members[member as usize].queue.count() >= MOST_READY
@@ -157,19 +157,21 @@ impl Tasks {
             || (self.shared.urgent.load(Relaxed) > most)
     }
 
-    /// The member, which runs a task of this team, makes a task.
+    /// Counts that the member, which runs a task of this team, makes a task.
     pub(crate) fn count_made(&self, member: u32) {
         if !self.used.load(Relaxed) {
-            // Relaxed: published like the count below.
+            // Relaxed: this store is published like the count below.
             self.used.store(true, Relaxed);
         }
         let made = &self.members[member as usize].own.made;
-        // Relaxed: only this thread changes the count. The barrier's word, or the count of an ended task, publishes it
-        // to each reader that must see it: the current task, or the task that it makes, ends after this store.
+        // Relaxed: only this thread changes the count. The word of the barrier, or the count of an ended task,
+        // publishes it to each reader that must see it: the current task, or the task that it makes, ends after this
+        // store.
         made.store(made.load(Relaxed) + 1, Relaxed);
     }
 
-    /// A task has ended. Also a full fence: the caller then checks whether all tasks have ended.
+    /// Counts that a task has ended. This is also a full fence, since the caller then checks whether all tasks have
+    /// ended.
     pub(crate) fn count_ended(&self, member: Option<u32>) {
         self.member(member).own.ended.fetch_add(1, SeqCst);
     }
@@ -199,7 +201,7 @@ impl Tasks {
         self.links.with(body)
     }
 
-    /// A task of this team makes no further children. So the addresses that its children named are forgotten.
+    /// Called when a task of this team makes no further children. Forgets the addresses that its children named.
     pub(crate) fn forget_edges(&self, task: &Task) {
         if task.edged.replace(false) {
             // The edges are dropped without the lock, since they may have the last reference to a child.
@@ -209,8 +211,8 @@ impl Tasks {
         }
     }
 
-    /// The task is ready: queues it. The caller has made the task or ended the last task before it. `member` is `None`
-    /// if the caller is no member.
+    /// Queues a task that is ready. The caller has made the task, or has ended the last task that had to end before it.
+    /// `member` is `None` if the caller is not a member.
     pub(crate) fn push(&self, member: Option<u32>, task: NonNull<Task>) {
         let shared = &self.shared;
         // SAFETY: the task is not queued yet, so it lives.
@@ -229,11 +231,11 @@ impl Tasks {
         self.has_queued();
     }
 
-    /// Tasks were queued. The queue's lock is released by a read-modify-write.
+    /// Called after tasks were queued. A read-modify-write has released the lock of the queue.
     fn has_queued(&self) {
         Native::fence_after_rmw();
-        // After the fence, either this load sees the announcement of a waiting thread in `choosy`, or that thread sees
-        // the tasks: it looks at the queues after its announcement.
+        // A thread that waits announces itself in `choosy`, and then looks at the queues. So either this load, which is
+        // after the fence, sees the announcement, or that thread sees the tasks.
         if self.shared.choosy.load(SeqCst) != 0 {
             self.shared.pushes.fetch_add(1, SeqCst);
         }
@@ -263,7 +265,7 @@ impl Tasks {
     }
 
     /// Takes any ready task, for a member that waits at a barrier. May move other tasks to the member's queue, and then
-    /// calls `moved`: meanwhile no other thread has seen these tasks.
+    /// calls `moved`: during the move no other thread has seen these tasks.
     pub(crate) fn take_any(&self, member: u32, moved: impl Fn()) -> Option<NonNull<Task>> {
         if !self.has_ready() {
             return None;
@@ -310,8 +312,8 @@ impl Tasks {
             .or_else(|| (1..all).find_map(steal))
     }
 
-    /// A thread begins to wait for descendants of its task. Until [`unchoosy`](Self::unchoosy), `pushes` changes after
-    /// each task that is queued. Returns the current value of `pushes`.
+    /// Called when a thread begins to wait for descendants of its task. Until [`unchoosy`](Self::unchoosy), `pushes`
+    /// changes after each task that is queued. Returns the current value of `pushes`.
     pub(crate) fn choosy(&self) -> usize {
         self.shared.choosy.fetch_add(1, SeqCst);
         self.pushes()

@@ -5,7 +5,7 @@ use crate::task::Group;
 use crate::team::context::Context;
 use std::ptr;
 
-/// Begins a group. Further children of the current task are in this group.
+/// Begins a group. Children that the current task makes from now on are in this group.
 pub(crate) fn begin_group(context: &Context, workshare: bool) {
     let current = &context.task().group;
     let group = Box::new(Group::new(current.get(), workshare));

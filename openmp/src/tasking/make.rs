@@ -9,22 +9,23 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Makes the task that `order` describes, a child of the current task. The caller counts it there.
+/// Makes the task that `order` describes, as a child of the current task. The caller adds the child to the counts of
+/// the current task.
 #[inline(always)]
 fn task(order: &Order, context: &Context, home: &Home) -> NonNull<Task> {
     home.put(|| Task::explicit(order, context.task(), home))
 }
 
-/// Gives the program the task's address as the handle of its event. The event keeps the team. The task cannot end
-/// before it is fulfilled.
+/// Gives the program the address of the task, as the handle of the task's event. The event has a reference to the team.
+/// The task cannot end before its event is fulfilled.
 ///
 /// # Safety
 ///
 /// A compiled program made the order, which has an event. No other thread knows the task yet.
 unsafe fn hand_out(context: &Context, order: &Order, task: NonNull<Task>) {
     let (handle, team) = (task.as_ptr(), ptr::from_ref(context.team()));
-    // SAFETY: each team is in an `Arc`. The compiler's pointer `event` is valid. Data that is copied begins with a copy
-    // of the handle.
+    // SAFETY: each team is in an `Arc`. The pointer `event` comes from the compiler and is valid. Data that is copied
+    // begins with a copy of the handle.
     unsafe {
         Arc::increment_strong_count(team);
         (*handle).team = team.cast();
@@ -44,7 +45,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (team, current) = (context.team(), context.task());
     if is_discarded(team, current) {
         if let Some(discard) = order.discard {
-            // SAFETY: the order gives this function for its data, which no other task has.
+            // SAFETY: the order has this function for its data, and no other task has that data.
             unsafe { discard(order.data) };
         }
         if !order.event.is_null() {
@@ -56,8 +57,8 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (tasks, member) = (&team.tasks, context.id());
     let detached = !order.event.is_null();
     let crowded = || tasks.is_crowded(member, !order.depend.is_null());
-    // If the new task has to wait, this thread must not run it here: it may wait for a detached task, and perhaps only
-    // a later child of the current task fulfils that task's event.
+    // If the new task has to wait, this thread must not run it here: the new task may wait for a detached task, and
+    // perhaps only a later child of the current task fulfils the event of the detached task.
     let free = || {
         // SAFETY: the compiler made the array. The current task and the key belong to this team.
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };
@@ -78,7 +79,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     unsafe { Block::copy_arguments(task, order) };
     // The task is counted before any thread can end it.
     current.counts.add_child();
-    // SAFETY: the group lives while the current task is in the group.
+    // SAFETY: the group lives while the current task is in it.
     if let Some(group) = unsafe { current.group.get().as_ref() } {
         group.enter();
     }
@@ -137,7 +138,7 @@ pub(crate) unsafe fn begin_here(context: &Context, order: &Order) {
 ///
 /// # Safety
 ///
-/// That task is the current task.
+/// The task that [`begin_here`] has begun is the current task.
 pub(crate) unsafe fn end_here(context: &Context) {
     let this = context.task();
     let Some(parent) = this.parent() else { return };
@@ -153,9 +154,9 @@ pub(crate) unsafe fn end_here(context: &Context) {
         // SAFETY: no other thread has the task.
         unsafe { tasks.home(context.id()).take_back(task) };
     } else {
-        // The task's memory remains, for its children, and keeps its parent's.
+        // The memory of the task remains, for its children, and keeps the memory of its parent.
         parent.counts.keep();
-        // SAFETY: the task gives back its own reference, once.
+        // SAFETY: the task gives back its own reference to its memory, once.
         unsafe { let_go(task, Counts::end) };
     }
 }

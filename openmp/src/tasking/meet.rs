@@ -4,7 +4,7 @@ use super::run::run_any;
 use crate::team::Team;
 use crate::team::context::Context;
 
-/// Opens the barrier if no task is left. The caller has arrived last: no other member is between two barriers.
+/// Opens the barrier if no task is left. The caller has arrived last, so all other members are at this barrier.
 fn open_as_last(context: &Context, team: &Team) {
     let site = context.site.replace(0);
     let Some(carrier) = team.carrier else {
@@ -22,7 +22,7 @@ fn open_as_last(context: &Context, team: &Team) {
     }
 }
 
-/// Runs all tasks of a team of one, whose member is the caller. Their events may be fulfilled by other threads.
+/// Runs all tasks of a team whose only member is the caller. Other threads may fulfil the events of these tasks.
 #[cold]
 pub(crate) fn end_tasks(context: &Context, team: &Team) {
     while team.tasks.live() != 0 {
@@ -32,8 +32,8 @@ pub(crate) fn end_tasks(context: &Context, team: &Team) {
     }
 }
 
-/// The member waits for all other members, and runs tasks meanwhile. With `cancellable`, returns `true`, perhaps early,
-/// if the region is cancelled.
+/// Waits for all other members, and runs tasks meanwhile. If `cancellable` and the region is cancelled, returns `true`,
+/// perhaps before all members have arrived.
 pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     let team = context.team();
     if team.size == 1 {
@@ -75,7 +75,7 @@ pub(crate) fn meet(context: &Context, cancellable: bool) -> bool {
     }
 }
 
-/// A member of a carried team has arrived at a barrier or at the region's end.
+/// A member of a carried team (see `carry`) has arrived at a barrier or at the region's end.
 pub(crate) fn arrive(context: &Context) {
     if let Some(rank) = context.carried.get() {
         rank.arrive();

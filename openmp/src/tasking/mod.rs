@@ -1,8 +1,8 @@
 //! Makes tasks, runs them, and waits for them: in a `taskwait`, in a group or at a barrier.
 //!
 //! A thread in a `taskwait` runs only descendants of its task: OpenMP lets a thread with a suspended tied task begin
-//! only that task's descendants. The *mark* of a task is the end of its thread's queue when the task began. All tasks
-//! above it in that queue are descendants (`wait`).
+//! only descendants of that task. The *mark* of a task is the end of its thread's queue when the task began. All tasks
+//! above the mark in that queue are descendants (`wait`).
 
 mod event;
 mod group;

@@ -1,6 +1,7 @@
 //! Reductions over tasks, which the compiler describes in an array.
 //!
-//! Each thread has a *part* of the memory, with its copies of the variables. A description is an array of words:
+//! Each thread has a *part* of the memory, with the thread's copies of the variables. A description is an array of
+//! words:
 //!
 //! * `[0]` the number of variables
 //! * `[1]` the bytes of a thread's part
@@ -11,7 +12,7 @@
 //! * `[6]` the end of the memory
 //! * from `[7]` on three words for each variable: its address, its offset in a part, and a word for the runtime
 //!
-//! The last description of a group leads to the first of the enclosing group.
+//! The last description of a group has the address of the first description of the enclosing group.
 
 use crate::system::report::fatal;
 use crate::task::Group;
@@ -62,8 +63,8 @@ unsafe fn free(memory: usize, bytes: usize) {
     }
 }
 
-/// Registers descriptions for a team of `size`. `outer` is the list of the enclosing groups. If `first`, another
-/// member's, is not null, its memory is used.
+/// Registers descriptions for a team of `size` members. `outer` is the list of the enclosing groups. `first` is null,
+/// or the list of another member that has allocated the memory: then the same memory is used.
 unsafe fn register(data: *mut usize, outer: *mut usize, first: *const usize, size: usize) {
     let (mut at, mut first) = (data, first);
     // SAFETY: a compiled program made the descriptions.
@@ -98,7 +99,7 @@ fn current_group(context: &Context) -> &Group {
     })
 }
 
-/// The descriptions of the next enclosing group that has some.
+/// The descriptions of the nearest enclosing group that has any.
 fn outer(group: &Group) -> *mut usize {
     let mut around = group.previous();
     while let Some(group) = around {
@@ -127,7 +128,7 @@ pub(crate) unsafe fn register_group(context: &Context, data: *mut usize, first: 
     group.reductions.store(data, SeqCst);
 }
 
-/// Makes a group with these reductions, for the members of a region of `size`.
+/// Makes a group with these reductions, for a region of `size` members.
 ///
 /// # Safety
 ///
@@ -140,7 +141,7 @@ pub(crate) unsafe fn region_group(data: *mut usize, size: usize) -> Arc<Group> {
     group
 }
 
-/// Frees the memory of this description and of those up to the next head of a list.
+/// Frees the memory of this description and of the following ones, up to the next head of a list.
 ///
 /// # Safety
 ///
@@ -159,7 +160,7 @@ pub(crate) unsafe fn unregister(data: *mut usize) {
     }
 }
 
-/// Replaces `count` addresses of variables by the addresses of this thread's copies. After them, writes the own
+/// Replaces `count` addresses of variables by the addresses of this thread's copies. After these, writes the original
 /// addresses of the first `originals` variables.
 ///
 /// # Safety
@@ -195,7 +196,7 @@ pub(crate) unsafe fn remap(
     }
 }
 
-/// Finds the variable that is, or has a copy, at `address`. Returns its description, its offset in a part, and its
+/// Finds the variable that is at `address`, or has a copy there. Returns its description, its offset in a part, and its
 /// address.
 unsafe fn find(data: *const usize, address: usize) -> Option<(*const usize, usize, usize)> {
     // SAFETY: `register` made the lists.

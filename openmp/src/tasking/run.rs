@@ -8,7 +8,8 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{AcqRel, SeqCst};
 
-/// The wait doubles with each miss, up to this number of misses. It then lasts some microseconds.
+/// The wait after a search without a task doubles with each such miss, up to this number of misses. The longest wait is
+/// some microseconds.
 const MOST_MISSES: u32 = 7;
 
 /// Runs the task's function as the current task.
@@ -28,8 +29,8 @@ pub(super) fn is_discarded(team: &Team, current: &Task) -> bool {
     team.is_cancelled() || current.current_group().is_some_and(Group::is_discarded)
 }
 
-/// Runs one ready task of the team. If there is none, the member waits a little, longer after each miss. Otherwise many
-/// searching members would keep the member that makes tasks from its own queue.
+/// Runs one ready task of the team. If there is none, the member waits a little, and longer after each miss. Without
+/// this wait, many searching members would keep the member that makes tasks from its own queue.
 pub(crate) fn run_any(context: &Context, team: &Team, misses: &mut u32) {
     let moved = || team.ring_for_tasks();
     if let Some(task) = team.tasks.take_any(context.id(), moved) {
@@ -48,14 +49,14 @@ pub(super) fn run(context: &Context, task: NonNull<Task>) {
     let this = unsafe { task.as_ref() };
     if this.constructed || !is_discarded(team, this) {
         execute(context, this, this.arguments.pointer());
-        // AcqRel: of this thread and the thread that fulfils the event, the second ends the task, after all writes of
-        // the first.
+        // AcqRel: this thread and the thread that fulfils the event set a bit each. The second one ends the task, after
+        // all writes of the first.
         if this.detached && this.event.fetch_or(RETURNED, AcqRel) & FULFILLED == 0 {
             return;
         }
     } else if let Some(discard) = this.discard {
-        // SAFETY: the task's order gives this function for its arguments. The task was taken from a queue once and is
-        // not run.
+        // SAFETY: the order of the task has this function for its arguments. The task was taken from a queue once and
+        // is not run.
         unsafe { discard(this.arguments.pointer()) };
     }
     // SAFETY: the task was taken from a queue once and does not run any more.
@@ -66,9 +67,9 @@ pub(super) fn run(context: &Context, task: NonNull<Task>) {
 ///
 /// # Safety
 ///
-/// Called once for a task, by `member` of its team or, with `None`, by any thread.
+/// This is called once for a task. The caller is `member` of the task's team or, with `None`, any thread.
 pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) {
-    // SAFETY: its own reference keeps the task, until it is given back below.
+    // SAFETY: the task's own reference keeps it, until that reference is given back below.
     let this = unsafe { task.as_ref() };
     let tasks = &team.tasks;
     if this.listed.get() {
@@ -84,9 +85,10 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     }
     let parent = NonNull::new(this.parent.cast_mut());
     let alone = this.counts.is_alone();
-    // If the task was dropped, its event may be fulfilled later. So the memory stays until the team is freed.
+    // If the task was dropped, its event may be fulfilled later. So the memory of such a task stays until the team is
+    // freed.
     let awaited = this.detached && this.event.load(SeqCst) & FULFILLED == 0;
-    // SAFETY: the task has a reference to its parent, which counts it as a child.
+    // SAFETY: the task has a reference to its parent, and the parent counts it as a child.
     unsafe {
         if alone {
             if !awaited {

@@ -1,8 +1,8 @@
-//! Waiting for tasks in a task. The thread runs descendants of the waiting task meanwhile.
+//! Waiting for tasks inside a task. Meanwhile the thread runs descendants of the waiting task.
 //!
 //! A task waits only for its descendants. These are its children and their descendants, the tasks of groups that it has
-//! begun, and tasks on which such tasks depend. So if all descendants that have begun wait, one other descendant is
-//! ready, and the thread finds it in some queue.
+//! begun, and tasks on which such tasks depend. So if all descendants that have begun are waiting, another descendant
+//! is ready, and the thread finds it in some queue.
 
 use super::run::run;
 use crate::task::depend;

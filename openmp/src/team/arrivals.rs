@@ -1,13 +1,13 @@
-//! Counts the members of a team that arrive at a barrier or at a region's end. Large teams count in groups first, so
-//! that not all members change the same word.
+//! Counts the members of a team that arrive at a barrier or at the end of a region. Large teams count in groups first,
+//! so that not all members change the same word.
 //!
 //! A team of more than [`SMALL`] members is divided into groups of members with neighbouring numbers. A member adds 1
-//! to its group's word. The last member of the group sets that word to 0 and adds the size of the group to the word of
+//! to its group's word. The last member of the group sets this word to 0 and adds the size of the group to the word of
 //! the team, which the caller owns. So about √n of n members change any one word. A small team has no groups: each
 //! member adds 1 to the word of the team.
 //!
 //! The word of a group is 0 before the group is added to the team's word. The caller publishes the end of the count
-//! after all groups were added. Members arrive for the next count only after they have seen that, by an acquire. So the
+//! after all groups were added. Members arrive for the next count only after an acquire that has seen this end. So the
 //! next count begins at 0.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -18,13 +18,13 @@ pub(super) const SMALL: u32 = 8;
 /// See the module.
 pub(crate) struct Arrivals<P: Platform> {
     members: u32,
-    /// Members of a group; the last group may have fewer.
+    /// The number of members of a group. The last group may have fewer.
     each: u32,
     groups: Box<[CachePadded<P::AtomicU32>]>,
 }
 
 impl<P: Platform> Arrivals<P> {
-    /// A counter for this number of members. Their ids begin at 0.
+    /// Makes a counter for this number of members. Their ids begin at 0.
     pub(crate) fn new(members: u32) -> Self {
         let each = members.isqrt().max(SMALL);
         Self::in_groups(members, if members <= SMALL { members } else { each })
@@ -66,7 +66,7 @@ impl<P: Platform> Arrivals<P> {
         if word.fetch_add(1, Ordering::AcqRel) + 1 != size {
             return 0;
         }
-        // Relaxed: published with the word of the team.
+        // Relaxed: the word of the team publishes this store.
         word.store(0, Ordering::Relaxed);
         size
     }
@@ -74,7 +74,7 @@ impl<P: Platform> Arrivals<P> {
     /// Forgets all arrivals. No member may arrive at the same time.
     pub(crate) fn reset(&self) {
         for word in &self.groups {
-            // Relaxed: published with the next region.
+            // Relaxed: the next region publishes this store.
             word.store(0, Ordering::Relaxed);
         }
     }

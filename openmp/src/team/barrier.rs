@@ -3,17 +3,17 @@
 //! The low half of the word is the number of members that have arrived. The high half is the *phase*, the number of
 //! times that the barrier was opened. A thread that finds that all members have arrived and that no task is left opens
 //! the barrier, by an exchange of the word that succeeds once in a phase. A member checks for this after its arrival,
-//! and a thread after it has ended the last task. The arrival and the count of tasks are sequentially consistent. So at
-//! least one of the last arrival and the end of the last task sees the other.
+//! and a thread after it has ended the last task. The arrival and the count of tasks are sequentially consistent. So
+//! the member that arrives last sees the end of the last task, or the thread that ends this task sees the last arrival.
 //!
 //! In a team of more members than [`SMALL`](super::arrivals::SMALL) waiting members do not watch the word, since each
-//! arrival would take its cache line from them. They watch `opened`, a copy of the phase on a line of its own. The
-//! thread that opens the barrier changes it after the word. `opened` is at most one phase behind the word: the next
-//! opening needs all members, and they wait until `opened` has changed.
+//! arrival would take its cache line from them. They watch `opened`, a copy of the phase on a separate cache line. The
+//! thread that opens the barrier changes `opened` after the word. `opened` is at most one phase behind the word: the
+//! next opening needs the arrival of all members, and these first wait until `opened` has changed.
 //!
 //! A thread that fulfils the event of a task may open the barrier without being a member. If the region is cancelled at
-//! that time, the members leave the barrier and the region ends. The thread may then reach `opened` only during the
-//! next region. So it changes `opened` by a compare-and-exchange from the phase that it has found, and
+//! that time, the members leave the barrier and the region ends. The thread may then come to change `opened` only
+//! during the next region. So it changes `opened` by a compare-and-exchange from the phase that it has found, and
 //! [`Barrier::reset`] ensures that the phases of a cancelled region are not used again.
 
 use super::arrivals::Arrivals;
@@ -25,7 +25,7 @@ pub(crate) struct Barrier<P: Platform = Native> {
     size: u32,
     arrivals: Arrivals<P>,
     word: CachePadded<P::AtomicU64>,
-    /// In a team with groups: a copy of the phase, which waiting members watch.
+    /// In a team with groups, a copy of the phase that waiting members watch.
     opened: CachePadded<P::AtomicU32>,
 }
 
@@ -54,11 +54,11 @@ impl<P: Platform> Barrier<P> {
         }
     }
 
-    /// Prepares the next region after a cancelled one, where only some members may have arrived.
+    /// Prepares the barrier for the next region after a cancelled one, in which only some members may have arrived.
     pub(crate) fn reset(&self) {
         self.arrivals.reset();
-        // Relaxed: published with the next region. A late exchange for the cancelled region fails, since it finds
-        // another phase.
+        // Relaxed: the next region publishes the new phase. A late exchange for the cancelled region fails, since it
+        // finds another phase.
         let phase = phase_of(self.word.load(Ordering::Relaxed)).wrapping_add(2);
         self.word.store(fresh(phase), Ordering::SeqCst);
         self.opened.store(phase, Ordering::SeqCst);
@@ -95,8 +95,8 @@ impl<P: Platform> Barrier<P> {
         self.phase() != before
     }
 
-    /// Opens the barrier if exactly `arrived` members have arrived and `idle` then returns `true`. Returns whether it
-    /// did.
+    /// Opens the barrier if exactly `arrived` members have arrived and `idle` then returns `true`. Returns whether the
+    /// barrier was opened.
     #[inline]
     pub(super) fn open_from(&self, arrived: u32, idle: impl FnOnce() -> bool) -> bool {
         let now = self.word.load(Ordering::SeqCst);
@@ -127,9 +127,9 @@ impl Barrier {
         self.open(self.size, tasks, bell);
     }
 
-    /// If all other members have arrived and no task is left, arrives and opens the barrier by one exchange. Between
-    /// two exchanges the waiting members would take the line away. Only for threads, not ranks. In a team with groups
-    /// it returns `false`.
+    /// If all other members have arrived and no task is left, arrives and opens the barrier by one exchange. With two
+    /// exchanges, the waiting members would take the cache line away in between. This is only for threads, not for
+    /// ranks (members that `carry` executes). In a team with groups it returns `false`.
     #[inline]
     pub(crate) fn open_at_once(&self, tasks: &Tasks, bell: &Bell) -> bool {
         if self.arrivals.has_groups() {

@@ -1,7 +1,7 @@
 //! Checks the barrier of a team with groups under loom, and that loom catches the faults of broken variants.
 //!
 //! After a barrier, each member sees the writes that all members made before it. Members that arrive at the next
-//! barrier find their group's word at 0. Bells and tasks are not checked here: `sync::checked` of `manycore-cores`
+//! barrier find the word of their group at 0. Bells and tasks are not checked here: `sync::checked` of `manycore-cores`
 //! checks the bells.
 
 use super::arrivals::Arrivals;
@@ -9,13 +9,13 @@ use super::barrier::Barrier;
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornAdd, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// Three members in groups of two: the last group has one member.
+/// Three members in groups of two, so the last group has one member.
 const MEMBERS: u32 = 3;
 const GROUP: u32 = 2;
 
-/// Each member writes and arrives. If it finds the barrier opened, it reads what the others wrote and arrives at the
-/// next barrier. No member waits, so there are few schedules. At the end, the main thread makes the second arrival for
-/// each member that has arrived only once.
+/// Each member writes and arrives. If a member finds the barrier open, it reads what the others wrote and arrives at
+/// the next barrier. No member waits, so there are few schedules. At the end, the main thread makes the second arrival
+/// for each member that has arrived only once.
 fn meet<P: Platform>() {
     let barrier = Barrier::<P>::with(MEMBERS, Arrivals::in_groups(MEMBERS, GROUP));
     let cells = [(); MEMBERS as usize].map(|()| Plain::new(0_u32));

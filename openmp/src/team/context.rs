@@ -1,4 +1,4 @@
-//! A thread's data about itself: its team, its number in that team, its task.
+//! The data that a thread has about itself: its team, its number in that team, its task.
 
 use super::hot::Hot;
 use super::share::{Plan, SLOTS, Share};
@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// A thread's place in a region. Only that thread accesses it.
+/// The seat of a thread in a region: its team, its number and its progress. Only that thread accesses this.
 #[derive(Clone)]
 pub(crate) struct Seat {
     /// Never null. The team lives as long as a thread has this seat.
@@ -24,12 +24,13 @@ pub(crate) struct Seat {
     pub(crate) task: Cell<*const Task>,
     /// The number of work shares that this thread has entered in this region.
     pub(crate) shares: Cell<u32>,
-    /// The numbers of `single` constructs that this thread has reached, and that it knows to be taken.
+    /// How many `single` constructs this thread has reached, and how many of them it knows to be taken.
     pub(crate) singles: Cell<u32>,
     pub(crate) taken: Cell<u32>,
     /// The work share that this thread is in, or null.
     pub(crate) share: Cell<*const Share>,
-    /// The work share of LLVM's doacross loop (iterations wait for others), and the share's number.
+    /// The work share of a doacross loop by LLVM's functions, and the number of that share. In such a loop, iterations
+    /// wait for others.
     pub(crate) doacross: Cell<(*const Share, u32)>,
     /// The number of blocks of a static schedule that this thread has had.
     pub(crate) trip: Cell<u64>,
@@ -73,7 +74,7 @@ impl Seat {
     }
 }
 
-/// A thread's own state. It lives as long as its thread.
+/// The state of a thread. It lives as long as the thread.
 pub(crate) struct Context {
     pub(crate) seat: Seat,
     /// Seats of the outer regions that this thread began.
@@ -83,16 +84,16 @@ pub(crate) struct Context {
     pub(crate) hot: RefCell<Vec<Hot>>,
     /// Implicit tasks to be reused, indexed by `depth` too.
     pub(crate) implicit: RefCell<Vec<Arc<Task>>>,
-    /// The number of threads in regions that this thread has begun as an initial thread, without this thread. It is
-    /// kept while there is a limit.
+    /// The number of other threads in regions that this thread has begun as an initial thread. It is counted while
+    /// there is a limit.
     pub(crate) busy: RefCell<Arc<AtomicU32>>,
     /// The team's number in its league, and the number of teams in that league.
     pub(crate) league: Cell<(u32, u32)>,
     /// The rank that this thread is, while it is carried.
     pub(crate) carried: Carried,
-    /// The program's address of the last barrier that this thread arrived at, or 0.
+    /// The address in the program of the last barrier at which this thread arrived, or 0.
     pub(crate) site: Cell<usize>,
-    /// Whether this is the program's first thread. Other threads have `copies` of `threadprivate` variables.
+    /// Whether this is the first thread of the program. Other threads have `copies` of `threadprivate` variables.
     #[cfg(target_arch = "x86_64")]
     pub(crate) is_first: bool,
     #[cfg(target_arch = "x86_64")]
@@ -137,7 +138,7 @@ impl Context {
 
     #[inline]
     pub(crate) fn team(&self) -> &Team {
-        // SAFETY: the seat's team lives while the seat is taken.
+        // SAFETY: the team of the seat lives while the thread has this seat.
         unsafe { &*self.seat.team.get() }
     }
 
@@ -171,14 +172,14 @@ impl Context {
         }
     }
 
-    /// The thread of the pool has left its team, which may be freed.
+    /// Called when a thread of the pool has left its team, which may be freed.
     pub(crate) fn sit_outside(&self) {
         let (team, task) = &self.root;
         self.seat.sit(Arc::as_ptr(team), 0, Arc::as_ptr(task));
         self.league.set((0, 1));
     }
 
-    /// The member enters its next work share: see [`Share::come`].
+    /// Enters the next work share of the member: see [`Share::come`].
     pub(crate) fn come(&self, make: impl FnOnce(&mut Plan)) -> bool {
         let (team, seat) = (self.team(), &self.seat);
         let number = seat.shares.get();
@@ -190,7 +191,7 @@ impl Context {
         share.come(number, &team.bell, &self.carried, make)
     }
 
-    /// The member leaves the work share that it entered last.
+    /// Leaves the work share that the member entered last.
     pub(crate) fn leave(&self) {
         let (team, seat) = (self.team(), &self.seat);
         let number = seat.shares.get().wrapping_sub(1);
@@ -198,7 +199,7 @@ impl Context {
         team.shares[(number % SLOTS) as usize].leave(number, team.size, &team.bell);
     }
 
-    /// In a child after `fork`, forgets the hot teams: their threads exist only in the parent.
+    /// In a child process after `fork`, forgets the hot teams, since their threads exist only in the parent.
     pub(crate) fn check_fork(&self) {
         let forks = Native::forks();
         if self.forks.replace(forks) == forks {
@@ -232,7 +233,7 @@ pub(crate) fn known() -> Option<&'static Context> {
     unsafe { slot::get().as_ref() }
 }
 
-/// The calling thread is a rank no longer, if it was one: it is the only thread of a child after `fork`.
+/// Notes that the calling thread is no rank, even if it was one: it is the only thread of a child process after `fork`.
 pub(crate) fn is_no_rank() {
     known().inspect(|context| context.carried.set(None));
 }
@@ -246,10 +247,10 @@ fn make() -> &'static Context {
     unsafe { &*context }
 }
 
-/// Frees this thread's context. The C library calls this at the thread's end: see [`context`].
+/// Frees the context of this thread. The C library calls this when the thread ends: see [`context`].
 pub(crate) fn free() {
     let context = slot::get().cast_mut();
-    // A destructor of the program's may call `context` during the `drop` below. It gets a new context.
+    // A destructor of the program may call `context` during the `drop` below. The call returns a new context.
     slot::set(ptr::null());
     if !context.is_null() {
         // SAFETY: `make` got it from `Box::into_raw`, the slot no longer has it, and all references to it are gone.

@@ -1,4 +1,5 @@
-//! A thread's copies of `threadprivate` variables, for compilers that do not make thread-locals of them.
+//! The copies that a thread has of `threadprivate` variables, for compilers that do not make these variables
+//! thread-local.
 
 use crate::system::report::fatal;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -10,7 +11,7 @@ pub(crate) type Destructor = unsafe extern "C" fn(*mut c_void);
 /// The alignment of each copy, in bytes: enough for any variable.
 const ALIGN: usize = 64;
 
-/// A thread's copies, by the variables' addresses.
+/// The copies of a thread, by the addresses of the variables.
 pub(crate) type Copies = HashMap<usize, Copy>;
 
 /// The memory of a copy. The caller fills it.

@@ -4,7 +4,7 @@ use super::Team;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A team between two regions. Its threads wait for the next one.
+/// A team between two regions. Its threads wait for the next region.
 pub(crate) struct Hot {
     pub(crate) team: Arc<Team>,
 }

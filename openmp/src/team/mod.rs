@@ -31,20 +31,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-/// A region's description. The thread that begins the region writes it before the other members start.
+/// The description of a region. The thread that begins the region writes this before the other members start.
 #[derive(Clone)]
 pub(crate) struct Region {
     pub(crate) function: Option<Outlined>,
     pub(crate) data: *mut c_void,
-    /// The variables that the members' tasks inherit.
+    /// The control variables that the implicit tasks of the members inherit.
     pub(crate) icv: Icv,
     /// The number of nested regions, including this region. `active_level` does not count regions of one member.
     pub(crate) level: u32,
     pub(crate) active_level: u32,
-    /// The team of the enclosing region, and the number of its member that began this region.
+    /// The team of the enclosing region, and the number of the member of that team that began this region.
     pub(crate) parent: *const Team,
     pub(crate) parent_id: u32,
-    /// The taskgroup of the members at the region's beginning, for reductions over tasks.
+    /// The taskgroup in which the members begin the region, for reductions over tasks.
     pub(crate) group: Option<Arc<Group>>,
     pub(crate) league: (u32, u32),
     /// The place of the thread that begins the region.
@@ -53,7 +53,7 @@ pub(crate) struct Region {
     pub(crate) in_final: bool,
     /// Whether the region begins in a work share, which its leader has made.
     pub(crate) shared: bool,
-    /// The number of threads that are in regions of the same contention group, if it is limited.
+    /// The number of threads that are in regions of the same contention group, if that number is limited.
     pub(crate) busy: Option<Arc<AtomicU32>>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Team {
     /// The carrier of the members, if they are ranks.
     pub(crate) carrier: Option<&'static dyn Carrier>,
     region: UnsafeCell<Region>,
-    /// The number of the region. It changes when the members may begin that region.
+    /// The number of the region. It changes when the members may begin the region.
     pub(crate) epoch: CachePadded<AtomicU32>,
     /// The number of members, without the leader, that have ended the region. `endings` counts them by group first.
     ended: CachePadded<AtomicU32>,
@@ -74,20 +74,20 @@ pub(crate) struct Team {
     /// The number of `single` constructs of this region that a member has taken.
     pub(crate) singles: CachePadded<AtomicU32>,
     cancelled: AtomicBool,
-    /// The barrier's phase at the last cancellation of a work share, plus 1. 0 if no share was cancelled.
+    /// The phase of the barrier at the last cancellation of a work share, plus 1. 0 if no share was cancelled.
     shares_cancelled: AtomicU64,
     pub(crate) tasks: Tasks,
-    /// Rings when a waiting member may have to go on.
+    /// The bell that is rung when a waiting member may have to go on.
     pub(crate) bell: Bell,
-    /// Rings when the leader, which waits at the region's end, may have to go on. It does not wake members that wait
-    /// for the next region.
+    /// The bell that is rung when the leader, which waits at the end of the region, may have to go on. It does not wake
+    /// members that wait for the next region.
     pub(crate) end: Bell,
 }
 
 // SAFETY: all fields except `region` are `Sync` and `Send`. The leader writes `region` while no other member is in the
-// region. Members read it after they have seen the next epoch, which the leader writes after `region`. Its pointers
-// lead to the region's function and data, which the compiler made to be shared, and to the enclosing team, which
-// outlives the region.
+// region. Members read it after they have seen the next epoch, which the leader writes after `region`. The pointers in
+// `region` lead to the region's function and data, which the compiler made to be shared, and to the enclosing team,
+// which outlives the region.
 unsafe impl Sync for Team {}
 // SAFETY: no field is bound to the thread that has made the team, so any member may drop the last `Arc`.
 unsafe impl Send for Team {}
@@ -128,7 +128,7 @@ impl Team {
         }
     }
 
-    /// The one-member team of a thread outside of regions.
+    /// The team of a thread outside of regions. The thread is its only member.
     pub(crate) fn alone() -> Arc<Self> {
         Arc::new(Self::new(1, None))
     }
@@ -148,7 +148,7 @@ impl Team {
         self.shares_cancelled.store(0, Relaxed);
         if self.is_cancelled() {
             self.cancelled.store(false, Relaxed);
-            // Without a cancellation all members have arrived at each barrier, and it needs no reset.
+            // Without a cancellation all members have arrived at each barrier, and the barrier needs no reset.
             self.barrier.reset();
         }
         for (slot, share) in self.shares.iter().enumerate() {
@@ -156,7 +156,7 @@ impl Team {
         }
     }
 
-    /// The region of this team is over: drops what it held.
+    /// Drops what the region of this team held, since the region is over.
     pub(crate) fn finish(&self) {
         // SAFETY: all other members wait for the next epoch.
         unsafe { (*self.region.get()).group = None };
@@ -176,9 +176,10 @@ impl Team {
             .store(u64::from(self.barrier.phase()) + 1, SeqCst);
     }
 
-    /// The only member is at a barrier. The barrier of such a team has no phases, which would end the cancellation.
+    /// Called when the only member of the team is at a barrier. In other teams the next phase of the barrier ends the
+    /// cancellation, but the barrier of such a team has no phases.
     pub(crate) fn forget_cancelled_shares(&self) {
-        // Relaxed: no other thread reads it.
+        // Relaxed: no other thread reads the word.
         self.shares_cancelled.store(0, Relaxed);
     }
 
@@ -192,7 +193,7 @@ impl Team {
         self.barrier.try_open(&self.tasks, &self.bell);
     }
 
-    /// Member `id`, which is not the leader, has ended the region.
+    /// Counts that member `id`, which is not the leader, has ended the region.
     pub(crate) fn end_member(&self, id: u32) {
         let counted = self.endings.come(id - 1);
         // The leader waits for all members, so only the last member rings.
@@ -201,8 +202,8 @@ impl Team {
         }
     }
 
-    /// The caller has made a task ready or ended a task, by a read-modify-write. Waiting members and the leader may
-    /// have to go on.
+    /// Wakes waiting members and the leader, which may have to go on. The caller has made a task ready or ended a task,
+    /// by a read-modify-write.
     #[inline]
     pub(crate) fn ring_for_tasks(&self) {
         self.bell.ring_after_rmw();

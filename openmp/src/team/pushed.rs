@@ -1,4 +1,4 @@
-//! Clauses of the next region. Programs that clang compiled push them by calls.
+//! The clauses of the next region. Programs that clang compiled pass these by separate calls.
 
 use crate::environment::icv::Bind;
 

@@ -6,12 +6,12 @@
 //! | phase | what | next |
 //! |---|---|---|
 //! | `FREE` | no member has entered share `n` | the first member to enter it sets `MAKING` |
-//! | `MAKING` | that member writes the share's description | that member sets `READY` |
+//! | `MAKING` | that member writes the description of the share | that member sets `READY` |
 //! | `READY` | all members may take part | the last member to leave sets `FREE` for share `n + SLOTS` |
 //!
 //! So members may be up to `SLOTS` shares apart, as loops without a final barrier allow. A member that is further ahead
-//! waits. Only one member makes each change of a state: the exchange to `MAKING` succeeds once, the member that did it
-//! sets `READY`, and one member is the last to leave.
+//! waits. Only one member makes each change of a state: the exchange to `MAKING` succeeds once, the member that made
+//! this exchange sets `READY`, and one member is the last to leave.
 
 use crate::words::Carried;
 use crate::words::bell::Bell;
@@ -34,8 +34,8 @@ pub(crate) enum Deal {
     Guided,
 }
 
-/// A loop's iterations, counted from 0. The value of iteration `k` is `start + k * step`, wrapping. So signed and
-/// unsigned loops need no distinction.
+/// The iterations of a loop, counted from 0. The value of iteration `k` is `start + k * step` in wrapping arithmetic.
+/// So signed and unsigned loops need no distinction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
     pub(crate) start: u64,
@@ -69,7 +69,7 @@ impl Space {
         }
     }
 
-    /// The space of an unsigned loop. It counts `up`, or down if `up` is false.
+    /// The space of an unsigned loop, which counts `up` or down.
     pub(crate) fn unsigned(up: bool, start: u64, end: u64, step: u64) -> Self {
         let trips = if up && start < end {
             (end - start - 1) / step + 1
@@ -89,7 +89,7 @@ impl Space {
     /// The value of iteration `from`, and the end of the values of iterations `from..to`.
     pub(crate) fn values(&self, from: u64, to: u64) -> (u64, u64) {
         let value = |k: u64| self.start.wrapping_add(k.wrapping_mul(self.step));
-        // `value(trips)` could be past `end`, and past the range of the type.
+        // `value(trips)` could be past `end`, and even past the range of the type.
         let end = if to == self.trips {
             self.end
         } else {
@@ -99,11 +99,11 @@ impl Space {
     }
 }
 
-/// A share's description. The first member to enter the share writes it.
+/// The description of a share. The first member to enter the share writes this.
 pub(crate) struct Plan {
     pub(crate) space: Space,
     pub(crate) deal: Deal,
-    /// The iterations of a chunk. 0 with a static deal: one block for each member.
+    /// The number of iterations of a chunk. With a static deal, 0 stands for one block for each member.
     pub(crate) chunk: u64,
     /// Whether claims need a compare-and-exchange, because a fetch-and-add might pass the range of `u64`.
     pub(crate) careful: bool,
@@ -115,8 +115,8 @@ pub(crate) struct Plan {
     pub(crate) ordered: bool,
     /// Memory that the program uses for the duration of the share (`mem` of `GOMP_loop_start`).
     pub(crate) memory: Vec<u64>,
-    /// For a doacross loop: the sizes of its inner dimensions, and the progress of each iteration of the outermost
-    /// dimension.
+    /// For a doacross loop, the sizes of its inner dimensions, and (`posted`) the progress of each iteration of the
+    /// outermost dimension.
     pub(crate) inner: Vec<u64>,
     pub(crate) posted: Vec<AtomicU64>,
     /// Task reductions that the first member has registered.
@@ -134,7 +134,7 @@ pub(crate) struct Share {
     pub(crate) claims: Claims,
 }
 
-/// The words that all members write, on a line of their own.
+/// The words that all members write, on a separate cache line.
 #[repr(align(64))]
 pub(crate) struct Claims {
     /// The first iteration that no member has claimed.
@@ -144,8 +144,8 @@ pub(crate) struct Claims {
 }
 
 // SAFETY: all fields except `plan` are atomics. In `MAKING` only the member whose exchange has succeeded writes `plan`.
-// In `READY`, which readers acquire, all members read it. Its pointer is the compiler's description of reductions,
-// which the registering member shares with all members.
+// In `READY`, which readers acquire, all members read `plan`. The pointer in `plan` is the compiler's description of
+// reductions, and the member that registers this description shares it with all members.
 unsafe impl Sync for Share {}
 // SAFETY: a plan is bound to no thread: any member may be the next to write it.
 unsafe impl Send for Share {}
@@ -174,21 +174,21 @@ impl Share {
         }
     }
 
-    /// Prepares the slot for a team's next region, in which no member has entered a share yet.
+    /// Prepares the slot for the next region of a team, in which no member has entered a share yet.
     pub(crate) fn reset(&self, slot: u32) {
-        // Relaxed: published with the region.
+        // Relaxed: the beginning of the region publishes these stores.
         self.state.store(slot * 4 + FREE, Relaxed);
         self.left.store(0, Relaxed);
     }
 
-    /// The share's description. Only members that have entered the share may call this.
+    /// The description of the share. Only members that have entered the share may call this.
     pub(crate) fn plan(&self) -> &Plan {
         // SAFETY: the state is `READY`, which the member has acquired, so no member writes the plan.
         unsafe { &*self.plan.get() }
     }
 
-    /// The member enters share `number`. If it is the first to do so, calls `make`, which writes the plan. Returns
-    /// whether it was the first.
+    /// Enters share `number`. If the caller is the first member to do so, calls `make`, which writes the plan. Returns
+    /// whether the caller was the first.
     pub(crate) fn come(
         &self,
         number: u32,
@@ -197,14 +197,15 @@ impl Share {
         make: impl FnOnce(&mut Plan),
     ) -> bool {
         let base = number.wrapping_mul(4);
-        // Acquire: what the first member wrote, or what members did in the previous share of this slot.
+        // Acquire makes visible what the first member wrote, or what members did in the previous share of this slot.
         let mut state = self.state.load(Acquire);
         loop {
             if state == base + READY {
                 return false;
             }
             if state == base + FREE {
-                // Acquire on failure as well: if another member has made the plan meanwhile, this member sees it.
+                // A failed exchange acquires as well: if another member has made the plan meanwhile, this member sees
+                // the plan.
                 match self
                     .state
                     .compare_exchange(state, base + MAKING, Acquire, Acquire)
@@ -234,9 +235,9 @@ impl Share {
         true
     }
 
-    /// The member leaves share `number`, of a team of `size` members.
+    /// Leaves share `number`, in a team of `size` members.
     pub(crate) fn leave(&self, number: u32, size: u32, bell: &Bell) {
-        // AcqRel: all uses of the share happen before its slot becomes free for another.
+        // AcqRel: all uses of the share happen before its slot becomes free for another share.
         if self.left.fetch_add(1, AcqRel) + 1 == size {
             self.left.store(0, Relaxed);
             // Release publishes that `left` is 0.
@@ -246,8 +247,8 @@ impl Share {
         }
     }
 
-    /// The next iterations for member `id` of `size`. With a static deal, `trip` is the number of blocks that it has
-    /// had.
+    /// The next iterations for member `id` of `size`. With a static deal, `trip` is the number of blocks that this
+    /// member has had.
     pub(crate) fn claim(&self, id: u32, size: u32, trip: &Cell<u64>) -> Option<(u64, u64)> {
         let plan = self.plan();
         let (trips, size) = (plan.space.trips, u64::from(size));
@@ -265,8 +266,8 @@ impl Share {
                 (from < trips).then(|| (from, trips.min(from.saturating_add(plan.chunk))))
             }
             Deal::Dynamic if !plan.careful => {
-                // Relaxed: the word only distributes iterations. After a claim that got none, a member makes no further
-                // claim, so the sum stays in the range of `u64`.
+                // Relaxed: the word only distributes iterations. After a claim that got no iterations, a member makes
+                // no further claim, so the sum stays in the range of `u64`.
                 let from = self.claims.next.fetch_add(plan.chunk, Relaxed);
                 (from < trips).then(|| (from, trips.min(from + plan.chunk)))
             }
@@ -295,8 +296,8 @@ impl Share {
     }
 }
 
-/// Member `id`'s block, if `size` members divide `trips` iterations as compiled programs do: the first blocks have one
-/// iteration more.
+/// The block of member `id`, if `size` members divide `trips` iterations as compiled programs do: the first blocks have
+/// one iteration more than the others.
 pub(crate) fn block(trips: u64, id: u64, size: u64) -> (u64, u64) {
     let (each, more) = (trips / size, trips % size);
     let from = id * each + id.min(more);

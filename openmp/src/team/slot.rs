@@ -1,9 +1,9 @@
 //! One word for each thread: the address of its context.
 //!
 //! The word uses the initial-exec model of thread-local storage (one load), not the model of libraries that are loaded
-//! late (a call). That saves 2 ns at each entry. The word takes 8 of the bytes that the loader reserves for such
-//! variables. Inline assembly also prevents the compiler from keeping the word's address across a switch of stacks.
-//! After the switch, that address would be another thread's.
+//! late (a call). That saves 2 ns at each entry of a function of this library. The word takes 8 of the bytes that the
+//! loader reserves for such variables. Inline assembly also prevents the compiler from keeping the address of the word
+//! across a switch of stacks. After the switch, that address would belong to another thread.
 
 use super::context::Context;
 

@@ -5,11 +5,11 @@ use super::spin::spin;
 use manycore_cores::sync;
 use manycore_platform::Native;
 
-/// The bell at which workers sleep while they find no rank that can run. Each change that a rank may wait for rings
-/// this bell.
+/// The bell at which workers (see `carry`) sleep while they find no rank that can run. Each change that a rank may wait
+/// for rings this bell.
 pub(crate) static WORKERS: sync::Bell<Native> = sync::Bell::native();
 
-/// Wakes threads that wait for a condition. It also wakes workers, since a rank may wait for the condition.
+/// Wakes threads that wait for a condition. A ring also wakes workers, since a rank may wait for the condition.
 pub(crate) struct Bell(sync::Bell<Native>);
 
 impl Bell {
@@ -17,7 +17,7 @@ impl Bell {
         Self(sync::Bell::native())
     }
 
-    /// The caller has made a change, and a condition may hold now.
+    /// Wakes the waiting threads. The caller has made a change, so that a condition may hold now.
     pub(crate) fn ring(&self) {
         self.0.ring();
         WORKERS.ring_after_fence();

@@ -1,4 +1,4 @@
-//! Locks of one word.
+//! Locks that have one word.
 
 use super::Carried;
 use super::bell::WORKERS;
@@ -10,20 +10,20 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and a thread may sleep until the lock is free.
+/// The lock is held, and a thread may sleep until it is free.
 const AWAITED: u32 = 2;
 
-/// The rounds of [`WordLock::lock_with_backoff`], which take some microseconds in all. Then the thread spins, and at
-/// last sleeps.
+/// The rounds of [`WordLock::lock_with_backoff`], which take some microseconds in all. After them the thread spins, and
+/// at last sleeps.
 const BACKOFFS: u32 = 6;
 /// How often a thread looks at the lock of a [`Guarded`] before it sleeps.
 const LOOKS: u32 = 100;
 
 /// The state of a lock, in one word. A zeroed word is a free lock.
 ///
-/// This is not [`manycore_cores::sync::Lock`], which has two words on lines of their own and is freed by a plain store.
-/// A thread that sleeps there calls `membarrier`. If the process has entered a sandbox that refuses the call, it is
-/// aborted. Compiled programs have one word for a lock and may enter any sandbox.
+/// This is not [`manycore_cores::sync::Lock`], which has two words on separate cache lines and is freed by a plain
+/// store. A thread that sleeps at that lock calls `membarrier`. If the process has entered a sandbox that refuses the
+/// call, the process is aborted. Compiled programs have one word for a lock and may enter any sandbox.
 #[repr(transparent)]
 struct Word(AtomicU32);
 
@@ -35,7 +35,7 @@ impl Word {
 
     #[inline]
     fn try_lock(&self) -> bool {
-        // Acquire: sees what the last owner did.
+        // Acquire makes visible what the last owner did.
         self.0
             .compare_exchange(FREE, HELD, Acquire, Relaxed)
             .is_ok()
@@ -46,7 +46,7 @@ impl Word {
     /// No wake-up is lost: a sleeper writes [`AWAITED`] before it sleeps, and the kernel compares the word as the
     /// thread falls asleep. An owner that finds `AWAITED` as it unlocks wakes one sleeper.
     fn sleep(&self) {
-        // Acquire: sees what the last owner did.
+        // Acquire makes visible what the last owner did.
         while self.0.swap(AWAITED, Acquire) != FREE {
             Futex::wait(&self.0, AWAITED, None);
         }
@@ -54,7 +54,7 @@ impl Word {
 
     #[inline]
     fn unlock(&self) {
-        // Release: publishes what the owner did. The swap is sequentially consistent because `WordLock` then rings a
+        // Release publishes what the owner did. The swap is sequentially consistent because `WordLock` then rings a
         // bell, which needs that order.
         if self.0.swap(FREE, SeqCst) == AWAITED {
             Futex::wake(&self.0, 1);
@@ -108,8 +108,8 @@ impl WordLock {
         self.0.sleep();
     }
 
-    /// Looks at the lock again, with longer and longer pauses: each look takes the line from the owner, which needs it
-    /// to unlock. Returns whether this thread has taken the lock.
+    /// Looks at the lock again, with longer and longer pauses: each look takes the cache line from the owner, which
+    /// needs the line to unlock. Returns whether this thread has taken the lock.
     fn lock_with_backoff(&self) -> bool {
         (0..BACKOFFS).any(|round| {
             (0..1 << round).for_each(|_| Native::relax());
@@ -121,19 +121,19 @@ impl WordLock {
     pub(crate) fn unlock(&self, carried: &Carried) {
         carried.frees_lock();
         self.0.unlock();
-        // A rank may wait for the lock while its worker sleeps.
+        // A rank may wait for the lock while the workers sleep.
         WORKERS.ring_after_rmw();
     }
 }
 
-/// Data behind a lock that is held for some instructions only, never while a program's code runs.
+/// Data behind a lock that is held for some instructions only, and never while code of the program runs.
 pub(crate) struct Guarded<T> {
     lock: Word,
     data: UnsafeCell<T>,
 }
 
-// SAFETY: a reference to the data lives only in `owned`, which only the lock's owner calls. The next owner acquires
-// what this owner releases. So one thread at a time uses the data, as if it were sent from owner to owner.
+// SAFETY: a reference to the data lives only in `owned`, and only the owner of the lock calls `owned`. The next owner
+// acquires what this owner releases. So one thread at a time uses the data, as if it were sent from owner to owner.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
@@ -153,7 +153,7 @@ impl<T> Guarded<T> {
 
     /// Like [`with`](Self::with) if the lock is free. Otherwise returns `None` at once.
     pub(crate) fn try_with<R>(&self, body: impl FnOnce(&mut T) -> R) -> Option<R> {
-        // `is_free` comes first, since a failed exchange would take the line from the owner.
+        // `is_free` comes first, since a failed exchange would take the cache line from the owner.
         (self.lock.is_free() && self.lock.try_lock()).then(|| self.owned(body))
     }
 

@@ -13,23 +13,23 @@ const PATIENCE: Duration = Duration::from_micros(200);
 const CROWDED: Duration = Duration::from_micros(1);
 /// How often a thread looks at the condition between two looks at the clock.
 const LOOKS: u32 = 32;
-/// A waiting thread yields its core each time that it has waited for this long. The kernel may have woken two members
-/// on one core while another core is idle. The team then waits for one of these members, and that member waits for the
-/// core. A yield takes some 0.3 us if no other thread wants the core.
+/// While a thread waits, it yields its core each time that this time has passed. The kernel may have woken two members
+/// on one core while another core is idle. The team then waits for one of these two members, and that member waits for
+/// the core. A yield takes some 0.3 us if no other thread wants the core.
 const YIELD: Duration = Duration::from_micros(10);
 /// If a yield took longer than this, another thread has had the core. That thread may want the core again at the next
 /// wait, so the waiting thread then yields after this duration.
 const SHARED: Duration = Duration::from_micros(2);
-/// After a yield longer than [`PATIENCE`], a thread does not yield in this number of waits: the number at first, and
-/// the largest number.
+/// After a yield that took longer than [`PATIENCE`], a thread does not yield in this number of waits. The first number
+/// holds at first, and the second one is the largest.
 const HOLDS: [u32; 2] = [16, 1 << 12];
 
-/// How long a thread's last yields took, and what follows for its next waits.
+/// Whether a thread yields in its next waits, as learned from how long its last yields took.
 ///
 /// If a yield gives the core to a member of the team, that member keeps it only while the team waits for that member.
-/// Another process keeps the core for a time slice, some milliseconds. A wait of some microseconds then becomes as long
-/// as the time slice. Spinning and then sleeping costs less than such a yield. So after such a yield the thread does
-/// not yield in its next waits. Each further long yield raises the number of these waits.
+/// Another process keeps the core for a time slice, which is some milliseconds. A wait of some microseconds then
+/// becomes as long as the time slice. Spinning and then sleeping costs less than such a yield. So after such a yield
+/// the thread does not yield in its next waits. Each further long yield raises the number of these waits.
 #[derive(Clone, Copy)]
 struct Yields {
     /// Whether the last yield let another thread run.
@@ -53,7 +53,7 @@ impl Yields {
         }
     }
 
-    /// A wait begins. Returns how many ticks the thread waits before it yields.
+    /// Called when a wait begins. Returns how many ticks the thread waits before it yields.
     fn begin(&mut self) -> u64 {
         if self.left > 0 {
             self.left -= 1;
@@ -69,7 +69,7 @@ impl Yields {
         Native::duration_to_ticks(if self.shares { SHARED } else { YIELD })
     }
 
-    /// A yield took `took` ticks.
+    /// Learns that a yield took `took` ticks.
     fn learn(&mut self, took: u64) {
         let [least, most] = HOLDS;
         self.shares = took > Native::duration_to_ticks(SHARED);
@@ -94,7 +94,7 @@ pub(crate) fn yield_core() -> u64 {
     end.saturating_add(yields.patience())
 }
 
-/// A wait of the calling thread begins. Returns how many ticks the thread waits before it yields.
+/// Begins a wait of the calling thread. Returns how many ticks the thread waits before it yields.
 pub(crate) fn begin_wait() -> u64 {
     let mut yields = YIELDS.get();
     let patience = yields.begin();

@@ -1,12 +1,14 @@
-//! The trait through which the layers below `carry` use a rank.
+//! The trait through which the modules below `carry` use a rank.
 
 use crate::system::cpus::Cpus;
 use std::any::Any;
 use std::cell::Cell;
 
-/// A rank: a member of a carried team. While it waits, its worker executes other ranks.
+/// A rank: a member of a *carried* team. Kernel threads, the workers, execute the ranks. While a rank waits, its worker
+/// executes others.
 pub(crate) trait Waiter: Any {
-    /// Whether the rank waits as a thread now. It does while its own kernel thread executes it and must go on with it.
+    /// Whether the rank now waits like a usual thread. It does while its own kernel thread executes it and may execute
+    /// no other rank.
     fn is_thread(&self) -> bool;
 
     /// Suspends the rank until a worker has found that the condition holds. The worker executes other ranks meanwhile.
@@ -15,25 +17,25 @@ pub(crate) trait Waiter: Any {
     /// The number of locks that the rank holds. The rank is not preempted while this number is not 0.
     fn held(&'static self) -> &'static Cell<u32>;
 
-    /// The rank becomes a member of its team. `id` is its position when members are divided among workers.
+    /// Makes the rank a member of its team. `id` is its position when members are divided among workers.
     fn is_member(&'static self, id: u32);
 
     /// Sets the CPUs that the program sees as the rank's affinity.
     fn bind(&self, cpus: &Cpus);
 
-    /// The rank has arrived at a barrier or at the region's end.
+    /// Notes that the rank has arrived at a barrier or at the end of the region.
     fn arrive(&self);
 
-    /// The rank has released the other ranks. If the plan has another rank first on its worker, the rank leaves the
-    /// worker.
+    /// Called after the rank has released the other ranks. If the plan for its worker begins with another rank, the
+    /// calling rank leaves the worker.
     fn make_room(&self);
 }
 
-/// The rank that a thread is, while the thread is carried. Only this thread uses it.
+/// The rank that a thread is, while the thread is carried. Only this thread uses the value.
 #[derive(Default)]
 pub(crate) struct Carried {
     rank: Cell<Option<&'static dyn Waiter>>,
-    /// The rank's count of locks, so that a lock calls no method of the rank's.
+    /// The rank's count of locks. A lock changes it without a call of the trait.
     held: Cell<Option<&'static Cell<u32>>>,
 }
 
@@ -42,7 +44,7 @@ impl Carried {
         self.rank.get()
     }
 
-    /// The rank, unless it waits as a thread: see [`Waiter::is_thread`].
+    /// The rank, unless it waits like a usual thread: see [`Waiter::is_thread`].
     #[inline]
     pub(super) fn waits(&self) -> Option<&'static dyn Waiter> {
         self.get().filter(|rank| !rank.is_thread())
@@ -60,7 +62,7 @@ impl Carried {
         }
     }
 
-    /// The thread frees a lock. Another thread may have taken that lock, so the count does not go below 0.
+    /// Counts that the thread frees a lock. Another thread may have taken that lock, so the count stops at 0.
     #[inline]
     pub(super) fn frees_lock(&self) {
         if let Some(held) = self.held.get() {

@@ -28,7 +28,8 @@ macro_rules! numbers {
                 let mut old = word.load(Relaxed);
                 loop {
                     let value = new($from(old));
-                    // Sequentially consistent: the construct may ask for that, but the call does not say so.
+                    // Sequentially consistent, since the construct may ask for that order, and the call does not say
+                    // whether it does.
                     match word.compare_exchange_weak(old, $to(value), SeqCst, Relaxed) {
                         Ok(_) => return ($from(old), value),
                         Err(now) => old = now,
@@ -104,9 +105,9 @@ macro_rules! accesses {
     };
 }
 
-/// Exports functions that replace a value if it equals the expected value. A `bool` function returns whether it did,
-/// and a `val` function returns the value from before. With `cpt`, a `bool` function that fails also stores the value
-/// that it found, and a `val` function also stores the value from after the change.
+/// Exports functions that replace a value if it equals the expected value. A `bool` function returns whether it has
+/// replaced the value, and a `val` function returns the value from before. With `cpt`, a `bool` function that fails
+/// also stores the value that it found, and a `val` function also stores the value from after the change.
 macro_rules! comparisons {
     ($($bytes:literal $number:ty;)*) => {
         $(const _: () = {
@@ -256,7 +257,7 @@ macro_rules! by_function {
             ) {
                 let new = |mut old: $number| {
                     let mut new = old;
-                    // SAFETY: the compiler's function takes values of this size.
+                    // SAFETY: the function from the compiler takes values of this size.
                     unsafe { combine((&raw mut new).cast(), (&raw mut old).cast(), by) };
                     new
                 };

@@ -1,4 +1,4 @@
-//! Loops that are divided among the teams of a league. Each team's part is divided among its members.
+//! Loops that are divided among the teams of a league. The part of each team is divided among its members.
 
 use super::loops::begin;
 use super::static_loops::{Bounds, MODIFIERS, Part, division};
@@ -6,7 +6,7 @@ use super::{Place, export};
 use crate::team::context::context;
 use std::ffi::c_int;
 
-/// The block of the calling thread's team.
+/// The block of iterations of the calling thread's team.
 fn of_team(bounds: Bounds) -> Part {
     let (team, teams) = context().league.get();
     bounds.part(team, teams, None)

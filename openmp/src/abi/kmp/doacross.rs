@@ -1,7 +1,7 @@
 //! Doacross loops: iterations wait for other iterations (`ordered(n)` with `depend`).
 //!
-//! Other functions run the loop itself. The functions here use one more work share, which has a word for each iteration
-//! of the outermost loop: the progress of its inner loops.
+//! Other functions run the loop itself. The functions here use a second work share, which has a word for each iteration
+//! of the outermost loop: the progress of the inner loops.
 
 use super::{Place, export};
 use crate::team::context::{Context, context};
@@ -36,7 +36,7 @@ fn index(dimension: &[u64], value: i64) -> Option<u64> {
 fn find(share: &Share, values: *const i64) -> Option<(&AtomicU64, u64)> {
     let plan = share.plan();
     let mut dimensions = plan.inner.chunks(WORDS).enumerate();
-    // SAFETY: the compiler's array has a value for each dimension.
+    // SAFETY: the array from the compiler has a value for each dimension.
     let value = |at: usize| unsafe { *values.add(at) };
     let (at, outer) = dimensions.next()?;
     let outer = index(outer, value(at))?;

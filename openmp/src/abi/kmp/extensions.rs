@@ -1,4 +1,4 @@
-//! Intel's and LLVM's extensions (`kmp_*`): memory, and hints that this library ignores.
+//! The extensions of Intel and LLVM (`kmp_*`): memory, and hints that this library ignores.
 
 use super::super::alloc::{omp_aligned_alloc, omp_calloc, omp_free, omp_realloc};
 use super::export;
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The number of the default allocator.
 const DEFAULT: usize = 1;
-/// The alignment of blocks in bytes, which is the C library's.
+/// The alignment of blocks in bytes, as in the C library.
 const ALIGN: usize = 16;
 
 /// How many milliseconds threads should spin after a region, as the program has set it. The value is only returned to
@@ -60,7 +60,7 @@ export! {
     }
 
     fn kmp_set_blocktime_(ms: *const c_int) {
-        // SAFETY: the argument is Fortran's.
+        // SAFETY: Fortran passes the address of a number.
         AWAKE.store(unsafe { *ms }, Relaxed);
     }
 
@@ -88,7 +88,7 @@ export! {
     fn kmp_set_library_turnaround() {}
     fn kmp_set_library_turnaround_() {}
 
-    // -2: there is no tool to control.
+    // The result -2: there is no tool to control.
     fn omp_control_tool(_command: c_int, _modifier: c_int, _argument: *mut c_void) -> c_int {
         -2
     }

@@ -9,7 +9,8 @@ use crate::team::context::{Context, context};
 use crate::team::pushed::Pushed;
 use std::ffi::{c_int, c_void};
 
-/// A region's body. Its arguments are the addresses of two numbers of its thread, and then the shared variables.
+/// The body of a region. Its arguments are the addresses of two numbers that identify the thread, and then the shared
+/// variables.
 type Body = unsafe extern "C" fn();
 
 /// The number of arguments in registers after the two numbers.
@@ -21,17 +22,17 @@ struct Call {
     arguments: Vec<*mut c_void>,
 }
 
-/// A member's part of a region.
+/// What each member of a region runs.
 unsafe extern "C" fn member(call: *mut c_void) {
     // SAFETY: each caller passes a `Call`, and drops it only after all members have returned.
     let call = unsafe { &*call.cast::<Call>() };
     let number = context().id().cast_signed();
     let count = call.arguments.len();
-    // SAFETY: the compiler's function takes this number of arguments.
+    // SAFETY: the function from the compiler takes this number of arguments.
     unsafe { invoke(call.body, &number, call.arguments.as_ptr(), count) };
 }
 
-/// Calls a body with its arguments, the first in registers, the others on the stack. `arguments` has at least
+/// Calls a body with its arguments: the first ones in registers, the others on the stack. `arguments` has at least
 /// [`IN_REGISTERS`] elements.
 #[unsafe(naked)]
 unsafe extern "C" fn invoke(
@@ -48,7 +49,7 @@ unsafe extern "C" fn invoke(
         "mov r11, rcx",
         "sub r11, {in_registers}",
         "jbe 3f",
-        // The stack is aligned to 16 bytes at a call.
+        // The ABI requires that the stack is aligned to 16 bytes at a call.
         "test r11, 1",
         "jz 2f",
         "sub rsp, 8",
@@ -91,7 +92,7 @@ unsafe extern "C" fn fork_teams(
     let call = unsafe { Call::new(count, body, first, others) };
     let context = context();
     let (teams, limit) = context.pushed.take().teams;
-    // If no number is given, programs that clang compiled get one team, as with LLVM's library.
+    // If no number is given, programs that clang compiled get one team, as they do with LLVM's library.
     let teams = match teams {
         0 => or(&NUM_TEAMS, settings().num_teams).max(1),
         teams => teams,
@@ -144,7 +145,7 @@ fn begin(mut call: Call) {
     region::run(context, wanted);
 }
 
-/// Begins a region of one member. The caller runs its body itself.
+/// Begins a region of one member. The caller runs the body of the region itself.
 fn begin_alone(context: &Context) {
     context.pushed.take();
     let wanted = Wanted {
@@ -241,7 +242,7 @@ export! {
         0
     }
 
-    // 0: offloading to devices is disabled.
+    // The result 0 states that offloading to devices is disabled.
     fn __kmpc_get_target_offload() -> c_int {
         0
     }

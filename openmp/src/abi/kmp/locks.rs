@@ -1,4 +1,4 @@
-//! Locks, with LLVM's names.
+//! Locks, with the names of LLVM.
 
 use super::super::locks::{
     NestLock, omp_destroy_nest_lock, omp_init_lock, omp_init_nest_lock, omp_set_lock,

@@ -8,7 +8,7 @@ use crate::team::context::context;
 use crate::team::share::{Deal, Space};
 use std::ffi::c_int;
 
-/// The schedule's number of a loop with ordered regions is larger by this.
+/// For a loop with ordered regions, the number of the schedule is larger by this.
 const ORDERED: c_int = 32;
 
 /// The schedule of a number, and whether the loop has ordered regions.
@@ -18,10 +18,10 @@ fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
     let chunk = Chunk::from(chunk);
     let schedule = match if is_ordered { number - ORDERED } else { number } {
         33 => (Deal::Static, chunk),
-        // One block for each member. 38 lets the runtime choose the schedule.
+        // 34 is one block for each member. 38 lets the runtime choose the schedule.
         34 | 38 => (Deal::Static, Chunk::from(0_u64)),
         35 => (Deal::Dynamic, chunk),
-        // Guided, trapezoidal (39), and guided for vectors (46): in all of them chunks become smaller.
+        // Guided, trapezoidal (39), and guided for vectors (46). In all of these, chunks become smaller.
         36 | 39 | 46 => (Deal::Guided, chunk),
         37 | 47 => by_runtime(context()),
         other => fatal(format_args!(
@@ -31,7 +31,7 @@ fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
     (schedule, is_ordered)
 }
 
-/// The member enters a loop.
+/// Enters a loop with the calling member.
 pub(super) fn begin(number: c_int, bounds: Bounds, chunk: u64) {
     let context = context();
     leave_open(context);
@@ -79,7 +79,7 @@ macro_rules! names {
                 }
                 let (space, (from, to)) = (share.plan().space, context.seat.chunk.get());
                 let value = |trip: u64| space.start.wrapping_add(trip.wrapping_mul(space.step));
-                // SAFETY: the variables are the compiler's. `last` and `stride` may be null.
+                // SAFETY: the compiler passes the addresses of variables. `last` and `stride` may be null.
                 unsafe {
                     lower.write(value(from) as $number);
                     upper.write(value(to - 1) as $number);

@@ -1,15 +1,16 @@
-//! Checks a program for functions of LLVM's that this library does not define. The loader would find such a function in
-//! LLVM's own library, and the program would have two runtimes. So the program's imports are checked when it starts.
+//! Checks a program for functions of LLVM's library that this library does not define. The loader would find such a
+//! function in LLVM's library, and the program would have two runtimes. So the imports of the program are checked when
+//! it starts.
 
 use crate::environment::effect::is_in_runtime;
 use crate::system::report::fatal;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-/// Ends the program if it imports a function of LLVM's that this library lacks, or if a library that was loaded with it
-/// does.
+/// Ends the program if it imports a function of LLVM's library that this library lacks, or if a library that was loaded
+/// with the program imports one.
 pub(crate) fn check() {
-    // If the names do not lead to this library first, this check does not apply. Miri has no loader.
+    // If the loader finds these names elsewhere first, this check does not apply. Miri has no loader.
     let is_here = |name| base(find(name)) == base(check as *const c_void);
     if !cfg!(miri) && is_here(c"__kmpc_fork_call") && is_here(c"omp_get_num_threads") {
         // SAFETY: `look` takes what the loader passes.
@@ -49,7 +50,7 @@ struct Dynamic {
 
 /// Checks the relocations of the program or of a library.
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
-    // SAFETY: the loader's description has `dlpi_phnum` headers.
+    // SAFETY: the description from the loader has `dlpi_phnum` headers.
     let (info, headers) = unsafe {
         let info = &*info;
         (
@@ -86,7 +87,8 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_voi
     for (table, bytes) in [(RELOCATIONS, RELOCATIONS_BYTES), (CALLS, CALLS_BYTES)] {
         if let (Some(table), Some(bytes)) = (value(table), value(bytes)) {
             for at in (table..table + bytes).step_by(size_of::<libc::Elf64_Rela>()) {
-                // SAFETY: the table has the size that the section states. Symbols and their names are in their tables.
+                // SAFETY: the table has the size that the section states. Symbols and their names are in the tables of
+                // the object.
                 unsafe {
                     let symbol = (*(at as *const libc::Elf64_Rela)).r_info >> 32;
                     let symbol = &*(symbols as *const libc::Elf64_Sym).add(symbol as usize);
@@ -99,8 +101,8 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_voi
     0
 }
 
-/// Ends the program if it imports the name and the loader finds that in LLVM's library. Programs have names of their own
-/// with the same prefixes.
+/// Ends the program if it imports the name and the loader finds the name in LLVM's library. Programs may have names of
+/// their own with the same prefixes.
 fn demand(name: &CStr, is_imported: bool) {
     let text = name.to_bytes();
     let prefixes: [&[u8]; 3] = [b"__kmpc_", b"kmp_", b"omp_"];

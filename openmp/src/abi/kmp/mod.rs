@@ -1,7 +1,7 @@
 //! LLVM's interface: the functions that programs compiled by clang call.
 //!
-//! Each takes a description of its place in the source, and the number of the calling thread. Neither is needed.
-//! `missing` ends a program at its start if it imports a function that this library lacks.
+//! Each function takes a description of its place in the source, and the number of the calling thread. Neither is
+//! needed. `missing` ends a program at its start if the program imports a function that this library lacks.
 
 mod atomics;
 mod distribute;

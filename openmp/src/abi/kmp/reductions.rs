@@ -1,8 +1,8 @@
-//! Reductions over tasks. Each member has a part for each variable. At the group's end, all parts are combined with the
-//! variable.
+//! Reductions over tasks. Each member has a part for each variable. At the end of the group, all parts are combined
+//! with the variable.
 //!
-//! The parts are described in libgomp's form ([`reduction`](crate::tasking::reduction)). Its word for an allocator is
-//! here the address of an [`Owner`].
+//! The parts are described in the form of libgomp ([`reduction`](crate::tasking::reduction)). In that form one word is
+//! for an allocator. Here this word is the address of an [`Owner`].
 
 use super::super::loops::{Extras, begin_with};
 use super::{Place, export};
@@ -13,15 +13,15 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// A compiled program's description of a variable.
+/// The description of a variable by a compiled program.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Variable {
     /// The address that tasks pass to get their part, and the place of the result. In a reduction of a region or a
     /// loop, this is a private copy of the member.
     shared: usize,
-    /// The address of the variable. `begin` may use its value. If members have private copies, the program combines
-    /// them with this variable later.
+    /// The address of the variable. `begin` may use its value. If members have private copies, the program later
+    /// combines the copies with this variable.
     original: *mut c_void,
     bytes: usize,
     begin: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
@@ -30,7 +30,7 @@ struct Variable {
     _flags: u32,
 }
 
-/// The description that clang made up to version 10. Its `begin` does not take the original variable.
+/// The description that clang made up to version 10. There `begin` does not take the original variable.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct OldVariable {
@@ -85,17 +85,18 @@ impl From<OldVariable> for Reduced {
     }
 }
 
-/// Words of libgomp's description.
+/// The words of a description in the form of libgomp.
 const COUNT: usize = 0;
 const BYTES: usize = 1;
 const BEGIN: usize = 2;
 const OWNER: usize = 3;
 const FIRST: usize = 7;
-/// The alignments in bytes of parts, which lie on cache lines of their own, and of variables, which may have any type.
+/// Alignments in bytes: of parts, which lie on separate cache lines, and (`ALIGN`) of variables, which may have any
+/// type.
 const LINE: usize = 64;
 const ALIGN: usize = 16;
 
-/// A description in libgomp's form, and its variables.
+/// A description in the form of libgomp, and its variables.
 struct Owner {
     words: Vec<usize>,
     variables: Vec<Reduced>,
@@ -132,7 +133,7 @@ unsafe fn owner<'a>(words: *const usize) -> &'a Owner {
     unsafe { &*(*words.add(OWNER) as *const Owner) }
 }
 
-/// Calls `body` for each variable and each of the `members`, with the variable and the member's part.
+/// Calls `body` for each variable and each of the `members`, with the variable and the member's part for it.
 ///
 /// # Safety
 ///
@@ -153,7 +154,7 @@ unsafe fn each_part(
     }
 }
 
-/// Initialises the parts of some members, which are zeroed.
+/// Initialises the zeroed parts of some members.
 unsafe fn begin(words: *const usize, members: Range<u32>) {
     // SAFETY: the caller has registered the description, and the compiler made the functions.
     unsafe {
@@ -165,7 +166,7 @@ unsafe fn begin(words: *const usize, members: Range<u32>) {
     }
 }
 
-/// Combines all parts with the calling member's variables, and frees them.
+/// Combines all parts with the variables of the calling member, and frees the parts.
 unsafe fn combine(context: &Context, words: *mut usize) {
     // SAFETY: all tasks that used the parts have ended.
     unsafe {
@@ -199,7 +200,7 @@ pub(super) fn end_group(context: &Context) {
     }
 }
 
-/// `task_reduction` of a group: the current group's tasks reduce these variables.
+/// `task_reduction` of a group: the tasks of the current group reduce these variables.
 ///
 /// # Safety
 ///
@@ -215,11 +216,11 @@ unsafe fn reduce_in_group<T: Copy + Into<Reduced>>(count: c_int, first: *const T
     }
 }
 
-/// The tasks of a region or of a loop reduce these variables. Each member calls this.
+/// Makes the tasks of a region or of a loop reduce these variables. Each member calls this.
 ///
 /// # Safety
 ///
-/// As for [`reduce_in_group`].
+/// The caller promises what [`reduce_in_group`] requires.
 unsafe fn reduce_in_share<T: Copy + Into<Reduced>>(count: c_int, first: *const T) -> *mut c_void {
     let context = context();
     super::leave_open(context);
@@ -232,8 +233,8 @@ unsafe fn reduce_in_share<T: Copy + Into<Reduced>>(count: c_int, first: *const T
     // The first member registers the parts of all members.
     begin_with(context, &extras, |_| ());
     context.leave();
-    // Only tasks that the member runs use its part, and the member runs them after this.
-    // SAFETY: the description is registered.
+    // Only tasks that the member runs use its part, and the member runs these tasks after this. SAFETY: the description
+    // is registered.
     unsafe { begin(words, context.id()..context.id() + 1) };
     words.cast()
 }

@@ -1,4 +1,4 @@
-//! The names that LLVM's header gives to some of OpenMP's functions.
+//! The names that LLVM's header gives to some OpenMP functions.
 
 use super::super::{affinity, query};
 use super::export;

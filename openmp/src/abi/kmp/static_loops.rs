@@ -1,4 +1,4 @@
-//! Loops with a static schedule: each member computes its iterations, without waiting for another.
+//! Loops with a static schedule: each member computes its iterations, without waiting for another member.
 
 use super::{Place, export};
 use crate::system::report::fatal;
@@ -6,15 +6,15 @@ use crate::team::context::{Context, context};
 use crate::team::share::block;
 use std::ffi::c_int;
 
-/// The numbers of schedules: chunks in turn, one block for each member, and both among a league's teams.
+/// The numbers of schedules: chunks in turn, one block for each member, and both of these among the teams of a league.
 const CHUNKED: c_int = 33;
 const BLOCKS: c_int = 34;
 const TEAMS_CHUNKED: c_int = 91;
 const TEAMS_BLOCKS: c_int = 92;
-/// Bits that state whether a member's chunks must be in order. Here they always are.
+/// Bits that state whether the chunks of a member must be in order. In this library they always are.
 pub(super) const MODIFIERS: c_int = 3 << 29;
 
-/// A loop's bounds, both included, in the widest type.
+/// The bounds of a loop, both included, in the widest type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) lower: i128,
@@ -22,7 +22,8 @@ pub(super) struct Bounds {
     pub(super) step: i128,
 }
 
-/// A member's part: its first bounds, the distance to its next bounds, and whether it has the loop's last iteration.
+/// The part of a member: its first bounds, the distance to its next bounds, and whether it has the last iteration of
+/// the loop.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) lower: i128,
@@ -31,8 +32,8 @@ pub(super) struct Part {
     pub(super) is_last: bool,
 }
 
-/// How the schedule divides a loop: the number of the caller's part, the number of parts, and the schedule's chunk, if
-/// it has one.
+/// How the schedule divides a loop: the number of the caller's part, the number of parts, and the chunk, if the
+/// schedule has one.
 pub(super) fn division(
     context: &Context,
     schedule: c_int,
@@ -62,7 +63,7 @@ impl Bounds {
         u64::try_from((upper - lower) / step + 1).unwrap_or(u64::MAX)
     }
 
-    /// The part of member `id` of `size`. With a chunk, the part's bounds are those of the member's first chunk.
+    /// The part of member `id` of `size`. With a chunk, the bounds are those of the member's first chunk.
     pub(super) fn part(self, id: u32, size: u32, chunk: Option<i128>) -> Part {
         let Self { lower, upper, step } = self;
         let trips = i128::from(self.trips());
@@ -114,7 +115,7 @@ macro_rules! names {
                         step: i128::from(step),
                     };
                     let part = bounds.part(id, size, chunk);
-                    // Bounds beyond the type's range wrap, as the program's own arithmetic does.
+                    // Bounds beyond the range of the type wrap, like the program's own arithmetic.
                     lower.write(part.lower as $number);
                     upper.write(part.upper as $number);
                     stride.write(part.stride as $signed);

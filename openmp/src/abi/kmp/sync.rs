@@ -10,12 +10,13 @@ use crate::words::lock::WordLock;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The construct to cancel, in libgomp's bits. LLVM's numbers 1 to 4 stand for the same constructs in the same order.
+/// The construct to cancel, as a bit for libgomp. LLVM's numbers 1 to 4 stand for the same constructs in the same
+/// order.
 fn what(kind: c_int) -> c_int {
     1 << (kind - 1).clamp(0, 3)
 }
 
-/// Waits at the barrier. `from` is its address in the program.
+/// Waits at the barrier. `from` is the address of the barrier in the program.
 fn wait(context: &Context, from: usize) {
     leave_open(context);
     come_to_barrier(context, from);
@@ -32,8 +33,8 @@ extern "C" fn __kmpc_barrier(place: Place, number: c_int) {
     std::arch::naked_asm!("mov rdx, [rsp]", "jmp {}", sym barrier)
 }
 
-/// The lock of a critical section or a reduction. It is the first of the compiler's words for the construct, which are
-/// zero at first.
+/// The lock of a critical section or a reduction. The compiler makes some words for the construct, which are zero at
+/// first. The lock is the first of these.
 unsafe fn lock<'a>(words: *mut c_void) -> &'a WordLock {
     // SAFETY: the caller passes such words.
     unsafe { &*words.cast::<WordLock>() }
@@ -96,7 +97,7 @@ export! {
     }
 
     fn __kmpc_critical(_place: Place, _number: c_int, words: *mut c_void) {
-        // SAFETY: the words are the compiler's.
+        // SAFETY: the compiler made the words.
         unsafe { lock(words) }.lock(&context().carried);
     }
 
@@ -105,11 +106,11 @@ export! {
     }
 
     fn __kmpc_end_critical(_place: Place, _number: c_int, words: *mut c_void) {
-        // SAFETY: the words are the compiler's.
+        // SAFETY: the compiler made the words.
         unsafe { lock(words) }.unlock(&context().carried);
     }
 
-    // The result 1 lets each member combine its values itself. The lock makes them do so one after another.
+    // The result 1 lets each member combine its values itself. The lock makes the members do so one after another.
     fn __kmpc_reduce(
         place: Place, number: c_int, _count: c_int, _size: usize, _data: *mut c_void,
         _function: *const c_void, words: *mut c_void,
@@ -121,7 +122,7 @@ export! {
 
     fn __kmpc_end_reduce(place: Place, number: c_int, words: *mut c_void) {
         __kmpc_end_critical(place, number, words);
-        // The address of the lock's words identifies the reduction.
+        // The address of the words identifies the reduction.
         wait(context(), words as usize);
     }
 

@@ -15,10 +15,10 @@ const FINAL: c_int = 1 << 1;
 const DESTRUCTORS: c_int = 1 << 3;
 const PRIORITY: c_int = 1 << 5;
 
-/// The program's function. Its arguments are the caller's number and the task.
+/// The function of a task in the program. Its arguments are the number of the caller and the task.
 type Entry = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
-/// Copies a loop's first task to another task. The arguments: the other task, the first task, and whether the other has
-/// the last iteration.
+/// Copies the first task of a loop to another task. Its arguments are the other task, the first task, and whether the
+/// other task has the last iteration.
 type Duplicate = Option<unsafe extern "C" fn(*mut Task, *mut Task, c_int)>;
 
 /// The beginning of a task, as compiled programs know it. Its private variables follow, then its shared variables.
@@ -40,22 +40,22 @@ struct Head {
     bytes: usize,
     shareds: usize,
     flags: c_int,
-    /// `begun`: the task has begun. `again`: its function is to be called again. An untied task's function passes the
-    /// task back at a scheduling point, and returns. It is then called again at once.
+    /// `begun` if the task has begun. `again` if its function is to be called again: the function of an untied task
+    /// passes the task back at a scheduling point, and returns. Then it is called again at once.
     begun: bool,
     again: bool,
     /// The task's event, or null.
     event: *mut Event,
 }
 
-/// The event of a detached task. The program's handle is its address with [`MARK`]. The event lives until it is
-/// fulfilled.
+/// The event of a detached task. The handle that the program gets is the address of this with [`MARK`]. The event lives
+/// until it is fulfilled.
 struct Event(*const task::Task);
 
 /// The lowest bit of a handle, which is set if the handle is that of an [`Event`].
 const MARK: usize = 1;
 
-/// Converts a handle to libgomp's form. Frees the [`Event`], if the handle has one.
+/// Converts a handle to the form of libgomp. Frees the [`Event`], if the handle has one.
 ///
 /// # Safety
 ///
@@ -87,7 +87,8 @@ fn allocate(head: Head, entry: Entry) -> *mut Task {
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: the allocation is aligned for a head, and has room for it and for `head.bytes`, at least a task's size.
+    // SAFETY: the allocation is aligned for a head, and has room for it and for `head.bytes`, which is at least the
+    // size of a task.
     unsafe {
         memory.cast::<Head>().write(head);
         let task = memory.add(size_of::<Head>());
@@ -151,7 +152,7 @@ unsafe fn discard(task: *mut c_void) {
     unsafe { finish(task.cast()) };
 }
 
-/// The task's function has returned. Calls it again as often as it asks for that.
+/// Called after the function of the task has returned. Calls it again as often as it asks for that.
 ///
 /// # Safety
 ///
@@ -165,7 +166,7 @@ unsafe fn go_on(task: *mut Task) {
     }
 }
 
-/// The [`Order`] for a task. `depend` is an array as [`Depend::array`] makes it, or null.
+/// The [`Order`] for a task. `depend` is an array that [`Depend::array`] has made, or null.
 ///
 /// # Safety
 ///
@@ -195,7 +196,7 @@ unsafe fn order(task: *mut Task, deferred: bool, depend: *mut *mut c_void) -> Or
     }
 }
 
-/// A compiled program's description of a dependence.
+/// The description of a dependence by a compiled program.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Depend {
@@ -205,8 +206,8 @@ struct Depend {
 }
 
 impl Depend {
-    /// Converts dependences to libgomp's form: their number in all and of each kind, and then the addresses by kind.
-    /// The last kind has pairs of words in `objects`.
+    /// Converts dependences to the form of libgomp: their number in all and of each kind, and then the addresses by
+    /// kind. For the last kind, the address is that of a pair of words in `objects`.
     fn array(all: &[Self], objects: &mut Vec<[usize; 2]>) -> Vec<*mut c_void> {
         const IN: u8 = 1;
         const MUTEX: u8 = 4;
@@ -218,7 +219,7 @@ impl Depend {
         let is_out = |flags: u8| flags == 3 || flags == 2;
         let is_all =
             |it: &Self| it.flags & ALL != 0 || (it.address == usize::MAX && is_out(it.flags));
-        // An address of 0 is no dependence for LLVM. In libgomp's form it stands for all memory.
+        // An address of 0 is no dependence for LLVM. In the form of libgomp it stands for all memory.
         let all: Vec<_> = all
             .iter()
             .filter(|it| is_all(it) || it.address != 0)
@@ -247,7 +248,7 @@ impl Depend {
         words.map(|word| word as *mut c_void).collect()
     }
 
-    /// Calls `body` with the dependences of two lists, in libgomp's form.
+    /// Calls `body` with the dependences of two lists, in the form of libgomp.
     unsafe fn with<R>(
         lists: [(c_int, *const Self); 2],
         body: impl FnOnce(*mut *mut c_void) -> R,
@@ -384,7 +385,7 @@ export! {
         __kmpc_omp_task(place, number, task)
     }
 
-    // This library does not use the hint where a task's data is.
+    // This library does not use the hint where the data of a task is.
     fn __kmpc_omp_reg_task_with_affinity(
         _place: Place, _number: c_int, _task: *mut Task, _count: c_int, _list: *const c_void,
     ) -> c_int {
@@ -425,7 +426,7 @@ export! {
         __kmpc_omp_wait_deps(place, number, count, list, more, others);
     }
 
-    // The program calls the task's function between this call and the next function's.
+    // The program calls the task's function between its calls of this function and of the next one.
     fn __kmpc_omp_task_begin_if0(_place: Place, _number: c_int, task: *mut Task) {
         // SAFETY: `__kmpc_omp_task_alloc` made the task.
         unsafe {
@@ -480,8 +481,8 @@ export! {
         }
         let it = Loop { first, lower, upper, step, deferred: deferred != 0, duplicate };
         let members = u64::from(context.team().size);
-        // Kind 1: `size` is a task's number of iterations. Kind 2: it is the number of tasks. Kind 0: this library
-        // chooses.
+        // For kind 1, `size` is the number of iterations of a task. For kind 2, it is the number of tasks. For kind 0,
+        // this library chooses.
         let divide = |trips| {
             let size = if kind == 0 { 0 } else { size };
             super::super::tasks::divide_loop(kind == 1, strict != 0, size, members, trips)

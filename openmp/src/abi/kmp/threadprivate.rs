@@ -1,9 +1,9 @@
 //! `threadprivate` variables, for compilers that do not make thread-locals of them (`-fnoopenmp-use-tls`, and Intel's
 //! compilers).
 //!
-//! The program's first thread uses the variable itself, and other threads use copies. A thread's first call makes its
-//! copy, by the variable's constructor or from the value that the variable had at the first call of any thread. A copy
-//! lives as long as its thread.
+//! The first thread of the program uses the variable itself, and other threads use copies. The first call of a thread
+//! makes its copy, by the constructor of the variable or from the value that the variable had at the first call of any
+//! thread. A copy lives as long as its thread.
 
 use super::{Place, export};
 use crate::team::context::context;
@@ -15,7 +15,7 @@ use std::ptr;
 type Constructor = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type CopyConstructor = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
 
-/// A variable's description.
+/// The description of a variable.
 #[derive(Clone, Copy)]
 struct Variable {
     /// The variable's address.
@@ -23,13 +23,13 @@ struct Variable {
     constructor: Option<Constructor>,
     copy: Option<CopyConstructor>,
     destructor: Option<Destructor>,
-    /// The variable's bytes at the first call of any thread. They are never freed.
+    /// The bytes of the variable at the first call of any thread. These are never freed.
     first: Option<&'static [u8]>,
 }
 
 static VARIABLES: Guarded<Vec<Variable>> = Guarded::new(vec![]);
 
-/// The variable's description. The first call makes it and copies the variable's bytes.
+/// The description of the variable. The first call makes it and copies the variable's bytes.
 fn variable(original: usize, bytes: usize) -> Variable {
     VARIABLES.with(|all| {
         let at = all.iter().position(|it| it.original == original);
@@ -53,7 +53,7 @@ fn variable(original: usize, bytes: usize) -> Variable {
     })
 }
 
-/// Makes a thread's copy of the variable.
+/// Makes the calling thread's copy of the variable.
 fn copy(variable: Variable, bytes: usize) -> Copy {
     let copy = Copy::new(bytes, variable.destructor);
     let (memory, first) = (copy.memory(), variable.first.unwrap_or_default());
@@ -86,7 +86,7 @@ export! {
     ) -> *mut u8 {
         let context = context();
         if context.is_first {
-            // If this is the first call, other threads begin with the variable's present value.
+            // If this is the first call, other threads begin with the present value of the variable.
             variable(original as usize, bytes);
             return original;
         }

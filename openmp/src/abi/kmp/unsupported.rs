@@ -1,4 +1,5 @@
-//! LLVM's functions that this library does not implement: for Intel's compilers, for debuggers, and for devices.
+//! Functions of LLVM's library that this library does not implement: for Intel's compilers, for debuggers, and for
+//! devices.
 
 use super::super::unsupported::unsupported;
 
@@ -147,7 +148,7 @@ unsupported! {
     __kmpc_atomic_float10_wr
 }
 
-// Added by LLVM 15 to 19, and never called by a program here.
+// LLVM 15 to 19 added these. No program here calls them.
 unsupported! {
     __kmpc_calc_original_ivs_rectang
     __kmpc_copyprivate_light

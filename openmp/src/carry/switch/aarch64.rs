@@ -1,8 +1,7 @@
 //! 64-bit Arm: the thread pointer is `tpidr_el0`, which every program may write.
 
-/// The state that a call preserves, on the stack: the frame pointer and the return address, ten
-/// more registers, the lower halves of eight vector registers, the rounding mode, and the flags of
-/// floating-point exceptions.
+/// Saves on the stack the state that a call preserves: the frame pointer and the return address, ten more registers,
+/// the lower halves of eight vector registers, the rounding mode, and the flags of floating-point exceptions.
 macro_rules! save {
     () => {
         "stp x29, x30, [sp, #-176]!
@@ -61,7 +60,7 @@ macro_rules! detach {
             "mov sp, x1",
             "mov x19, x4",
             "mov x20, x5",
-            // A release: a thread that reads the value sees the saved state.
+            // This is a release: a thread that reads the value sees the saved state.
             "stlr w3, [x2]",
             // futex(2), private: waits while the word is 0.
             "2:",
@@ -71,7 +70,7 @@ macro_rules! detach {
             "mov x3, xzr",
             "mov x8, #98",
             "svc #0",
-            // An acquire: this thread sees the rank as the caller of the home has left it.
+            // This is an acquire: this thread sees the rank as the caller of the home has left it.
             "ldar w9, [x19]",
             "cbz w9, 2b",
             "mov x0, x19",

@@ -1,8 +1,8 @@
-//! Changes from one thread's stack and thread-locals to another's.
+//! Changes from the stack and thread-locals of one thread to those of another.
 //!
 //! Stack and thread-locals belong to a POSIX thread, whichever kernel thread executes it. A switch exchanges the stack
-//! pointer and the *thread pointer*, the register by which the C library finds a thread's own data. Each processor has
-//! a file with these functions.
+//! pointer and the *thread pointer*, the register by which the C library finds a thread's own data. Each processor
+//! architecture has a file with these functions.
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
@@ -12,15 +12,15 @@ mod processor;
 /// `thread_pointer` returns the calling thread's pointer. `is_possible` returns whether a program may write the thread
 /// pointer without the kernel.
 ///
-/// After `set_thread_pointer` the code that follows has that thread's thread-locals. The caller promises that the
-/// pointer is a thread's, that no code keeps the address of a thread-local across the call, and that no two kernel
-/// threads use the thread at once.
+/// The code after `set_thread_pointer` has the thread-locals of the thread with this pointer. The caller promises that
+/// the pointer belongs to a thread, that no code keeps the address of a thread-local across the call, and that no two
+/// kernel threads use that thread at once.
 ///
-/// `flags` returns the x87 unit's flags, which floating-point exceptions set. [`enter`] writes these flags only if they
-/// differ.
+/// `flags` returns the flags of the x87 unit, which floating-point exceptions set. [`enter`] writes these flags only if
+/// they differ from those of the rank.
 ///
 /// `keys` and `set_keys` read and write the register of memory protection keys, if `has_keys` returns `true`. The
-/// caller of `set_keys` promises that the keys allow this thread's next accesses.
+/// caller of `set_keys` promises that the keys allow the next accesses of this thread.
 pub(super) use processor::{
     flags, has_keys, is_possible, keys, set_keys, set_thread_pointer, thread_pointer,
 };
@@ -43,13 +43,14 @@ mod others {
     pub(in super::super) unsafe fn set_keys(_keys: u32) {}
 }
 
-/// Switches from a worker to a rank. Saves the state that a call preserves on the worker's stack, and restores it from
-/// the rank's. Returns the [`flags`] that the rank leaves behind.
+/// Switches from a worker (a kernel thread) to a rank (a thread that workers execute). Saves the registers that a call
+/// preserves on the worker's stack, and restores those of the rank from its stack. Returns the rank's [`flags`] when
+/// the rank has left.
 ///
 /// # Safety
 ///
-/// [`leave`] or [`detach`] has saved `to`, and `thread_pointer` is that thread's. `to` is used once. `save` is written
-/// before another worker may return to it. `flags` are the present ones.
+/// [`leave`] or [`detach`] has saved `to`, and `thread_pointer` is that of the same thread. `to` is used once. `save`
+/// is written before another worker may return to it. `flags` are the present flags.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn enter(
     save: *mut usize,
@@ -64,14 +65,14 @@ pub(super) unsafe extern "C" fn enter(
 ///
 /// # Safety
 ///
-/// [`enter`] or [`detach`] has saved `to`, and `thread_pointer` is the worker's. `to` is used once. `save` is written
-/// before another worker may return to it.
+/// [`enter`] or [`detach`] has saved `to`, and `thread_pointer` is that of the worker. `to` is used once. `save` is
+/// written before another worker may return to it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointer: usize) {
     processor::leave!()
 }
 
-/// Leaves the calling thread's stack and thread-locals to other kernel threads. Saves the state as [`leave`] does,
+/// Leaves the stack and thread-locals of the calling thread to other kernel threads. Saves registers as [`leave`] does,
 /// writes `value` to `word`, and sleeps on `stack`, without the C library. Whenever the word at `home` is not 0, the
 /// sleeping kernel thread calls `serve` with that address. Returns when another kernel thread switches to the saved
 /// state.
@@ -79,7 +80,7 @@ pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointe
 /// # Safety
 ///
 /// `stack` is the end of memory that no other thread uses, and all signals are blocked. `save` and `word` stay valid
-/// while any thread may switch to the saved state. `home` is the calling thread's, and `serve` is an `extern "C"`
+/// while any thread may switch to the saved state. `home` belongs to the calling thread, and `serve` is an `extern "C"`
 /// function that takes it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn detach(

@@ -1,7 +1,7 @@
 //! 64-bit RISC-V: the thread pointer is the register `tp`.
 
-/// The state that a call preserves, on the stack: the return address, twelve registers, twelve
-/// floating-point registers, and the rounding mode with the flags of floating-point exceptions.
+/// Saves on the stack the state that a call preserves: the return address, twelve registers, twelve floating-point
+/// registers, and the rounding mode with the flags of floating-point exceptions.
 macro_rules! save {
     () => {
         "addi sp, sp, -208
@@ -87,7 +87,7 @@ macro_rules! detach {
             "mv sp, a1",
             "mv s1, a4",
             "mv s2, a5",
-            // A release: a thread that reads the value sees the saved state.
+            // This is a release: a thread that reads the value sees the saved state.
             "fence rw, w",
             "sw a3, 0(a2)",
             // futex(2), private: waits while the word is 0.
@@ -100,7 +100,7 @@ macro_rules! detach {
             "ecall",
             "lw t0, 0(s1)",
             "beqz t0, 2b",
-            // An acquire: this thread sees the rank as the caller of the home has left it.
+            // This is an acquire: this thread sees the rank as the caller of the home has left it.
             "fence r, rw",
             "mv a0, s1",
             "jalr s2",

@@ -1,8 +1,9 @@
-//! x86-64: the thread pointer is FS's base. It is the address of the thread block, whose first word has the same
-//! address. `wrfsbase` writes FS's base, if the kernel allows that (from Linux 5.9 on). GS's base is the program's.
+//! x86-64: the thread pointer is FS's base. This is the address of the thread block, whose first word contains the same
+//! address. `wrfsbase` writes the base of FS, if the kernel allows that (from Linux 5.9 on). The base of GS is left to
+//! the program.
 
-/// Saves the state that a call preserves on the stack: six registers, the modes of both floating-point units, and GS's
-/// base. Also saves the flags of floating-point exceptions, which are a thread's own: `mxcsr` has the vector unit's
+/// Saves on the stack the state that a call preserves: six registers, the modes of both floating-point units, and the
+/// base of GS. Also saves the flags of floating-point exceptions, which each thread has: `mxcsr` has the vector unit's
 /// flags and modes, the status word has the x87 unit's flags.
 macro_rules! save {
     () => {
@@ -25,8 +26,8 @@ pub(super) use save;
 
 /// The body of [`leave`](super::leave).
 ///
-/// The worker uses neither GS nor the x87 unit. So the x87 flags stay, and are the result. If the rank has left an x87
-/// exception pending, `fldcw` would raise it on the worker. So `fnstenv` first masks it.
+/// The worker uses neither GS nor the x87 unit. So the x87 flags stay in the unit, and are the result. If the rank has
+/// left an x87 exception pending, `fldcw` would raise this exception on the worker. So `fnstenv` first masks it.
 macro_rules! leave {
     () => {
         std::arch::naked_asm!(
@@ -59,8 +60,8 @@ pub(super) use leave;
 
 /// The body of [`enter`](super::enter).
 ///
-/// Most ranks have the same base of GS and the same x87 flags: then neither is written. Only `fldenv` can write the
-/// flags, and it is slow.
+/// Most ranks have the same base of GS and the same x87 flags as the last rank: then neither is written. Only `fldenv`
+/// can write the flags, and it is slow.
 macro_rules! enter {
     () => {
         std::arch::naked_asm!(
@@ -168,7 +169,7 @@ pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
     unsafe { std::arch::asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags)) };
 }
 
-/// See [`has_keys`](super::has_keys): the kernel has switched protection keys on.
+/// See [`has_keys`](super::has_keys): whether the kernel has switched protection keys on.
 pub(in super::super) fn has_keys() -> bool {
     let has_leaf = std::arch::x86_64::__cpuid(0).eax >= 7;
     has_leaf && std::arch::x86_64::__cpuid_count(7, 0).ecx & 1 << 4 != 0
@@ -177,7 +178,7 @@ pub(in super::super) fn has_keys() -> bool {
 /// See [`keys`](super::keys).
 pub(in super::super) unsafe fn keys() -> u32 {
     let keys;
-    // SAFETY: by the caller's promise; it reads a register.
+    // SAFETY: the caller promises that the processor has keys. The instruction reads a register.
     unsafe {
         std::arch::asm!("rdpkru", in("ecx") 0, out("eax") keys, out("edx") _, options(nostack, preserves_flags));
     }
@@ -192,8 +193,8 @@ pub(in super::super) unsafe fn set_keys(keys: u32) {
     }
 }
 
-/// Whether a program can write FS's base without the kernel: the second bit of the kernel's second word of hardware
-/// capabilities.
+/// Whether a program can write the base of FS without the kernel. This is the second bit of the kernel's second word of
+/// hardware capabilities.
 pub(in super::super) fn is_possible() -> bool {
     // SAFETY: this reads a number that the loader has kept.
     (unsafe { libc::getauxval(libc::AT_HWCAP2) }) & 2 != 0

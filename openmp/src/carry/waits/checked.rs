@@ -1,4 +1,4 @@
-//! Compares simulated instructions with the processor's, and tests loops that wait.
+//! Compares the simulation of instructions with the processor, and tests that loops which wait are found.
 
 use super::{Flags, Machine};
 use std::arch::naked_asm;
@@ -16,7 +16,7 @@ struct State {
     memory: [u64; 4],
 }
 
-/// The numbers of the registers of [`State`], and of the register with its address.
+/// The numbers of the registers in [`State`], and of the register with the state's address.
 const NUMBERS: [usize; 5] = [0, 1, 2, 6, 8];
 const DI: usize = 7;
 /// The flags that are simulated.
@@ -73,7 +73,7 @@ fn machine(state: &State, at: usize) -> Machine {
     }
 }
 
-/// Returns one of a few values, so that many are equal.
+/// Returns one of a few values, so that equal values are frequent.
 fn value(random: &mut u64) -> u64 {
     const VALUES: [u64; 12] = [
         0,
@@ -95,7 +95,8 @@ fn value(random: &mut u64) -> u64 {
     VALUES[(*random >> 40) as usize % VALUES.len()]
 }
 
-/// A simulated instruction ends as on the processor. The simulation stops only at an instruction that changes memory.
+/// A simulated instruction has the same result as on the processor. The simulation stops only at an instruction that
+/// changes memory.
 #[test]
 fn instructions_are_followed_as_the_processor_executes_them() {
     let all = snippets! {
@@ -163,7 +164,8 @@ fn instructions_are_followed_as_the_processor_executes_them() {
     );
 }
 
-/// Loops that wait while a word is 0 are found, at whichever instruction they are interrupted. Other loops are not.
+/// Loops that wait while a word is 0 are found, at whichever instruction they are interrupted. Other loops are not
+/// found.
 #[test]
 fn only_loops_that_wait_are_found() {
     let waiting = snippets! {
@@ -172,7 +174,7 @@ fn only_loops_that_wait_are_found() {
         "4: pause; movzx eax, byte ptr [rdi + 64]; cmp al, 1; jne 4b"
         "4: pause; mov rax, [rdi + 64]; test al, 1; je 4b"
         "4: lock or qword ptr [rdi + 72], 0; mov edx, [rdi + 64]; cmp edx, [rdi + 80]; je 4b"
-        // Code without optimization: it copies the word to a local variable.
+        // Code that was compiled without optimization copies the word to a local variable.
         "4: mov eax, [rdi + 64]; mov [rdi + 88], eax; cmp dword ptr [rdi + 88], 0; sete al; test al, al; jne 4b"
         // The loop reads two words, and another thread writes one.
         "4: mov eax, [rdi + 64]; test eax, eax; jne 5f; mov ecx, [rdi + 72]; test ecx, ecx; je 4b; 5:"

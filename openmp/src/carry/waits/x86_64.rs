@@ -18,12 +18,12 @@ struct Flags {
     overflow: bool,
 }
 
-/// A rank's general registers, by their numbers in instructions.
+/// The general registers of a rank, by their numbers in instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::carry) struct Machine {
     general: [u64; 16],
     flags: Flags,
-    /// The next instruction's address.
+    /// The address of the next instruction.
     at: usize,
 }
 
@@ -37,13 +37,13 @@ enum Place {
 /// An instruction's bytes, one after another.
 struct Code {
     at: usize,
-    /// The prefix that extends the size and the numbers of registers. 0: no prefix.
+    /// The prefix that extends the size and the numbers of registers, or 0 if there is none.
     rex: usize,
 }
 
 impl Code {
     fn number<const BYTES: usize>(&mut self) -> [u8; BYTES] {
-        // SAFETY: the bytes are of an instruction that the rank will execute.
+        // SAFETY: the bytes belong to an instruction that the rank will execute.
         let bytes = unsafe { ptr::read_unaligned(self.at as *const [u8; BYTES]) };
         self.at += BYTES;
         bytes
@@ -63,8 +63,8 @@ impl Code {
         value.cast_unsigned()
     }
 
-    /// A register of this number of bytes. `None`: without the prefix, some numbers mean another register's second
-    /// byte.
+    /// A register of this number of bytes. `None` if the number means the second byte of another register, as some do
+    /// without the prefix.
     fn register(&self, number: usize, bytes: usize) -> Option<Place> {
         let is_low = bytes > 1 || self.rex != 0 || number < SP;
         is_low.then_some(Place::Register(number))
@@ -115,7 +115,7 @@ impl Flags {
         }
     }
 
-    /// Whether a condition holds, by its number in instructions. `None`: the condition reads the parity flag.
+    /// Whether the condition with this number in instructions holds. `None` if the condition reads the parity flag.
     fn hold(self, condition: usize) -> Option<bool> {
         let is_less = self.sign != self.overflow;
         let holds = match condition >> 1 {
@@ -133,7 +133,7 @@ impl Flags {
 }
 
 impl Machine {
-    /// The state that the kernel has saved.
+    /// The registers that the kernel has saved in the frame.
     pub(in crate::carry) fn of(frame: &libc::ucontext_t) -> Self {
         use libc::{REG_RAX, REG_RBP, REG_RBX, REG_RCX, REG_RDI, REG_RDX, REG_RSI, REG_RSP};
         const NAMED: [libc::c_int; 8] = [
@@ -152,7 +152,7 @@ impl Machine {
         }
     }
 
-    /// Whether the rank would come back to this instruction with nothing changed, if no other thread changes memory.
+    /// Whether the rank would come back to this instruction with nothing changed, unless another thread changes memory.
     pub(in crate::carry) fn waits(&self) -> bool {
         let (mut now, mut before) = (*self, *self);
         for _ in 0..STEPS {
@@ -190,7 +190,7 @@ impl Machine {
         }
     }
 
-    /// Writes a register. A write to memory is not made: it returns `None` if it would change the value there.
+    /// Writes a register. Does not write memory: returns `None` if the write would change the value there.
     fn write(&mut self, place: Place, bytes: usize, value: u64) -> Option<()> {
         let value = value & mask(bytes);
         match place {
@@ -203,8 +203,8 @@ impl Machine {
         }
     }
 
-    /// The operands in the byte after the opcode: a register's number, or another field in its place, and a register of
-    /// this number of bytes or an address. `left` bytes of the instruction follow.
+    /// The operands in the byte after the opcode. The first is the number of a register, or another field in its place.
+    /// The second is a register of this number of bytes, or an address. `left` bytes of the instruction follow.
     fn operands(&self, code: &mut Code, bytes: usize, left: usize) -> Option<(usize, Place)> {
         let byte = code.byte();
         let (mode, register, base) = (byte >> 6, byte >> 3 & 7 | (code.rex & 4) << 1, byte & 7);
@@ -284,7 +284,7 @@ impl Machine {
             match opcode {
                 0x66 => is_half = true,
                 0xf3 => repeats = true,
-                // The lock prefix, and hints. Reads here are of whole words, and no write changes memory.
+                // The lock prefix, and hints. The simulation reads whole words, and changes no memory.
                 0x2e | 0x3e | 0xf0 => {}
                 _ => break,
             }
@@ -302,7 +302,7 @@ impl Machine {
             (false, true) => 2,
             (false, false) => 4,
         };
-        // Most opcodes have a form for one byte.
+        // Most opcodes have a form for operands of one byte.
         let size = if opcode & 1 == 0 { 1 } else { bytes };
         match opcode {
             0x00..=0x3f if opcode & 7 < 4 => {
