@@ -44,8 +44,8 @@
 //!
 //! The same machine and program give the same cycles and the same hash on any host. Accesses take effect one at a time
 //! in the order of simulated time, so the machine is sequentially consistent. Cores execute in order and wait for each
-//! access. Only the announced reads and writes of plain data can use a store buffer and a prefetcher, if the machine
-//! has them ([`config::Overlap`]). Instruction fetch, out-of-order execution and virtual memory are not modelled.
+//! access. Only plain data may use a store buffer and a prefetcher, if the machine has them ([`config::Overlap`]). Not
+//! modelled: instruction fetch, out-of-order execution, virtual memory.
 
 mod account;
 mod broadcast;

@@ -279,7 +279,8 @@ pub(super) fn receive_message(process: &mut Process, [number, message, flags]: [
     Ok(done)
 }
 
-/// Changes the meaning of a number or the object of a wait. Then makes the readers of streams look again.
+/// Makes a call that changes the file behind a number, or what a thread waits for. Then makes the waiting readers of
+/// streams look again.
 pub(super) fn change<W: World>(
     process: &mut Process,
     world: &mut W,
@@ -290,7 +291,7 @@ pub(super) fn change<W: World>(
     done
 }
 
-/// `fcntl`. Writers look again if their pipe may have more room.
+/// `fcntl`. Waiting writers look again if their pipe may have more room.
 pub(super) fn control<W: World>(
     process: &mut Process,
     world: &mut W,
