@@ -126,8 +126,7 @@ impl Functional {
         self
     }
 
-    /// Makes an access in the caches of the running task's core. This function is not inlined, since most programs are
-    /// not handed over.
+    /// Makes an access in the caches of the task's core. This is not inlined, since most programs are not handed over.
     #[cold]
     #[inline(never)]
     fn warm(&mut self, place: Place, width: Width, writes: bool) {

@@ -5,7 +5,7 @@ use super::{Activity, Counters};
 use crate::config::Config;
 use serde::Serialize;
 
-/// The energy of one part of the machine in a run.
+/// The energy of one part in a run.
 ///
 /// [`Counters::energy`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

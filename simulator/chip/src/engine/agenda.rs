@@ -136,7 +136,7 @@ impl Agenda {
         (u64::MAX, u32::MAX)
     }
 
-    /// Advances the present to `time`. The running core has found that nothing happens before `time`.
+    /// Advances the present to `time`. The running core knows that nothing happens before `time`.
     pub(crate) fn reach(&mut self, time: u64) {
         self.now = self.now.max(time);
     }

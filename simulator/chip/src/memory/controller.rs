@@ -12,7 +12,7 @@ pub(crate) struct Controllers {
     service: u64,
 }
 
-/// The number of parts of a cycle. A channel's time is counted in these parts.
+/// The number of parts of a cycle. Channels count time in these parts.
 const PARTS: u64 = 64;
 
 impl Controllers {

@@ -1,5 +1,5 @@
-//! Warming: accesses outside of simulated time. The run takes over the tags and directories of the warmed memory, but
-//! not the state of its networks, controllers and accounts.
+//! Warming: accesses outside of simulated time. The run keeps the warmed memory's tags and directories, but not its
+//! networks, controllers and accounts.
 
 use super::operation::{Operation, Word};
 use super::private::Lookup;

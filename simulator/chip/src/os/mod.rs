@@ -1,4 +1,4 @@
-//! The operating system: decides on which core and when each thread runs, and keeps the threads that wait.
+//! The operating system: decides on which core and when threads run, and keeps waiting threads.
 //!
 //! The modules are pure state machines. The engine keeps the time, asks the modules for decisions, and carries the
 //! decisions out.

@@ -62,8 +62,7 @@ fn mask(width: Width, value: u64) -> u64 {
     }
 }
 
-/// Makes a load or a store at `address`. The machine does the access at once, or lets the hart wait for it (see
-/// [`Answer`]).
+/// Makes a load or a store at `address`, at once or after a wait of the hart (see [`Answer`]).
 #[inline(always)]
 pub(super) fn reach<M: Machine>(
     hart: &mut Hart,
@@ -151,7 +150,7 @@ fn move_bytes(
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Makes the access of `lr`, `sc` or an AMO. The machine may let the hart wait for it, as in [`reach`].
+/// Makes the access of `lr`, `sc` or an AMO. The hart may have to wait for it, as in [`reach`].
 pub(super) fn atomic<M: Machine>(
     hart: &mut Hart,
     space: &mut Space,

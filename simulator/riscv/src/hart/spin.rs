@@ -1,4 +1,4 @@
-//! Loops that only wait. Such a loop costs no host work while no other thread writes to the words that the loop reads.
+//! Loops that only wait. Such a loop costs no host work while no other thread writes to the words that it reads.
 //!
 //! A *lap* of a loop over pure instructions (no store, no atomic, no call) depends only on the registers and the line
 //! that it reads. So if a lap would leave all registers unchanged, the hart (a thread's processor state) waits until
@@ -28,8 +28,7 @@ pub(super) struct Laps {
     /// The clock at the first of these laps, and the number of instructions that the hart had executed.
     since: u64,
     retired: u64,
-    /// `measured` is the pace of the last laps, if no other instructions came between them. `pace` is a pace that was
-    /// measured twice.
+    /// `measured` is the pace of the last laps, if they had no break. `pace` is a pace that was measured twice.
     measured: Option<Pace>,
     pace: Option<Pace>,
     /// `Some` while the hart waits. The inner value is the count of the wait, if the loop counts laps.
@@ -45,11 +44,10 @@ impl Laps {
         (self.count, self.since, self.retired) = (0, now, retired);
     }
 
-    /// Ends a series of laps of `length` instructions each, and begins the next series. Returns the pace, which is
-    /// known if two series in a row, of at least [`FIRST`] laps each, had the same pace. Otherwise a line was late, or
-    /// the hart was descheduled. The hart must also have executed nothing else, since it may have left the loop and
-    /// come back much later. The instructions give the number of laps, since `count` lacks laps in which the hart was
-    /// suspended.
+    /// Ends a series of laps of `length` instructions each, and begins the next series. Returns the pace if two series
+    /// in a row, of at least [`FIRST`] laps each, had it. Otherwise a line was late, or the hart was descheduled. The
+    /// hart must also have executed nothing else: it may have left the loop and come back much later. The instructions
+    /// give the number of laps, since `count` lacks laps in which the hart was suspended.
     fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
         let (cycles, executed) = (now - self.since, retired - self.retired);
         self.start(now, retired);
@@ -137,8 +135,7 @@ impl Counter {
     }
 }
 
-/// Looks at the loop `body` after the hart has made a lap and is at the loop's start. Returns whether the hart waits
-/// from now on.
+/// Looks at the loop `body` after a lap, at the loop's start. Returns whether the hart waits from now on.
 pub(super) fn lap<M: Machine>(
     hart: &mut Hart,
     space: &mut Space,

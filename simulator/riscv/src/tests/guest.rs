@@ -287,8 +287,7 @@ fn a_timer_interrupts_whatever_loop_runs() {
             }
         }
         // The timed machine takes over after 20,000 instructions, and the program keeps its timer. By then, 20 to 30 us
-        // of the timer's time have passed, since an instruction takes 1 ns and each round of a spin loop takes 1 ns
-        // more.
+        // of the timer's time are over, since an instruction takes 1 ns and each round of a spin loop 1 ns more.
         let machine = Config::preset("dahu").unwrap();
         let forwarded = with_program(&code, |program| program.fast_forward(20_000).run(&machine));
         let outcome = forwarded.unwrap();

@@ -19,7 +19,7 @@ const CHANGE: u64 = 3;
 /// Identifies an open file, as long as a process has a number (file descriptor) for the file.
 pub(super) type Identity = Weak<dyn Any>;
 
-/// A function that returns the state of an open file, from the file's first number and its identity.
+/// Returns the state of an open file, from its first number and its identity.
 pub(super) type Ready<'a> = &'a dyn Fn(u64, &Identity) -> Result<ready::State, Errno>;
 
 /// The awaited events of a file, and the word by which the program knows the file.

@@ -1,5 +1,5 @@
-//! The files of a process: the open files behind the process's numbers (file descriptors), and the host's path for each
-//! path that a program names.
+//! The files of a process: the open files behind the process's numbers (file descriptors), and the host's paths for the
+//! program's paths.
 
 mod clocks;
 mod content;

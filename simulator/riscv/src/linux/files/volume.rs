@@ -152,9 +152,8 @@ impl Files {
     }
 }
 
-/// Describes a volume that is half full and the same on every host. The words are the type, the block size, the blocks,
-/// the free blocks, the free blocks for users, the files, the free files, the number, the length of names, and the
-/// fragment size.
+/// Describes a volume that is half full and the same on every host. The words are: type, block size, blocks, free
+/// blocks, free blocks for users, files, free files, number, name length, fragment size.
 fn tell_volume(space: &mut Space, to: u64) -> Value {
     let words: [u64; 15] = [
         0xEF53,

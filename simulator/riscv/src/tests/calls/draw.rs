@@ -149,7 +149,7 @@ fn clean() -> Vec<Op> {
     ops
 }
 
-/// A random sequence of calls about memory, about files, and about signals, timers and futexes.
+/// A random sequence of calls.
 pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
     let mut ops = clean();
     // A sequence draws most calls from one group.

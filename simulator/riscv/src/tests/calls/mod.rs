@@ -71,7 +71,7 @@ fn compare(sequences: &[Vec<Op>]) -> &'static str {
     "programs of system calls"
 }
 
-/// Shortens the steps while qemu and the simulator still differ, and panics with the remaining steps.
+/// Shortens the steps while the systems still differ, and panics with the remaining steps.
 fn show(beside: &Beside, which: usize, ops: &[Op]) -> ! {
     let ops = shrink(beside, ops);
     let (_, text) = first_difference(beside, &ops).expect("it differs");

@@ -5,7 +5,7 @@ use super::memory::address;
 use super::program::{Arg, NOTES, Op, STACK, Same};
 use fastrand::Rng;
 
-/// A random set of signals, with one bit for each signal.
+/// A random set of signals, one bit for each.
 fn set(rng: &mut Rng) -> u64 {
     let some = SIGNALS.iter().filter(|_| rng.u8(..3) == 0);
     some.fold(0, |bits, signal| bits | 1 << (signal - 1))
