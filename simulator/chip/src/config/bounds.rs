@@ -45,7 +45,7 @@ const BOUNDS: &[Bound] = &[
     // In this range, conversions from nanoseconds are exact.
     ("ghz", 0.01, 10.0),
     ("line", 8.0, 4096.0),
-    // Such a delay is far shorter than the way of a line from memory, so the machine stays the same.
+    // Such a delay is far shorter than an access to memory, so the machine stays the same.
     ("perturb", 0.0, 64.0),
     ("perturb-seed", 0.0, u32::MAX as f64),
     // The unit of this time is 1/1024 cycle, and the time must not round to zero.

@@ -39,8 +39,8 @@ pub struct Os {
     pub deep_after: u64,
     /// The time that the maker of a thread takes to make it.
     pub spawn: u64,
-    /// The time between two rounds of periodic load balancing of an idle core is this time for each core of its group
-    /// (Linux: `sd->balance_interval`, 1 ms for each core).
+    /// An idle core waits this time, times the number of cores in its group, between two rounds of periodic load
+    /// balancing (Linux: `sd->balance_interval`, 1 ms for each core).
     pub balance: u64,
     /// The factor by which a busy core waits longer between two rounds (Linux: `sd->busy_factor`, 16).
     pub balance_busy: u64,

@@ -14,8 +14,8 @@ pub(crate) enum Event {
     Flight { line: u32 },
     /// The home of a line may serve the next request.
     Free(u32),
-    /// The time limit of a spinning core ends. The event is void if the core's plan (its latest entry in
-    /// `Agenda::cores`) is no longer `plan`.
+    /// The time limit of a spinning core ends. The event is void if the core's plan (its latest entry in the agenda) is
+    /// no longer `plan`.
     Patience { plan: u32 },
     /// A core must look at its run queue.
     Wake,

@@ -1,5 +1,4 @@
-//! A hart (RISC-V's hardware thread; here each thread has its own): its registers, and how it runs code until it must
-//! stop.
+//! A hart (a thread's processor state): its registers, and how it runs code until it must stop.
 
 mod allocations;
 mod code;
