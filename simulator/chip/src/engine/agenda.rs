@@ -19,7 +19,7 @@ pub(crate) enum Event {
     Patience { plan: u32 },
     /// A core must look at its run queue.
     Wake,
-    /// The core must preempt the thread, if the thread still runs on this core.
+    /// The core must preempt the thread, if it still runs there.
     Displace { thread: ThreadId },
     /// The scheduler's clock interrupt.
     Tick,

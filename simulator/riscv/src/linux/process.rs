@@ -19,7 +19,7 @@ pub(crate) struct Process {
     pub(super) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
-    /// After `vfork`, the place in the process table of the parent that lends its memory.
+    /// After `vfork`, the place in the process table of the process that lends its memory.
     pub(super) lender: Option<usize>,
     /// The number of threads that have not ended on the machine.
     pub(super) tasks: u32,

@@ -150,7 +150,7 @@ impl System {
         self.at(slot).threads = Threads::new(number, thread);
     }
 
-    /// If a process has a lender (the parent whose memory it uses after `vfork`), exchanges the memory of the two.
+    /// If a process has a lender (the process whose memory it uses after `vfork`), exchanges the memory of the two.
     pub(super) fn exchange_memory(&mut self, slot: usize) {
         let Some(lender) = self.at(slot).lender else {
             return;
