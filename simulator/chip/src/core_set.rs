@@ -4,7 +4,7 @@ use std::ops::Range;
 
 const BITS: u32 = u64::BITS;
 
-/// A set of core numbers. Up to 64 cores it is one word and never allocates.
+/// A set of core numbers. For up to 64 cores, the set is one word and never allocates.
 #[derive(Clone, Debug)]
 pub(crate) enum CoreSet {
     Inline(u64),

@@ -176,7 +176,7 @@ fn sections(file: &Reader<'_>) -> impl Iterator<Item = u64> + use<> {
     (0..u64::from(count)).map(move |at| table.wrapping_add(at * 64))
 }
 
-/// The content of a file's section of this name. Returns `None` if the section is missing or compressed.
+/// The content of a file's section of this name. Returns `None` if there is no such section or if it is compressed.
 pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     const COMPRESSED: u64 = 1 << 11;
     let file = Reader(bytes);
@@ -206,7 +206,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// Adds the symbols of a file that was loaded at `base`. A damaged table may add none.
+    /// Adds the symbols of a file that was loaded at `base`. A damaged table may add no symbols.
     pub(crate) fn add(&mut self, bytes: &[u8], base: u64) {
         let file = Reader(bytes);
         for section in sections(&file) {
@@ -253,7 +253,7 @@ impl Symbols {
         symbols.filter_map(move |(start, _, name)| Some((*start, find(name)?)))
     }
 
-    /// The name of the symbol that contains `address`, with the distance from its start.
+    /// The name of the symbol that contains `address`, with the distance from the symbol's start.
     pub(crate) fn find(&self, address: u64) -> Option<String> {
         self.around(address).map(|(name, distance)| match distance {
             0 => name.to_string(),
@@ -261,7 +261,7 @@ impl Symbols {
         })
     }
 
-    /// The name of the symbol that contains `address`, and the distance from its start in bytes.
+    /// The name of the symbol that contains `address`, and the distance from the symbol's start in bytes.
     pub(crate) fn around(&self, address: u64) -> Option<(&str, u64)> {
         let after = self.sorted.partition_point(|(start, ..)| *start <= address);
         let (start, size, name) = self.sorted[..after].last()?;

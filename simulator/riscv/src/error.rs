@@ -1,4 +1,4 @@
-//! The errors of a run, which do not include the guest's own exit status.
+//! The errors of a run. The guest's own exit status is not an error.
 
 use crate::linux::System;
 use crate::outcome::{Outcome, Timing};
@@ -45,7 +45,7 @@ pub enum RunError {
     Simulation(#[from] SimulationError),
 }
 
-/// The result of a run that is over. `stopped` is the reason if it was stopped.
+/// The result of a run that is over. If the run was stopped, `stopped` is the reason.
 pub(crate) fn ended(
     system: &mut System,
     timing: Option<Timing>,

@@ -21,28 +21,28 @@ use std::collections::{BTreeMap, VecDeque};
 const SLICE: u64 = 10_000;
 
 /// While caches are warmed: the least number of instructions of a slice, and the range of a random addition. With equal
-/// slices, each of 16 threads would get every sixteenth frame, and so few of a cache's sets.
+/// slices, each of 16 threads would get every sixteenth frame, and would use few sets of a cache.
 const WARM_SLICE: [u64; 2] = [1_000, 2_000];
 
 /// A machine that shows the program this topology.
 pub(crate) struct Functional {
     topology: Topology,
     megahertz: f64,
-    /// The instructions that are left until the program is handed over to another machine, unless its region of
-    /// interest begins before. `None` if the program runs to its end here.
+    /// The instructions that are left until the program is handed over to another machine, if its region of interest
+    /// has not begun by then. `None` if the program runs to its end here.
     left: Option<u64>,
     /// Whether the program is handed over now.
     handed_over: bool,
     clock: u64,
     /// The largest value of the clock.
     limit: u64,
-    /// Returns whether the run is to end.
+    /// A function that says whether the run must end.
     stop: Option<fn() -> bool>,
     /// The number of stores and system calls until now.
     changes: u64,
-    /// The word on which the running task spins, until another task's store.
+    /// The word on which the running task spins until another task stores to it.
     watched: Option<u64>,
-    /// For each task, the word in its last slice in which it only spun.
+    /// For each task, the word on which it spun in the last slice in which it did nothing else.
     spins: BTreeMap<u32, u64>,
     /// The number of slices in a row in which tasks only spun.
     idle: usize,
@@ -68,7 +68,7 @@ pub(crate) struct Functional {
     last_woken: Woken,
     /// For each task, the clock at the end of its last sleep.
     rose: BTreeMap<u32, u64>,
-    /// The state of the random numbers for the lengths of slices.
+    /// The state of the random number generator for the lengths of slices.
     dice: u64,
     /// The caches of the machine that will run the region, and the running task's core there.
     warmth: Option<(Warmth, u32)>,
@@ -126,7 +126,7 @@ impl Functional {
         self
     }
 
-    /// The running task's caches see an access. This is not inlined, since most programs are not handed over.
+    /// Makes an access in the caches of the task's core. This is not inlined, since most programs are not handed over.
     #[cold]
     #[inline(never)]
     fn warm(&mut self, place: Place, width: Width, writes: bool) {
@@ -136,13 +136,13 @@ impl Functional {
         }
     }
 
-    /// Runs a program until it exits. If it is stopped before, returns why.
+    /// Runs a program until it exits. If the run is stopped earlier, returns the reason.
     pub(crate) fn run_alone(mut self, system: &mut System, main: Task) -> Result<(), String> {
         self.run(system, main)
     }
 
     /// Runs a program until its region of interest begins, for at most `instructions`. The program sees the clock rate
-    /// of the next machine. Returns `None` if the program exits before.
+    /// of the next machine. Returns `None` if the program exits earlier.
     pub(crate) fn forward(
         mut self,
         system: &mut System,
@@ -239,7 +239,7 @@ impl Functional {
         least + (self.dice >> 33) % range
     }
 
-    /// Converts nanoseconds to cycles of the other machine.
+    /// Converts nanoseconds to cycles of the machine that continues the program.
     fn cycles_of(&self, nanoseconds: u64) -> u64 {
         (nanoseconds as f64 * self.megahertz / 1_000.0) as u64
     }
@@ -262,7 +262,7 @@ impl Functional {
     }
 
     fn wake(&mut self, handle: u32, by: Wake) {
-        // The woken task must have a slice before all count as spinning.
+        // The woken task must have a slice before the run may count as a deadlock.
         self.idle = 0;
         self.sleepers.remove(&handle);
         self.woken.insert(handle, (by, self.clock));

@@ -28,7 +28,7 @@ mod function {
     pub(super) const SENDER: u64 = 9;
 }
 
-/// Executes an instruction with this function and these two operands.
+/// Executes an instruction with this function and the operands `a` and `b`.
 pub(crate) fn execute(
     core: &mut Core<'_>,
     channels: &mut Vec<Channel>,

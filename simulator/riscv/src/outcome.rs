@@ -65,7 +65,7 @@ pub struct ProcessCounts {
     pub threads: u32,
     /// The number of instructions of all its threads.
     pub instructions: u64,
-    /// `instructions` by kind. If a child runs on its parent's memory (`vfork`), its instructions count as the parent's
+    /// `instructions` by kind. If a child runs on its parent's memory (`vfork`), its instructions count for the parent
     /// here.
     pub mix: Option<Mix>,
     /// When the process began, in nanoseconds of the run.
@@ -122,14 +122,15 @@ impl Outcome {
 /// ```
 #[derive(Debug)]
 pub struct Timing {
-    /// The cycles, what the cores did in them, and the run's hash. Its cache lines have simulated physical addresses.
+    /// The cycles, what the cores did in them, and the run's hash. The run's cache lines have simulated physical
+    /// addresses.
     pub run: Run<()>,
     /// The contended cache lines, by symbol.
     pub hot: Vec<HotSymbol>,
     /// The regions of interest that the program has marked, in the order of their ends.
     pub regions: Vec<Region>,
-    /// For each thread, its number and its number of instructions, in the order of the threads' numbers. Instructions
-    /// before the machine's time began are included.
+    /// For each thread, its number and its number of instructions, in the order of the threads' numbers. The
+    /// instructions before the machine's time began are included.
     pub threads: Vec<(u32, u64)>,
     /// The number of instructions before the machine's time began
     /// ([`Program::fast_forward`](crate::Program::fast_forward)).

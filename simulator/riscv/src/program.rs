@@ -32,8 +32,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program in the file `program`. It begins in this process's folder, and uses this process's standard input
-    /// and output.
+    /// The program in the file `program`. The program begins in this process's folder, and uses this process's standard
+    /// input and output.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -182,7 +182,7 @@ impl Program {
     }
 
     /// Gives the program only the machine's first `count` cores, as a mask of `taskset` does. If the machine has fewer
-    /// cores, the program gets all.
+    /// cores, the program gets all of them.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -218,7 +218,7 @@ impl Program {
         self
     }
 
-    /// Sets the stream for standard input. Without this call it is this process's standard input.
+    /// Sets the stream for standard input. Without this call, the program reads this process's standard input.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -238,7 +238,7 @@ impl Program {
     /// Makes [`run`](Self::run) execute the program without timing at first: until the first region of interest begins,
     /// until the first instruction of ATAC's network, or for at most this number of `instructions`. The simulation then
     /// continues from cycle 0 with all threads, and the caches contain what earlier accesses left there. If the program
-    /// ends before, it has no timing.
+    /// ends earlier, its outcome has no timing.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -283,7 +283,7 @@ impl Program {
         self
     }
 
-    /// Calls `stop` often, and if it returns `true`, ends the run as a limit would ([`Simulation::stop_when`]).
+    /// Calls `stop` often ([`Simulation::stop_when`]). If `stop` returns `true`, the run ends as at a limit.
     ///
     /// ```
     /// # let hello = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello/file.rs"));
@@ -301,7 +301,7 @@ impl Program {
         self
     }
 
-    /// Runs the program without timing. It sees a machine of `cores` equal cores in one package.
+    /// Runs the program without timing. The program sees a machine of `cores` equal cores in one package.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ pub struct Region {
     pub work: Option<u64>,
     /// The cycle at which the region begins.
     pub from: u64,
-    /// The cycle at which the region ends. If the program does not end it, the run's last cycle.
+    /// The cycle at which the region ends. If the program does not end the region, this is the run's last cycle.
     pub to: u64,
     /// The activities of all cores in the region, in cycles.
     pub spent: Breakdown,
@@ -50,16 +50,17 @@ pub(crate) struct Moment {
 /// The regions of a run, which may overlap.
 #[derive(Default)]
 pub(crate) struct Regions {
-    /// The open regions by number. For each, how often it has begun without an end, and when the first of these began.
+    /// The open regions by number. Each has the number of its begins without an end, and the time of the first of these
+    /// begins.
     open: BTreeMap<u64, (u32, Moment)>,
-    /// When the statistics were reset, if they were not dumped since.
+    /// The time when the statistics were reset, if they were not dumped since.
     reset: Option<Moment>,
     done: Vec<Region>,
 }
 
 impl Regions {
-    /// The program sets a mark. If several threads mark a region, it lasts from the first begin to the last end. An end
-    /// without a begin is ignored.
+    /// Applies a mark that the program sets. If several threads mark a region, it lasts from the first begin to the
+    /// last end. An end without a begin is ignored.
     pub(crate) fn set(&mut self, mark: Mark, now: Moment) {
         match mark {
             Mark::Begin(work) => self.open.entry(work).or_insert((0, now)).0 += 1,

@@ -1,4 +1,4 @@
-//! Finds the source lines of addresses, from the program's debug information (DWARF) if it has some.
+//! Finds the source lines of addresses, from the program's debug information (DWARF), if there is any.
 
 use crate::elf;
 use addr2line::Context;
@@ -44,8 +44,8 @@ fn context(bytes: &[u8]) -> Option<Context<EndianSlice<'_, LittleEndian>>> {
     Context::from_dwarf(Dwarf::load(section).ok()?).ok()
 }
 
-/// Of the functions inlined at an address, the innermost that is not from a header of the system. If all are, the
-/// outermost.
+/// The innermost function at an address (among the functions inlined there) that is not from a header of the system. If
+/// all are from such headers, the outermost function.
 fn own_line(bytes: &[u8], address: u64) -> Option<(String, Option<String>)> {
     let context = context(bytes)?;
     let mut frames = context.find_frames(address).skip_all_loads().ok()?;
@@ -69,8 +69,8 @@ fn own_line(bytes: &[u8], address: u64) -> Option<(String, Option<String>)> {
 /// Folders of the headers of compilers and libraries.
 const SYSTEMS: [&str; 2] = ["/usr/", "/build/"];
 
-/// Finds the line of an address. Reads the file's debug information each time, since only a failed run asks, and asks
-/// once.
+/// Finds the line of an address. Reads the file's debug information each time, since only a failed run needs a line,
+/// and needs it once.
 fn line(bytes: &[u8], address: u64) -> Option<String> {
     let context = context(bytes)?;
     let location = context.find_location(address).ok()??;

@@ -1,4 +1,4 @@
-//! Runs a program on the simulated chip. Each access goes through its caches.
+//! Runs a program on the simulated chip. Each access goes through the chip's caches.
 
 use crate::functional::Resumed;
 use crate::hart::Machine;
@@ -22,11 +22,11 @@ pub(crate) struct TimedTask {
     latched: Latched,
     /// Why a sleep on another machine ended, if the task has not run since.
     woken: Option<Wake>,
-    /// If the main thread begins asleep: the address that it sleeps on, and the cycles that are left.
+    /// If the main thread begins asleep, the address on which it sleeps, and the cycles that are left of its timeout.
     sleep: Option<(u64, Option<u64>)>,
     /// How many nanoseconds the task has run on another machine.
     used: u64,
-    /// The wake-ups of a call that the kernel makes before the task goes on.
+    /// The number of wake-ups, by the call under way, that the kernel makes before the task continues.
     wakes: u64,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct Shared {
     pub(crate) channels: RefCell<Vec<Channel>>,
     /// For each core, the number of the task that ran there last.
     last: RefCell<Vec<u32>>,
-    /// What the kernel has written for programs since the last task suspended.
+    /// The addresses that the kernel has written for programs since the last task suspended.
     written: Written,
     /// The threads that exist at the start, except the main thread.
     others: RefCell<Vec<Resumed>>,
-    /// The clock of the other machine when this machine began, in cycles and nanoseconds.
+    /// The clock of the machine without timing when this machine began. One cycle there is one nanosecond.
     before: u64,
     topology: Topology,
     pub(crate) regions: RefCell<Regions>,
@@ -124,7 +124,8 @@ impl Guest for TimedTask {
                 mask.expect("the cores are the machine's");
             }
         }
-        // If another thread ran on this core since, or this thread on another core, the reservation is lost.
+        // If another thread has run on this core since, or this thread has run on another core, the reservation is
+        // lost.
         let last = &mut shared.last.borrow_mut()[core.number() as usize];
         if *last != self.task.number() {
             *last = self.task.number();
@@ -141,7 +142,7 @@ impl Guest for TimedTask {
         };
         let system = &mut *shared.system.borrow_mut();
         if starts {
-            // Woken threads come last: they look for a core when all running threads have theirs.
+            // Woken threads come last, so that each looks for a core when all running threads already have their cores.
             let (woken, others): (Vec<_>, Vec<_>) = shared
                 .others
                 .take()
@@ -166,7 +167,8 @@ impl Guest for TimedTask {
             }
         }
         let state = resume(system, &mut self.task, &mut world);
-        // The kernel's writes bypass the caches, so threads that spin on such a line would not look again.
+        // The kernel's writes bypass the caches. So without this call, threads that spin on a written line would not
+        // look again.
         let mut written = shared.written.borrow_mut();
         if !written.is_empty() {
             world.core.written(&written);
@@ -191,8 +193,8 @@ struct Timed<'a, 'b> {
 }
 
 impl Timed<'_, '_> {
-    /// Continues a task from another machine. It begins on the core with its cache lines, and may later run on all of
-    /// `cores`.
+    /// Continues a task from the machine without timing. The task begins on the core whose caches have its lines, and
+    /// may later run on all of `cores`.
     fn go_on_with(&mut self, mut resumed: Resumed, cores: &[usize]) -> u32 {
         let name = format!("thread {}", resumed.task.number());
         if let Before::Woken(after) = &mut resumed.before {
@@ -285,7 +287,7 @@ impl World for Timed<'_, '_> {
     }
 
     fn cycles_at(&self, nanoseconds: u64) -> u64 {
-        // This machine's clock began after `before`.
+        // This machine's clock began when the run's clock was `before`.
         let cycles = self.cycles_of(nanoseconds.saturating_sub(self.shared.before));
         cycles.saturating_add(1).saturating_add(self.shared.before)
     }

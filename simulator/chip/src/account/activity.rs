@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::Cycles;
 
-/// An activity of a core. Each cycle of a core belongs to one.
+/// An activity of a core. Each cycle of a core belongs to one activity.
 ///
 /// The cycles of an access belong to the nearest place that had the line, and include the look-ups
 /// on the way. All work of the kernel except futexes counts as [`Switch`](Self::Switch).
@@ -23,9 +23,9 @@ use super::Cycles;
 pub enum Activity {
     /// Executes instructions that do not touch shared memory.
     Compute,
-    /// Waits for its own L1.
+    /// Waits for the core's own L1.
     L1,
-    /// Waits for its own L2.
+    /// Waits for the core's own L2.
     L2,
     /// Waits for an access served within the core group: by the last-level cache or by a
     /// neighbour's private cache.
@@ -34,7 +34,7 @@ pub enum Activity {
     Remote,
     /// Waits for main memory.
     Memory,
-    /// Executes an atomic operation once it holds the line.
+    /// Executes an atomic operation once the core holds the line.
     Atomic,
     /// Spins on a word until it changes.
     Spin,
@@ -91,7 +91,7 @@ impl fmt::Display for Activity {
     }
 }
 
-/// Cycles by activity. Serialises as a map from label to cycles.
+/// Cycles by activity. The serialised form is a map from label to cycles.
 ///
 /// ```
 /// use manycore_chip::{Activity, Breakdown};
@@ -115,8 +115,8 @@ impl Breakdown {
         Activity::ALL.into_iter().zip(self.0)
     }
 
-    /// The cycles that were added since `earlier`, an earlier breakdown of the same core. They add
-    /// up to the time between both.
+    /// The cycles that were added since `earlier`, an earlier breakdown of the same core. They add up to the time
+    /// between the two breakdowns.
     ///
     /// `earlier` may contain charges that were changed later. If an activity has fewer cycles now
     /// than in `earlier`, the difference is subtracted from the other activities, computation

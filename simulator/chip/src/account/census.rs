@@ -1,8 +1,7 @@
 //! Counts events while a machine runs, if the user asked for counters.
 //!
-//! Hits need no counting: each takes exactly the cache's latency, so their number is the cycles
-//! spent in the cache divided by its latency. A machine without a census checks for one at each
-//! miss.
+//! Hits need no counting. Each hit takes exactly the cache's latency, so the number of hits is the cycles spent in the
+//! cache divided by its latency. A run without counters pays one check at each miss.
 
 use super::{
     Activity, Breakdown, CacheCounters, CoreCounters, Counters, Cycles, Histogram, Sample, Source,
@@ -15,7 +14,7 @@ pub(crate) struct Census {
     /// Cycles of a hit in the L1 and in the L2.
     hit: [Cycles; 2],
     latencies: [Histogram; 3],
-    /// The period of samples, if any, and (in `next`) the time of the next sample.
+    /// `period` is the period of samples, if there are any. `next` is the time of the next sample.
     period: Option<Cycles>,
     next: Cycles,
     samples: Vec<Sample>,
@@ -28,7 +27,7 @@ struct Counted {
     waited: [Cycles; 3],
     /// The stores that missed, and that the store buffer took in the time of an L1 hit.
     buffered: u64,
-    /// How many of these stores have their line.
+    /// The number of these stores whose line has arrived.
     landed: u64,
     /// The cycles that the current request has waited at its earlier stages.
     waiting: Cycles,
@@ -63,13 +62,12 @@ impl Census {
         *computed = computed.saturating_add(instructions);
     }
 
-    /// The core's request has `waited` at a stage, and continues to the next stage.
+    /// Notes that the core's request has `waited` at a stage, and continues to the next stage.
     pub(crate) fn passed(&mut self, core: u32, waited: Cycles) {
         self.cores[core as usize].waiting += waited;
     }
 
-    /// Counts a miss of the core that `source` served in `latency` cycles. It `waited` at its last
-    /// stage.
+    /// Counts a miss of the core that `source` served in `latency` cycles. The request `waited` at its last stage.
     pub(crate) fn answered(&mut self, core: u32, source: Source, latency: Cycles, waited: Cycles) {
         let core = &mut self.cores[core as usize];
         core.answers[source as usize] += 1;
@@ -77,12 +75,12 @@ impl Census {
         self.latencies[source as usize].record(latency);
     }
 
-    /// Counts a store of the core that missed, and that its store buffer takes.
+    /// Counts a store that missed and that the core's store buffer takes.
     pub(crate) fn buffered(&mut self, core: u32) {
         self.cores[core as usize].buffered += 1;
     }
 
-    /// The line of a buffered store has come from `source`.
+    /// Counts that the line of a buffered store has arrived from `source`.
     pub(crate) fn landed(&mut self, core: u32, source: Source, latency: Cycles) {
         let core = &mut self.cores[core as usize];
         core.landed += 1;
@@ -90,13 +88,13 @@ impl Census {
         self.latencies[source as usize].record(latency);
     }
 
-    /// A core's counters. Its cycles are `raw` as charged, and `spent` up to now.
+    /// A core's counters. `raw` has its cycles as charged, and `spent` has its cycles up to now.
     fn core(&self, core: usize, raw: &Breakdown, spent: Breakdown) -> CoreCounters {
         let counted = &self.cores[core];
         let [group, remote, memory] = counted.answers;
         let misses = group + remote + memory;
         let [l1, l2] = self.hit;
-        // A buffered store took the time of an L1 hit, and was none.
+        // A buffered store took the time of an L1 hit, but was not a hit.
         let l1_passes = raw[Activity::L1] / l1;
         let l1_hits = l1_passes - counted.buffered;
         let l2_hits = raw[Activity::L2] / l2;

@@ -5,14 +5,14 @@ use super::{Activity, Counters};
 use crate::config::Config;
 use serde::Serialize;
 
-/// One part's energy in a run.
+/// The energy of one part in a run.
 ///
 /// [`Counters::energy`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Energy {
     /// The part: a key of the machine's table `[energy]`.
     pub part: &'static str,
-    /// Events.
+    /// The number of events.
     pub events: u64,
     /// Picojoules of all events.
     pub picojoules: f64,

@@ -26,7 +26,7 @@ pub struct Histogram {
     most: u64,
 }
 
-/// Each value below this has its own bucket.
+/// Each value below this number has a bucket of its own.
 const EXACT: u64 = 4;
 
 fn bucket(value: u64) -> usize {
@@ -95,15 +95,15 @@ impl Histogram {
         }
     }
 
-    /// The buckets that contain values: the least and the greatest value of each, and its count.
+    /// The buckets that contain values. Each has its least and greatest value, and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let counts = self.counts.iter().enumerate();
         let some = counts.filter(|(_, count)| **count > 0);
         some.map(|(at, count)| (least(at), last(at), *count))
     }
 
-    /// The quantile of the share `part` (0 to 1): the greatest value of its bucket, or the greatest
-    /// of all values if that is less.
+    /// The quantile of the share `part` (0 to 1): the greatest value of the bucket that contains the quantile, or the
+    /// greatest of all values if that is less.
     pub fn quantile(&self, part: f64) -> u64 {
         let wanted = (part.clamp(0.0, 1.0) * self.count as f64).ceil() as u64;
         let mut seen = 0;
@@ -116,8 +116,8 @@ impl Histogram {
         self.most
     }
 
-    /// The difference to `earlier`, an earlier copy of this histogram. Its greatest value is that
-    /// of the last bucket with new values.
+    /// The difference to `earlier`, an earlier copy of this histogram. The greatest value of the difference is the
+    /// greatest value of the last bucket with new values.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let before = earlier.counts.iter().chain(std::iter::repeat(&0));

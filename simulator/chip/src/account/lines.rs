@@ -1,4 +1,4 @@
-//! The accounts of cache lines and of named objects.
+//! The counts of events and cycles for each cache line and each named object.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -15,7 +15,7 @@ pub(crate) enum Source {
     Memory,
 }
 
-/// The accounts of all cache lines that missed a core's caches or were spun on.
+/// The counts for all cache lines on which a core missed or spun.
 #[derive(Debug)]
 pub(crate) struct Lines {
     /// The shift from an address to its line.
@@ -50,7 +50,7 @@ struct Line {
     named: bool,
     spun: Cycles,
     waited: Cycles,
-    /// Cores, and how often each took the line from another core. Sorted by core. Most lines have
+    /// Pairs of a core and the number of times that it took the line from another core, sorted by core. Most lines have
     /// no entry.
     takers: Vec<(u32, u64)>,
 }
@@ -58,7 +58,7 @@ struct Line {
 impl Line {
     #[inline]
     fn taken_by(&mut self, core: u32) {
-        // If all cores have taken the line, each core is at its own index, so there is no search.
+        // If all cores have taken the line, each core's entry is at the core's own index, so no search is needed.
         if let Some((taker, times)) = self.takers.get_mut(core as usize)
             && *taker == core
         {
@@ -73,7 +73,7 @@ impl Line {
 }
 
 impl Lines {
-    /// Accounts for lines of `line` bytes, a power of two.
+    /// An empty account of lines of `line` bytes, a power of two.
     pub(crate) fn new(line: u32) -> Self {
         debug_assert!(line.is_power_of_two());
         Self {
@@ -91,8 +91,8 @@ impl Lines {
         self.lines.entry(address >> self.shift).or_default()
     }
 
-    /// Counts a core's miss on the line at `address`. `source` served it. Before that, it `waited`
-    /// while the line's home served earlier requests.
+    /// Counts a core's miss on the line at `address`, which `source` served. Before that, the request `waited` while
+    /// the line's home served earlier requests.
     #[inline]
     pub(crate) fn served(
         &mut self,
@@ -142,8 +142,7 @@ impl Lines {
         (number as usize / 64 % 16, 1 << (number % 64))
     }
 
-    /// Counts cycles that a core spun on the word at `address`. They are added to the current name
-    /// of the word.
+    /// Counts cycles that a core spun on the word at `address`. The cycles count for the current name of the word.
     pub(crate) fn spin(&mut self, address: u64, cycles: Cycles) {
         self.line(address).spun += cycles;
         match self.name_at(address) {
@@ -207,8 +206,8 @@ impl Lines {
             .map(|(start, (_, name))| (*start, *name))
     }
 
-    /// The first `count` lines by `order`, without lines that have a count of zero. Equal lines are
-    /// sorted by address.
+    /// The first `count` lines by `order`, without lines whose count is zero. Lines with equal counts are sorted by
+    /// address.
     pub(super) fn hottest(&self, count: usize, order: Order) -> Vec<HotLine> {
         let key = |line: &Line| match order {
             Order::Transfers => line.transfers,
@@ -353,7 +352,7 @@ mod tests {
         );
         lines.name(60..68, "head");
         lines.name(100..108, "tail");
-        // The lines of both objects, another line, and a line that the filter confuses with the
+        // These are the lines of both objects, another line, and a line that has the same bit in the filter as the
         // first.
         for line in [0, 1, 1, 2, 1024] {
             lines.wrote(line);

@@ -1,6 +1,5 @@
-//! The accounts of a run's cycles: by core and activity ([`Breakdown`]), by cache line and named
-//! object ([`Lines`]), over time ([`Timeline`]), and the counters of the machine's parts
-//! ([`Counters`]).
+//! The accounts of a run. They count its cycles by core and activity ([`Breakdown`]), by cache line and named object
+//! ([`Lines`]), over time ([`Timeline`]), and the counters of the machine's parts ([`Counters`]).
 //!
 //! Each cycle of a core is charged to exactly one [`Activity`], so a core's activities add up to
 //! the length of the run.

@@ -19,7 +19,7 @@ use super::{Activity, Breakdown, Cycles, Lines};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// The length of the run in cycles. Each core's activities add up to it.
+    /// The length of the run in cycles. The cycles of each core's activities add up to this length.
     pub end: u64,
     /// The sum of all cores.
     pub total: Breakdown,
@@ -37,7 +37,7 @@ pub struct Report {
 pub enum Order {
     /// By the number of changes of owner.
     Transfers,
-    /// By the cycles that requests waited at the home.
+    /// By the cycles that requests waited at the line's home.
     Waiting,
 }
 
@@ -48,7 +48,7 @@ pub struct HotLine {
     pub address: u64,
     /// The named objects in the line, by address. Several objects may be false sharing.
     pub names: Vec<String>,
-    /// Changes of owner.
+    /// Changes of the line's owner.
     pub transfers: u64,
     /// Copies that were dropped because another core wrote.
     pub invalidations: u64,
@@ -65,9 +65,9 @@ pub struct HotLine {
     pub writes: u64,
     /// Cycles spun on the line's words.
     pub spun: u64,
-    /// Cycles that requests waited while the line's home served others.
+    /// Cycles that requests waited while the line's home served other requests.
     pub waited: u64,
-    /// Cores, and how often each took the line from another core.
+    /// Pairs of a core and the number of times that it took the line from another core.
     pub takers: Vec<(u32, u64)>,
 }
 

@@ -10,7 +10,7 @@ pub struct CounterRow {
     /// The kind of part: `machine`, `core`, `llc`, `link`, `optical`, `controller`, `latency`,
     /// `line`.
     pub part: &'static str,
-    /// The part's identity: a number, two numbers, or a name.
+    /// The identity of the part among the parts of its kind: a number, two numbers, or a name.
     pub which: String,
     /// The counted quantity.
     pub quantity: String,

@@ -52,7 +52,7 @@ impl Spans {
         self.open[thread].push((span, at));
     }
 
-    /// `thread` leaves the span that it entered last.
+    /// Ends the span that `thread` entered last.
     pub(crate) fn end(&mut self, thread: u32, at: Cycles) {
         let open = self.open.get_mut(thread as usize);
         if let Some((span, from)) = open.and_then(Vec::pop) {
@@ -69,8 +69,8 @@ impl Spans {
         }
     }
 
-    /// All spans of a run that ended at `end`, and how many are missing. The spans are sorted by
-    /// start, and an outer span comes before its inner spans.
+    /// All spans of a run that ended at `end`, and the number of missing spans. The spans are sorted by start, and an
+    /// outer span comes before its inner spans.
     pub(super) fn finish(mut self, end: Cycles) -> (Vec<Ended>, u64) {
         for thread in 0..self.open.len() {
             while !self.open[thread].is_empty() {
@@ -78,7 +78,7 @@ impl Spans {
             }
         }
         let order = |one: &Ended| (one.from, std::cmp::Reverse(one.to), one.thread);
-        // A stable sort: of two equal spans, the inner span ended first, so it comes last.
+        // The sort is stable. Of two spans with equal times, the inner span ended first, so it comes last.
         self.ended.reverse();
         self.ended.sort_by_key(order);
         (self.ended, self.missing)

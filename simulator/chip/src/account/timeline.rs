@@ -55,8 +55,8 @@ pub(super) struct Missing {
 }
 
 impl Timeline {
-    /// A timeline of at most `cap` segments. With zero it is off, and [`record`](Self::record) only
-    /// takes a branch.
+    /// A timeline of at most `cap` segments. With zero, the timeline is off, and [`record`](Self::record) only takes a
+    /// branch.
     pub(crate) fn new(cores: usize, cap: usize) -> Self {
         let open = if cap == 0 {
             Vec::new()
@@ -76,7 +76,7 @@ impl Timeline {
         self.cap > 0
     }
 
-    /// Adds a segment that starts where the core's last one ended, or later.
+    /// Adds a segment that starts where the core's last segment ended, or later.
     #[inline]
     pub(crate) fn record(&mut self, segment: Segment) {
         if self.cap > 0 {
@@ -122,7 +122,7 @@ impl Timeline {
             .into_iter()
             .flatten()
             .collect();
-        // The earliest segments come first, in case not all fit.
+        // The earliest segments come first, because not all may fit.
         open.sort_by_key(|segment| (segment.from, segment.core));
         for segment in open {
             self.keep(segment);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     proptest! {
-        /// For each cap, a cycle is either kept or counted as missing.
+        /// For each `cap`, a cycle is either kept or counted as missing.
         #[test]
         fn kept_and_missing_cycles_are_all_cycles(
             steps in prop::collection::vec((0_u32..3, 0_usize..3, 0_u64..50), 0..100),

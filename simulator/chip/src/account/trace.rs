@@ -1,10 +1,9 @@
 //! A timeline as Chrome's trace-event JSON, which Perfetto opens.
 //!
-//! A run is two processes in the file. The threads of the first are the cores, with their
-//! activities. The threads of the second are the program's, with their sleeps and regions. Times
-//! are in microseconds of simulated time. The format is "Trace Event Format" by the Chromium
-//! project: complete events (`X`) and metadata events (`M`). The file has no `displayTimeUnit`,
-//! because old versions of Perfetto take it for the unit of the times.
+//! A run is two processes in the file. The threads of the first are the cores, with their activities. The threads of
+//! the second are the threads of the program, with their sleeps and regions. Times are in microseconds of simulated
+//! time. The format is "Trace Event Format" by the Chromium project: complete events (`X`) and metadata events (`M`).
+//! The file has no `displayTimeUnit`, because old versions of Perfetto take this field for the unit of the times.
 
 use std::io::{self, Write};
 
@@ -80,7 +79,7 @@ impl Trace {
         }
     }
 
-    /// The number of segments and spans beyond the limit, which the trace lacks.
+    /// The number of segments and spans that the trace lacks because they were beyond the limit.
     pub fn missing(&self) -> u64 {
         self.missing.segments + self.missing_spans
     }
@@ -109,7 +108,7 @@ impl Trace {
                 "segments": trace.segments.len(),
                 "missing_segments": trace.missing.segments,
                 "missing_cycles": trace.missing.cycles,
-                // In microseconds. No segment before this time is missing.
+                // This time is in microseconds. No segment before it is missing.
                 "missing_from": from,
                 "spans": trace.spans.len(),
                 "missing_spans": trace.missing_spans,
@@ -222,7 +221,7 @@ struct File<'a> {
 /// An object, as the format demands: old versions of Perfetto reject anything else.
 #[derive(serde::Serialize)]
 struct OtherData {
-    /// A summary of each run: how much of it the file contains.
+    /// A summary of each run. It says how much of the run the file contains.
     runs: Vec<serde_json::Value>,
 }
 

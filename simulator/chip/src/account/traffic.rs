@@ -1,9 +1,8 @@
 //! The traffic on the links of the electrical network.
 //!
-//! A message on a mesh goes along the sender's row, then along the receiver's column. The sender
-//! and the column determine the first part, and the sender's row and the receiver determine the
-//! second. So a message is counted by one addition in each of two tables. The counts of the links
-//! are computed from the tables when they are read.
+//! A message on a mesh goes along the sender's row, then along the receiver's column. The sender and the column
+//! determine the first part, and the sender's row and the receiver determine the second. So a message is counted by one
+//! addition in each of two tables. The counts of the links are computed from the tables when the counts are read.
 
 use super::{Cycles, Histogram, LinkCounters};
 
@@ -74,11 +73,11 @@ struct Place {
 /// The indices for messages that a core sends or receives.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// The start of the sender's part of `along_rows`. In `down`, the start of its row's part of
-    /// `along_columns`.
+    /// `across` is the start of the sender's part of `along_rows`. `down` is the start of the part of `along_columns`
+    /// for the sender's row.
     across: u32,
     down: u32,
-    /// The receiver's column. In `router`, the receiver's router.
+    /// `x` is the receiver's column, and `router` the receiver's router.
     x: u32,
     router: u32,
 }
@@ -166,8 +165,8 @@ impl MeshTraffic {
         }
     }
 
-    /// Counts a message of `flits` flits that `waited`. It is counted on the sender's mesh, up to
-    /// the receiver's place on its own mesh.
+    /// Counts a message of `flits` flits that `waited`. The message is counted on the sender's mesh, up to the place
+    /// that the receiver has on its own mesh.
     #[inline(always)]
     pub(crate) fn message(&mut self, from: u32, to: u32, flits: u64, waited: Cycles) {
         let (start, end) = (&self.ends[from as usize], &self.ends[to as usize]);
@@ -193,8 +192,8 @@ impl MeshTraffic {
         self.waits.all()
     }
 
-    /// The number of a socket's router. It is its core's number, or a number after all cores for a
-    /// router without a core.
+    /// The number of a socket's router. A router with a core has the core's number. A router without a core has a
+    /// number after all cores.
     fn number(&self, socket: u32, router: u32) -> u32 {
         match router.checked_sub(self.cores) {
             None => socket * self.cores + router,

@@ -1,11 +1,10 @@
 /// A core's hardware filter (Park 2013, section 3.1.2). It selects the arriving messages for the
 /// core's lambda queues.
 ///
-/// The filter masks the message's signature and combines it with its own signature by the
-/// operation. The message passes if a bit of the result is set. The thesis names the operations but
-/// does not define which result passes. This rule makes `and` and `or` selective. But `xor` then
-/// passes signatures that differ. So [`Xnor`](MatchOperation::Xnor) is added, which passes equal
-/// signatures.
+/// The filter masks the message's signature, and combines the result with the filter's own signature by the operation.
+/// The message passes if a bit of the result is set. The thesis names the operations but does not define which result
+/// passes. This rule makes `and` and `or` selective. But with it, `xor` passes signatures that differ. So we add
+/// [`Xnor`](MatchOperation::Xnor), which passes equal signatures.
 ///
 /// The default filter passes every message.
 ///
@@ -40,9 +39,9 @@ pub enum MatchOperation {
     And,
     /// Passes if a bit is set in the masked signature or in the filter.
     Or,
-    /// Passes if the masked signature differs from the filter's.
+    /// Passes if the masked signature differs from the filter's signature.
     Xor,
-    /// Passes if the masked signature equals the filter's. Not in the thesis.
+    /// Passes if the masked signature equals the filter's signature. The thesis does not have this operation.
     Xnor,
 }
 

@@ -31,7 +31,7 @@ pub struct Message {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The core that sent it.
+    /// The core that sent the message.
     pub sender: u32,
     /// The message.
     pub message: Message,

@@ -13,9 +13,9 @@ use std::num::NonZeroU32;
 
 /// A platform for machines that may have an on-chip broadcast network.
 ///
-/// The network has virtual channels (Park 2013, sections 3.1 and 4.1). Ports and filters belong to
-/// the *core* of the caller, so threads that use them must be bound to cores. Messages of one
-/// sender arrive in the order of sending, and stay in the buffer until they are taken.
+/// The network has virtual channels (Park 2013, sections 3.1 and 4.1). Ports and filters belong to the *core* of the
+/// caller, so threads that use them must be bound to cores. Messages of one sender arrive in the order of sending, and
+/// stay in the core's message buffer until the core takes them.
 ///
 /// A machine may lack the network even if its platform has this trait. Then
 /// [`create_channel`](Self::create_channel) returns `None`.
@@ -39,9 +39,9 @@ use std::num::NonZeroU32;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The provided methods are for a platform without such a network. There, the type
-/// [`Channel`](Self::Channel) is [`Infallible`], which has no values. So these methods cannot be
-/// called, and the compiler removes code that handles a channel.
+/// The provided methods are for a platform without such a network. On such a platform, the type
+/// [`Channel`](Self::Channel) is [`Infallible`], which has no values. So nothing can call these methods, and the
+/// compiler removes code that handles a channel.
 ///
 /// ```
 /// use manycore_chip::Broadcast;
@@ -65,14 +65,14 @@ pub trait Broadcast: Platform {
         no_network();
     }
 
-    /// Subscribes this core to the count of messages. The core's network interface counts the
-    /// messages that pass the filter, and delivers only every `every`-th. If the port is open,
-    /// changes it and restarts the count.
+    /// Subscribes this core to the count of messages. The core's network interface counts the messages that pass the
+    /// filter, and delivers only every `every`-th message. If the port is open already, it now counts, and the count
+    /// restarts.
     fn open_counting_port(_channel: Self::Channel, _every: NonZeroU32) {
         no_network();
     }
 
-    /// Unsubscribes this core. Messages that it has not taken are lost.
+    /// Unsubscribes this core. Messages that the core has not taken are lost.
     fn close_port(_channel: Self::Channel) {
         no_network();
     }

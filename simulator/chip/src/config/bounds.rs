@@ -45,10 +45,10 @@ const BOUNDS: &[Bound] = &[
     // In this range, conversions from nanoseconds are exact.
     ("ghz", 0.01, 10.0),
     ("line", 8.0, 4096.0),
-    // Far less than the time of a line from memory, so the machine stays the same.
+    // Such a delay is far shorter than an access to memory, so the machine stays the same.
     ("perturb", 0.0, 64.0),
     ("perturb-seed", 0.0, u32::MAX as f64),
-    // The unit of this time is 1/1024 cycle, and it must not round to zero.
+    // The unit of this time is 1/1024 cycle, and the time must not round to zero.
     ("core.cpi", 0.01, 1000.0),
     ("core.shared-cpi", 0.01, 1000.0),
     ("core.spin-period", 1.0, ACCESS),
@@ -91,7 +91,7 @@ const BOUNDS: &[Bound] = &[
     ("network.mesh.sockets.cycles", 1.0, ACCESS),
     ("network.mesh.sockets.occupancy", 0.0, ACCESS),
     ("network.groups.classes.*.cycles", 1.0, ACCESS),
-    // The index of a class plus one. There is at most one class for each pair.
+    // The value is the index of a class plus one. There is at most one class for each pair.
     ("network.groups.distance.*.*", 0.0, WIDTH),
     ("network.groups.occupancy", 0.0, ACCESS),
     ("optical.transport", 0.0, ACCESS),

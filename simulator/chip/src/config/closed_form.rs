@@ -3,11 +3,11 @@
 
 use super::{Config, Directory, Network, PUBLISHED_SOSP13, Slices, Writes};
 
-/// Bits of a message without and with a line, as on Graphite's mesh.
+/// Bits of a message without a line and with a line, as on Graphite's mesh.
 const MESSAGE_BITS: (u32, u32) = (64, 576);
 
-/// The costs of a machine at one distance. The home is in the group of the owner or sharers. The
-/// requester is `way` cycles away from it.
+/// The costs of a machine at one distance. The home is in the group of the owner or sharers. The requester is `way`
+/// cycles away from the home.
 struct Distance<'a> {
     config: &'a Config,
     way: u64,
@@ -37,7 +37,7 @@ impl<'a> Distance<'a> {
         }
     }
 
-    /// The cycles to the last-level cache and back with a line.
+    /// The cycles of a request to the last-level cache and of its answer with a line.
     fn llc(&self) -> u64 {
         self.llc_and_back(MESSAGE_BITS.1)
     }
@@ -59,7 +59,7 @@ impl<'a> Distance<'a> {
         llc.latency + mesh
     }
 
-    /// The cycles to the home and back, with its directory if the home is another group.
+    /// The cycles to the home and back, including the home's directory if the home is another group.
     fn home(&self) -> u64 {
         self.llc()
             + if self.remote {
@@ -188,8 +188,8 @@ fn the_sosp13_machines_are_within_the_bounds() {
     }
 }
 
-/// The preset's cycles are 40 to the L3, 49 for each hop, 1 in the directory, 41 to ask the owner,
-/// and 4 since the owner has written the line.
+/// The preset's cycles are 40 to the L3, 49 for each hop, 1 in the directory, 41 to ask the owner, and 4 because the
+/// owner has written the line.
 #[test]
 fn a_modified_line_one_hop_away() {
     let config = Config::preset("opteron-6172").unwrap();

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The energies of a machine's events, in picojoules: the table `[energy]`. An event without a
 /// value takes no energy.
 ///
-/// The presets' tables describe a simple core in a process of 45 nm. `sources` says where each
-/// value comes from. They serve to compare runs of one machine, not to predict its power
-/// consumption.
+/// The presets' tables describe a simple core in a process of 45 nm. `sources` says where each value comes from. The
+/// tables serve to compare runs of one machine, not to predict its power consumption.
 ///
 /// ```
 /// use manycore_chip::config::Config;

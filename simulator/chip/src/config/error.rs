@@ -6,7 +6,7 @@ pub enum ConfigError {
     /// A machine's file does not describe a machine.
     #[error("{file}:{line}: {problem}")]
     InFile {
-        /// The name that the loader was given.
+        /// The name of the file, as the caller gave it.
         file: String,
         /// The line's number, from 1.
         line: usize,
@@ -21,7 +21,7 @@ pub enum ConfigError {
         /// The key, and what was expected.
         problem: String,
     },
-    /// Neither a preset nor a path.
+    /// The name is neither a preset nor a path.
     #[error("no machine `{name}`, expected a path ending in .toml or one of {known}")]
     UnknownMachine {
         /// The requested name.
@@ -32,7 +32,7 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("{file}: cannot be read: {reason}; expected a machine's file")]
     Unreadable {
-        /// Its path.
+        /// The file's path.
         file: String,
         /// The message of the host's operating system.
         reason: String,

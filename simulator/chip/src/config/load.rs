@@ -29,11 +29,11 @@ impl Config {
         })
     }
 
-    /// Loads the file at a path that ends in `.toml`, or else the preset of this name.
+    /// Loads a file if `name_or_path` ends in `.toml`. Otherwise loads the preset of this name.
     ///
     /// # Errors
     ///
-    /// As [`Config::from_toml`]. Also fails if there is no such preset or file.
+    /// Fails as [`Config::from_toml`] does, and if there is no such preset or file.
     pub fn named(name_or_path: &str) -> Result<Self, ConfigError> {
         if !name_or_path.ends_with(".toml") {
             return Self::preset(name_or_path);
@@ -55,7 +55,7 @@ impl Config {
         Self::from_toml(text, &format!("{name}.toml"))
     }
 
-    /// The TOML of a preset, with its comments. A new machine can begin as a copy of it.
+    /// The TOML of a preset, with its comments. A new machine can begin as a copy of this text.
     ///
     /// ```
     /// use manycore_chip::config::Config;
@@ -98,7 +98,7 @@ fn read(path: &str) -> io::Result<String> {
     Ok(text)
 }
 
-/// Parses a machine. An error has the line of `text`, from 1.
+/// Parses a machine. An error has the number of a line of `text`, from 1.
 pub(super) fn parse(text: &str) -> Result<Config, (usize, Problem)> {
     let text = &*sizes::in_bytes(text);
     let line_at = |offset: usize| 1 + text[..offset].matches('\n').count();
@@ -119,7 +119,7 @@ pub(super) fn parse(text: &str) -> Result<Config, (usize, Problem)> {
     Ok(config)
 }
 
-/// Replaces serde's words (fields, variants) by those of a file (keys, values).
+/// Replaces serde's words (fields, variants) by the words for a TOML file (keys, values).
 fn in_our_words(message: &str) -> String {
     message
         .replace("unknown field", "unknown key")

@@ -29,7 +29,7 @@ pub struct SharedCache {
     pub inclusive: bool,
     /// Additional cycles if another core of the group must be asked for the line.
     pub snoop: u64,
-    /// Additional cycles if that core has written the line.
+    /// Additional cycles if the core that is asked has written the line.
     pub dirty: u64,
     /// Additional cycles if copies in the group's private caches must be invalidated.
     pub invalidate: u64,
@@ -53,7 +53,7 @@ pub enum Slices {
 pub struct Coherence {
     /// The states of a line.
     pub protocol: Protocol,
-    /// What a line's home knows about the copies.
+    /// What a line's home ([`Home`]) knows about the copies.
     pub directory: Directory,
     /// The number of sharers that the directory `ackwise` can name. Other directories ignore this
     /// value.
@@ -127,9 +127,8 @@ pub enum Writes {
     Through,
 }
 
-/// The cycles of atomic operations in addition to the line's: E(A) in L(A,S) = R(S) + E(A) + O
-/// (Schweizer, Besta, Hoefler, PACT'15). With `llsc`, these are the cycles between the load and the
-/// store.
+/// The cycles of atomic operations in addition to the cycles for the line: E(A) in L(A,S) = R(S) + E(A) + O (Schweizer,
+/// Besta, Hoefler, PACT'15). With `llsc`, these are the cycles between the load and the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Atomics {
@@ -145,13 +144,13 @@ pub struct Atomics {
     pub tas: u64,
     /// A full fence.
     pub fence: u64,
-    /// With `far`: the cycles of each atomic operation at the line's home, in addition to the
-    /// directory's. Without a value, the operation's own cycles.
+    /// With `far`: the cycles of each atomic operation at the line's home, in addition to the directory's cycles.
+    /// Without a value, an operation takes its own cycles there.
     pub at_home: Option<u64>,
-    /// The cycles for which a core keeps a line after an atomic operation has brought the line to it. Only then the
-    /// next request for the line is served. With `far` this concerns a compare-and-swap, which the core then does
-    /// itself. Without a value the line's home does it. With `near` this concerns all atomic operations: a core uses
-    /// the line until another core's request has reached it. The default is 0.
+    /// The cycles for which a core keeps a line that an atomic operation has brought to it. The next request for the
+    /// line is served after these cycles. With `far`, the value concerns only a compare-and-swap. The core then does
+    /// the compare-and-swap itself. With 0, the line's home does it. With `near`, the value concerns all atomic
+    /// operations: a core uses the line until another core's request has reached the core. The default is 0.
     pub hold: Option<u64>,
     /// With `far`: whether a core continues after an addition or bit operation without waiting for
     /// the old value, as an out-of-order core does if the program does not use that value. The home
@@ -192,7 +191,7 @@ fn one() -> u32 {
     1
 }
 
-/// Serde hands the field over by reference.
+/// Takes a reference, because serde passes the field by reference.
 fn is_one(channels: &u32) -> bool {
     *channels == one()
 }

@@ -150,24 +150,24 @@ impl Config {
 pub struct Core {
     /// Cycles that an instruction of `compute` takes.
     pub cpi: f64,
-    /// Cycles that it takes while another hardware thread of the core runs too. Without a value,
+    /// Cycles that such an instruction takes while another hardware thread of the core runs too. Without a value,
     /// hardware threads do not compete for the pipeline.
     pub shared_cpi: Option<f64>,
     /// Cycles from one load of a word to the next in a spin loop, including the spin hint
     /// (`pause`).
     pub spin_period: u64,
-    /// The misses that a core does not wait for. Without a value, it waits for all.
+    /// The misses that a core does not wait for. Without a value, a core waits for all misses.
     pub overlap: Option<Overlap>,
 }
 
-/// The accesses that a core does not wait for: plain stores and the fetches of a stride prefetcher.
-/// It waits for atomic operations and for loads that miss.
+/// The accesses that a core does not wait for: plain stores and the fetches of a stride prefetcher. A core waits for
+/// atomic operations and for loads that miss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Overlap {
-    /// The most lines on their way to a core at a time, without the line that it waits for.
+    /// The most lines that may be on their way to a core at a time. The line that the core waits for does not count.
     pub lines: u32,
-    /// The most plain stores among them. 0 for a core that waits for its stores.
+    /// The most plain stores among these lines. 0 for a core that waits for its stores.
     pub store_buffer: u32,
     /// Streams of reads that the prefetcher follows. 0 for no prefetcher.
     pub streams: u32,

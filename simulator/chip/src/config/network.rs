@@ -18,7 +18,7 @@ pub enum Network {
         flit_bits: u32,
         /// Whether messages delay each other.
         contention: Contention,
-        /// Whether routers copy a broadcast. If not, the sender sends a message to each tile.
+        /// Whether routers copy a broadcast. If they do not, the sender sends a message to each tile.
         broadcast_tree: bool,
         /// Sockets with a mesh each. Without a value, there is one mesh.
         sockets: Option<Sockets>,
@@ -28,16 +28,16 @@ pub enum Network {
     Groups {
         /// The name and the one-way cost of each distance class.
         classes: Vec<Distance>,
-        /// For each pair of groups, the index of its class plus one. 0 on the diagonal.
+        /// For each pair of groups, the index of the pair's class plus one. The diagonal has zeros.
         distance: Vec<Vec<u32>>,
         /// Cycles for which a message occupies the link between two groups.
         occupancy: u64,
     },
 }
 
-/// Sockets with a mesh each. All have equally many consecutive tiles. On its way to another socket,
-/// a message takes as many hops as if the sender's and the receiver's places were on one mesh, and
-/// it crosses the link between the sockets.
+/// Sockets with a mesh each. Each socket has the same number of consecutive tiles. A message to another socket takes as
+/// many hops as if the sender's and the receiver's places were on one mesh. It also crosses the link between the
+/// sockets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Sockets {
@@ -65,7 +65,7 @@ pub struct Distance {
 pub enum Contention {
     /// Messages do not delay each other: only hops count.
     HopCounter,
-    /// Each output port carries one flit a cycle, so messages queue.
+    /// Each output port carries one flit in a cycle, so messages queue.
     HopByHop,
 }
 
@@ -73,11 +73,11 @@ pub enum Contention {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Optical {
-    /// From the sender to the lambda queue.
+    /// The time from the sender to the receiver's lambda queue (of messages of the sender's wavelength).
     pub transport: u64,
-    /// From the lambda queue to the message buffer, one message at a time.
+    /// The time from the lambda queue to the message buffer. Only one message moves at a time.
     pub controller: u64,
-    /// Cycles of the core's look into its message buffer.
+    /// Cycles that a core takes to look into its message buffer.
     pub check: u64,
     /// Cycles to set the core's filter.
     pub filter: u64,

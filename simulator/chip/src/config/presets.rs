@@ -57,16 +57,15 @@ const PRESETS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Latencies of operations on a cache line by its state and distance, in cycles (David, Guerraoui,
-/// Trigonakis, SOSP'13, tables 2 and 3). Columns: `machine,operation,state,distance,cycles`. The
-/// machine is a preset's name. Latencies of local caches and memory are loads in state `L1`, `L2`,
-/// `LLC` and `RAM` at distance `local`.
+/// Latencies of operations on a cache line by its state and distance, in cycles (David, Guerraoui, Trigonakis, SOSP'13,
+/// tables 2 and 3). Columns: `machine,operation,state,distance,cycles`. The machine is a preset's name. A load from a
+/// local cache or from memory has the state `L1`, `L2`, `LLC` or `RAM`, and the distance `local`.
 pub const PUBLISHED_SOSP13: &str = include_str!("../../presets/published/sosp13.csv");
 
-/// Nanoseconds of a thread's increment of a contended counter: medians of 15 trials (T. Downs, "A
+/// The time of a thread's increment of a contended counter, in nanoseconds: medians of 15 trials (T. Downs, "A
 /// Concurrency Cost Hierarchy", 2020, and the results published with its program). Columns:
-/// `machine,operation,threads,ns,fit`. `fit` is `fitted` if values of the preset were fitted to the
-/// row, or else `unseen`.
+/// `machine,operation,threads,ns,fit`. `fit` is `fitted` if values of the preset were fitted to the row, and `unseen`
+/// otherwise.
 pub const PUBLISHED_CONTENDED: &str = include_str!("../../presets/published/contended.csv");
 
 /// Further measurements of real machines: load latencies by pointer chase and hand-overs of a word

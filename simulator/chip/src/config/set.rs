@@ -17,8 +17,7 @@ impl Config {
         self.set_all(&[setting])
     }
 
-    /// Applies several settings in order. The values must only suit each other once all are
-    /// applied.
+    /// Applies several settings in order. The values need to suit each other only after all settings are applied.
     ///
     /// ```
     /// use manycore_chip::config::Config;
@@ -66,9 +65,9 @@ fn parsed(root: &Table) -> Result<Config, Problem> {
     load::parse(&text).map_err(|(_line, problem)| problem)
 }
 
-/// The index of the setting that caused the problem with the value at `key`. This is the last
-/// setting of the value, or else the first setting that left no valid machine. `machines` has the
-/// machine before each setting.
+/// The index of the setting that caused the problem with the value at `key`. This is the last setting of the value. If
+/// no setting sets the value, it is the first setting that left no valid machine. `machines` has the machine before
+/// each setting.
 fn at_fault(settings: &[&str], machines: &[Table], key: &str) -> usize {
     let is_in = |outer: &str, inner: &str| {
         let rest = inner.strip_prefix(outer);
@@ -96,7 +95,7 @@ fn apply(root: &mut Table, setting: &str) -> Result<(), Problem> {
     let (parent_key, last) = key.rsplit_once('.').unwrap_or(("", key));
     match table_at(root, parent_key)? {
         Place::Table(table) => {
-            // The parse of the whole table later refuses an unknown key.
+            // If the key is unknown, the later parsing of the whole table refuses it.
             table.insert(last.to_owned(), value);
         }
         Place::List(list) => *element(list, last, parent_key)? = value,

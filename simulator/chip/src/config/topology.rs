@@ -98,7 +98,7 @@ impl Config {
         }
     }
 
-    /// Hardware threads of a package, if the machine's description does not say it.
+    /// Hardware threads of a package, if the machine's description does not have this number.
     fn socket_cores(&self) -> u32 {
         match &self.network {
             Network::Mesh { sockets, .. } => match sockets {
@@ -226,7 +226,7 @@ impl Topology {
         self.around(cache.shared_by, core)
     }
 
-    /// The distances of a node to each node. The distance to itself is 10.
+    /// The distances of a node to all nodes. The distance to itself is 10.
     ///
     /// # Panics
     ///
@@ -356,7 +356,7 @@ mod tests {
         let mut classes = opteron.distances(0).to_vec();
         classes.sort_unstable();
         classes.dedup();
-        // To itself, to the other die of the package, one hop, two hops.
+        // The classes of distance: within a node, to the other die of the package, one hop, two hops.
         assert!(classes.len() >= 3, "{classes:?}");
     }
 

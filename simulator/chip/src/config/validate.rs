@@ -1,11 +1,11 @@
-//! Checks the relations between a machine's values. [`bounds`](super::bounds) has checked the range
-//! of each value before.
+//! Checks the relations between a machine's values. Before that, [`bounds`](super::bounds) has checked the range of
+//! each value.
 
 use super::error::Problem;
 use super::network::{Contention, Distance, Network};
 use super::{AtomicKind, Config, Directory, Slices, Writes};
 
-/// The most lines of all caches together. A simulation needs 8 bytes for each, so half a gigabyte.
+/// The most lines of all caches together. A simulation needs 8 bytes for each line, so at most half a gigabyte.
 const MOST_LINES: u64 = 1 << 26;
 /// The least cycles of a tick for each core. Each tick is an event on each core.
 const TICK_PER_CORE: u64 = 100;
@@ -30,7 +30,7 @@ fn expect(
 }
 
 impl Config {
-    /// Fails with the first value that contradicts the others. Each value is in its range.
+    /// Fails with the first value that contradicts other values. Each value must be in its range.
     pub(super) fn validate(&self) -> Result<(), Problem> {
         self.validate_cores()?;
         self.validate_caches()?;
@@ -267,7 +267,7 @@ impl Config {
         let least = TICK_PER_CORE * u64::from(self.cores);
         let expected = format!("at least {least} on {} cores", self.cores);
         expect(os.tick >= least, "os.tick", os.tick, &expected)?;
-        // With longer interrupts, a core hardly does anything else.
+        // With longer interrupts, a core would do hardly anything else.
         let expected = format!("at most half of os.tick = {}", os.tick);
         expect(
             os.tick_cost <= os.tick / 2,
@@ -285,7 +285,7 @@ impl Config {
     }
 }
 
-/// A square, symmetric matrix of classes with 0 on its diagonal only.
+/// Checks that the matrix of classes is square and symmetric, with 0 on its diagonal only.
 fn validate_distances(
     classes: &[Distance],
     distance: &[Vec<u32>],

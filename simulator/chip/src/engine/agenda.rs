@@ -14,11 +14,12 @@ pub(crate) enum Event {
     Flight { line: u32 },
     /// The home of a line may serve the next request.
     Free(u32),
-    /// A spinner's time limit ends, if its plan is still `plan`.
+    /// The time limit of a spinning core ends. The event is void if the core's plan (its latest entry in the agenda) is
+    /// no longer `plan`.
     Patience { plan: u32 },
     /// A core must look at its run queue.
     Wake,
-    /// The core must preempt the thread, if it still runs it.
+    /// The core must preempt the thread, if it still runs there.
     Displace { thread: ThreadId },
     /// The scheduler's clock interrupt.
     Tick,
@@ -26,12 +27,12 @@ pub(crate) enum Event {
     Interrupt,
     /// A timed wait ends, if the thread is still in this wait.
     Timeout { thread: ThreadId, wait: u32 },
-    /// A message may have reached the core's buffer. Void if the core's plan is not `plan`.
+    /// A message may have reached the core's buffer. The event is void if the core's plan is no longer `plan`.
     Message { plan: u32 },
 }
 
-/// The order of a queue: the time, then the core, then a number of the plan. It is one number, so
-/// that a comparison needs no jump.
+/// The order of a queue: the time, then the core, then the number of the plan or event. The key is one number, so that
+/// a comparison needs no jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
 
@@ -84,8 +85,8 @@ impl Ord for Entry {
     }
 }
 
-/// The two queues. They are separate because a running core may pass the clock of another core, but
-/// not the time of an event.
+/// The two queues. They are separate because a running core may run ahead of the clock of another core, but not beyond
+/// the time of an event.
 #[derive(Default)]
 pub(crate) struct Agenda {
     events: BinaryHeap<Reverse<Entry>>,
@@ -109,7 +110,7 @@ impl Agenda {
         self.events.push(Reverse(Entry { key, event }));
     }
 
-    /// Plans that the port's core continues at its clock. Makes earlier plans for the core void.
+    /// Adds a plan: the port's core continues at its clock. Earlier plans of the core become void.
     pub(crate) fn go_on(&mut self, port: &mut Port) {
         debug_assert!(port.clock >= self.now, "core {} is late", port.core);
         port.plan = port.plan.wrapping_add(1);
@@ -135,7 +136,7 @@ impl Agenda {
         (u64::MAX, u32::MAX)
     }
 
-    /// Advances the present to `time`. The running core has found that nothing happens before it.
+    /// Advances the present to `time`. The running core knows that nothing happens before `time`.
     pub(crate) fn reach(&mut self, time: u64) {
         self.now = self.now.max(time);
     }
@@ -148,7 +149,7 @@ impl Agenda {
 
     /// Takes the first entry. At equal times, events come before cores, and lower cores before
     /// higher.
-    // Inlined into each front end's loop, as `Engine::step`.
+    // Inlined into each front end's loop, like `Engine::step`.
     #[inline(always)]
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);

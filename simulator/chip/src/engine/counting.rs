@@ -28,8 +28,8 @@ impl Engine {
         self.plain_cpi_1024 = None;
     }
 
-    /// Counts `instructions`, and returns the cycles of an instruction of `core` in 1024ths. Called
-    /// if instructions are counted or their cycles vary.
+    /// Counts `instructions`, and returns the cycles of an instruction of `core` in 1024ths. The engine calls this
+    /// function only if instructions are counted or their cycles vary.
     #[inline(never)]
     pub(super) fn varying_cpi_1024(&mut self, core: u32, instructions: u64) -> u64 {
         if let Some(census) = &mut self.census {
@@ -103,7 +103,7 @@ impl Engine {
             from,
             to,
         };
-        // Computation and hits are not recorded singly: they fill the gaps.
+        // Single computations and hits are not recorded. They fill the gaps between the other segments.
         if port.shown < from && port.thread.is_some() {
             self.timeline.record(Segment {
                 activity: Activity::Compute,

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
-    /// All threads wait, and no event can wake one.
+    /// All threads wait, and no event can wake a thread.
     #[error("deadlock at cycle {at}: {threads}")]
     Deadlock {
         /// The cycle of the last event.
@@ -33,11 +33,11 @@ pub enum SimulationError {
     Host(String),
 }
 
-/// A list of threads and what each waits on.
+/// A list of threads, and what each thread waits on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waiting(pub(crate) Vec<Waiter>);
 
-/// A thread, what it does, and the address that it waits on, if the address has no name.
+/// A thread, what it does, and the address that the thread waits on, if that address has no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiter {
     pub(crate) thread: String,
@@ -68,7 +68,8 @@ impl Waiting {
         waiters.map(|waiter| (&*waiter.thread, &*waiter.what))
     }
 
-    /// Replaces each simulated address without a name by the name that `name` returns for it and the thread's name.
+    /// Replaces each simulated address without a name by the name that `name` returns for the thread's name and the
+    /// address.
     fn name_addresses(&mut self, name: impl Fn(&str, u64) -> String) {
         for waiter in &mut self.0 {
             if let Some(address) = waiter.address.take() {

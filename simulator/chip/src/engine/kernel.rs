@@ -1,5 +1,5 @@
-//! Carries out the decisions of the scheduler (`os`): starts, preempts, wakes and moves threads,
-//! and charges the time for it.
+//! Carries out the decisions of the scheduler (`os`): starts, preempts, wakes and moves threads, and charges cores for
+//! the time that this takes.
 
 use super::Engine;
 use super::agenda::Event;
@@ -10,7 +10,7 @@ use crate::core_set::CoreSet;
 use crate::os::{Placement, ThreadId};
 
 impl Engine {
-    /// A core without a thread takes the next thread of its queue, or idles.
+    /// Gives a core without a thread the next thread of its queue, or makes the core idle.
     pub(super) fn dispatch(&mut self, core: u32) {
         let now = self.ports[core as usize].clock;
         let picked = self.scheduler.pick(now, core);
@@ -42,7 +42,7 @@ impl Engine {
         self.arm_ticks();
     }
 
-    /// An idle core must look for work.
+    /// Makes an idle core look for work.
     pub(super) fn wake_core(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
         port.waking = false;
@@ -166,7 +166,7 @@ impl Engine {
         }
     }
 
-    /// Another core interrupts `core`. The interrupt takes its time from the running thread.
+    /// Handles an interrupt of `core` by another core. The interrupt takes its time from the running thread.
     pub(super) fn interrupted(&mut self, core: u32, at: u64) {
         let cost = self.config.os.interrupt;
         match self.ports[core as usize].mode {
@@ -189,7 +189,7 @@ impl Engine {
         self.agenda.go_on(port);
     }
 
-    /// The clock interrupt takes its time from a computation.
+    /// Takes the time of the clock interrupt from a computation.
     fn interrupt(&mut self, core: u32, at: u64) {
         let cost = self.config.os.tick_cost;
         let port = &mut self.ports[core as usize];
@@ -257,7 +257,7 @@ impl Engine {
         self.placed(placement, at);
     }
 
-    /// Blocks the thread on `core`, and the core takes another thread. The caller suspends.
+    /// Blocks the thread on `core`. The core takes another thread, and the caller must suspend.
     pub(super) fn block(&mut self, core: u32, wait: Wait) {
         self.charge(core);
         let port = &mut self.ports[core as usize];
@@ -270,8 +270,8 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// The code of the thread on `core` has returned. The thread ends when the present reaches the
-    /// core's clock.
+    /// Records that the code of the thread on `core` has returned. The thread ends when the present reaches the core's
+    /// clock.
     pub(crate) fn returned(&mut self, core: u32) {
         let port = &mut self.ports[core as usize];
         if let Some(thread) = port.thread {
@@ -310,7 +310,7 @@ impl Engine {
         }
     }
 
-    /// Lets other threads of the core run. The caller suspends.
+    /// Lets other threads of the core run. The caller must suspend.
     pub(crate) fn yield_now(&mut self, core: u32) {
         self.charge(core);
         let port = &mut self.ports[core as usize];
@@ -324,8 +324,8 @@ impl Engine {
         self.dispatch(core);
     }
 
-    /// From now on, the thread may run only on `affinity`. If it runs on another core, it moves as
-    /// soon as it can be interrupted.
+    /// From now on, the thread may run only on `affinity`. If the thread runs on another core, it moves as soon as it
+    /// can be interrupted.
     pub(super) fn confine(&mut self, thread: ThreadId, affinity: CoreSet, at: u64) {
         let runs_on = self.ports.iter().find(|port| port.thread == Some(thread));
         match runs_on.map(|port| port.core) {

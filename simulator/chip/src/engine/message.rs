@@ -24,7 +24,7 @@ impl Engine {
         }
     }
 
-    /// Unsubscribes the core. Its messages that it has not taken are lost.
+    /// Unsubscribes the core. Messages of the channel that the core has not taken are lost.
     pub(crate) fn close_port(&mut self, core: u32, channel: Channel) {
         let at = self.ports[core as usize].clock;
         if let Some(optical) = &mut self.optical {
@@ -77,7 +77,7 @@ impl Engine {
         self.optical.as_mut()?.receive(at, core, channel)
     }
 
-    /// Waits until a message may be in the core's buffer. The caller suspends and looks again.
+    /// Waits until a message may be in the core's buffer. The caller must suspend, and then look again.
     pub(crate) fn listen(&mut self, core: u32, channel: Channel) {
         let port = &mut self.ports[core as usize];
         port.mode = Mode::Listening { channel };
@@ -85,8 +85,8 @@ impl Engine {
         self.plan_message(core);
     }
 
-    /// Plans the time when the first message that was sent so far reaches the listener. If a later
-    /// message changes that time, its sender plans again.
+    /// Plans an event for the time when the first message that was sent so far reaches the listening core. If a later
+    /// message changes that time, sending that message makes a new plan.
     fn plan_message(&mut self, core: u32) {
         let port = &mut self.ports[core as usize];
         let Mode::Listening { channel } = port.mode else {

@@ -2,17 +2,15 @@
 //!
 //! # Order
 //!
-//! Effects that other cores can notice happen in the order of simulated time, and at equal times in
-//! the order of core numbers. The host runs one core at a time: the earliest. A core that only
-//! computes and hits its own caches keeps running, even past the clocks of other cores, up to its
-//! *horizon*:
+//! Effects that other cores can notice happen in the order of simulated time, and at equal times in the order of core
+//! numbers. The host runs one core at a time: the core with the earliest clock. A core that only computes and hits its
+//! own caches keeps running, even past the clocks of other cores, up to its *horizon*:
 //!
-//! * An event of the machine (such as a request at a line's home, or a wake-up) may change any
-//!   cache. So no core passes the next event.
-//! * Another core that continues at time t may miss then. Its request needs at least the
-//!   *lookahead* to reach a home: the time to leave its tile. So no core's caches change before t
-//!   plus the lookahead. Hardware threads of one tile hit the same caches, so no core passes the
-//!   clock of such a sibling.
+//! * An event of the machine may change any cache. Examples are a request at a line's home (the place that serialises
+//!   the line's requests) and a wake-up. So no core runs beyond the next event.
+//! * Another core that continues at time t may have a miss at t. Its request needs at least the *lookahead*, the time
+//!   to leave its tile, to reach a home. So no core's caches change before t plus the lookahead. Hardware threads of
+//!   one tile hit the same caches, so no core runs beyond the clock of such a sibling.
 //!
 //! For all other requests (such as a futex, a message, or a new thread), a core waits until it is
 //! the earliest.
@@ -82,15 +80,15 @@ pub(crate) struct Engine {
     events: u64,
     write_through: bool,
     cpi_1024: u64,
-    /// `cpi_1024`, or `None` if the cycles vary or instructions are counted.
+    /// `cpi_1024`, or `None` if the cycles of an instruction vary or instructions are counted.
     plain_cpi_1024: Option<u64>,
-    /// The state that makes cores slower than `cpi_1024`.
+    /// The state for machines whose cores are at times slower than `cpi_1024`.
     pace: Option<Pace>,
     /// Lines on their way to cores that do not wait for them.
     overlap: Option<Overlap>,
     defect: Option<String>,
     outlives_main: bool,
-    /// Returns whether the run's user wants it to end.
+    /// A function that says whether the run's user wants the run to end.
     pub(crate) stop: Option<fn() -> bool>,
 }
 
@@ -199,7 +197,7 @@ impl Engine {
         }
     }
 
-    /// From now on the run lasts until a thread exits, even if the main thread has ended.
+    /// From now on, the run lasts until a thread ends the program, even if the main thread has ended.
     pub(crate) fn outlive_main(&mut self) {
         self.outlives_main = true;
     }
@@ -217,8 +215,8 @@ impl Engine {
         }
     }
 
-    /// Sets the time up to which the running `core` may hit its caches without a question to the
-    /// engine. Must be called again after the core has planned an event.
+    /// Sets the time up to which the running `core` may hit its caches without a question to the engine. This function
+    /// must be called again after the core has planned an event.
     pub(crate) fn set_horizon(&mut self, core: u32) {
         let (other, _) = self.agenda.next_core(&self.ports);
         let (sibling, _) = self.next_sibling(core);
@@ -231,8 +229,8 @@ impl Engine {
         }
     }
 
-    /// The earliest running hardware thread that shares the core's caches, and its clock. It
-    /// notices the core's hits at once.
+    /// The earliest running hardware thread that shares the core's caches, and its clock. That sibling notices the
+    /// core's hits at once.
     fn next_sibling(&self, core: u32) -> (u64, u32) {
         let threads = self.config.threads_per_core;
         if threads == 1 {
@@ -276,7 +274,7 @@ impl Engine {
         }
     }
 
-    /// The home of `line` may be free for the requests that wait there.
+    /// Serves the requests that wait for `line`, as far as the line's home is free.
     fn serve_waiting(&mut self, line: u32, at: u64) {
         while let Some(free) = self.memory.free_at(line) {
             if free > at {
@@ -318,7 +316,7 @@ impl Engine {
         }
     }
 
-    /// An access has taken effect.
+    /// Completes an access that has taken effect.
     fn complete(&mut self, request: Request, served: Served, at: u64) {
         let source = match served.class {
             Class::Group => Source::Group,
@@ -346,7 +344,7 @@ impl Engine {
         }
     }
 
-    /// The core that waits for this access continues when it has the answer.
+    /// Makes the core that waits for this access continue at the time at which it has the answer.
     fn answer(&mut self, request: &Request, served: &Served, source: Source, at: u64) {
         let port = &mut self.ports[request.core as usize];
         debug_assert_eq!(port.mode, Mode::Missing);

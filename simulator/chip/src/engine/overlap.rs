@@ -1,12 +1,11 @@
-//! Lines on their way to a core that does not wait for them: for plain stores in a store buffer, or
+//! Flights: lines on their way to a core that does not wait for them. They are for plain stores in a store buffer, or
 //! for a stride prefetcher.
 //!
-//! Such accesses only move lines: plain data (`Platform::read`, `Platform::write`) have no
-//! simulated value. An atomic write waits until the stores before it are done. So memory stays
-//! sequentially consistent. A request without a waiting core travels, queues at the line's home and
-//! takes effect there, as any request.
+//! Such accesses only move lines: plain data (`Platform::read`, `Platform::write`) have no simulated value. An atomic
+//! write waits until the stores before it are done. So memory stays sequentially consistent. A request without a
+//! waiting core travels, queues at the line's home and takes effect there, like any request.
 //!
-//! If a core needs a line that is on its way, it waits until the line arrives.
+//! A core that needs a line that is on its way waits until the line arrives.
 
 use super::Engine;
 use super::agenda::Event;
@@ -25,11 +24,11 @@ pub(super) struct Overlap {
 struct Tile {
     flights: Vec<Flight>,
     streams: Vec<Stream>,
-    /// The line that was read last. Another read of it tells the prefetcher nothing new.
+    /// The line that was read last. Another read of this line tells the prefetcher nothing new.
     last: Option<u32>,
     /// Cores that wait until a line lands.
     waiting: Vec<u32>,
-    /// Counts the reads of the streams, which gives their ages.
+    /// The number of reads so far. A stream's age is measured by this count.
     looks: u64,
 }
 
@@ -38,8 +37,7 @@ struct Flight {
     request: Request,
     /// When the core asked for the line.
     began: u64,
-    /// Once the home has served the request: the time when the line arrives, and where it comes
-    /// from.
+    /// Set once the home has served the request: the time when the line arrives, and the place that it comes from.
     landed: Option<(u64, Class)>,
 }
 
@@ -84,8 +82,8 @@ impl Overlap {
 }
 
 impl Tile {
-    /// The flight that `operation` on `line` must wait for: if there are several, the last to land.
-    /// The inner `None` is a flight that its home has not served yet.
+    /// The flight that `operation` on `line` must wait for. If there are several, this is the flight that lands last.
+    /// The inner `None` means that the line's home has not served the request yet.
     fn blocks(&self, line: u32, operation: Operation) -> Option<Option<(u64, Class)>> {
         let blocking = self.flights.iter().filter(|flight| {
             let same = flight.request.line == line;
@@ -180,8 +178,8 @@ impl Engine {
         })
     }
 
-    /// Puts a plain store that missed into the store buffer. Returns `None` if there is no such
-    /// buffer, so the core waits for its stores.
+    /// Puts a plain store that missed into the store buffer. Returns `None` if there is no store buffer, so that the
+    /// core waits for its stores.
     pub(super) fn buffer_store(
         &mut self,
         core: u32,
@@ -218,7 +216,7 @@ impl Engine {
         Some(Asked::Done(0))
     }
 
-    /// The core has read `line`. Requests the next lines of its stream.
+    /// Requests the next lines of a stream after the core has read `line`.
     pub(super) fn look_ahead(&mut self, core: u32, line: u32, operation: Operation) {
         let tile = self.ports[core as usize].tile;
         let Some(overlap) = &mut self.overlap else {
@@ -286,7 +284,7 @@ impl Engine {
         }
     }
 
-    /// The core suspends until `landed`, or until any line lands, and repeats its access then.
+    /// Suspends the core until `landed`, or until any line lands. The core then repeats its access.
     fn wait_for(&mut self, core: u32, landed: Option<(u64, Class)>) -> Asked {
         let port = &mut self.ports[core as usize];
         match landed {
@@ -312,7 +310,7 @@ impl Engine {
         flights.find(|flight| flight.request.line == line && flight.landed.is_none())
     }
 
-    /// A request without a waiting thread reaches its next stage.
+    /// Handles the arrival of a request without a waiting thread at its next stage.
     pub(super) fn flight_arrives(&mut self, core: u32, line: u32, at: u64) {
         let Some(flight) = self.flight_of(core, line) else {
             return;
@@ -324,7 +322,7 @@ impl Engine {
         self.after(request, arrival, at);
     }
 
-    /// A request without a waiting thread travels to its next stage.
+    /// Sends a request without a waiting thread to its next stage.
     pub(super) fn flight_travels(&mut self, request: Request, reaches: u64) {
         if let Some(flight) = self.flight_of(request.core, request.line) {
             flight.request = request;
@@ -334,7 +332,7 @@ impl Engine {
         }
     }
 
-    /// The home has served a request without a waiting thread.
+    /// Records that the home has served a request without a waiting thread.
     pub(super) fn land(&mut self, request: Request, served: &Served, source: Source, at: u64) {
         let mut latency = None;
         if let Some(flight) = self.flight_of(request.core, request.line) {

@@ -1,5 +1,5 @@
-//! Cores that are slower than their clock: a governor has lowered their frequency, or another
-//! hardware thread uses their pipeline too.
+//! Cores that are slower than the machine's clock: a governor has lowered their frequency, or another hardware thread
+//! uses their pipeline too.
 //!
 //! Time stays in cycles of the machine's one clock. A slow core takes more cycles for its
 //! instructions and for the kernel's work, but not for caches, network and memory. Most machines
@@ -14,7 +14,7 @@ const ONE: u64 = 1024;
 /// `map_util_freq`, 1.25).
 const HEADROOM: (u64, u64) = (5, 4);
 
-/// The state that makes cores slow.
+/// The state by which cores are slowed down.
 pub(super) struct Pace {
     /// Cycles of an instruction, in 1024ths, while a sibling runs.
     shared_cpi: Option<u64>,
@@ -45,8 +45,7 @@ impl Pace {
         let governed = config.os.governor.clone().map(|governor| {
             let half_lives = governor.period as f64 / governor.half_life as f64;
             Governed {
-                // Rounded to 24 bits, so that the result does not depend on the host's math
-                // library.
+                // This is rounded to 24 bits, so that the result does not depend on the host's math library.
                 kept: ((0.5_f64.powf(half_lives) * f64::from(1 << 24)).round() as u64) << 8,
                 cores: vec![Load::default(); config.cores as usize],
                 governor,
@@ -82,7 +81,7 @@ impl Pace {
 }
 
 impl Governed {
-    /// Relative to the clock, in 1024ths.
+    /// The core's frequency relative to the clock, in 1024ths.
     fn frequency(&mut self, port: &Port) -> u64 {
         let load = &mut self.cores[port.core as usize];
         let periods = port.clock.saturating_sub(load.at) / self.governor.period;
@@ -93,7 +92,7 @@ impl Governed {
             let passed = u128::from(port.clock - load.at);
             let share = u128::from(busy - load.busy) * u128::from(ONE * ONE) / passed;
             let share = (share as u64).min(ONE * ONE);
-            // In each period, the mean moves a part of the way to the busy share.
+            // In each period, the mean moves a part of the way to the share of busy cycles.
             let kept = power(self.kept, periods);
             let left = |part: u64| (part * kept) >> 32;
             load.mean = share - left(share) + left(load.mean);
@@ -105,7 +104,7 @@ impl Governed {
     }
 }
 
-/// Raises a part, in units of 2^-32, to a power.
+/// Raises a number below 1, in units of 2^-32, to a power.
 fn power(part: u64, exponent: u64) -> u64 {
     let times = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 32) as u64;
     let (mut product, mut square, mut left) = (1 << 32, part, exponent);
@@ -123,7 +122,7 @@ fn power(part: u64, exponent: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The frequencies of a core that is busy and idle in turns.
+    /// The frequencies of a core that is busy and idle alternately.
     fn course(turns: &[(u64, bool)]) -> Vec<u64> {
         let mut config = Config::preset("dahu").unwrap();
         config

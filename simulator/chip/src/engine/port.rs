@@ -8,17 +8,16 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Idle since the port's clock.
+    /// The core has been idle since the port's clock.
     Idle,
     /// Runs its thread. The core is in the agenda's queue, or the host runs it now.
     Running,
-    /// Its thread waits for a line, since the clock.
+    /// Its thread has been waiting for a line since the clock.
     Missing,
-    /// Its thread has been spinning on the word at a simulated address, in a line that its tile
-    /// holds, since the clock. It spins until another core takes the line or the clock reaches
-    /// `until`.
+    /// Since the clock, its thread has been spinning on the word at a simulated address, in a line that the core's tile
+    /// holds. The thread spins until another core takes the line or the time is `until`.
     Spinning { word: u64, until: u64 },
-    /// Its thread waits for a message, since the clock.
+    /// Its thread has been waiting for a message since the clock.
     Listening { channel: Channel },
 }
 
@@ -36,14 +35,14 @@ pub(crate) struct Port {
     pub(crate) spent: Breakdown,
     /// The activity of the last charge. This charge may reach beyond the present.
     pub(crate) latest: Activity,
-    /// The clock before and after the last computation. While its end is the clock, the computation
-    /// can be interrupted.
+    /// The clock before and after the last computation. While the end of this range is the clock, the computation can
+    /// be interrupted.
     pub(crate) computed: Range<u64>,
     /// The scheduler has charged the thread up to this clock.
     pub(crate) charged_until: u64,
     /// The timeline shows the core up to this clock.
     pub(crate) shown: u64,
-    /// The number of the core's plan. Entries of the agenda with another number are void.
+    /// The number of the core's plan (its latest entry in the agenda). Entries with another number are void.
     pub(crate) plan: u32,
     /// The thread must be preempted as soon as possible.
     pub(crate) displaced: bool,
@@ -54,7 +53,7 @@ pub(crate) struct Port {
     pub(crate) tick_armed: bool,
     /// The time of the core's last periodic balancing.
     pub(crate) balanced: u64,
-    /// The awaited request in `Missing`.
+    /// In the mode `Missing`, the request that the thread waits for.
     pub(crate) request: Option<Request>,
 }
 

@@ -1,9 +1,8 @@
 //! Spinning on an unchanged line, which takes the right simulated time and no host time.
 //!
-//! A spinning core loads its word every `spin-period` cycles. While its tile keeps the line, each
-//! load is a hit that reads the same value, so it is not simulated. When another core has taken the
-//! line, the next load misses, and this load is simulated. Its time is a multiple of the period
-//! after the first load.
+//! A spinning core loads its word every `spin-period` cycles. While the core's tile keeps the line, each load is a hit
+//! that reads the same value, so these loads are not simulated. When another core has taken the line, the next load
+//! misses, and this load is simulated. It happens a multiple of the period after the first load.
 
 use super::Engine;
 use super::agenda::Event;
@@ -14,9 +13,8 @@ use crate::os::ThreadId;
 use std::ops::Range;
 
 impl Engine {
-    /// `core` spins on the word at `word`, which it has just read, until another core takes the
-    /// line, or until `until`. The thread must suspend. Returns `false` if the tile has lost the
-    /// line already.
+    /// `core` spins on the word at the address `word`, which it has just read, until another core takes the line, or
+    /// until the time `until`. The thread must suspend. Returns `false` if the tile has lost the line already.
     pub(crate) fn spin(&mut self, core: u32, word: u64, until: u64) -> bool {
         let line = self.line_at(word);
         let tile = self.ports[core as usize].tile;
@@ -26,7 +24,7 @@ impl Engine {
         self.memory.watch(line, core);
         let port = &mut self.ports[core as usize];
         port.mode = Mode::Spinning { word, until };
-        // Makes the plans for an earlier wait void.
+        // This makes the plans for an earlier wait void.
         port.plan = port.plan.wrapping_add(1);
         if until < u64::MAX {
             let plan = port.plan;
@@ -77,7 +75,7 @@ impl Engine {
                 self.agenda.plan(at, port.core, Event::Patience { plan });
             }
         }
-        // The core stops in time for these events.
+        // The new horizon makes the core stop in time for these events.
         self.set_horizon(core);
     }
 
@@ -92,7 +90,7 @@ impl Engine {
         }
     }
 
-    /// Makes all spinners whose line was taken load again. Returns whether there are any.
+    /// Makes all spinning cores whose line was taken load again. Returns whether there are such cores.
     pub(super) fn wake_disturbed(&mut self, at: u64) -> bool {
         let any = !self.memory.disturbed.is_empty();
         while let Some((line, core)) = self.memory.disturbed.pop() {
@@ -108,7 +106,7 @@ impl Engine {
         any
     }
 
-    /// The spinner loads again at `at`, or continues at its time limit if that is earlier.
+    /// Makes a spinning core load again at `at`, or continue at its time limit if that is earlier.
     fn look_again(&mut self, core: u32, at: u64) {
         let port = &mut self.ports[core as usize];
         let Mode::Spinning { word, until } = port.mode else {

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::core_set::CoreSet;
 use crate::os::ThreadId;
 
-/// A thread's code, as a front end runs it: a coroutine of native code, or a guest such as a RISC-V
+/// The code of a simulated thread, as a front end runs it: a coroutine of native code, or a guest such as a RISC-V
 /// hart.
 ///
 /// The engine resumes the body on a core. The body calls the engine for everything except the
@@ -14,8 +14,8 @@ pub(crate) trait Body {
     /// engine does not move, and no other reference to it exists.
     fn resume(&mut self, engine: *mut Engine, core: u32) -> Progress;
 
-    /// Drops a thread that will not run again. None of its code may run, not even destructors,
-    /// because its machine has ended.
+    /// Drops a thread that will not run again. None of the thread's code may run, not even destructors, because the
+    /// machine has ended.
     fn abandon(self: Box<Self>);
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Wait {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Has a core, or waits in a run queue.
+    /// The thread has a core, or waits in a run queue.
     Runnable,
     Blocked(Wait),
     Ended,
@@ -69,7 +69,7 @@ pub(crate) enum State {
 pub enum Before {
     /// It ran on its core.
     Ran,
-    /// It slept, and is woken after so many cycles.
+    /// It slept, and is woken after this number of cycles.
     Woken(u64),
     /// It sleeps.
     Slept {
@@ -97,12 +97,12 @@ pub(crate) struct Thread {
     pub(crate) ran_before: bool,
     /// The thread's code has returned. The thread ends when the present reaches its core's clock.
     pub(crate) returned: bool,
-    /// Counts the thread's waits, so that a timeout can tell whether its wait still lasts.
+    /// Counts the thread's waits. So a timeout can see whether the wait that it belongs to still lasts.
     pub(crate) wait: u32,
     pub(crate) joiners: Vec<ThreadId>,
 }
 
-/// The answers to a sleep that its time limit or [`Engine::disturb`] ended.
+/// The reply after a sleep that ended by its time limit (`LATE`) or by [`Engine::disturb`] (`DISTURBED`).
 pub(crate) const LATE: u64 = 1;
 pub(crate) const DISTURBED: u64 = 2;
 

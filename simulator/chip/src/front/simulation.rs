@@ -137,9 +137,8 @@ impl Simulation {
         self
     }
 
-    /// Counts, and keeps the sums of all cores every `period` cycles ([`Run::samples`]), each at
-    /// the first event after the period. Beyond 1024 samples, every second sample is dropped and
-    /// the period doubles.
+    /// Counts events, and stores the sums of all cores every `period` cycles ([`Run::samples`]). A sample is taken at
+    /// the first event after its period. Beyond 1024 samples, every second sample is dropped and the period doubles.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};
@@ -170,8 +169,8 @@ impl Simulation {
         self
     }
 
-    /// A run of guests calls `stop` each time that it resumes a guest, and at least each million
-    /// cycles while a lone guest computes. If `stop` returns `true`, the run ends as at its limit.
+    /// A run of guests calls `stop` each time that it resumes a guest, and at least each million cycles while a lone
+    /// guest computes. If `stop` returns `true`, the run ends as if it had reached its limit.
     ///
     /// ```
     /// use manycore_chip::guest::{Core, State};

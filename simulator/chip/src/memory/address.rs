@@ -2,17 +2,16 @@
 
 use rustc_hash::FxHashMap;
 
-/// The most bytes of a simulated memory. A power of two. Each memory is aligned to it, so the low
-/// bits of its pointers are the same in every run.
+/// The most bytes of a simulated memory, a power of two. Each memory is aligned to this size, so the low bits of
+/// pointers to it are the same in every run.
 pub(crate) const CAPACITY: usize = 1 << 34;
 
-/// The simulated address of that memory's first byte. Memory outside of it has lower simulated
-/// addresses.
+/// The simulated address of the first byte of the machine's own memory. Other memory has lower simulated addresses.
 pub(crate) const FIRST_ADDRESS: u64 = 1 << 28;
 /// The unit of numbering for other memory.
 const LINE: usize = 64;
 
-/// Host addresses to simulated ones.
+/// A map from host addresses to simulated addresses.
 ///
 /// Addresses in the machine's own memory keep their offset. All other memory (statics, and blocks
 /// allocated before the run) is numbered by lines of 64 bytes, in the order of first touch. Offsets

@@ -12,7 +12,7 @@ pub(crate) enum State {
     Shared,
     /// The cache may read the line, and write to it without asking, since no other cache holds it.
     Exclusive,
-    /// As exclusive, and the line differs from its copy in lower levels.
+    /// Like exclusive, and the line differs from its copy in lower levels.
     Modified,
 }
 
@@ -22,7 +22,7 @@ struct Entry {
     state: State,
 }
 
-/// No line has this number, since `LineTable` ends far below.
+/// No line has this number, since the largest number in `LineTable` is far smaller.
 const NONE: LineId = LineId::MAX;
 const EMPTY: Entry = Entry {
     line: NONE,
@@ -35,7 +35,7 @@ pub(crate) struct Tags {
     entries: Box<[Entry]>,
     ways: usize,
     sets: usize,
-    /// The number of sets minus one, if that number is a power of two.
+    /// The number of sets minus one, if the number of sets is a power of two.
     mask: Option<usize>,
 }
 
@@ -66,7 +66,7 @@ impl Tags {
         &mut self.entries[first..first + self.ways]
     }
 
-    /// Makes the line the most recently used of its set. Returns its state.
+    /// Makes the line the most recently used line of its set. Returns the line's state.
     #[inline(always)]
     pub(crate) fn touch(&mut self, line: LineId) -> Option<State> {
         let set = self.set(line);
@@ -84,7 +84,7 @@ impl Tags {
             .map(|entry| entry.state)
     }
 
-    /// Changes the state of a line. Returns `false` if the cache does not hold it.
+    /// Changes the state of a line. Returns `false` if the cache does not hold the line.
     pub(crate) fn set_state(&mut self, line: LineId, state: State) -> bool {
         let entry = self.set(line).iter_mut().find(|entry| entry.line == line);
         entry.map(|entry| entry.state = state).is_some()
@@ -96,7 +96,7 @@ impl Tags {
         self.set(line)[0].state = State::Modified;
     }
 
-    /// Inserts a line as the most recently used. Returns the evicted line.
+    /// Inserts a line as the most recently used line of its set. Returns the evicted line.
     pub(crate) fn insert(&mut self, line: LineId, state: State) -> Option<(LineId, State)> {
         let set = self.set(line);
         let last = set.len() - 1;

@@ -5,10 +5,10 @@ use super::cache::{LineId, State};
 use super::line::Line;
 
 impl Memory {
-    /// Checks one line: it has one writer or many readers, the directory names exactly the tiles
-    /// that hold it, and an inclusive cache holds the lines of its tiles. A debug run calls this
-    /// after each access, so the function only looks at the tiles that the directory names. It
-    /// compares their number with [`Line::copies`], which `holders` counts when tags change.
+    /// Checks one line: it has one writer or many readers, the directory names exactly the tiles that hold the line,
+    /// and an inclusive cache holds the line if one of its tiles does. A debug run calls this after each access, so the
+    /// function only looks at the tiles that the directory names. It compares the number of these tiles with
+    /// [`Line::copies`], which `holders` counts when tags change.
     pub(crate) fn check_line(&mut self, line: LineId) -> Result<(), String> {
         let Line {
             owner,
@@ -95,7 +95,7 @@ mod tests {
     const READ: LineId = 4_096;
     const WRITTEN: LineId = 4_097;
 
-    /// Tiles 0 to 3 have read one line, and tile 5 has written to another.
+    /// Tiles 0 to 3 have read one line, and tile 5 has written to another line.
     fn memory(preset: &str) -> Memory {
         let mut memory = Memory::new(&Config::preset(preset).unwrap()).unwrap();
         let mut access = |core, line, operation| {

@@ -1,4 +1,4 @@
-//! Memory controllers. Each has a latency, and requests queue for its bandwidth.
+//! Memory controllers. Each controller has a latency, and requests queue for its bandwidth.
 
 use crate::config;
 use crate::network::queue::{HistoryList, QueueModel};
@@ -8,11 +8,11 @@ pub(crate) struct Controllers {
     /// The channels of all controllers.
     channels: Box<[HistoryList]>,
     of_controller: u32,
-    /// The parts of a cycle that a channel needs for a line.
+    /// The time that a channel needs for a line, in parts of a cycle ([`PARTS`]).
     service: u64,
 }
 
-/// The number of parts of a cycle, for a channel's time.
+/// The number of parts of a cycle. Channels count time in these parts.
 const PARTS: u64 = 64;
 
 impl Controllers {
@@ -27,10 +27,10 @@ impl Controllers {
         }
     }
 
-    /// Reads or writes `line` at controller `which`, from `at` on. Returns the time when the data
-    /// arrive. The latency contains the transfer of one line. Requests are served in the order of their
-    /// arrival, which may differ from the order of these calls: the write of a line that leaves a
-    /// cache is simulated before its time.
+    /// Reads or writes `line` at controller `which`, from `at` on. Returns the time when the data arrive. The latency
+    /// contains the transfer of one line. Requests are served in the order of their arrival. This order may differ from
+    /// the order of these calls, because the write of a line that leaves a cache is simulated before the time of the
+    /// write.
     pub(crate) fn access(&mut self, which: u32, line: u32, at: u64) -> u64 {
         // Spreads parallel streams over the channels, so that they do not always meet on the same
         // channel.

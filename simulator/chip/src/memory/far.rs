@@ -5,9 +5,9 @@
 //! Then the line is free for the next request. Unlike with near atomics, the next request does not
 //! wait for the line to travel.
 //!
-//! If a core's private cache may write to a line, the core executes the operation there, as Arm's
-//! cores do. A core that requests a line without other copies twice in a row gets the line. So a
-//! counter that only one thread uses stays in that thread's cache.
+//! If a core's private cache may write to a line, the core executes the operation there, as Arm's cores do. A core that
+//! requests operations on a line twice in a row gets the line, if there are no other copies. So a counter that only one
+//! thread uses stays in that thread's cache.
 
 use super::Memory;
 use super::cache::State;
@@ -58,8 +58,7 @@ impl Memory {
         let readers_until = self.lines.line(request.line).readers_until;
         let executed = data.at.max(readers_until) + execution;
         let done = if posted {
-            // The core continues as if it had sent the request earlier, by the time of the way to
-            // the home.
+            // The core continues as if it had sent the request earlier by the time that the request takes to the home.
             let from = self.places.tile_place(tile);
             let way = self.network.latency(from, stage, CONTROL_BITS);
             let way = way + self.places.request_latency();
@@ -151,7 +150,7 @@ impl Memory {
     }
 }
 
-/// Whether the core may continue without the old value.
+/// Whether the core may continue before it has the old value.
 fn is_posted(operation: Operation) -> bool {
     matches!(
         operation,

@@ -14,8 +14,7 @@ impl Memory {
         self.network.send(from, to, bits, at)
     }
 
-    /// Reads or writes `line` at controller `which` from `at` on. Returns the time when that is
-    /// done.
+    /// Reads or writes `line` at controller `which` from `at` on. Returns the time when the transfer is done.
     pub(super) fn transfer(&mut self, which: u32, line: LineId, at: u64) -> u64 {
         let done = self.controllers.access(which, line, at);
         if let Some(census) = &mut self.census {
@@ -57,7 +56,7 @@ impl Memory {
         let asked = self.travel(stage, ask, CONTROL_BITS, at);
         let answered = asked + answer;
         let back = if mine == its && self.config.llc.is_some() {
-            // Inside the group, the data come from the group's cache or, on a mesh, from the tile.
+            // Inside the group, the data come from the group's cache. On a mesh, they come from the tile.
             self.reply_through(request, ask, answered)
         } else if self.config.coherence.data_path == DataPath::ThroughHome {
             let bits = self.data_bits();
@@ -167,9 +166,9 @@ impl Memory {
         }
     }
 
-    /// The group that supplies a clean line (without last-level caches, the tile's place), and the
-    /// cycles to ask it without those of the network. The home's cache is the first choice. If
-    /// other caches may supply clean lines, the cache nearest to the home is the second.
+    /// The group that supplies a clean line (or the place of a tile, if there are no last-level caches), and the cycles
+    /// to ask it, without the cycles of the network. The home's cache is the first choice. If other caches may supply
+    /// clean lines, the cache nearest to the home is the second choice.
     pub(super) fn clean_source(
         &mut self,
         line: LineId,

@@ -1,4 +1,4 @@
-//! Changes the holders of a line: both tags and directory, so that they always agree.
+//! Changes the holders of a line. Each change concerns both the tags and the directory, so that they always agree.
 
 use super::Memory;
 use super::cache::{LineId, State};
@@ -6,7 +6,7 @@ use super::line::TileId;
 use crate::config::SharedCache;
 
 impl Memory {
-    /// Gives the line to `tile`, and evicts the line that must leave for it.
+    /// Gives the line to `tile`, and evicts the line that must make room for it.
     pub(super) fn fill(&mut self, line: LineId, tile: TileId, mut state: State, at: u64) {
         let group = self.places.group_of_tile(tile);
         match &self.config.llc {
@@ -118,8 +118,7 @@ impl Memory {
         self.transfer(controller, line, at);
     }
 
-    /// Removes a line from a group's cache. Its tiles keep the line. Returns the state of the
-    /// removed copy.
+    /// Removes a line from a group's cache. The group's tiles keep the line. Returns the state of the removed copy.
     fn drop_from_group(&mut self, line: LineId, group: u32) -> Option<State> {
         self.lines.line(line).groups.remove(group);
         self.shared[group as usize].remove(line)
@@ -141,7 +140,7 @@ impl Memory {
         dirty
     }
 
-    /// Removes a line from one tile. Its spinners must load again.
+    /// Removes a line from one tile. The tile's cores that spin on the line must load it again.
     pub(super) fn take_from(&mut self, line: LineId, tile: TileId) -> Option<State> {
         self.disturb(line, tile);
         let record = self.lines.line(line);

@@ -1,4 +1,4 @@
-//! Invalidation: all holders of a line drop it and answer.
+//! Invalidation: all holders of a line drop the line and answer.
 
 use super::Memory;
 use super::cache::LineId;
@@ -61,9 +61,8 @@ impl Memory {
         (last, class)
     }
 
-    /// As [`invalidation`](Self::invalidation), without last-level caches: sends one message to
-    /// each sharer. If the directory cannot name them all, sends a broadcast, which only sharers
-    /// answer.
+    /// Like [`invalidation`](Self::invalidation), on a machine without last-level caches. Sends one message to each
+    /// sharer. If the directory cannot name all sharers, sends a broadcast, which only sharers answer.
     pub(super) fn invalidate_tiles(
         &mut self,
         request: &Request,

@@ -1,5 +1,5 @@
-//! The record of each line: its directory entry and its waiting requests. A line has one record for
-//! the whole chip, which serves as the directory of its home and of all groups.
+//! The record of each line: its directory entry and its waiting requests. A line has one record for the whole chip. The
+//! record serves as the directory of the line's home and of all groups.
 
 use super::cache::LineId;
 use super::request::Request;
@@ -19,14 +19,13 @@ pub(crate) struct Line {
     pub(crate) groups: CoreSet,
     /// The home serves no other request for the line before this time.
     pub(crate) busy_until: u64,
-    /// The time when the last reader that did not keep the line busy has its data. No write is done
-    /// before.
+    /// The time when the last reader that did not keep the line busy has its data. No write is done before this time.
     pub(crate) readers_until: u64,
     /// Requests that arrived while the line was busy, in the order of arrival.
     pub(crate) waiting: VecDeque<Request>,
     /// The tile that last requested an atomic operation at the home.
     pub(crate) last_far: Option<TileId>,
-    /// The cores that spin on the line. They load it again only after it was taken.
+    /// The cores that spin on the line. They load the line again only after it was taken away.
     pub(crate) watchers: Vec<u32>,
     /// The number of tiles that hold the line, for `check`. Only debug runs count it.
     pub(crate) copies: u32,

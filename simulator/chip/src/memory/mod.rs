@@ -4,11 +4,11 @@
 //! tags of all caches. An access takes up to three steps:
 //!
 //! 1. [`private`]: the caches of the core's own tile complete a hit.
-//! 2. [`transaction`]: a miss travels to the group's last-level cache, and if the group cannot
-//!    answer it, from there to the line's home. One record of the line ([`line`]) is the directory
-//!    of its home and of all groups. [`serve`] changes it, and uses [`fetch`] and [`invalidate`].
-//! 3. The home serves requests for one line in the order of arrival. After a write or a change of
-//!    owner, the next request waits until it is done. This queue is what contention on a word is.
+//! 2. [`transaction`]: a miss travels to the group's last-level cache, and if the group cannot answer it, from there to
+//!    the line's home. One record of the line ([`line`]) is the directory of its home and of all groups. [`serve`]
+//!    changes this record, and uses [`fetch`] and [`invalidate`].
+//! 3. The home serves requests for one line in the order of arrival. After a write or a change of owner, the next
+//!    request waits until that access is done. This queue models contention on a word.
 
 mod address;
 mod cache;
@@ -89,7 +89,7 @@ impl Memory {
         self.network.count();
     }
 
-    /// Adds the counters, if there are any.
+    /// Adds this module's counters to `counters`, if the run counts.
     pub(crate) fn tell(&self, counters: &mut Counters) {
         if let Some(census) = &self.census {
             census.tell(counters);
@@ -101,7 +101,8 @@ impl Memory {
         self.places.tile(core)
     }
 
-    /// The place of the home of `line`. On a machine with first touch, `core` touches the line now.
+    /// The place of the home of `line`. On a machine that places pages by their first touch, this call counts as a
+    /// touch by `core`.
     pub(crate) fn home(&mut self, core: u32, line: LineId) -> u32 {
         let group = self.places.group_of_tile(self.places.tile(core));
         let home = self.places.home(line, group);
@@ -118,13 +119,13 @@ impl Memory {
         self.config.coherence.protocol == Protocol::Mesi
     }
 
-    /// The least time in which an event at one core can change another tile's caches. While a core
-    /// only hits, it may run this far ahead of other tiles' cores.
+    /// The least time in which an event at one core can change another tile's caches. While a core only hits its own
+    /// caches, it may run this far ahead of cores of other tiles.
     pub(crate) fn lookahead(&self) -> u64 {
         self.places.request_latency()
     }
 
-    /// `core` spins on `line` from now on. Its tile holds the line.
+    /// Notes that `core` spins on `line` from now on. The core's tile holds the line.
     pub(crate) fn watch(&mut self, line: LineId, core: u32) {
         let tile = self.places.tile(core);
         self.lines.line(line).watchers.push(core);
@@ -142,13 +143,13 @@ impl Memory {
         }
     }
 
-    /// A core of `tile` wrote `line`, or `tile` lost it. Cores of `tile` that spin on the line must
-    /// load it again.
+    /// Makes cores of `tile` that spin on `line` load the line again, after a core of `tile` wrote the line or `tile`
+    /// lost it.
     fn disturb(&mut self, line: LineId, tile: TileId) {
         self.disturb_all(line, |one| one == tile);
     }
 
-    /// As [`disturb`](Self::disturb), for all tiles that satisfy `is_disturbed`.
+    /// Like [`disturb`](Self::disturb), for all tiles that satisfy `is_disturbed`.
     fn disturb_all(&mut self, line: LineId, is_disturbed: impl Fn(TileId) -> bool) {
         let places = &self.places;
         let watchers = &mut self.lines.line(line).watchers;

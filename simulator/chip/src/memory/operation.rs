@@ -10,7 +10,7 @@ pub enum Operation {
     TouchRead,
     /// Fetches the line for writing, without an access to a word.
     TouchWrite,
-    /// As [`Operation::TouchWrite`] for a whole line, so its data need not be read.
+    /// Like [`Operation::TouchWrite`], for a write of the whole line, so the line's old data need not be read.
     TouchFill,
     /// Reads the word.
     Load,
@@ -41,8 +41,8 @@ pub enum Operation {
     MinUnsigned(u64),
     /// The greater of word and operand.
     MaxUnsigned(u64),
-    /// The store of an LL/SC pair, with the operation of the pair. It is done only if the tile
-    /// still has its reservation.
+    /// The store of an LL/SC pair, with the operation of the pair. The store is done only if the tile still has its
+    /// reservation.
     Conditional(Rmw),
 }
 
@@ -67,7 +67,7 @@ pub enum Rmw {
 }
 
 impl Rmw {
-    /// The operation that does the pair as one access.
+    /// The operation that does an LL/SC pair as one access.
     ///
     /// ```
     /// use manycore_chip::guest::{Operation, Rmw};
@@ -102,7 +102,7 @@ impl Operation {
         )
     }
 
-    /// Cycles in addition to those for the line: E(A).
+    /// The cycles of the operation in addition to the cycles for its line: E(A) in [`config::Atomics`].
     #[inline]
     pub(crate) fn execution(self, costs: &config::Atomics) -> u64 {
         match self {
@@ -216,11 +216,10 @@ impl Word {
         old
     }
 
-    /// Reads the word. All simulated cores of a chip run on one host thread, so a load and a store
-    /// together are indivisible. They are relaxed atomics because other host threads may read the
-    /// memory after the run.
+    /// Reads the word. All simulated cores of a chip run on one host thread, so a load and a store together are
+    /// indivisible. Both are relaxed atomic accesses because other host threads may read the memory after the run.
     fn read(self) -> u64 {
-        // SAFETY: the caller of `new` promises the alignment, the type and the lifetime: the
+        // SAFETY: the caller of `new` promises the alignment, the type and the lifetime. The memory lives because the
         // accessing thread waits in the atomic's method.
         unsafe {
             match self.width {

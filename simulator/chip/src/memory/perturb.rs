@@ -2,8 +2,8 @@
 //! (Alameldeen and Wood, "Variability in Architectural Simulations of Multi-threaded Workloads",
 //! HPCA 2003).
 //!
-//! A run is one of many possible interleavings of a program's threads, and a difference of one
-//! cycle can select another interleaving. So two single runs also differ by their interleavings.
+//! A run is one of many possible interleavings of a program's threads, and a difference of one cycle can select another
+//! interleaving. So a difference between two single runs may come from their interleavings alone.
 
 use crate::config::Config;
 

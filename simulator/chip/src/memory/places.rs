@@ -4,8 +4,8 @@ use super::cache::LineId;
 use super::line::TileId;
 use crate::config::{Config, Home, Network, Slices};
 
-/// Computes places in the network. A place is the number of a hardware thread. The place of a group
-/// is that of its first thread.
+/// Computes places in the network. A place is the number of a hardware thread. The place of a group is the place of its
+/// first thread.
 pub(crate) struct Places {
     cores: u32,
     threads_per_core: u32,
@@ -14,10 +14,10 @@ pub(crate) struct Places {
     /// A table, since a division takes longer.
     tile_of_core: Box<[TileId]>,
     group_of_tile: Box<[u32]>,
-    /// The number of groups minus one, if that number is a power of two.
+    /// The number of groups minus one, if the number of groups is a power of two.
     group_mask: Option<u32>,
-    /// The cycles that a request takes to leave its tile. In `back`, the cycles that an answer
-    /// takes to enter.
+    /// `out` is the cycles that a request takes to leave its tile. `back` is the cycles that an answer takes to enter
+    /// the tile.
     out: u64,
     back: u64,
     sliced: bool,
@@ -103,9 +103,9 @@ impl Places {
             .then(|| self.tile(self.group_place(group, line)))
     }
 
-    /// The place to which a group's cache sends a request for `line` in `tile`. With slices, this
-    /// is the tile, over the mesh. Without slices, it is the group's place, since the snoop's
-    /// cycles include the way.
+    /// The place to which a group's cache sends a request for `line` in `tile`. With slices, this place is the tile,
+    /// and the request travels over the mesh. Without slices, it is the group's place, since the snoop's cycles include
+    /// the way to the tile.
     pub(crate) fn asked_place(&self, tile: TileId, line: LineId) -> u32 {
         if self.sliced {
             self.tile_place(tile)
@@ -149,8 +149,8 @@ impl Places {
         !self.first_touch || page.is_some_and(|&home| home != UNTOUCHED)
     }
 
-    /// The controller of a line with the home `home`, and its place: that of the home's node, or of
-    /// the middle node if several nodes share the controller.
+    /// The controller of a line with the home `home`, and the controller's place. This is the place of the home's node,
+    /// or of the middle node if several nodes share the controller.
     pub(crate) fn controller(&self, home: u32, line: LineId) -> (u32, u32) {
         let place = self.group_place(home, line);
         let node = if self.mesh { place } else { home };

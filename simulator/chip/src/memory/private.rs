@@ -17,7 +17,7 @@ pub(crate) struct Private {
 /// The answer of a tile's caches to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// A hit in the L1, which takes this many cycles. `L2` is the same for the L2.
+    /// A hit in the L1, which takes this number of cycles. `L2` is a hit in the L2.
     L1(u64),
     L2(u64),
     /// A miss: the request must leave the tile.
@@ -95,7 +95,7 @@ impl Private {
         self.l1.state(line).max(below)
     }
 
-    /// Whether this tile has written to the line. If the L1 holds the line, its state decides.
+    /// Whether this tile has written to the line. If the L1 holds the line, the state in the L1 decides.
     pub(crate) fn is_modified(&self, line: LineId) -> bool {
         let state = self
             .l1

@@ -108,7 +108,7 @@ impl Memory {
                 let others = line.sharers.iter().any(|one| one != tile)
                     || line.groups.iter().any(|one| one != mine);
                 let data = if had_it || request.operation == Operation::TouchFill {
-                    // Only permission travels, from the place of the request's stage.
+                    // Only the permission to write travels, from the place of the request's stage.
                     let stage = self.stage_place(request);
                     let at = self.permission_from(request, stage, at);
                     Data {

@@ -1,11 +1,10 @@
 //! Misses: the way of a request to the place that can answer it, and the effects of the answer.
 //!
-//! The engine calls [`Memory::arrive`] when a request reaches its group's last-level cache, and
-//! again at the line's home if the group cannot answer. The request takes effect in that step: the
-//! directory, all tags and the word change, and the requester has its data at [`Served::done`].
-//! While the line is busy, no other request for it is served. So each access is one indivisible
-//! event, and the order of these events is the order of memory: the machine is sequentially
-//! consistent.
+//! The engine calls [`Memory::arrive`] when a request reaches its group's last-level cache, and again at the line's
+//! home if the group cannot answer. The request takes effect in that step: the directory, all tags and the word change,
+//! and the requester has its data at [`Served::done`]. While the line is busy, no other request for the line is served.
+//! So each access is one indivisible event, and memory sees these events in one order. The machine is therefore
+//! sequentially consistent.
 
 use super::Memory;
 use super::cache::LineId;
@@ -46,7 +45,7 @@ impl Memory {
         }
     }
 
-    // Inlined into each front end's loop, as `Engine::step`.
+    // Inlined into each front end's loop, like `Engine::step`.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, request: Request, now: u64) -> Arrival {
         let line = self.lines.line(request.line);

@@ -1,5 +1,5 @@
-//! Warming: accesses outside of simulated time. The warmed memory's tags and directories are kept,
-//! but not its networks, controllers and accounts.
+//! Warming: accesses outside of simulated time. The run keeps the warmed memory's tags and directories, but not its
+//! networks, controllers and accounts.
 
 use super::operation::{Operation, Word};
 use super::private::Lookup;
@@ -7,7 +7,7 @@ use super::request::{Arrival, Request, Stage};
 use super::{LineId, Memory};
 
 impl Memory {
-    /// Does an access to `line` that begins at `now`. Returns the time of its end.
+    /// Does an access to `line` that begins at `now`. Returns the time when the access ends.
     pub(crate) fn warm(
         &mut self,
         core: u32,

@@ -5,9 +5,8 @@ use super::{Broadcast, Cycles, Invalid};
 use crate::account::{Counters, GroupTraffic};
 use crate::config::Distance;
 
-/// Messages inside a group take no time. Between two groups, they take the cycles of the pair's
-/// distance class, and each occupies the link from the first group to the second for `occupancy`
-/// cycles.
+/// Messages inside a group take no time. Between two groups, a message takes the cycles of the pair's distance class.
+/// It occupies the link from the first group to the second for `occupancy` cycles.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     group: Box<[u32]>,
@@ -102,7 +101,7 @@ impl Groups {
         at + wait + self.pairs[pair]
     }
 
-    /// Sends one message to each group. All cores of a group get it at once.
+    /// Sends one message to each group. All cores of a group get their message at once.
     pub(super) fn broadcast(&mut self, from: u32, at: Cycles) -> Broadcast {
         let row = self.group[from as usize] as usize * self.groups;
         let at_group: Vec<_> = (0..self.groups)

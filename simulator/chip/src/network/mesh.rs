@@ -7,9 +7,9 @@ use crate::config::{Contention, Sockets};
 
 /// A mesh with XY routing and one core on each tile.
 ///
-/// For n cores, it is floor(√n) tiles wide and as high as needed. If the last row has too few
-/// cores, its routers still exist. A message takes the cycles of a router and a link for each hop,
-/// plus one cycle for each flit at the receiver. A core's message to itself takes no time.
+/// For n cores, the mesh is floor(√n) tiles wide and as high as needed. If the last row has too few cores, it still has
+/// all its routers. A message takes the cycles of a router and a link for each hop, plus one cycle for each flit at the
+/// receiver. A core's message to itself takes no time.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
     places: Box<[Place]>,
@@ -17,23 +17,23 @@ pub(crate) struct Mesh {
     hop: Cycles,
     flits: Flits,
     broadcast_tree: bool,
-    /// By router and [`Port`]. Empty if messages do not delay each other.
+    /// The queues by router and [`Port`]. Empty if messages do not delay each other.
     ports: Box<[HistoryList]>,
     links: Option<Links>,
     /// The traffic of the links, if it is counted.
     traffic: Option<Box<MeshTraffic>>,
-    /// Messages do not delay each other, and traffic is not counted.
+    /// Whether messages do not delay each other and traffic is not counted.
     is_plain: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Links {
-    /// The cores of one mesh. `count` is the number of meshes.
+    /// `cores` is the number of cores of one mesh, and `count` the number of meshes.
     cores: u32,
     count: u32,
     cycles: Cycles,
     occupancy: Cycles,
-    /// By ordered pair of meshes.
+    /// The queues by ordered pair of meshes.
     queues: Box<[HistoryList]>,
 }
 
@@ -52,8 +52,8 @@ struct Place {
     y: u32,
 }
 
-/// The parts that carry one flit a cycle: a router's outputs to its neighbours and to its own core,
-/// and the core's output to the router.
+/// The parts that carry one flit in each cycle: a router's outputs to its neighbours and to its own core, and the
+/// core's output to the router.
 #[derive(Clone, Copy)]
 enum Port {
     West,
@@ -161,8 +161,8 @@ impl Mesh {
         self.latency_within(from, to, bits) + link
     }
 
-    /// The latency between two places of one mesh. If the places are on two meshes, as if both were
-    /// on one.
+    /// The latency between two places of one mesh. Two places on different meshes have the latency that they would have
+    /// on one mesh.
     #[inline(always)]
     fn latency_within(&self, from: u32, to: u32, bits: u32) -> Cycles {
         Cycles::from(self.hops(from, to)) * self.hop + self.flits.of(bits)
@@ -240,8 +240,8 @@ impl Mesh {
         self.pass(place, Port::Core, flits, head) + flits
     }
 
-    /// The head of a message requests the port at `head`. Returns the time when it has passed the
-    /// port.
+    /// Lets the head of a message request the port at the time `head`. Returns the time when the message's head has
+    /// passed the port.
     fn pass(&mut self, at: Place, port: Port, flits: Cycles, head: Cycles) -> Cycles {
         let wait = match self.ports.is_empty() {
             true => 0,

@@ -1,8 +1,7 @@
 //! Networks: compute when a message from one core arrives at another.
 //!
-//! Times are arguments and results, so this module does not depend on the engine. Most calls are in
-//! the order of time. If messages compete, a queue of intervals ([`queue`]) handles calls out of
-//! order.
+//! Times are arguments and results, so this module does not depend on the engine. Most calls are in the order of time.
+//! If messages compete for a link, a queue of intervals ([`queue`]) handles calls that are out of order.
 
 mod groups;
 mod mesh;
@@ -17,13 +16,13 @@ use crate::config;
 use groups::Groups;
 use mesh::Mesh;
 
-/// Time of the simulated machine's one clock.
+/// A time or a duration on the simulated machine's one clock.
 pub type Cycles = u64;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flits {
     bits: u32,
-    /// The binary logarithm of `bits`, if `bits` is a power of two. It avoids a slow division.
+    /// The binary logarithm of `bits`, if `bits` is a power of two. A shift by it avoids a slow division.
     shift: Option<u32>,
 }
 
@@ -51,7 +50,7 @@ pub enum Invalid {
     /// A size that must not be zero.
     #[error("`{0}` must not be 0")]
     Zero(&'static str),
-    /// The matrix of distances has another size than the machine.
+    /// The size of the matrix of distances does not suit the machine.
     #[error("`network.distance` must have {groups} rows of {groups}, one for each core group")]
     Shape {
         /// The number of the machine's core groups.
@@ -106,8 +105,8 @@ impl Electrical {
         }
     }
 
-    /// Sends a message of `bits` from `from` at `at`. Returns the time when it has arrived at `to`
-    /// as a whole, after the messages that compete with it.
+    /// Sends a message of `bits` from `from` at `at`. Returns the time when the whole message has arrived at `to`,
+    /// after the messages that compete with it.
     #[inline]
     pub(crate) fn send(&mut self, from: u32, to: u32, bits: u32, at: Cycles) -> Cycles {
         match self {
@@ -124,7 +123,7 @@ impl Electrical {
         }
     }
 
-    /// Adds the counters, if there are any.
+    /// Adds the counters of links, if the run counts.
     pub(crate) fn tell(&self, counters: &mut Counters) {
         match self {
             Self::Mesh(mesh) => mesh.tell(counters),

@@ -5,7 +5,7 @@ use super::scheduler::Scheduler;
 use super::{Cycles, ThreadId};
 use std::ops::Range;
 
-/// A waiting thread that a core took from another's queue.
+/// A waiting thread that a core took from another core's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pulled {
     pub(crate) thread: ThreadId,
@@ -39,8 +39,8 @@ impl Load {
     }
 }
 
-/// The load to move for an even distribution, or 0 if it is even enough. As `calculate_imbalance`
-/// in Linux 5.5 to 6.5, with equal threads.
+/// The load to move for an even distribution, or 0 if the distribution is even enough. This is `calculate_imbalance` of
+/// Linux 5.5 to 6.5, with equal threads.
 fn imbalance(local: Load, busiest: Load, whole: Load) -> u64 {
     if busiest.threads <= busiest.cores {
         return 0;
@@ -57,10 +57,9 @@ fn imbalance(local: Load, busiest: Load, whole: Load) -> u64 {
 }
 
 impl Scheduler {
-    /// The time after `now` at which the core next has to `balance`. The interval is `os.balance`
-    /// for each core of its group, times `os.balance_busy` while the core is not idle. The cores
-    /// take turns. While no core is crowded ([`is_crowded`](Self::is_crowded)), balancing has no
-    /// effect.
+    /// The time after `now` at which the core next has to `balance`. The interval is `os.balance` times the number of
+    /// cores in the group, and times `os.balance_busy` while the core is not idle. The cores take turns. While no core
+    /// is crowded ([`is_crowded`](Self::is_crowded)), balancing has no effect.
     pub(crate) fn next_balance(&self, now: Cycles, core: u32) -> Cycles {
         let (interval, phase) = self.rounds(core);
         let since = (now + interval - phase) % interval;
@@ -83,17 +82,16 @@ impl Scheduler {
     /// Does a round of periodic balancing: pulls at most one waiting thread to this core. The
     /// core's last round was at `since`.
     ///
-    /// With n groups, every n-th round covers the machine. A core balances only at its clock
-    /// interrupt, so rounds of a small group may pass between two interrupts. If a machine's round
-    /// was among them, this round covers the machine instead.
+    /// With n groups, every n-th round covers the machine. A core balances only at its clock interrupt, so rounds of a
+    /// small group may pass between two interrupts. If a round for the machine was among them, this round covers the
+    /// machine.
     ///
-    /// An idle core takes any thread that it may take. If a queue has one more thread than a busy
-    /// core's own, the core takes that thread only after failed rounds. In that case the load to move is a
-    /// fraction of a thread (1/15 for 16 threads on 15 cores), and `detach_tasks` moves a thread only if its
-    /// load, halved for each failed round, is at most that fraction (Linux 5.12 to 6.5). So the
-    /// surplus thread moves from core to core, more slowly with more cores. If there is an idle
-    /// core that the thread may not use, the mean is one thread a core, so the thread does not
-    /// move.
+    /// An idle core takes any thread that it may take. If a queue has one more thread than a busy core's own queue, the
+    /// busy core takes this surplus thread only after failed rounds. The load to move is then a fraction of a thread
+    /// (1/15 for 16 threads on 15 cores), and `detach_tasks` moves a thread only if its load, halved for each failed
+    /// round, is at most that fraction (Linux 5.12 to 6.5). So the surplus thread moves from core to core, more slowly
+    /// with more cores. If there is an idle core that the thread may not use, the mean is one thread for each core, so
+    /// the thread does not move.
     ///
     /// Load is the number of runnable threads, without decaying averages. Unlike in Linux
     /// (`active_load_balance_cpu_stop`), running threads are never moved.
@@ -111,8 +109,8 @@ impl Scheduler {
         })
     }
 
-    /// Whether the core balances for its group. The first idle core does, or the first core if all
-    /// are busy (`should_we_balance`).
+    /// Whether the core balances for its group. The first idle core does so, or the first core if all cores are busy
+    /// (`should_we_balance`).
     fn speaks_for(&self, group: usize, core: u32) -> bool {
         let span = self.span(group);
         core == self.idle.iter_in(span.clone()).next().unwrap_or(span.start)
@@ -150,9 +148,9 @@ impl Scheduler {
         }
     }
 
-    /// A core without threads takes a waiting thread of another core, first within its group. It
-    /// takes no thread that has just run. It takes no thread at all if its idle times are usually
-    /// shorter than the time of a move (`newidle_balance`).
+    /// A core without threads takes a waiting thread of another core, and looks first within its group. It takes no
+    /// thread that has just run. It takes no thread at all if the core's idle times are usually shorter than the time
+    /// of a move (`newidle_balance`).
     pub(super) fn pull_newly_idle(&mut self, now: Cycles, core: u32) {
         if self.core(core).mean_idle < self.os.hot {
             return;

@@ -26,7 +26,7 @@ impl FutexTable {
         woken
     }
 
-    /// Removes a thread. Returns `false` if it was woken before.
+    /// Removes a thread. Returns `false` if the thread was woken before.
     pub(crate) fn remove(&mut self, address: u64, thread: ThreadId) -> bool {
         let Some(queue) = self.queues.get_mut(&address) else {
             return false;

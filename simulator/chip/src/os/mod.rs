@@ -1,7 +1,7 @@
 //! The operating system: decides on which core and when threads run, and keeps waiting threads.
 //!
-//! The modules are pure state machines. The engine keeps the time, asks them for decisions, and
-//! carries these out.
+//! The modules are pure state machines. The engine keeps the time, asks the modules for decisions, and carries the
+//! decisions out.
 
 mod balance;
 mod futex;

@@ -10,9 +10,9 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
     pub(crate) core: u32,
-    /// The core was idle. The engine must wake it, and it must `pick`.
+    /// The core was idle. The engine must wake the core and call `pick` for it.
     pub(crate) idle: bool,
-    /// The core must preempt its running thread: `requeue` and `pick`.
+    /// The core must preempt its running thread: the engine calls `requeue` and `pick`.
     pub(crate) preempts: bool,
 }
 
@@ -20,16 +20,15 @@ pub(crate) struct Placement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
     pub(crate) from: u32,
-    /// The thread was running, so `from` must stop it and `pick`.
+    /// The thread was running, so the core `from` must stop it, and the engine must call `pick`.
     pub(crate) was_running: bool,
     pub(crate) to: Placement,
 }
 
 impl Scheduler {
-    /// Places a new thread. It goes to the group with the most idle cores, or to the parent's group
-    /// if that has equally many. In the group, it goes to the next idle core after its parent's. If
-    /// no core is idle, it goes to the least loaded core, and starts a slice behind the other
-    /// threads there.
+    /// Places a new thread. The thread goes to the group with the most idle cores, or to the parent's group if that
+    /// group has equally many. In the group, it goes to the next idle core after its parent's core. If no core is idle,
+    /// it goes to the least loaded core. It starts a slice behind the other threads there.
     ///
     /// `affinity` must have a core of the machine.
     pub(crate) fn spawn(
@@ -67,11 +66,10 @@ impl Scheduler {
         };
     }
 
-    /// Makes a blocked thread runnable. It goes to its last core if that is idle, or else to the
-    /// next idle core of the same group. If the waker's core is less loaded than its last core, the
-    /// waker's core takes the role of the last core. If no core of the group is idle, the thread
-    /// waits for that core. It is at most half a latency ahead of the other threads there, however
-    /// long it has slept. If wake-ups are sticky, no core counts as idle.
+    /// Makes a blocked thread runnable. Its target is its last core, or the waker's core if that core is less loaded.
+    /// The thread goes to the target if that core is idle. Otherwise it goes to the next idle core of the target's
+    /// group. If no core of the group is idle, the thread waits for the target. It is at most half a latency ahead of
+    /// the other threads there, however long it has slept. If wake-ups are sticky, no core counts as idle.
     pub(crate) fn wake(&mut self, thread: ThreadId, waker_core: u32) -> Placement {
         debug_assert_eq!(self.threads[thread as usize].state, State::Blocked);
         let core = self.wake_core(thread, waker_core);
@@ -116,9 +114,9 @@ impl Scheduler {
         })
     }
 
-    /// The core of a woken thread, as in `select_idle_sibling` with a target as in `wake_affine`.
-    /// Before [`wake`](Self::wake), the engine charges the running thread there ([`ran`](Self::ran)),
-    /// as `update_curr` does: `wake` compares their vruntimes.
+    /// The core of a woken thread, as in `select_idle_sibling` with a target as in `wake_affine`. Before
+    /// [`wake`](Self::wake), the engine charges the running thread of that core ([`ran`](Self::ran)), as `update_curr`
+    /// does, because `wake` compares the vruntimes (virtual run times) of both threads.
     pub(crate) fn wake_core(&self, thread: ThreadId, waker: u32) -> u32 {
         let Thread {
             core: last,
@@ -144,8 +142,8 @@ impl Scheduler {
         &self.threads[thread as usize].affinity
     }
 
-    /// The core of a new thread, as in `find_idlest_cpu`. Before [`spawn`](Self::spawn), the engine
-    /// charges the running thread there.
+    /// The core of a new thread, as in `find_idlest_cpu`. Before [`spawn`](Self::spawn), the engine charges the running
+    /// thread of that core.
     pub(crate) fn idlest(&self, parent: u32, allowed: &CoreSet) -> u32 {
         let home = self.group(parent);
         let idle_cores = |&group: &usize| {
@@ -161,7 +159,7 @@ impl Scheduler {
             .expect("a thread may run on some core of the machine")
     }
 
-    /// The first idle core of a span from `core` on, and then from the span's start.
+    /// The first idle core of a span. The search begins at `core` and continues at the span's start.
     fn idle_near(&self, core: u32, span: Range<u32>, allowed: &CoreSet) -> Option<u32> {
         let start = core.clamp(span.start, span.end);
         let mut after = self.idle.common_in(allowed, start..span.end);

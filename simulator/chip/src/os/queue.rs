@@ -3,8 +3,8 @@
 use super::ThreadId;
 use std::collections::VecDeque;
 
-/// The threads that wait for a core, sorted by (vruntime, thread) in a ring. Queues are short,
-/// threads are taken from the front, and new threads are inserted near the end.
+/// The threads that wait for a core, sorted by vruntime (virtual run time) and then by number, in a ring. Queues are
+/// short, threads are taken from the front, and new threads are inserted near the end.
 ///
 /// Virtual time is signed, because a thread may be placed before time zero of its core.
 #[derive(Debug, Default)]

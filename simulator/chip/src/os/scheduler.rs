@@ -29,14 +29,15 @@ pub(super) enum State {
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     pub(super) state: State,
-    /// Relative to the virtual time of `core`.
+    /// The thread's virtual run time, relative to the virtual time of `core`.
     pub(super) vruntime: i64,
     pub(super) affinity: CoreSet,
-    /// The core on which the thread runs or is queued, or was when it blocked.
+    /// The core on which the thread runs or is queued. For a blocked thread, the core on which it ran or was queued
+    /// when it blocked.
     pub(super) core: u32,
     /// The cycles that the thread has run.
     pub(super) used: Cycles,
-    /// The core on which the thread last ran, and when that ended.
+    /// The core on which the thread last ran, and the time when it stopped running there.
     pub(super) ran: Option<(u32, Cycles)>,
 }
 
@@ -49,17 +50,17 @@ pub(super) struct Core {
     /// The thread that yielded. It does not run next if another thread's vruntime is near.
     skip: Option<ThreadId>,
     idle_since: Option<Cycles>,
-    /// Moving average of the core's idle times.
+    /// The moving average of the core's idle times.
     pub(super) mean_idle: Cycles,
-    /// The number of consecutive rounds of balancing, of the group and of the machine, that saw an
-    /// imbalance and moved no thread.
+    /// For the group and for the machine, the number of consecutive rounds of balancing that saw an imbalance and moved
+    /// no thread.
     pub(super) failed: [u32; 2],
 }
 
 /// The run queues of all cores and the threads in them.
 ///
-/// A thread is running, queued or blocked. If a core has a queue and no running thread, the engine
-/// must call `pick`: at once if its thread has left, or later if the core was woken.
+/// A thread is running, queued or blocked. If a core has a queue and no running thread, the engine must call `pick`. It
+/// must do so at once if the core's thread has left, or later if the core was woken.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     pub(super) os: config::Os,
@@ -96,9 +97,8 @@ impl Scheduler {
         }
     }
 
-    /// Picks a thread for a core without a running thread: the thread with the least vruntime of
-    /// its queue, or a waiting thread of another core. If there is no such thread, the core becomes
-    /// idle.
+    /// Picks a thread for a core without a running thread: the thread with the least vruntime (virtual run time) of the
+    /// core's queue, or a waiting thread of another core. If there is no such thread, the core becomes idle.
     pub(crate) fn pick(&mut self, now: Cycles, core: u32) -> Option<Picked> {
         debug_assert_eq!(self.running(core), None);
         if self.core(core).queue.is_empty() {
@@ -202,12 +202,12 @@ impl Scheduler {
         core
     }
 
-    /// The cycles that a thread has run, as far as they were charged.
+    /// The cycles that a thread has run, as far as they have been charged to it.
     pub(crate) fn used(&self, thread: ThreadId) -> Cycles {
         self.threads[thread as usize].used
     }
 
-    /// The core of a thread: the thread runs there, waits for it, or was there when it fell asleep.
+    /// The core on which a thread runs, for which it waits, or on which it fell asleep.
     pub(crate) fn core_of(&self, thread: ThreadId) -> u32 {
         self.threads[thread as usize].core
     }

@@ -1,4 +1,4 @@
-//! Conversions, comparisons, and operations on the bits alone.
+//! Conversions, comparisons, and operations that only look at the bits of numbers.
 
 use super::soft::{pack, round_off};
 use super::{Format, Number, Rounding, flag};
@@ -11,7 +11,7 @@ pub(crate) struct Integer {
 }
 
 /// Converts to an integer. A number out of range gives the nearest integer and raises `INVALID`. Results of 32 bits,
-/// unsigned ones too, are extended by their sign.
+/// including unsigned results, are extended by their sign bit.
 pub(crate) fn to_integer(f: Format, a: u64, to: Integer, mode: Rounding, flags: &mut u8) -> u64 {
     let most: u128 = (1 << (to.bits - u32::from(to.signed))) - 1;
     let least: u128 = if to.signed { 1 << (to.bits - 1) } else { 0 };
@@ -119,8 +119,8 @@ fn ordered(f: Format, bits: u64) -> i64 {
     }
 }
 
-/// The lesser or the greater of two numbers. If one is a NaN, the other. The negative zero is less than the positive
-/// zero.
+/// The lesser or the greater of two numbers. If one number is a NaN, the result is the other number. The negative zero
+/// is less than the positive zero.
 pub(crate) fn extreme(f: Format, a: u64, b: u64, greater: bool, flags: &mut u8) -> u64 {
     if f.is_signaling(a) || f.is_signaling(b) {
         *flags |= flag::INVALID;

@@ -1,10 +1,10 @@
-//! The host's arithmetic, used where it certainly gives the bits and flags of [`soft`].
+//! The host's floating-point arithmetic, used where it certainly gives the bits and flags of [`soft`].
 //!
-//! The host rounds to nearest even, correctly as IEEE 754 demands, and shows no flags. So the host's result is used
-//! only in that mode, and only if the flags are known without it:
+//! The host rounds to nearest even, as IEEE 754 demands, and shows no flags. So the host's result is used only in that
+//! rounding mode, and only if the flags are known without the host:
 //!
-//! * A finite result raises neither `INVALID` nor `DIVIDE_BY_ZERO` nor `OVERFLOW`: in this mode these give NaN or
-//!   infinity.
+//! * A finite result raises neither `INVALID` nor `DIVIDE_BY_ZERO` nor `OVERFLOW`: in this mode, a result that raises
+//!   one of these flags is NaN or infinity.
 //! * A result above the least normal number raises no `UNDERFLOW`. A sum never raises `UNDERFLOW`, since tiny sums are
 //!   exact.
 //! * `INEXACT` does not change if it is already set or if the result is exact. A sum is exact if Knuth's algorithm

@@ -1,7 +1,7 @@
 //! RISC-V's IEEE 754 arithmetic: five rounding modes, five sticky flags, and one NaN for results.
 //!
-//! [`soft`] computes with integers and is the definition. [`host`] uses the host's instructions where both certainly
-//! agree, and argues why. So results and flags are the same on every host.
+//! [`soft`] computes with integers and defines the results. [`host`] uses the host's instructions where they certainly
+//! agree with [`soft`], and argues why. So results and flags are the same on every host.
 
 pub(crate) mod convert;
 pub(crate) mod host;
@@ -29,7 +29,8 @@ pub(crate) enum Rounding {
 }
 
 impl Rounding {
-    /// The mode in an instruction's field. If the field is 7, the mode in `frm`. Returns `None` for a reserved mode.
+    /// The mode that an instruction's field names. If the field is 7, this is the mode in `frm`. Returns `None` for a
+    /// reserved mode.
     pub(crate) fn new(field: u8, frm: u8) -> Option<Self> {
         let mode = if field == 7 { frm } else { field };
         Some(match mode {

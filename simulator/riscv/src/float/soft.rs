@@ -1,11 +1,11 @@
-//! Arithmetic with integers. Results are computed exactly and rounded once.
+//! Floating-point arithmetic by integers. Results are computed exactly and rounded once.
 //!
 //! Significands have 128 bits. If a result does not fit, it is cut, and its lowest bit is set if a dropped bit was set
-//! ("sticky"). At least two bits remain below the rounding position, so it rounds like the exact result.
+//! ("sticky"). At least two bits remain below the rounding position, so the cut result rounds like the exact result.
 
 use super::{Format, Number, Rounding, flag};
 
-/// `value / 2^drop`, rounded to an integer, and whether it is inexact.
+/// `value / 2^drop`, rounded to an integer, and whether the result is inexact.
 pub(super) fn round_off(value: u128, drop: u32, mode: Rounding, negative: bool) -> (u128, bool) {
     if drop == 0 {
         return (value, false);
@@ -138,7 +138,7 @@ pub(crate) fn square_root(f: Format, a: u64, mode: Rounding, flags: &mut u8) -> 
         Number::Zero { .. } | Number::Infinity { negative: false } => a,
         Number::Infinity { .. } | Number::Finite(true, ..) => nan(f, &[], true, flags),
         Number::Finite(_, exponent, significand) => {
-            // The value gets 127 or 128 bits and an even exponent. So the root has 64 bits.
+            // The shifted value has 127 or 128 bits and an even exponent. So the root has 64 bits.
             let mut shift = significand.leading_zeros();
             if (exponent - shift as i32) % 2 != 0 {
                 shift -= 1;
@@ -220,8 +220,8 @@ fn sum(
     if (a.1, a.2) < (b.1, b.2) {
         std::mem::swap(&mut a, &mut b);
     }
-    // The low 20 bits of both are zero, so a shift by up to 20 loses nothing. After a longer shift, a difference has at
-    // least 125 bits, of which only the lowest is sticky.
+    // The low 20 bits of both significands are zero, so a shift by up to 20 loses nothing. After a longer shift, a
+    // difference has at least 125 bits, and only its lowest bit is sticky.
     let lesser = shift_sticky(b.2, (a.1 - b.1) as u32);
     if a.0 == b.0 {
         return pack(f, a.0, a.1, a.2 + lesser, mode, flags);

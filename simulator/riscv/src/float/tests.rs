@@ -1,5 +1,5 @@
-//! Compares the integer arithmetic (`soft`) with the host's, the shortcut by host instructions (`host`) with the
-//! integer arithmetic, and the rounding modes with each other.
+//! Compares the integer arithmetic (`soft`) with the host's arithmetic, the shortcut by host instructions (`host`) with
+//! the integer arithmetic, and the rounding modes with each other.
 
 use super::host::{self, Host};
 use super::{DOUBLE, Format, Rounding, SINGLE, convert, flag, soft};
@@ -40,13 +40,13 @@ fn any(format: Format, rng: &mut Rng) -> u64 {
     (bits ^ if rng.bool() { format.sign() } else { 0 }) & mask
 }
 
-/// The stored bits of a short significand: its lower bits are zero.
+/// The stored bits of a short significand, whose lower bits are zero.
 fn short(format: Format, rng: &mut Rng) -> u64 {
     let bits = rng.u32(..=format.fraction().min(14));
     rng.u64(..1 << bits) << (format.fraction() - bits)
 }
 
-/// The host rounds to nearest even. Its NaNs may have other bits.
+/// The host rounds to nearest even. The host's NaNs may have other bits.
 #[test]
 fn rounding_to_nearest_agrees_with_the_host() {
     let mut rng = Rng::with_seed(1);

@@ -8,18 +8,18 @@ use std::collections::BTreeMap;
 /// A thread of a program that is handed over to another machine.
 pub(crate) struct Resumed {
     pub(crate) task: Task,
-    /// The thread's core, whose caches it has warmed.
+    /// The thread's core. The thread has warmed the caches of this core.
     pub(crate) core: u32,
     pub(crate) before: Before,
     /// Why the thread's last sleep ended, if it has not run since.
     pub(crate) woken: Option<Wake>,
     /// How many nanoseconds the thread has run.
     pub(crate) used: u64,
-    /// The wake-ups of a call that the kernel makes before the thread goes on, or is woken.
+    /// The number of wake-ups, by a call under way, that the kernel makes before the thread continues or is woken.
     pub(crate) wakes: u64,
 }
 
-/// The sleepers that a call has woken last, in order.
+/// The sleepers that the latest waking call has woken, in order.
 #[derive(Default)]
 pub(super) struct Woken {
     pub(super) waker: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Handover {
     pub(crate) threads: Vec<Resumed>,
     /// The clock of the first machine.
     pub(crate) clock: u64,
-    /// The other machine's caches, if they were warmed.
+    /// The caches of the other machine, if they were warmed.
     pub(crate) warmth: Option<Warmth>,
 }
 
@@ -75,9 +75,9 @@ impl Functional {
         }
     }
 
-    /// The wake-ups of the last call that woke sleepers which the kernel makes before a thread goes on. All of them took
-    /// no time here: a waker that begins the region at once comes after all of them on the other machine, where the
-    /// sleepers wake one after the other.
+    /// The number of wake-ups that the kernel makes before a thread continues. Only the latest call that woke sleepers
+    /// counts. Its wake-ups took no time here, but on the other machine they happen one after the other. There, a waker
+    /// that begins the region at once continues after all of them.
     fn wakes_before(&self, handle: u32) -> u64 {
         let last = &self.last_woken;
         let is_new = |thread: &u32| self.woken.get(thread).is_some_and(|(_, at)| *at == last.at);
@@ -95,7 +95,7 @@ impl Functional {
     }
 
     /// The state of a thread for the other machine. A thread that waits for another thread to end counts as running,
-    /// and waits again there.
+    /// and waits again on the other machine.
     fn before(&self, handle: u32) -> Before {
         let sleep = self.sleepers.get(&handle);
         match sleep {

@@ -1,12 +1,12 @@
-//! Finds the code that asked for each block of a program's heap. For that, calls of the program's allocators are noted
-//! when they begin and when they return.
+//! Finds the code that asked for each block of a program's heap. To find this code, the hart notes when calls of the
+//! program's allocators begin and return.
 
 use super::Hart;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// The largest number of noted calls that have not returned. If there are more, the program has left some by jumps, and
-/// they never return.
+/// The largest number of noted calls that have not returned. If there are more, the program has left some calls by
+/// jumps, and these calls never return.
 const UNDER_WAY: usize = 1_024;
 /// If an allocator calls another allocator, their frames are less than this number of bytes apart.
 const NESTED: u64 = 1 << 16;
@@ -14,19 +14,19 @@ const NESTED: u64 = 1 << 16;
 /// Which arguments of an allocator contain the wanted size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Allocator {
-    /// The first argument, as of `malloc`.
+    /// The first argument, as in `malloc`.
     First,
-    /// The second argument, as of `realloc` and `aligned_alloc`.
+    /// The second argument, as in `realloc` and `aligned_alloc`.
     Second,
-    /// The product of the first two, as of `calloc`.
+    /// The product of the first two arguments, as in `calloc`.
     Product,
-    /// The third argument, as of `posix_memalign`. The first argument is where the allocator writes the block's
-    /// address.
+    /// The third argument, as in `posix_memalign`. The first argument is the address of the word to which the allocator
+    /// writes the block's address.
     Third,
 }
 
 impl Allocator {
-    /// The allocator of this name, if it is one.
+    /// The allocator of this name, if the name is that of an allocator.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             // The last two are `operator new` and `operator new[]`.
@@ -61,11 +61,11 @@ pub(crate) struct Block {
 
 /// A call of an allocator that has not returned.
 struct Call {
-    /// The return address, and the stack pointer at the call.
+    /// The return address (`back`) and the stack pointer at the call.
     back: u64,
     stack: u64,
     bytes: u64,
-    /// Where the allocator writes the block's address. 0 if it returns the address.
+    /// The address to which the allocator writes the block's address. 0 if the allocator returns the block's address.
     to: u64,
 }
 
@@ -88,13 +88,14 @@ impl Allocations {
         is_new
     }
 
-    /// Whether an allocator begins at an address, or will return to it.
+    /// Whether an allocator begins at an address, or will return to this address.
     pub(super) fn watches(&self, address: u64) -> bool {
         let begins = self.allocators.iter().any(|(start, _)| *start == address);
         begins || self.calls.iter().any(|call| call.back == address)
     }
 
-    /// A hart has reached a watched address. If an allocator begins there, returns its return address.
+    /// Notes that a hart has reached a watched address. If an allocator begins there, returns the return address of
+    /// this call.
     pub(super) fn look(&mut self, hart: &Hart, space: &mut Space) -> Option<u64> {
         let stack = hart.x[2];
         let returns = |call: &Call| call.back == hart.pc && call.stack == stack;
@@ -143,7 +144,7 @@ impl Allocations {
     }
 
     fn overlapping(&self, from: u64, to: u64) -> impl Iterator<Item = &Block> {
-        // Blocks do not overlap. So of the blocks that begin before the range, only the last can reach into it.
+        // Blocks do not overlap. So only the last block that begins before the range can reach into the range.
         let before = self.blocks.range(..from).next_back();
         let before = before.filter(move |(start, block)| **start + block.bytes > from);
         let inside = self.blocks.range(from..to);

@@ -1,7 +1,7 @@
 //! Decoded code, in blocks: sequences of instructions from an address that control enters.
 //!
-//! A block continues after a conditional branch. It ends at an instruction after which control never continues within a
-//! block, such as a jump. If control enters the middle of a block, another block begins there.
+//! A block continues after a conditional branch. It ends at an instruction that always leaves the block, such as a
+//! jump. If control enters the middle of a block, another block begins there.
 
 use super::allocations::{Allocations, Allocator, Block as HeapBlock};
 use super::{Hart, Stop};
@@ -18,9 +18,9 @@ const RECENT: usize = 1 << 13;
 pub(super) struct Block {
     pub(super) start: u64,
     pub(super) instructions: Box<[Instruction]>,
-    /// How many instructions from the start on are pure (see `is_pure`). A loop over pure instructions only waits.
+    /// The number of pure instructions (see `is_pure`) at the block's start. A loop over pure instructions only waits.
     pub(super) pure: usize,
-    /// If instructions are counted: how often the block was left after each number of instructions.
+    /// If instructions are counted: for each number of instructions, how often the block was left after that number.
     left: Box<[u64]>,
     /// Whether an allocator begins at the block's start, or returns to it.
     is_watched: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// No code. `counts`: whether instructions are counted.
+    /// An empty table. `counts` says whether instructions are counted.
     pub(crate) fn new(counts: bool) -> Self {
         Self {
             counted: counts.then(Box::default),
@@ -67,7 +67,7 @@ impl Code {
         self.recent.fill((u64::MAX, 0));
     }
 
-    /// Forgets all blocks if executable pages have changed. No hart is inside a block meanwhile.
+    /// Forgets all blocks if executable pages have changed. No hart may be inside a block during this call.
     pub(super) fn refresh(&mut self, space: &Space) {
         if self.generation != space.code {
             self.generation = space.code;
@@ -118,13 +118,13 @@ impl Code {
         self.counted.is_some()
     }
 
-    /// The block was left after this number of instructions.
+    /// Counts that the block was left after this number of instructions.
     pub(super) fn count(&mut self, at: u32, instructions: u64) {
         let left = &mut self.blocks[at as usize].left;
         left[instructions as usize] += 1;
     }
 
-    /// An instruction was executed `times` times outside of a block.
+    /// Counts that an instruction was executed `times` times outside of a block.
     pub(crate) fn count_one(&mut self, kind: Kind, times: u64) {
         if let Some(counted) = &mut self.counted {
             counted.mix[kind.class()] += times;
@@ -140,7 +140,7 @@ impl Code {
         Some(mix)
     }
 
-    /// Sets the program's allocators. A library that is loaded later may add more.
+    /// Sets the program's allocators. A library that is loaded later may add more allocators.
     pub(crate) fn watch(&mut self, allocators: &[(u64, Allocator)]) {
         let Some(counted) = &mut self.counted else {
             return;
@@ -150,7 +150,7 @@ impl Code {
         }
     }
 
-    /// A hart is about to execute the block.
+    /// Notes a call or return of an allocator, if the block that a hart is about to execute is watched.
     #[inline(always)]
     pub(super) fn look(&mut self, at: u32, hart: &Hart, space: &mut Space) {
         if self.blocks[at as usize].is_watched {
@@ -181,7 +181,8 @@ impl Code {
 impl Block {
     fn add_to(&self, mix: &mut Mix) {
         let mut times: u64 = 0;
-        // An instruction was executed as often as the block was left after it. So the sum runs from the end.
+        // An instruction was executed as often as the block was left at any point after the instruction. So the sum
+        // runs from the end.
         for (instruction, left) in self.instructions.iter().zip(self.left.iter().skip(1)).rev() {
             times += left;
             mix[instruction.kind.class()] += times;

@@ -49,7 +49,8 @@ pub(super) fn execute(hart: &mut Hart, instruction: Instruction) -> Option<()> {
     let [sa, sb, sc] = [ra, rb, rc].map(single);
     let x = hart.get(i.rs1);
     let flags = &mut hart.fflags;
-    // In instructions that do not round, the field of the mode has another meaning. They do not use `mode`.
+    // In instructions that do not round, the field of the mode has another meaning. These instructions do not use
+    // `mode`.
     let mode = Rounding::new(i.rounding, hart.frm);
     let (ns, nd) = (SINGLE.sign(), DOUBLE.sign());
     let result = match i.kind {

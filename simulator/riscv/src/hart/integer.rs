@@ -8,8 +8,8 @@ fn word(value: u32) -> u64 {
     value as i32 as u64
 }
 
-/// The result of `kind` for `a` and `b`. If the instruction has an immediate, that is `b`. Returns `None` for other
-/// instructions. If `kind` is constant, the compiler keeps only its expression.
+/// The result of `kind` for `a` and `b`. If the instruction has an immediate, `b` is the immediate. Returns `None` for
+/// instructions of other kinds. If `kind` is constant, the compiler keeps only the expression for this kind.
 #[inline(always)]
 pub(super) fn compute(kind: Kind, a: u64, b: u64) -> Option<u64> {
     use Kind::*;
@@ -35,7 +35,8 @@ pub(super) fn compute(kind: Kind, a: u64, b: u64) -> Option<u64> {
         Mulh => ((i128::from(sa) * i128::from(sb)) >> 64) as u64,
         Mulhsu => ((i128::from(sa) * i128::from(b)) >> 64) as u64,
         Mulhu => ((u128::from(a) * u128::from(b)) >> 64) as u64,
-        // A division by zero gives a quotient of all ones, and the dividend as the remainder. The only overflow wraps.
+        // A division by zero gives a quotient of all ones, and the dividend as the remainder. The only possible
+        // overflow wraps.
         Div => {
             if b == 0 {
                 u64::MAX

@@ -1,13 +1,13 @@
-//! Instructions that access memory: the operation that each makes, and how it uses the answer.
+//! Instructions that access memory: the operation of each instruction, and the use of its answer.
 
 use super::{Hart, Machine, Reservation, Stop};
 use crate::isa::{Instruction, Kind};
 use crate::memory::{Place, Space, right};
 use manycore_chip::guest::{Answer, Operation, Rmw, Width};
 
-/// After this number of failed conditional stores in a row, the next is done as a compare-and-swap. Otherwise threads
-/// that write at a steady pace could take the line away for ever. Real machines hold the line for a pair of `lr` and
-/// `sc` that fails too often.
+/// After this number of failed conditional stores in a row, the next conditional store is done as a compare-and-swap.
+/// Otherwise threads that write at a steady pace could take the line away for ever. Real machines hold the line for a
+/// pair of `lr` and `sc` that fails too often.
 const FAILURES: u32 = 64;
 
 /// The width of an instruction's access.
@@ -62,7 +62,7 @@ fn mask(width: Width, value: u64) -> u64 {
     }
 }
 
-/// Makes a load or a store at `address`, or asks for it: see [`Answer`].
+/// Makes a load or a store at `address`, at once or after a wait of the hart (see [`Answer`]).
 #[inline(always)]
 pub(super) fn reach<M: Machine>(
     hart: &mut Hart,
@@ -86,7 +86,7 @@ pub(super) fn reach<M: Machine>(
     Ok(machine.access(place, width, operation))
 }
 
-/// Like [`reach`], for an address that is no multiple of the width. The lines are brought one after another. The bytes
+/// Like [`reach`], for an address that is no multiple of the width. The lines are fetched one after another. The bytes
 /// are read or written when the last line has arrived.
 #[cold]
 #[inline(never)]
@@ -150,7 +150,7 @@ fn move_bytes(
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Makes or asks for the access of `lr`, `sc` or an AMO.
+/// Makes the access of `lr`, `sc` or an AMO. The hart may have to wait for it, as in [`reach`].
 pub(super) fn atomic<M: Machine>(
     hart: &mut Hart,
     space: &mut Space,
@@ -225,7 +225,7 @@ fn finish_atomic(
     }
 }
 
-/// Finishes an instruction that has waited for its access, which is done now.
+/// Finishes an instruction that has waited for its access. The access is done now.
 pub(super) fn finish(
     hart: &mut Hart,
     space: &mut Space,

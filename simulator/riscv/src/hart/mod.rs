@@ -1,4 +1,4 @@
-//! A hart: its registers, and how it runs code until it must stop.
+//! A hart (a thread's processor state): its registers, and how it runs code until it must stop.
 
 mod allocations;
 mod code;
@@ -23,14 +23,14 @@ pub(crate) trait Machine {
     /// The hart has executed this number of instructions that do not access memory.
     fn work(&mut self, instructions: u32);
 
-    /// Makes an access. A hart makes its next access when it has the answer.
+    /// Makes an access. A hart makes its next access after it has the answer to this access.
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer;
 
     /// The reply to an access that made the hart wait: the word from before the access, and whether a conditional store
     /// was done.
     fn reply(&mut self) -> (u64, bool);
 
-    /// Whether the hart must suspend at the end of a block, since other harts are due.
+    /// Whether the hart must suspend at the end of a block, because other harts must run now.
     fn must_pause(&mut self) -> bool;
 
     /// The hart executes the hint of a spin loop.
@@ -44,7 +44,7 @@ pub(crate) trait Machine {
     fn cycles(&self) -> u64;
 
     /// Nanoseconds since the start, which the register `time` shows. Programs measure the rate of `time` once and set
-    /// timers by it. So it has the same rate on both machines.
+    /// timers by it. So `time` has the same rate on both machines.
     fn nanoseconds(&self) -> u64;
 
     /// The size of a cache line in bytes.
@@ -80,8 +80,8 @@ struct Reservation {
 }
 
 pub(crate) struct Hart {
-    /// Integer registers. Writes to `x0` go to [`SINK`](crate::isa). The registers after it are never used: with 64, an
-    /// index of six bits needs no check.
+    /// Integer registers. Writes to `x0` go to [`SINK`](crate::isa). The entries after `SINK` are never used, but with
+    /// 64 entries an index of six bits needs no check.
     pub(crate) x: [u64; 64],
     pub(crate) f: [u64; 32],
     pub(crate) pc: u64,
@@ -90,18 +90,18 @@ pub(crate) struct Hart {
     pub(crate) frm: u8,
     /// The number of executed instructions.
     pub(crate) retired: u64,
-    /// From this clock on, the hart stops after a block, and its thread looks for signals.
+    /// Once the clock reaches this value, the hart stops after a block, and its thread looks for signals.
     pub(crate) alarm: u64,
     translations: Translations,
     reservation: Option<Reservation>,
-    /// The word that the pending conditional store expects. The hart keeps it if it loses its reservation meanwhile,
-    /// since the store may be done already.
+    /// The word that the pending conditional store expects. The hart keeps this word if it loses its reservation
+    /// meanwhile, since the store may be done already.
     expected: u64,
     /// The number of failed conditional stores in a row.
     failures: u32,
     /// The instruction that asked for the pending access.
     waiting: Option<Instruction>,
-    /// Whether the second line of an access across two lines has been brought.
+    /// Whether the second line of an access across two lines has been fetched.
     split: bool,
     laps: Laps,
 }

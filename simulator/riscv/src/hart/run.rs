@@ -11,11 +11,12 @@ use manycore_chip::guest::{Answer, Operation};
 enum Left {
     /// Control continues at the hart's `pc`.
     Onward,
-    /// Control went back to the block's start, after pure instructions only. The last of them has this index.
+    /// Control went back to the block's start, after pure instructions only. The last of these instructions has this
+    /// index.
     Round(usize),
     /// After `fence.i`: code may have changed.
     Refetch,
-    /// The hart must wait for the access that it has asked for, or ask again.
+    /// The hart must wait for the access that it has asked for, or must ask again.
     Suspended,
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn run<M: Machine>(
     }
 }
 
-/// Executes a block from its start. Afterwards the hart's `pc` is the next instruction's.
+/// Executes a block from its start. Afterwards the hart's `pc` is the address of the next instruction.
 #[inline]
 fn execute<M: Machine>(
     hart: &mut Hart,
@@ -148,7 +149,7 @@ fn execute<M: Machine>(
                 }
             };
         }
-        // The value of an access that was made. If it was not made, the hart suspends or stops at the access.
+        // The value of an access that was made. If the access was not made, the hart suspends or stops at the access.
         macro_rules! answered {
             ($asked:expr) => {
                 match $asked {
@@ -361,11 +362,11 @@ fn execute<M: Machine>(
     unreachable!("a block ends with an instruction that leaves it")
 }
 
-/// The bits of the instruction at `pc`, for the message.
+/// The bits of the instruction at `pc`, for an error message.
 #[cold]
 fn read_word(space: &mut Space, pc: u64) -> u32 {
     let mut bytes = [0; 4];
-    // The instruction was read before, so this does not fail.
+    // The instruction was read before, so this read does not fail.
     let _ = space.read_code(pc, &mut bytes);
     u32::from_le_bytes(bytes)
 }

@@ -1,9 +1,10 @@
-//! Loops that only wait. They cost no host work while no other thread writes to the words that they read.
+//! Loops that only wait. Such a loop costs no host work while no other thread writes to the words that it reads.
 //!
 //! A *lap* of a loop over pure instructions (no store, no atomic, no call) depends only on the registers and the line
-//! that it reads. So if a lap would leave all registers unchanged, the hart waits until the line is taken away. One
-//! register may count laps, as in bounded spin loops, if only its own addition and branches read it. The laps of the
-//! wait are added to it afterwards, and the wait ends before the count would change the result of a branch.
+//! that it reads. So if a lap would leave all registers unchanged, the hart (a thread's processor state) waits until
+//! the line is taken away. One register may count laps, as in bounded spin loops, if only its own addition and branches
+//! read it. After a wait, its laps are added to this register. The wait ends before the count would change the result
+//! of a branch.
 
 use super::integer;
 use super::memory::{extend, width};
@@ -27,10 +28,10 @@ pub(super) struct Laps {
     /// The clock at the first of these laps, and the number of instructions that the hart had executed.
     since: u64,
     retired: u64,
-    /// `measured`: the pace of the last laps, if they had no break. `pace`: the pace that was measured twice.
+    /// `measured` is the pace of the last laps, if they had no break. `pace` is a pace that was measured twice.
     measured: Option<Pace>,
     pace: Option<Pace>,
-    /// If the hart waits: the wait's count, if the loop counts.
+    /// `Some` while the hart waits. The inner value is the count of the wait, if the loop counts laps.
     parked: Option<Option<Counted>>,
 }
 
@@ -43,11 +44,10 @@ impl Laps {
         (self.count, self.since, self.retired) = (0, now, retired);
     }
 
-    /// Ends a series of laps of `length` instructions each, begins the next series, and returns the pace if it is
-    /// known. For that, two series in a row, of at least [`FIRST`] laps each, must have had the same pace: otherwise a
-    /// line was late, or the hart was descheduled. The hart must also have executed nothing else: it may have left the
-    /// loop and come back much later. Instructions give the number of laps, since `count` lacks those in which the hart
-    /// was suspended.
+    /// Ends a series of laps of `length` instructions each, and begins the next series. Returns the pace if two series
+    /// in a row, of at least [`FIRST`] laps each, had the same. Otherwise a line was late, or the hart was descheduled.
+    /// The hart must also have executed nothing else: it may have left the loop and come back much later. The
+    /// instructions give the number of laps, since `count` lacks laps in which the hart was suspended.
     fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
         let (cycles, executed) = (now - self.since, retired - self.retired);
         self.start(now, retired);
@@ -80,7 +80,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Both paces together, if a lap takes the same time in both, within a cycle.
+    /// The sum of both paces, if the times of a lap in them differ by at most a cycle.
     fn with(self, other: Self) -> Option<Self> {
         let difference = (self.cycles * other.laps).abs_diff(other.cycles * self.laps);
         (difference <= self.laps.max(other.laps)).then(|| Self {
@@ -135,7 +135,7 @@ impl Counter {
     }
 }
 
-/// The hart has made a lap over `body`, and is at its start. Returns whether the hart waits from now on.
+/// Looks at the loop `body` after a lap, at the loop's start. Returns whether the hart waits from now on.
 pub(super) fn lap<M: Machine>(
     hart: &mut Hart,
     space: &mut Space,
@@ -192,7 +192,7 @@ pub(super) fn lap<M: Machine>(
     true
 }
 
-/// The hart continues after a wait: adds the laps that it did not make to the count.
+/// Ends a wait of the hart: adds the laps that the hart did not execute to the count.
 pub(super) fn resume<M: Machine>(hart: &mut Hart, machine: &M) {
     let Some(parked) = hart.laps.parked.take() else {
         return;
@@ -249,8 +249,8 @@ fn fixed(
     Some((place, Some(counter(body, register as u8)?)))
 }
 
-/// Executes a lap on the copy `x` of the registers. Returns a place in the line that it reads, if it reads one line, of
-/// `size` bytes.
+/// Executes a lap on the copy `x` of the registers. If the lap reads only one line, of `size` bytes, returns a place in
+/// the line.
 fn lap_on_trial(
     hart: &mut Hart,
     space: &mut Space,
@@ -308,7 +308,7 @@ fn has_immediate(kind: Kind) -> bool {
     of_rv64i || matches!(kind, Addiw | Slliw | Srliw | Sraiw | SlliUw | Rori | Roriw)
 }
 
-/// The register as a counter, if one instruction adds a constant to it and otherwise only branches read it.
+/// Returns the register as a counter, if one instruction adds a constant to it and all its other readers are branches.
 fn counter(body: &[Instruction], register: u8) -> Option<Counter> {
     let mut found = None;
     for i in body {
@@ -332,9 +332,9 @@ fn counter(body: &[Instruction], register: u8) -> Option<Counter> {
     found
 }
 
-/// The number of laps that take the same branches. It ends where the count reaches a value that a branch compares it
-/// with, or where it wraps as a signed or unsigned number. It is not known if the loop changes the other operand of such
-/// a branch.
+/// The number of laps that take the same branches. The laps end where the count reaches a value that a branch compares
+/// it with, or where it wraps as a signed or unsigned number. Returns `None` if the loop changes the other operand of
+/// such a branch.
 fn free_laps(hart: &Hart, body: &[Instruction], counter: Counter) -> Option<u64> {
     let value = hart.get(counter.register);
     let sign = if counter.word { 1 << 31 } else { 1 << 63 };

@@ -22,9 +22,9 @@ pub enum Class {
     Divide,
     /// Floating point, except loads and stores.
     Float,
-    /// Loads, floating-point loads too.
+    /// Loads, including floating-point loads.
     Load,
-    /// Stores, floating-point stores too.
+    /// Stores, including floating-point stores.
     Store,
     /// Atomic operations, and pairs of `lr` and `sc`.
     Atomic,

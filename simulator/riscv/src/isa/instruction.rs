@@ -1,6 +1,6 @@
 //! A decoded instruction.
 
-/// The kind of an instruction. The names are those of the RISC-V manual.
+/// The kind of an instruction, with the name of the RISC-V manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[rustfmt::skip]
@@ -86,8 +86,8 @@ impl Instruction {
         )
     }
 
-    /// Whether the instruction changes nothing except registers, and does the same again if the registers and the lines
-    /// that it reads are the same.
+    /// Whether the instruction changes nothing except registers, and has the same result again if the registers and the
+    /// lines that it reads are the same.
     pub(crate) fn is_pure(self) -> bool {
         use Kind::*;
         let stores = matches!(self.kind, Sb | Sh | Sw | Sd | Fsw | Fsd);

@@ -1,4 +1,4 @@
-//! Instructions (`instruction`), and their decoding (`decode` for words of 32 bits, `compressed` for words of 16 bits).
+//! Instructions (`instruction`), and their decoding from words of 32 bits (`decode`) and of 16 bits (`compressed`).
 
 mod class;
 mod compressed;

@@ -59,7 +59,7 @@ mod m5 {
     pub(super) const WORK_END: u32 = 0x5B;
 }
 
-/// Decodes gem5's instruction with this function and these first two operands.
+/// Decodes gem5's instruction with this function. `first` and `second` are its first two operands.
 fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
     let asked = match function {
         m5::RPNS => return Ok(Asked::Time),
@@ -124,7 +124,7 @@ pub(super) fn execute<W: World>(
         }
     };
     let to = match instruction.kind {
-        // The register of a C function's result.
+        // This is the register for the result of a C function.
         Kind::M5 => 10,
         _ => instruction.rd,
     };

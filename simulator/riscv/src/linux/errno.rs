@@ -63,7 +63,7 @@ impl From<Fault> for Errno {
 }
 
 impl From<std::io::Error> for Errno {
-    /// The host's number: RISC-V and common hosts share Linux's generic numbers.
+    /// Takes the host's number, since RISC-V and common hosts share Linux's generic numbers.
     fn from(error: std::io::Error) -> Self {
         Self(error.raw_os_error().unwrap_or(EIO.0))
     }

@@ -58,12 +58,12 @@ pub(crate) struct Start {
     pub(crate) seed: u64,
     /// Whether to count instructions by kind, and to note the code that asks for each block of the heap.
     pub(crate) counts: bool,
-    /// The number of cores that the main thread may run on. `None` means all.
+    /// The number of cores that the main thread may run on. `None` means all cores.
     pub(crate) cpus: Option<u32>,
     pub(crate) streams: Streams,
 }
 
-/// Loads a program. Returns a system with its process, and its main thread.
+/// Loads a program. Returns a system with the program's process, and the program's main thread.
 pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
     let name = start.program.display().to_string();
     let files = Files::new(FIRST, start.root, start.folder, start.streams);
@@ -174,7 +174,7 @@ pub(super) fn begin(process: &mut Process, image: &Image) -> Result<Hart, RunErr
         map(process, loader, loader_base, name)?;
         entry = loader_base.wrapping_add(loader.entry);
     }
-    // The hardware's register for the start has no lowest bit.
+    // As in hardware, the lowest bit of the start address is ignored.
     let mut hart = Hart::new(entry & !1);
     hart.x[2] = stack(process, elf, base, loader_base).map_err(|_| RunError::Program {
         file: name.clone(),

@@ -1,9 +1,9 @@
 //! Linux as a program sees it: memory, files, threads, futexes, signals, time.
 //!
 //! A [`System`] owns the processes. The threads of a process are its [`Task`]s. The parts of a process are [`memory`],
-//! [`files`], [`signals`] with the timers, and [`threads`]. If a call needs several parts, one part borrows the others.
-//! A system call ([`calls`]) takes effect in one step, in the order of simulated time. It accesses the guest's memory
-//! without the simulated caches.
+//! [`files`], [`signals`] with the timers, and [`threads`]. If a call needs several parts, a function of one part
+//! borrows the other parts. A system call ([`calls`]) takes effect in one step, in the order of simulated time. A call
+//! accesses the guest's memory without the simulated caches.
 
 mod calls;
 mod custom;

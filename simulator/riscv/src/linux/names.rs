@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// The names that the program's files give to addresses.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
-    /// A process that adds a file copies the shared symbols.
+    /// Processes share the symbols. A process that adds a file's symbols first copies the shared symbols.
     symbols: Rc<Symbols>,
     sources: Sources,
     /// The program's allocators, each with its first address.
@@ -30,9 +30,9 @@ impl Names {
         &self.allocators
     }
 
-    /// Describes the code that asked for a block of the heap. `back` is the return address of its call.
+    /// Describes the code that asked for a block of the heap. `back` is the return address of the caller's call.
     fn describe_caller(&self, back: u64) -> String {
-        // The call is before its return address.
+        // The call instruction is before its return address.
         let call = back.wrapping_sub(2);
         let name = self.symbols.around(call).map(|(name, _)| name.to_owned());
         match (self.sources.find_own(call), name) {
@@ -45,7 +45,7 @@ impl Names {
     }
 
     /// Describes the heap blocks in the cache line at `address` by the code that asked for them. Describes a single
-    /// block also by its size and the line's place in it.
+    /// block also by its size and by the line's place in the block.
     pub(crate) fn describe_heap(&self, address: u64, blocks: &[Block]) -> Option<String> {
         let first = blocks.first()?;
         let mut callers: Vec<String> = Vec::new();
@@ -65,7 +65,7 @@ impl Names {
         })
     }
 
-    /// Describes an address by its symbol or else its mapping, and by its source line.
+    /// Describes an address by its symbol (or by its mapping if it has no symbol) and by its source line.
     pub(super) fn describe(&self, space: &Space, address: u64) -> String {
         let region = || match space.region(address) {
             Some((start, region)) if !region.name.is_empty() => {
@@ -84,7 +84,7 @@ impl Names {
         }
     }
 
-    /// Describes the cache line at an address by its symbols, or else by that address.
+    /// Describes the cache line at an address by its symbols. Without symbols, describes it by the address.
     pub(crate) fn describe_line(&self, space: &Space, address: u64) -> String {
         let mut names: Vec<String> = (address..address + 64)
             .step_by(4)
@@ -100,7 +100,7 @@ impl Names {
 
     /// Describes a thread's place. If the return address is in another function, describes the caller too.
     pub(super) fn describe_place(&self, space: &Space, pc: u64, back: u64) -> String {
-        // The call is before its return address.
+        // The call instruction is before its return address.
         let call = back.wrapping_sub(2);
         let [here, caller] = [pc, call].map(|at| self.symbols.around(at).map(|(name, _)| name));
         let mut text = self.describe(space, pc);

@@ -19,9 +19,9 @@ pub(crate) struct Process {
     pub(super) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
-    /// After `vfork`, the place in the table of the process that lends its memory.
+    /// After `vfork`, the place in the process table of the process that lends its memory.
     pub(super) lender: Option<usize>,
-    /// Threads that have not ended on the machine.
+    /// The number of threads that have not ended on the machine.
     pub(super) tasks: u32,
     /// The thread that runs another program (`execve`). The other threads end when they are resumed.
     pub(super) survivor: Option<u32>,
@@ -33,7 +33,7 @@ pub(crate) struct Process {
     pub(super) code: Code,
     /// Instructions, by kind, of the programs before the latest `execve`.
     pub(super) mix: Mix,
-    /// When the process began, in nanoseconds, and how many threads it has had.
+    /// `began` is the time when the process began, in nanoseconds. `made` is the number of threads that it has had.
     pub(super) began: u64,
     pub(super) made: u32,
     pub(crate) names: Names,
@@ -66,8 +66,8 @@ pub(super) struct Command {
     pub(super) environment: Vec<String>,
 }
 
-/// Parts of memory, each an address and a length, or none if all are empty. Without parts, a call does not access its
-/// file.
+/// Returns these parts of memory (an address and a length each), or no parts if all are empty. Without parts, a call
+/// does not access its file.
 fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     match parts.iter().all(|(_, length)| *length == 0) {
         true => Vec::new(),
@@ -76,7 +76,7 @@ fn unless_empty(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 impl Process {
-    /// The name of a thread, or else of its program.
+    /// The name of a thread. If the thread has no name, the name of its program.
     pub(super) fn name_of(&self, number: u32) -> &str {
         let own = self.threads.get(number).and_then(|it| it.name.as_deref());
         let program = self.command.executable.rsplit('/').next();
@@ -97,8 +97,8 @@ impl Process {
         self.exit(128 + signal.0 as i32)
     }
 
-    /// Makes the task run the signal's handler. Returns `false` if there is no handler, or no stack for it. An ignored
-    /// signal counts as handled.
+    /// Makes the task run the signal's handler. Returns `false` if there is no handler, or no room on a stack for the
+    /// handler's frame. An ignored signal counts as handled.
     pub(super) fn deliver(&mut self, task: &mut Task, sent: Sent) -> bool {
         let (space, threads) = (&mut self.memory.space, &mut self.threads);
         self.signals.deliver(space, threads, task, sent)
@@ -117,7 +117,7 @@ impl Process {
         self.timers.expire(signals, threads, task.number, now);
     }
 
-    /// Reads an open file into parts of memory, from `place` or else from the file's position.
+    /// Reads an open file into parts of memory, from `place`, or from the file's position if `place` is `None`.
     pub(super) fn read(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
         let (files, random) = (&mut self.files, &mut self.random);
         self.memory.read_file(files, random, number, parts, place)
@@ -151,7 +151,7 @@ impl Process {
         self.read(number, &parts, place)
     }
 
-    /// Writes parts of memory to an open file, at `place` or else at the file's position.
+    /// Writes parts of memory to an open file, at `place`, or at the file's position if `place` is `None`.
     pub(super) fn write(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
         self.memory
             .write_file(&mut self.files, number, parts, place)
@@ -163,8 +163,8 @@ impl Process {
         self.write(number, &parts, place)
     }
 
-    /// A copy of the process, with this number and without threads. A child without a lender gets a copy of the memory.
-    /// Returns `None` if there is no room for that copy.
+    /// A copy of the process with another number and without threads. A child that borrows no memory (`lender`) gets a
+    /// copy of the memory. Returns `None` if there is no room for that copy.
     pub(super) fn fork(&mut self, number: u32, lender: Option<usize>) -> Option<Self> {
         let memory = match lender {
             Some(_) => Memory::new(self.memory.space.physical().clone()),
@@ -237,7 +237,7 @@ impl Process {
         self.describe_place(task, task.hart.pc)
     }
 
-    /// Notes an unsupported call, which a line at the run's end names.
+    /// Notes an unsupported call. A line at the run's end names all such calls.
     pub(super) fn miss(&mut self, task: &Task, name: &str) {
         if !self.absent.contains_key(name) {
             let place = self.describe_call(task);

@@ -129,7 +129,7 @@ fn stopped<W: World>(
         Stop::Rung => {}
         Stop::SystemCall => {
             world.enter(entry(&task.hart.x));
-            // The return from the kernel drops the reservation of `lr`.
+            // The return from the kernel makes the hart lose its reservation by `lr`.
             task.hart.lose_reservation();
             task.phase = Phase::Called;
         }
@@ -188,7 +188,7 @@ fn stopped<W: World>(
     None
 }
 
-/// Delivers a signal that the hart's own instruction raised, or lets it kill the process.
+/// Delivers a signal that the hart's own instruction raised, or lets the signal kill the process.
 fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Option<TaskState> {
     if process.deliver_fault(task, sent) {
         return None;
@@ -252,9 +252,9 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
     None
 }
 
-/// Takes the signals that were sent to the task, and sets its alarm to its next timer. Does nothing if nothing was sent
-/// since the last look and the alarm's time has not come. This is enough: all else that lets the task take a signal,
-/// such as a new mask, sets the alarm to 0.
+/// Takes the signals that were sent to the task, and sets its alarm to its next timer. Does nothing if no signal was
+/// sent since the last look and the time of the alarm has not come. This suffices, because every other cause that lets
+/// the task take a signal, such as a new mask, sets the alarm to 0.
 #[inline]
 fn take_signals<W: World>(
     process: &mut Process,

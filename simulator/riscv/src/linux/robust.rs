@@ -1,12 +1,13 @@
-//! Robust mutexes. When a thread ends, the kernel unlocks the mutexes on its robust list, and wakes a waiter of each.
+//! Robust mutexes. When a thread ends, the kernel unlocks the mutexes on its robust list, and wakes one waiter of each
+//! mutex.
 
 use super::process::Process;
 use super::world::World;
 use crate::memory::{PAGE, Space, right};
 
-/// A bit of a mutex's word: other threads wait for the mutex.
+/// The bit of a mutex's word that says that other threads wait for the mutex.
 pub(super) const WAITERS: u32 = 1 << 31;
-/// A bit of a mutex's word: the owner has ended without unlocking the mutex.
+/// The bit of a mutex's word that says that the owner has ended without unlocking the mutex.
 pub(super) const OWNER_DIED: u32 = 1 << 30;
 
 pub(super) fn unlock_robust<W: World>(process: &mut Process, number: u32, world: &mut W) {
@@ -18,7 +19,7 @@ pub(super) fn unlock_robust<W: World>(process: &mut Process, number: u32, world:
     }
     let space = &mut process.memory.space;
     let word = |space: &mut Space, at: u64| space.read_u64(at).unwrap_or(0);
-    // The list's head: the first entry, the distance from an entry to its mutex, and the entry of a mutex that the
+    // The list's head has the first entry, the distance from an entry to its mutex, and the entry of a mutex that the
     // thread is locking or unlocking.
     let from = word(space, list.wrapping_add(8));
     let mut entries = vec![word(space, list.wrapping_add(16))];

@@ -13,7 +13,7 @@ pub(super) const PIPE: Signal = Signal(13);
 pub(super) const ALARM: Signal = Signal(14);
 pub(super) const KILL: Signal = Signal(9);
 const STOP: Signal = Signal(19);
-/// The signals that a thread cannot block, a bit each.
+/// The signals that a thread cannot block, one bit for each signal.
 pub(super) const UNSTOPPABLE: u64 = 1 << 8 | 1 << 18;
 pub(super) const CHILD: Signal = Signal(17);
 const CONTINUE: Signal = Signal(18);
@@ -65,23 +65,24 @@ pub(super) struct Sent {
     pub(super) signal: Signal,
     /// The signal's source, as in `si_code`.
     pub(super) code: i32,
-    /// The words at 16 and 24 in `siginfo`: the sender, the timer or the fault's address, and a value.
+    /// The words at 16 and 24 in `siginfo`. The first is the sender, the timer or the address of the fault, and the
+    /// second is a value.
     pub(super) words: [u64; 2],
 }
 
-/// Values of `si_code`: by `kill`, by a timer, by `tgkill`, by the hart's own instruction.
+/// Values of `si_code`: the signal is from `kill`, from a timer, from `tgkill`, or from the hart's own instruction.
 pub(super) const BY_KILL: i32 = 0;
 pub(super) const BY_TIMER: i32 = -2;
 pub(super) const BY_THREAD: i32 = -6;
 pub(super) const BY_FAULT: i32 = 1;
-/// The rights of the fault's page forbid the access.
+/// The fault's cause: the rights of the page forbid the access.
 pub(super) const BY_RIGHTS: i32 = 2;
 /// The address of the bus error is behind the end of the mapped file.
 pub(super) const BY_NO_FILE: i32 = 2;
 /// The child has exited, or a signal has killed it.
 pub(super) const BY_EXIT: i32 = 1;
 pub(super) const BY_DEATH: i32 = 2;
-/// By the kernel itself.
+/// The kernel itself sends the signal.
 pub(super) const BY_KERNEL: i32 = 0x80;
 
 impl Sent {
@@ -133,7 +134,7 @@ impl Pending {
         }
     }
 
-    /// The pending signals, a bit each.
+    /// The pending signals, one bit for each signal.
     pub(super) fn bits(&self) -> u64 {
         self.0.iter().fold(0, |bits, sent| bits | sent.signal.bit())
     }

@@ -1,5 +1,5 @@
-//! The simulated system: its processes. [`System`] owns the process table. A [`Task`] has its process's place in the
-//! table. A [`Process`] owns the state of its program: memory, files, signals, timers, threads. Processes share
+//! The simulated system: its processes. [`System`] owns the process table. A [`Task`] stores the place of its process
+//! in this table. A [`Process`] owns the state of its program: memory, files, signals, timers, threads. Processes share
 //! physical memory, open files and named sockets by pointers.
 //!
 //! A system call that concerns one process gets that process. A call that concerns other processes gets the system
@@ -8,7 +8,7 @@
 //! When a process exits, each of its threads ends as soon as the machine resumes the thread. The last thread removes
 //! the process and frees its memory. Before that, an access of another thread may still be on its way. A child of
 //! `vfork` runs on its parent's memory: the two processes exchange their memory whenever a thread of the child is
-//! resumed, and exchange it back when the thread suspends.
+//! resumed. They exchange it back when the thread suspends.
 
 use super::process::Process;
 use super::robust::unlock_robust;
@@ -150,7 +150,7 @@ impl System {
         self.at(slot).threads = Threads::new(number, thread);
     }
 
-    /// If a process has a lender, exchanges the memory of the two.
+    /// If a process has a lender (the process whose memory it uses after `vfork`), exchanges the memory of the two.
     pub(super) fn exchange_memory(&mut self, slot: usize) {
         let Some(lender) = self.at(slot).lender else {
             return;
@@ -228,7 +228,7 @@ impl System {
             killed_by: process.killed_by,
         };
         drop(process);
-        // The process's ends of streams are closed now.
+        // Threads of other processes may wait for the ends of streams that this process has just closed.
         world.futex_wake(words::STREAMS, u32::MAX);
         // The parent may wait in `vfork` for this process.
         world.futex_wake(words::children(number), u32::MAX);
@@ -247,7 +247,7 @@ impl System {
         world.futex_wake(words::children(parent), u32::MAX);
     }
 
-    /// Leaves the memory of a process that ends to its borrower, if there is one.
+    /// If another process borrows the memory of a process that ends, the borrower keeps the memory.
     fn leave_memory(&mut self, slot: usize) {
         let places = 0..self.table.len();
         let mut borrowers = places.filter(|&at| {
@@ -332,8 +332,8 @@ impl System {
         found.unwrap_or_else(|| format!("at {physical:#x}"))
     }
 
-    /// What a thread waits on: a word of the program's memory, or one of the kernel. The thread's name ends with its
-    /// number, or is the main thread's.
+    /// Describes what a thread waits on: a word of the program's memory or of the kernel. `thread` is the thread's
+    /// name, which ends with its number unless the thread is the main thread.
     pub(crate) fn describe_wait(&self, thread: &str, physical: u64) -> String {
         let found = self.all().find_map(|process| process.find_word(physical));
         found.unwrap_or_else(|| {
@@ -358,7 +358,7 @@ impl System {
         }
     }
 
-    /// Describes a cache line by its heap blocks, or else by its symbols.
+    /// Describes a cache line by its heap blocks. Without heap blocks, describes it by its symbols.
     pub(crate) fn describe_line(&self, physical: u64) -> Option<String> {
         self.all().find_map(|process| {
             let space = &process.memory.space;

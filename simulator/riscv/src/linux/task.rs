@@ -6,7 +6,7 @@ use crate::hart::Hart;
 pub(crate) struct Task {
     pub(crate) hart: Hart,
     pub(super) number: u32,
-    /// The place of its process in the table of processes.
+    /// The place of the thread's process in the table of processes.
     pub(super) slot: usize,
     /// The address of a word, or 0. When the thread ends, the word is zeroed and a sleeper is woken.
     pub(super) clear: u64,
@@ -49,7 +49,7 @@ pub(super) enum Phase {
     Lends(u32),
     /// The main thread has ended with this status, and waits for the other threads.
     Lingers(i32),
-    /// In `execve`: waits until the other threads have ended, and makes the call again.
+    /// In `execve`: waits until the other threads have ended, and then makes the call again.
     Outlives,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Outcome {
     Restored,
     /// Suspend, and return 0.
     Yield,
-    /// Return 0 on a core that the thread may run on.
+    /// Return 0 once the thread is on a core that it may run on.
     Move,
     /// Asleep on a futex: suspend.
     Sleep,
@@ -119,7 +119,7 @@ pub(super) enum Interrupted {
     /// The call returns `EINTR`.
     #[default]
     Ends,
-    /// The call returns `EINTR`, and writes the rest of its time to this address, unless it is 0.
+    /// The call returns `EINTR`, and writes the rest of its time to this address, unless the address is 0.
     EndsWithRest(u64),
     /// If the handler has `SA_RESTART` and the wait has no time limit, the call is made again.
     MayRestart,
@@ -176,13 +176,13 @@ impl Task {
     pub(crate) fn hand_over(&mut self) {
         // The task sets the alarm again, by the other machine's clock.
         self.hart.alarm = 0;
-        // The other machine starts the main thread on the first core, whether it may run there or not.
+        // The other machine starts the main thread on the first core, even if the thread may not run there.
         if self.phase == Phase::Runs {
             self.phase = Phase::Moves;
         }
     }
 
-    /// Takes the rest, at `now`, of a limited wait that a repeated call continues.
+    /// Takes the time that is left at `now` of a limited wait that a repeated call continues.
     pub(super) fn rest_of_wait(&mut self, now: u64) -> Option<u64> {
         self.until.take().map(|until| until.saturating_sub(now))
     }

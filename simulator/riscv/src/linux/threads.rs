@@ -6,7 +6,7 @@ use super::task::Task;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// The first process's number. A main thread has the number of its process.
+/// The number of the first process. A main thread has the number of its process.
 pub(super) const FIRST: u32 = 1_000;
 
 /// The name of a task in messages.
@@ -23,7 +23,7 @@ const UNBLOCK: u64 = 1;
 const SET: u64 = 2;
 
 pub(super) struct Thread {
-    /// The machine's number for the thread.
+    /// The handle by which the machine knows the thread.
     pub(super) handle: u32,
     /// Pending signals of the thread.
     pub(super) pending: Pending,
@@ -35,9 +35,9 @@ pub(super) struct Thread {
     pub(super) cores: Vec<usize>,
     /// While the thread sleeps, the signals that do not end its sleep.
     pub(super) asleep_to: u64,
-    /// The number and the first argument of the call in which it last slept.
+    /// The number and the first argument of the call in which the thread last slept.
     pub(super) sleeps_in: [u64; 2],
-    /// The name that the program gave it.
+    /// The name that the program gave the thread.
     pub(super) name: Option<String>,
     /// The address of the list of mutexes to unlock when the thread ends, or 0.
     pub(super) robust: u64,
@@ -67,7 +67,7 @@ impl Thread {
 /// The threads of a process by number.
 pub(crate) struct Threads {
     by_number: BTreeMap<u32, Thread>,
-    /// The main thread's number, which is the process's.
+    /// The main thread's number, which is also the number of the process.
     main: u32,
 }
 
@@ -134,7 +134,7 @@ impl Threads {
         }
     }
 
-    /// Gives the process's last thread, which has this number, the main thread's number.
+    /// Gives the main thread's number to the process's last thread, which has `number` so far.
     pub(super) fn rename_main(&mut self, number: u32) {
         if let Some(thread) = self.by_number.remove(&number) {
             self.by_number.insert(self.main, thread);
@@ -183,7 +183,7 @@ impl Threads {
         }
     }
 
-    /// Sets the signals that the task awaits, which may be blocked.
+    /// Sets the signals that the task awaits. These signals may be blocked.
     pub(super) fn wait_for(&mut self, task: &Task, set: u64) {
         if let Some(thread) = self.get_mut(task.number) {
             thread.waits_for = set;

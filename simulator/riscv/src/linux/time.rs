@@ -7,7 +7,7 @@ use crate::memory::Space;
 /// The wall clock at the start of every run, in seconds: 2026-01-01 00:00:00 UTC.
 pub(super) const EPOCH: u64 = 1_767_225_600;
 pub(super) const SECOND: u64 = 1_000_000_000;
-/// A flag: a time is a point of its clock.
+/// The flag (`TIMER_ABSTIME`) with which a time is a point of its clock, and not a duration.
 pub(super) const ABSOLUTE: u64 = 1;
 
 /// The numbers of the clocks.
@@ -28,7 +28,7 @@ pub(super) fn clock<W: World>(world: &W, number: u64) -> Result<u64, Errno> {
         MONOTONIC | MONOTONIC_RAW | MONOTONIC_COARSE | BOOTTIME => Ok(world.nanoseconds()),
         PROCESS_CPUTIME => Ok(world.busy_nanoseconds()),
         THREAD_CPUTIME => Ok(world.own_nanoseconds()),
-        // The clocks of `pthread_getcpuclockid`.
+        // These are the clocks of `pthread_getcpuclockid`.
         number if (number as i32) < 0 => Ok(world.busy_nanoseconds()),
         _ => Err(EINVAL),
     }
@@ -55,7 +55,7 @@ pub(super) fn read_limit(space: &mut Space, address: u64) -> Result<Option<u64>,
     }
 }
 
-/// Reads a point of the wall clock, or else of the monotonic clock. Returns the nanoseconds until then.
+/// Reads a point of the wall clock or of the monotonic clock. Returns the nanoseconds until this point.
 pub(super) fn read_until<W: World>(
     space: &mut Space,
     world: &W,
@@ -72,14 +72,14 @@ pub(super) fn read_micros(space: &mut Space, address: u64) -> Result<u64, Errno>
     read_parts(space, address, 1_000_000)
 }
 
-/// Reads seconds, and a rest in units of `1 / parts` seconds. Returns nanoseconds.
+/// Reads seconds, and a fraction in units of `1 / parts` seconds. Returns nanoseconds.
 fn read_parts(space: &mut Space, address: u64, parts: u64) -> Result<u64, Errno> {
     let seconds = space.read_u64(address)?;
     let rest = space.read_u64(address.wrapping_add(8))?;
     if seconds > i64::MAX as u64 || rest >= parts {
         return Err(EINVAL);
     }
-    // 584 years are for ever.
+    // A time of 584 years or more means for ever.
     let whole = seconds.saturating_mul(SECOND);
     Ok(whole.saturating_add(rest * (SECOND / parts)))
 }

@@ -1,4 +1,4 @@
-//! Futex words of the kernel's own. Their physical addresses are below the programs' memory.
+//! Futex words that only the kernel uses. Their physical addresses are below the programs' memory.
 
 use super::task::Task;
 use crate::memory::PAGE;
@@ -11,8 +11,8 @@ pub(super) fn nowhere(task: &Task) -> u64 {
     PAGE + 8 * u64::from(task.number)
 }
 
-/// A parent sleeps on its own word until a child ends, and after `vfork` on the child's word until the child gives the
-/// memory back.
+/// A parent sleeps on its own word until a child ends. After `vfork`, it sleeps on the child's word until the child
+/// gives the memory back.
 pub(super) fn children(process: u32) -> u64 {
     PAGE + 8 * u64::from(process) + 4
 }

@@ -1,4 +1,4 @@
-//! The machine as the kernel uses it. [`Machine`] is the part that harts use.
+//! The machine as the kernel uses it. [`Machine`] is the part of the machine that harts use.
 
 use super::task::{Task, Wake};
 use crate::hart::Machine;
@@ -31,7 +31,7 @@ pub(crate) trait World: Machine {
     /// Wakes up to `count` sleepers of a futex. Returns their number.
     fn futex_wake(&mut self, physical: u64, count: u32) -> u64;
 
-    /// Starts a task that may run on these cores, or on all if the list is empty. Returns the task's handle.
+    /// Starts a task that may run on these cores, or on all cores if the list is empty. Returns the task's handle.
     fn spawn(&mut self, task: Task, cores: &[usize]) -> u32;
 
     /// Ends another task's sleep, or its wait in a spin loop.
@@ -58,8 +58,8 @@ pub(crate) trait World: Machine {
     /// Clock frequency in MHz.
     fn megahertz(&self) -> f64;
 
-    /// Whether the task must suspend before an instruction that begins simulated time, since another machine continues
-    /// the program.
+    /// Whether the task must suspend before an instruction that begins simulated time, because another machine
+    /// continues the program from there.
     fn hands_over(&mut self) -> bool;
 
     /// Sets the program's mark of a region of interest.

@@ -1,5 +1,4 @@
-//! How the simulated kernel reads and writes the guest's memory. Rights are checked, and the simulated caches are
-//! bypassed.
+//! Reads and writes of the guest's memory by the simulated kernel. They check rights, and bypass the simulated caches.
 
 use super::{END, Fault, PAGE, Place, Space, Why, right};
 
@@ -7,7 +6,8 @@ impl Space {
     /// Reads bytes into `to`.
     pub(crate) fn read(&mut self, address: u64, to: &mut [u8]) -> Result<(), Fault> {
         self.each_page(address, to.len(), right::READ, |place, range| {
-            // SAFETY: `range.len()` bytes from `place` on are in one page, and no slice of a frame exists meanwhile.
+            // SAFETY: `range.len()` bytes from `place` on are in one page, and no slice of a frame exists during the
+            // copy.
             unsafe {
                 (place.host).copy_to_nonoverlapping(to[range.clone()].as_mut_ptr(), range.len())
             };

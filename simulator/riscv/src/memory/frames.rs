@@ -4,7 +4,7 @@ use super::{PAGE, Place};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-/// The physical address of the first frame. The chip's addresses of simulated memory begin there.
+/// The physical address of the first frame. On the chip, the addresses of simulated memory begin there.
 const FIRST: u64 = 1 << 28;
 /// The number of frames of a chunk.
 const CHUNK: usize = 256;
@@ -14,7 +14,7 @@ const LAYOUT: Layout = match Layout::from_size_align(CHUNK * PAGE as usize, PAGE
     Err(_) => panic!("a chunk has a size"),
 };
 
-/// The frames of a machine. A frame that was given back last is taken first.
+/// The frames of a machine. The frame that was given back last is taken first.
 pub(super) struct Frames {
     chunks: Vec<NonNull<u8>>,
     made: u32,
@@ -32,7 +32,7 @@ impl Frames {
         }
     }
 
-    /// Takes a frame of zeros. Returns `None` if none is left.
+    /// Takes a frame of zeros. Returns `None` if no frame is left.
     pub(super) fn take(&mut self) -> Option<u32> {
         if let Some(frame) = self.free.pop() {
             self.bytes(frame).fill(0);
@@ -74,7 +74,7 @@ impl Frames {
     pub(super) fn bytes(&mut self, frame: u32) -> &mut [u8] {
         let place = self.place(frame);
         // SAFETY: the frame is initialised memory of this table, which is borrowed as long as the slice lives. Guest
-        // code accesses the frame by a pointer, but does not run meanwhile, since it needs the table.
+        // code accesses the frame by a pointer, but does not run while the slice lives, since it needs the table.
         unsafe { std::slice::from_raw_parts_mut(place.host, PAGE as usize) }
     }
 
@@ -92,7 +92,7 @@ impl Frames {
 impl Drop for Frames {
     fn drop(&mut self) {
         for chunk in &self.chunks {
-            // SAFETY: `alloc_zeroed` returned the chunk for this layout, and it is freed once.
+            // SAFETY: `alloc_zeroed` returned the chunk for this layout, and the chunk is freed once.
             unsafe { dealloc(chunk.as_ptr(), LAYOUT) };
         }
     }

@@ -39,7 +39,8 @@ pub(crate) mod right {
 pub(crate) struct Place {
     /// The address that the machine's caches see.
     pub(crate) physical: u64,
-    /// The byte's address in this process. It is valid up to the end of its page, and as long as the [`Space`] lives.
+    /// The byte's address in this process. The pointer is valid up to the end of the page, and as long as the [`Space`]
+    /// lives.
     pub(crate) host: *mut u8,
 }
 
@@ -124,7 +125,8 @@ impl Space {
         Some(copy)
     }
 
-    /// A range is about to change. `executable`: whether it will be executable.
+    /// Invalidates translations and decoded blocks before a range changes. `executable` says whether the range will be
+    /// executable.
     fn changes(&mut self, start: u64, length: u64, executable: bool) {
         self.generation += 1;
         if executable || self.regions.any(start, start + length, right::EXECUTE) {
@@ -132,7 +134,7 @@ impl Space {
         }
     }
 
-    /// Code may have been written: decoded blocks become invalid, as after `fence.i`. Returns 0, the result of the
+    /// Makes decoded blocks invalid, as `fence.i` does, since code may have been written. Returns 0, the result of the
     /// system call.
     pub(crate) fn flush_code(&mut self) -> u64 {
         self.code += 1;
@@ -172,7 +174,7 @@ impl Space {
         Ok((self.physical.place(page.frame), page.rights))
     }
 
-    /// Maps `region` at `start`, and first unmaps what is mapped there.
+    /// Unmaps what is mapped at `start`, and maps `region` there.
     pub(crate) fn map(&mut self, start: u64, region: Region) {
         self.unmap(start, region.end - start);
         self.changes(

@@ -6,10 +6,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// An object is such memory with its frames. They are given back when no process maps a part of it.
+/// Anonymous shared memory with its frames. The frames are given back when no process maps a part of the object any
+/// more.
 struct Object {
     physical: Physical,
-    /// The number of its pages. It does not change if a mapping grows.
+    /// The number of the object's pages. This number does not change if a mapping grows.
     pages: u64,
     frames: RefCell<BTreeMap<u64, u32>>,
 }
@@ -22,7 +23,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Makes an object of `length` bytes. It begins at address `at`.
+    /// Makes an object of `length` bytes, which begins at address `at`.
     pub(crate) fn new(physical: &Physical, at: u64, length: u64) -> Self {
         let object = Object {
             physical: physical.clone(),
@@ -46,10 +47,10 @@ impl Part {
         Rc::ptr_eq(&self.object, &next.object) && self.at == next.at
     }
 
-    /// The frame of a page. The first call takes it from `frames`.
+    /// The frame of a page. The first call for a page takes the frame from `frames`.
     pub(super) fn frame(&self, number: u64, frames: &mut Frames) -> Result<u32, Why> {
-        // A part may lie below the address of the object's first byte: the subtraction then wraps to a page behind the
-        // end.
+        // A part may lie below the address of the object's first byte. The subtraction then wraps to a page behind the
+        // object's end.
         let page = (number * PAGE).wrapping_sub(self.at) / PAGE;
         if page >= self.object.pages {
             return Err(Why::BehindFile);

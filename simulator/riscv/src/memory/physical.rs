@@ -1,4 +1,4 @@
-//! The machine's memory for all processes: its frames, and which of them contain pages of files.
+//! The machine's memory for all processes: its frames, and a map of the frames that contain pages of files.
 
 use super::frames::Frames;
 use super::regions::{Content, Region};
@@ -17,7 +17,7 @@ pub(super) struct Parts {
     pub(super) frames: Frames,
     /// The frames of files' pages that are or were mapped as shared.
     pub(super) files: BTreeMap<(Key, u64), u32>,
-    /// What the kernel has written for programs, if the machine has caches.
+    /// The addresses that the kernel has written for programs, if the machine has caches.
     written: Option<Written>,
 }
 
@@ -34,14 +34,14 @@ impl Physical {
         })))
     }
 
-    /// From now on, notes what the kernel writes.
+    /// From now on, notes the addresses that the kernel writes.
     pub(crate) fn note_writes(&self) -> Written {
         let written = Written::default();
         self.borrow_mut().written = Some(Rc::clone(&written));
         written
     }
 
-    /// The kernel writes these addresses.
+    /// Notes that the kernel writes these addresses.
     pub(super) fn wrote(&self, addresses: Range<u64>) {
         if let Some(written) = &self.0.borrow().written {
             written.borrow_mut().push(addresses);
@@ -65,8 +65,8 @@ impl Physical {
         self.0.borrow().frames.used() * PAGE
     }
 
-    /// A file has this length now: frees the frames of the pages behind its end, which no space uses any more, and
-    /// zeroes the rest of its last page.
+    /// Adapts the frames to a file's new length. Frees the frames of the pages behind the file's end, which no space
+    /// uses any more, and zeroes the rest of the last page.
     pub(crate) fn cut(&self, key: Key, length: u64) {
         let parts = &mut *self.borrow_mut();
         let behind = (key, length.div_ceil(PAGE))..=(key, u64::MAX);

@@ -22,7 +22,8 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Whether `next` continues this content: both come from one source that begins at the same address.
+    /// Whether `next` continues this content. Then both come from one source, which begins at the same address for
+    /// both.
     fn goes_on(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Zero, Self::Zero) => true,
@@ -72,7 +73,7 @@ impl Region {
         matches!(&self.content, Content::Mapped(part) if part.is_shared)
     }
 
-    /// Whether this region and `upper`, which begins at its end, can be one region.
+    /// Whether this region and the region `upper`, which begins at this region's end, can be one region.
     fn is_like(&self, upper: &Self) -> bool {
         self.rights == upper.rights
             && self.name == upper.name

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::rc::Rc;
 
-/// Identifies a file: its device, and its inode number there.
+/// Identifies a file by its device and by its inode number on the device.
 pub(crate) type Key = (u64, u64);
 
 /// A mapped part of a file. The file's byte `offset` belongs at address `at`.
@@ -26,7 +26,7 @@ impl Mapped {
         (self.key, from / PAGE)
     }
 
-    /// Whether both map the same file, with the same byte of it at each address.
+    /// Whether both map the same file, and map the same byte of the file at each address.
     pub(super) fn goes_on(&self, next: &Self) -> bool {
         let first = |part: &Self| part.offset.wrapping_sub(part.at);
         let is_alike = self.is_shared == next.is_shared && self.key == next.key;
@@ -68,7 +68,7 @@ impl Space {
         }
     }
 
-    /// A file has this length now: drops the pages behind its end.
+    /// Drops the pages behind the end of a file that has a new length.
     pub(crate) fn cut(&mut self, key: Key, length: u64) {
         let mapped = self.regions.iter().filter_map(|(start, region)| {
             let Content::Mapped(part) = &region.content else {
@@ -89,7 +89,7 @@ impl Space {
         }
     }
 
-    /// A file was written to: writes the same bytes to its shared pages.
+    /// Writes the bytes that were written to a file to the file's shared pages too.
     pub(crate) fn write_shared(&mut self, key: Key, offset: u64, bytes: &[u8]) {
         let end = offset + bytes.len() as u64;
         for (page, frame) in self.frames_of(key) {

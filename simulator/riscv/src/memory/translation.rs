@@ -36,8 +36,8 @@ impl Translations {
     }
 
     /// Forgets all translations if a page of the space may have lost a right since the last call. A hart calls this
-    /// before it continues. That suffices: only system calls change the space, and no hart executes code during a
-    /// system call.
+    /// before it continues. This suffices, because only system calls change the space, and no hart executes code during
+    /// a system call.
     pub(crate) fn refresh(&mut self, space: &Space) {
         if self.generation != space.generation {
             self.entries.fill(EMPTY);
@@ -72,8 +72,8 @@ impl Translations {
     }
 }
 
-/// The entry for a page. The heaps of glibc's threads are 64 MiB apart. By the lowest bits of the page number alone,
-/// their pages would all share one entry.
+/// The index of the entry for a page. The heaps of glibc's threads are 64 MiB apart. If only the lowest bits of the
+/// page number counted, the pages at the same place of all heaps would share one entry.
 #[inline(always)]
 fn slot(page: u64) -> usize {
     (page ^ page >> 14) as usize % ENTRIES

@@ -1,11 +1,11 @@
-//! Calls of one thread that end a wait of another.
+//! Calls by one thread that end a wait of another thread.
 
 use super::guest::{A0, A7, DATA, ECALL, S0, T0, addi, branch, call, exit, li, run};
 use super::guest::{put, start_thread, with_program};
 use super::i_type;
 
 const WORLDS: [Option<(&str, u64)>; 2] = [None, Some(("dahu", u64::MAX))];
-/// Offsets in the data: a time of 1 ms, other words, and where calls write to.
+/// Offsets in the data: a time of 1 ms, other words, and room for what calls write.
 const TIME: u32 = 64;
 const WORDS: u32 = 128;
 const ROOM: u32 = 512;
@@ -38,7 +38,7 @@ fn data(words: &[u32]) -> Vec<u32> {
     code
 }
 
-/// Code that begins a second thread, then does `main`; the second thread does `other` and ends.
+/// Code that does `before`, begins a second thread, and then does `main`. The second thread does `other` and ends.
 fn threads(before: &[u32], main: &[u32], other: &[u32]) -> Vec<u32> {
     let other = [other, &call(93)].concat();
     [before, &start_thread(1 + main.len() as i32), main, &other].concat()
@@ -73,7 +73,7 @@ fn a_vector_without_a_place_wakes_a_reader_and_waits_for_a_writer() {
     check("preadv2", &threads(&before, &main, &other), 3);
 }
 
-/// A signal for a file of signals that the process has from its parent.
+/// A child reads a signal from a file of signals (`signalfd`) that its parent made.
 #[test]
 fn a_child_reads_its_signals_from_a_file_of_its_parent() {
     let words = DATA_AT + i64::from(WORDS);
@@ -123,7 +123,7 @@ fn a_spin_sees_what_the_kernel_writes() {
     check("a pipe's reader", &threads(&before, &main, &other), 6);
 }
 
-/// `SIG_ERR` is no handler: a signal makes the hart jump to the last byte of memory.
+/// `SIG_ERR` is not a handler's address. A signal then makes the hart jump to the last byte of memory.
 #[test]
 fn a_handler_nowhere_is_a_fault() {
     let mut code = li(S0, DATA as u32).to_vec();
@@ -134,7 +134,7 @@ fn a_handler_nowhere_is_a_fault() {
     check("SIG_ERR", &code, 128 + 11);
 }
 
-/// The words' lines differ from 64 bytes, or a word lies in two lines.
+/// The lines do not have 64 bytes, or a word lies in two lines.
 #[test]
 fn a_spin_sees_all_lines_that_it_reads() {
     let loads = |offsets: [i32; 2]| {

@@ -20,7 +20,7 @@ pub(super) fn has_qemu() -> bool {
     answer.is_ok()
 }
 
-/// The folder of programs that run in both.
+/// The folder of programs that run both in qemu and in the simulator.
 pub(super) struct Beside {
     folder: tempfile::TempDir,
 }
@@ -52,7 +52,7 @@ impl Beside {
 
     fn qemu_ends(&self, program: &[u8]) -> Option<Vec<u8>> {
         let (file, output) = (self.file(program), self.folder.path().join("output"));
-        // The output goes to a file: a write to a pipe is cut short if the process is stopped meanwhile.
+        // The output goes to a file, because a write to a pipe is cut short if the process is stopped meanwhile.
         let status = Command::new("timeout")
             .args(["-s", "KILL", "10", "qemu-riscv64"])
             .arg(file)

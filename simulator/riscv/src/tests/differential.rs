@@ -18,10 +18,10 @@ const LENGTH: usize = 16;
 const CODE: u64 = 0x10_0000;
 const VALUES: u64 = 0x100_0000;
 const PLAY: u64 = 0x200_0000;
-/// The registers that point to the values, and to the middle of the pages.
+/// The registers that point to the values (`CURSOR`), and to the middle of the pages.
 const CURSOR: u8 = 8;
 const SPARE: u8 = 9;
-/// Bytes of a set of both kinds of registers. `fcsr` has the place of `x0`.
+/// Bytes of the values of all integer and floating-point registers. The place of `x0` has the value of `fcsr`.
 const SET: u64 = 512;
 
 const LOAD: u32 = 0x03;
@@ -102,7 +102,7 @@ fn is_tame(i: Instruction) -> bool {
         || matches!(i.kind, Flw | Fld | Fsw | Fsd)
         || !matches!(i.rd, CURSOR | SPARE)
         || matches!(i.kind, Sb | Sh | Sw | Sd);
-    // In a word of zeros, qemu 7.2 counts more than 32 zeros.
+    // qemu 7.2 counts more than 32 zeros in a word of zeros.
     let known_wrong = i.kind == Ctzw;
     let unordered = matches!(i.kind, Auipc | Jal | Jalr | LrW | LrD | ScW | ScD);
     let control =
@@ -153,7 +153,7 @@ fn sequence(rng: &mut Rng, code: &mut Vec<u8>) {
     word(i_type(0x13, cursor, 0, cursor, SET as i32));
 }
 
-/// A random value for a register: boxed singles, small numbers and powers of two appear often.
+/// A random value for a register. Boxed singles, small numbers and powers of two appear often.
 fn value(rng: &mut Rng) -> u64 {
     match rng.u8(..6) {
         0 => rng.u64(..) | !0 << 32,

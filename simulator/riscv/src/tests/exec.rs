@@ -21,7 +21,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
 }
 
-/// A program that starts the program at `path`. If that fails, it exits with the error as its status.
+/// A program that starts the program at `path`. If the start fails, the program exits with the error as its status.
 fn starter(path: &Path) -> Vec<u8> {
     let mut data = path.as_os_str().as_encoded_bytes().to_vec();
     data.resize(512, 0);

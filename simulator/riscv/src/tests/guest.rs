@@ -141,7 +141,7 @@ fn a_system_call_that_is_not_there_fails_and_is_named() {
     }
 }
 
-/// Starts a thread on its own stack. It begins `child` words after the branch.
+/// Starts a thread on its own stack. The thread's code begins `child` words after the branch.
 pub(super) fn start_thread(child: i32) -> Vec<u32> {
     // CLONE_VM | FS | FILES | SIGHAND | THREAD
     let mut code = li(A0, 0x1_0F00).to_vec();
@@ -181,7 +181,7 @@ fn instructions_are_those_of_all_threads() {
     for on in WORLDS {
         let outcome = run(&code, on).unwrap();
         assert_eq!(outcome.status, 5);
-        // The main thread executes two instructions a lap, and the other thread about as many until the exit.
+        // The main thread executes two instructions in each lap, and the other thread about as many until the exit.
         let laps = outcome.instructions as f64 / f64::from(LAPS);
         assert!((3.0..5.0).contains(&laps), "{laps}");
     }
@@ -193,7 +193,7 @@ fn a_loop_that_waits_for_a_flag_costs_no_host_work() {
     for preset in ["atac-64", "dahu", "westmere-ex"] {
         let outcome = run(&flag_after(LAPS), Some((preset, u64::MAX))).unwrap();
         assert_eq!(outcome.status, 7);
-        // All but a few instructions are the other thread's two instructions a lap.
+        // Nearly all instructions are from the other thread, which executes two in each lap.
         let own = outcome.instructions - 2 * u64::from(LAPS);
         assert!(own < 500, "{preset}: {own} instructions beside the count");
         let machine = Config::preset(preset).unwrap();
@@ -224,7 +224,7 @@ const SIGNAL: u32 = 34;
 fn interrupted(send: &[u32], lap: &[u32], child: &[u32]) -> Vec<u32> {
     let mut code = li(S0, DATA as u32).to_vec();
     let (action, end) = (8, 3);
-    // The handler follows the action's call, `send`, the loop and the exit.
+    // In the code, the handler follows the call that sets the action, `send`, the loop and the exit.
     let handler = code.len() + 3 + action + send.len() + lap.len() + end;
     code.extend(put(ACTION, CODE as u32 + 4 * handler as u32));
     code.extend([
@@ -282,12 +282,12 @@ fn a_timer_interrupts_whatever_loop_runs() {
             if let Some(timing) = outcome.timing {
                 let machine = Config::preset("dahu").unwrap();
                 let nanoseconds = timing.run.statistics.cycles as f64 / machine.ghz;
-                // The rest is the thread's start, three system calls and the handler.
+                // The time beyond 50,000 ns is for the thread's start, three system calls and the handler.
                 assert!((50_000.0..60_000.0).contains(&nanoseconds), "{nanoseconds}");
             }
         }
         // The timed machine takes over after 20,000 instructions, and the program keeps its timer. By then, 20 to 30 us
-        // of the timer's time are over: an instruction takes 1 ns, and each round of a spin loop takes 1 ns more.
+        // of the timer's time are over, since an instruction takes 1 ns and each round of a spin loop 1 ns more.
         let machine = Config::preset("dahu").unwrap();
         let forwarded = with_program(&code, |program| program.fast_forward(20_000).run(&machine));
         let outcome = forwarded.unwrap();
@@ -405,7 +405,7 @@ fn standard_input_is_given() {
     assert_eq!([given(&[7, 42]), given(&[7, 9, 1])], [42, 9 + 1]);
 }
 
-/// Bytes of `/dev/urandom` come from the seed, as the bytes of `getrandom` do.
+/// Bytes of `/dev/urandom` depend only on the seed, like the bytes of `getrandom`.
 #[test]
 fn random_bytes_come_from_the_seed() {
     let byte = |seed| {
@@ -429,7 +429,7 @@ fn random_bytes_come_from_the_seed() {
     assert!(bytes.iter().any(|byte| *byte != bytes[0]), "{bytes:?}");
 }
 
-/// Any bits are a program. It ends or reaches its limit, and the simulator does not panic.
+/// A program of random bits ends or reaches its limit, and the simulator does not panic.
 #[test]
 fn no_program_takes_the_simulator_down() {
     let mut rng = Rng::with_seed(11);

@@ -1,4 +1,4 @@
-//! Hashes of a program. They must be the same on every host, whatever its processor.
+//! Hashes of a program. They must be the same on every host, whatever the host's processor.
 
 use super::mixture::Step::{
     Add, Await, Block, Confine, Count, Float, Nap, Signal, Tell, Timer, Unblock, Yield,
@@ -33,7 +33,7 @@ fn program() -> Vec<u32> {
     assemble(&steps, &[0, 1, 2, 0])
 }
 
-/// Returns the program's hash on `atac-64` with these settings. Its result is always the same.
+/// Returns the program's hash on `atac-64` with these settings. The program's result is always the same.
 fn hash(code: &[u32], settings: &[&str]) -> u64 {
     let mut machine = Config::preset("atac-64").expect("the preset is there");
     machine.set_all(settings).expect("the machine may be so");
@@ -42,7 +42,7 @@ fn hash(code: &[u32], settings: &[&str]) -> u64 {
     outcome.timing.expect("it is timed").run.statistics.hash
 }
 
-/// The machine is `atac-64` with a few values set. No value is fitted to a real machine, so changes to the prices of
+/// The machine is `atac-64` with a few values set. No value is fitted to a real machine, so changes to the costs in
 /// other presets do not matter.
 #[test]
 fn hashes_are_the_same_on_every_host() {

@@ -1,10 +1,10 @@
 //! Random programs that mix timers, signals, masks, affinity, futexes, naps, spin loops, channels and regions of
-//! interest. However a program runs, its result is the same.
+//! interest. A program's result must be the same however it runs.
 //!
-//! A program is a list of steps, each of a random thread. A thread waits only for the posts of earlier steps in the
-//! list, so no thread waits for ever. At the end, each thread waits for all of its signals, and the main thread writes
-//! what all threads have done.
-//! `MANYCORE_SCHEDULES=20` runs twenty times as many.
+//! A program is a list of steps, each of a random thread. A step posts by setting its word. A thread waits only for
+//! earlier steps in the list to post, so no thread waits for ever. At the end, each thread waits for all of its
+//! signals, and the main thread writes what all threads have done. `MANYCORE_SCHEDULES=20` runs twenty times as many
+//! programs.
 
 use super::guest::{A0, A1, CODE, DATA, ECALL, S0, T0, T1};
 use super::guest::{addi, branch, call, li};
@@ -45,7 +45,7 @@ const THREADS: u32 = 6;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Count(u32),
-    /// Computes for so many laps, then counts as often as the result's last bits say.
+    /// Computes for this number of laps, then counts as often as the result's last bits say.
     Float(u32),
     Add(u32),
     Signal(u32),
@@ -61,7 +61,7 @@ pub(super) enum Step {
     End,
     /// Posts that a step is done.
     Tell(usize),
-    /// Waits until a step is posted. The second number selects how.
+    /// Waits until a step is posted. The second number selects the way of waiting.
     Await(usize, u8),
     /// Makes a channel, posts its number, and waits for a message.
     Receive(usize),

@@ -25,7 +25,7 @@ fn s_type(opcode: u32, funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
     (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | (imm & 31) << 7 | opcode
 }
 
-/// The number of random cases: `usual`, or as many times as many as `MANYCORE_SCHEDULES` says.
+/// The number of random cases: `usual`, times the number in `MANYCORE_SCHEDULES` if it is set.
 fn cases(usual: usize) -> usize {
     let times = std::env::var("MANYCORE_SCHEDULES").ok();
     usual * times.map_or(1, |times| times.parse().expect("a number"))

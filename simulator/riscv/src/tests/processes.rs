@@ -22,7 +22,7 @@ fn wait() -> Vec<u32> {
     code
 }
 
-/// Code that forks. The child's code follows the branch, and the parent's follows the child's.
+/// Code that forks. The child's code follows the branch, and the parent's code follows the child's code.
 fn family(parent: &[u32], child: &[u32]) -> Vec<u32> {
     let mut code = fork();
     code.push(branch(1, A0, 4 * (1 + child.len() as i32)));
@@ -31,7 +31,7 @@ fn family(parent: &[u32], child: &[u32]) -> Vec<u32> {
     code
 }
 
-/// Sleeps for ever: `ppoll` of nothing.
+/// Sleeps for ever, by a `ppoll` of no files.
 fn sleep() -> Vec<u32> {
     let mut code: Vec<u32> = (A0..A0 + 5).map(|register| addi(register, 0, 0)).collect();
     code.extend([addi(A7, 0, 73), ECALL]);

@@ -9,7 +9,7 @@ use manycore_chip::Simulation;
 use manycore_chip::config::Config;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// manycore's mark instruction with this function, for region 0.
+/// The instruction of manycore that marks region 0, with this function.
 fn ours(function: u32) -> u32 {
     function << 25 | 0x0B
 }
@@ -218,7 +218,7 @@ fn a_region_tells_of_each_core_and_a_run_of_each_process() {
 /// marks the region.
 fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
     let word = li(S0, DATA as u32);
-    // Calls futex(word, wait, 0, no time) until the word is not zero, then exits with it.
+    // Calls futex(word, wait, 0, no time) until the word is not zero, then exits with the word as its status.
     let sleep = [
         &[i_type(0x03, T0, 2, S0, 0), branch(1, T0, 4 * 8)][..],
         &[
@@ -256,7 +256,7 @@ fn sleepers(laps: u32, nap: u32) -> Vec<u32> {
     [&word[..], &start_thread(child), &sleep, &wake].concat()
 }
 
-/// Wherever the threads are when the timed machine takes over, the program does the same.
+/// The program does the same at whatever point of its threads the timed machine takes over.
 #[test]
 fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     let mut rng = Rng::with_seed(5);
@@ -268,7 +268,7 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     let machines = [machine(64), machine(16)];
     for _ in 0..60 {
         let code = sleepers(rng.u32(1..20_000), rng.u32(1..100_000));
-        // Any point, also beyond the program's end.
+        // The machine may take over at any point, also beyond the program's end.
         let at_most = match rng.bool() {
             true => u64::MAX,
             false => rng.u64(1..90_000),
@@ -286,7 +286,7 @@ fn threads_that_run_sleep_and_nap_go_on_where_they_are() {
     }
 }
 
-/// A thread that sleeps when the region begins sleeps on, so the region lasts as long as in the whole run.
+/// A thread that sleeps when the region begins continues to sleep. So the region lasts as long as in the whole run.
 #[test]
 fn a_region_beside_a_sleeper_lasts_as_long_as_in_the_whole_run() {
     for preset in ["atac-64", "e5-2640x2"] {
@@ -324,13 +324,13 @@ fn a_run_ends_on_request() {
     }
 }
 
-/// A lone thread that computes, and that nothing interrupts, is asked for an end too.
+/// The run can also end while a lone thread computes and nothing interrupts it.
 #[test]
 fn a_thread_that_computes_for_ever_ends_on_request() {
     static ASKED: AtomicU32 = AtomicU32::new(0);
     // Relaxed: one thread counts.
     let later = || ASKED.fetch_add(1, Relaxed) > 3;
-    // The stores keep the loop from being one that only waits.
+    // Because of the stores, this is not a loop that only waits.
     let code = [
         &li(T0, DATA as u32)[..],
         &[addi(A0, A0, 1), s_type(0x23, 3, T0, A0, 0)],
@@ -345,8 +345,8 @@ fn a_thread_that_computes_for_ever_ends_on_request() {
     assert!((1 << 20..1 << 24).contains(&cycles), "{cycles}");
 }
 
-/// A program that measures the rate of `time` once has measured it for the whole run: it shows the
-/// nanoseconds of the system's clock on every machine, before and after the other machine goes on.
+/// A program needs to measure the rate of `time` only once: `time` shows the nanoseconds of the system's clock on every
+/// machine, before and after the program changes to another machine.
 #[test]
 fn the_timer_shows_nanoseconds_wherever_the_program_runs() {
     const TIME: i32 = 0xC01;

@@ -20,7 +20,8 @@ fn bounded(count: u32, step: i32) -> Vec<u32> {
     code
 }
 
-/// The machine skips the laps of a parked spin. The loop's count and the time advance as if it executed them.
+/// The machine skips the laps of a parked spin. The loop's count and the time advance as if the machine had executed
+/// these laps.
 #[test]
 fn a_bounded_spin_ends_when_its_count_does() {
     for preset in ["atac-64", "dahu"] {
@@ -32,7 +33,7 @@ fn a_bounded_spin_ends_when_its_count_does() {
                 outcome.instructions,
             )
         };
-        // Short spins are not parked. They give the time of one lap.
+        // Short spins are not parked, so they show the time of one lap.
         let (short, executed) = cycles(8, -1);
         let (less, _) = cycles(4, -1);
         assert!(executed > 4 * 8);

@@ -12,12 +12,12 @@ const HERE: i32 = -100;
 const ROOM: u32 = 8_192;
 const FOLDER: u32 = 0x1_0000;
 
-/// A program's system calls. At its end, the program writes the bytes at `DATA` out.
+/// A program's system calls. At its end, the program writes the bytes at `DATA` to its output.
 #[derive(Default)]
 struct Steps {
     code: Vec<u32>,
-    /// Each path, and the index in `code` of the first instruction that loads its address. The paths' bytes follow the
-    /// code.
+    /// Each path, and the index in `code` of the first instruction that loads the path's address. The bytes of all
+    /// paths follow the code.
     paths: Vec<(usize, &'static str)>,
 }
 
@@ -42,7 +42,7 @@ impl Steps {
         self
     }
 
-    /// Changes to a folder.
+    /// Changes the working directory to a folder.
     fn go(mut self, path: &'static str) -> Self {
         self.path(A0, path);
         self.call(49);
@@ -203,7 +203,7 @@ fn a_nodes_number_comes_with_the_cores() {
     let machine = Config::preset("gold5225r").unwrap();
     for (core, node) in [(0, 0), (30, 1)] {
         let mut steps = Steps::default();
-        // Confines itself to a core with a mask at `DATA`, and asks for its NUMA node.
+        // The program confines itself to a core with a mask at `DATA`, and asks for the NUMA node of the core.
         steps.code.extend(li(A2, DATA as u32));
         steps.code.extend(li(A3, 1 << core));
         steps.code.push(super::s_type(0x23, 3, A2, A3, 0));

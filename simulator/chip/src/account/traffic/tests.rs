@@ -1,10 +1,10 @@
-//! The links' counts are equal to those of messages that walk step by step.
+//! Compares the counts of links with the counts for messages that walk step by step.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// The links of messages that walk step by step.
+/// The counts of links for messages that walk step by step.
 fn walked(width: u32, messages: &[(u32, u32)]) -> BTreeMap<(u32, u32), u64> {
     let mut links = BTreeMap::new();
     for &(from, to) in messages {

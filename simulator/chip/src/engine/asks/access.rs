@@ -1,4 +1,4 @@
-//! Accesses: completes hits and sends requests for misses.
+//! Accesses of a core to memory: completes hits and sends requests for misses.
 
 use super::Asked;
 use crate::account::Activity;
@@ -44,8 +44,8 @@ impl Engine {
         Some(word.apply(operation))
     }
 
-    /// As [`hit`](Self::hit), for a plain access that hits the L2. A read-modify-write that misses
-    /// the L1 most likely misses the L2 too, so it skips this look-up.
+    /// Like [`hit`](Self::hit), for a plain access that hits the L2. A read-modify-write that misses the L1 most likely
+    /// misses the L2 too, so it skips this look-up.
     #[inline(never)]
     fn hit_l2(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Option<u64> {
         let port = &mut self.ports[core as usize];
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     /// Does an access to `line`, or sends its request.
-    // Inlined into both front ends, which have one call each: a call would take as long as a hit.
+    // Inlined into both front ends, each of which has one call, because a call would take as long as a hit.
     #[inline(always)]
     pub(crate) fn access(
         &mut self,

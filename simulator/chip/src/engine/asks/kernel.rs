@@ -20,7 +20,7 @@ impl Engine {
         self.record(core, activity, from, to);
     }
 
-    /// Takes at least a cycle, so that a loop of system calls always advances time.
+    /// Enters the kernel. This takes at least a cycle, so that a loop of system calls always advances time.
     pub(crate) fn enter_kernel(&mut self, core: u32) {
         self.kernel(core, Activity::Futex, self.config.os.syscall.max(1));
     }
@@ -33,7 +33,7 @@ impl Engine {
         self.kernel(core, Activity::Switch, self.config.os.spawn);
     }
 
-    /// Goes on with a call of the kernel that was made before the run began.
+    /// Continues a kernel call that began before the run.
     pub(crate) fn go_on_in_kernel(&mut self, core: u32, cycles: u64) {
         self.kernel(core, Activity::Futex, cycles);
         self.set_horizon(core);
@@ -44,8 +44,8 @@ impl Engine {
         self.kernel(core, Activity::Futex, os.syscall + os.futex_wait);
     }
 
-    /// Sleeps on a futex. The caller has compared the word at the present time, and suspends.
-    /// `timeout` is in cycles.
+    /// Sleeps on a futex. The caller has compared the word at the present time, and must suspend. `timeout` is in
+    /// cycles.
     pub(crate) fn futex_wait(&mut self, core: u32, host: usize, timeout: Option<u64>) {
         let address = self.addresses.simulated(host);
         let port = &self.ports[core as usize];
@@ -56,7 +56,7 @@ impl Engine {
         self.block(core, wait);
     }
 
-    /// Adds a thread of `core` to the sleepers at `address`. Returns what it waits for.
+    /// Adds a thread of `core` to the sleepers at `address`. Returns the thread's `Wait`.
     pub(crate) fn sleeps(
         &mut self,
         (core, thread): (u32, ThreadId),
@@ -77,7 +77,7 @@ impl Engine {
         Wait::Futex { address }
     }
 
-    /// Wakes up to `count` sleepers. Returns how many it woke.
+    /// Wakes up to `count` sleepers. Returns the number of woken sleepers.
     pub(crate) fn futex_wake(&mut self, core: u32, host: usize, count: u32) -> usize {
         let address = self.addresses.simulated(host);
         let woken = self.futexes.wake(address, count);
@@ -90,8 +90,8 @@ impl Engine {
         woken.len()
     }
 
-    /// Executes a fence on all cores: interrupts each core that runs another thread, one after
-    /// another, and waits for the last.
+    /// Executes a fence on all cores: interrupts each core that runs another thread, one after another, and waits for
+    /// the last interrupted core.
     pub(crate) fn fence_all(&mut self, core: u32) {
         let os = &self.config.os;
         let from = self.ports[core as usize].clock + self.lookahead;

@@ -1,6 +1,6 @@
-//! The requests of a core to the machine. All requests are of the thread that runs on `core`, at
-//! the core's clock. If the answer is not there at once, the thread must suspend. The engine
-//! resumes it, perhaps on another core, when the answer is there.
+//! The requests of a core to the machine. Each request is from the thread that runs on `core`, at the core's clock. If
+//! there is no answer at once, the thread must suspend. The engine resumes it, perhaps on another core, when the answer
+//! is there.
 
 mod access;
 mod kernel;

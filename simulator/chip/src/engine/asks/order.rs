@@ -5,9 +5,9 @@ use crate::engine::port::{Mode, Port};
 use crate::engine::{Engine, LONGEST};
 
 impl Engine {
-    /// Whether `core` must suspend because an event or another core is earlier. The core may be up
-    /// to `ahead` cycles ahead of other cores, but not of events and siblings in its tile. If it
-    /// must suspend, it is planned to continue at its clock.
+    /// Whether `core` must suspend because an event or another core is earlier. The core may be up to `ahead` cycles
+    /// ahead of other cores, but not ahead of events and of siblings in its tile. If the core must suspend, it gets a
+    /// plan to continue at its clock.
     pub(super) fn others_first(&mut self, core: u32, ahead: u64) -> bool {
         let (time, other) = self.agenda.next_core(&self.ports);
         let event = self.agenda.next_event();
@@ -54,8 +54,8 @@ impl Engine {
         self.ports[core as usize].clock <= self.limit
     }
 
-    /// Computes for `instructions` instructions. Returns whether the core may continue at once. If
-    /// not, an event may interrupt the computation before its end, so the thread must ask
+    /// Computes for `instructions` instructions. Returns whether the core may continue at once. If the core may not, an
+    /// event may interrupt the computation before its end, so the thread must ask
     /// [`others_interrupt`](Self::others_interrupt) before it does anything else.
     #[inline]
     pub(crate) fn compute(&mut self, core: u32, instructions: u64) -> bool {

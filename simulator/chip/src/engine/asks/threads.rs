@@ -6,7 +6,8 @@ use crate::engine::{Engine, Event, MAIN};
 use crate::os::ThreadId;
 
 impl Engine {
-    /// Starts the program's main thread, on core 0 at time 0. If it `ran_before`, its start takes no time.
+    /// Starts the program's main thread, on core 0 at time 0. If the thread `ran_before` (before simulated time began),
+    /// its start takes no time.
     pub(crate) fn start(&mut self, body: Box<dyn Body>, ran_before: bool) {
         let affinity = CoreSet::below(self.config.cores);
         self.threads.push(Thread {
@@ -21,7 +22,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Fails if the machine does not have one of the cores.
+    /// Fails with the number of a core that the machine does not have.
     pub(crate) fn spawn(
         &mut self,
         core: u32,
@@ -46,13 +47,12 @@ impl Engine {
         Ok(thread)
     }
 
-    /// Adds a thread that was on core `on` before simulated time began, and may run on `cpus`. If
-    /// it ran, it continues there, which takes no time. If it was woken, the scheduler places it
-    /// now.
+    /// Adds a thread that was on core `on` before simulated time began, and may run on `cpus`. If the thread ran, it
+    /// continues on this core, which takes no time. If the thread was woken, the scheduler places it now.
     ///
     /// # Errors
     ///
-    /// Fails if the machine does not have one of the cores.
+    /// Fails with the number of a core that the machine does not have.
     pub(crate) fn go_on_with(
         &mut self,
         core: u32,
@@ -112,7 +112,7 @@ impl Engine {
         self.confine(thread, affinity, at);
     }
 
-    /// Waits for a thread to end. Returns `false` if it has ended. Otherwise the caller suspends.
+    /// Waits for a thread to end. Returns `false` if the thread has ended already. Otherwise the caller must suspend.
     pub(crate) fn join(&mut self, core: u32, thread: ThreadId) -> bool {
         if self.threads[thread as usize].state == State::Ended {
             return false;
@@ -128,7 +128,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Fails if the machine does not have one of the cores.
+    /// Fails with the number of a core that the machine does not have.
     pub(crate) fn set_affinity(
         &mut self,
         core: u32,
@@ -142,8 +142,8 @@ impl Engine {
         Ok(())
     }
 
-    /// If wake-ups are sticky: the cores that a thread may run on, and the ones among them that are
-    /// not taken. `None` if all are taken.
+    /// If wake-ups are sticky, returns the cores that a thread may run on, and those of them that are not taken.
+    /// Returns `None` if all are taken.
     pub(crate) fn cores_elsewhere(
         &self,
         thread: u64,

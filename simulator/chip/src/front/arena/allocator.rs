@@ -11,15 +11,15 @@ use super::{CONTEXT, range};
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// A global allocator. It gives simulated code the same addresses in every run, and all other code
-/// memory of [`System`].
+/// A global allocator. It gives simulated code the same addresses in every run. All other code gets memory of
+/// [`System`].
 ///
 /// The crate installs it under its feature `allocator`, which is on by default. A program that
 /// needs its own allocator turns the feature off. Then simulated code numbers cache lines in the
 /// order of their first use, and the host's allocator decides which objects share a line.
 ///
-/// In a thread that runs no simulation, each allocation also reads a thread-local word, and each
-/// release compares the address.
+/// In a thread that runs no simulation, each allocation also reads a thread-local word, and each release also compares
+/// the address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
 
@@ -29,7 +29,7 @@ fn current() -> Option<NonNull<Header>> {
     NonNull::new(CONTEXT.with(|context| context.current.get()).cast_mut())
 }
 
-/// The arena that holds the live block at `start`. `None` if the block is the host's.
+/// The arena that holds the live block at `start`. `None` if the block is from [`System`].
 #[inline]
 fn holder(start: *mut u8) -> Option<NonNull<Header>> {
     NonNull::new(range::slot_of(start as usize)? as *mut Header)
@@ -41,11 +41,10 @@ fn simulated(arena: NonNull<Header>, layout: Layout) -> Option<Block> {
     unsafe { Header::local(arena) }?.allocate(layout)
 }
 
-// SAFETY: a block is from `System`, which has this contract, or from an arena. An arena's block is
-// writable and has the size and the alignment of its class, which suit the layout. It has no second
-// owner before it is freed, and stays mapped until then. The block's address says where it is from:
-// the host hands out no address twice, and `slot_of` knows the addresses of arenas. Nothing here
-// unwinds.
+// SAFETY: a block is from `System`, which has this contract, or from an arena. An arena's block is writable and has the
+// size and the alignment of its class, which suit the layout. The block has no second owner before it is freed, and
+// stays mapped until then. The block's address says where it is from: the host hands out no address twice, and
+// `slot_of` knows the addresses of arenas. Nothing here unwinds.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -65,7 +64,7 @@ unsafe impl GlobalAlloc for Allocator {
         let Some(block) = simulated(arena, layout) else {
             return ptr::null_mut();
         };
-        // The host has zeroed fresh memory. A write would make it resident.
+        // The host has zeroed fresh memory. A write would make the memory resident.
         if !block.fresh {
             // SAFETY: the block has at least this size.
             unsafe { block.start.write_bytes(0, layout.size()) };
@@ -78,9 +77,8 @@ unsafe impl GlobalAlloc for Allocator {
         match holder(start) {
             // SAFETY: the caller promises the same.
             None => unsafe { System.dealloc(start, layout) },
-            // SAFETY: the caller promises a live block, and its address says that it is this
-            // arena's. It was handed out for this layout or, after a reallocation in place, for a
-            // layout of the same class.
+            // SAFETY: the caller promises a live block, and its address says that it is from this arena. The block was
+            // handed out for this layout or, after a reallocation in place, for a layout of the same class.
             Some(arena) => unsafe { Header::free(arena, start, layout) },
         }
     }

@@ -1,17 +1,16 @@
 //! Size classes. There are few block sizes, so a freed block fits the next request of its class.
 //!
-//! Up to 1 KiB, the classes are the multiples of 16 bytes. Above, each doubling has four classes,
-//! which wastes at most a fifth of a block. Classes above a page are whole pages. A block is
-//! aligned to the largest power of two that divides its size. This suits every alignment, because a
-//! request is first rounded up to a multiple of its alignment. If that size lies in (2^k, 2^(k+1)],
-//! its class is a multiple of 2^(k-2). Larger alignments divide only sizes that are classes
-//! themselves.
+//! Up to 1 KiB, the classes are the multiples of 16 bytes. Above that, each doubling of the size has four classes,
+//! which wastes at most a fifth of a block. Classes above a page are whole pages. A block is aligned to the largest
+//! power of two that divides its size. This suits every alignment, because the size of a request is first rounded up to
+//! a multiple of its alignment. If that size lies in (2^k, 2^(k+1)], its class is a multiple of 2^(k-2). Larger
+//! alignments divide only sizes that are classes themselves.
 
 use std::alloc::Layout;
 
 use crate::memory::CAPACITY;
 
-/// The same on every host, whatever its page size.
+/// This size is the same on every host, whatever the host's page size.
 const PAGE: usize = 4096;
 const GRAIN: usize = 16;
 /// The classes up to this size are multiples of `GRAIN`.

@@ -1,4 +1,4 @@
-//! An arena's own data, at the start of its memory, and the allocator of the rest.
+//! The header of an arena (the memory of a simulated machine), and the allocator of the memory behind the header.
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -9,11 +9,11 @@ use super::classes::{CLASSES, Class};
 use super::{ArenaError, range, stack};
 use crate::memory::CAPACITY;
 
-/// The part of `Header::live` that an open arena holds. An arena has fewer blocks.
+/// The count that an open arena itself holds of `Header::live`. An arena has fewer blocks than this.
 const OPEN: u64 = 1 << 62;
 
-/// Lies at offset 0 of an arena. Simulated addresses begin after it, so its size decides which
-/// objects share a cache line, and so all results.
+/// The header lies at offset 0 of an arena. Simulated addresses begin after the header. So its size decides which
+/// objects share a cache line, and with that all results.
 pub(super) struct Header {
     /// The number of the thread that may use `local`, or 0 once the arena is closed. Only that
     /// thread changes the field, so a thread that reads its own number here owns the arena.
@@ -75,8 +75,8 @@ impl Header {
     pub(super) unsafe fn close(this: NonNull<Self>) {
         // SAFETY: the header is mapped while its arena is open.
         let header = unsafe { this.as_ref() };
-        // SAFETY: this thread is the owner, the arena is open, and no other reference to `local` is
-        // alive, because each lasts only for one call of this module.
+        // SAFETY: this thread is the owner, the arena is open, and no other reference to `local` is alive, because each
+        // such reference lasts only for one call of this module.
         let live = unsafe { (*header.local.get()).live };
         // From here on, the owner frees blocks as other threads do.
         header.owner.store(0, Ordering::Relaxed);
@@ -89,7 +89,7 @@ impl Header {
     ///
     /// # Safety
     ///
-    /// The caller holds `count` of `live`, and does not use the header again unless it holds more.
+    /// The caller holds `count` of `live`, and does not use the header again unless the caller holds more of `live`.
     unsafe fn release(this: NonNull<Self>, count: u64) {
         // SAFETY: the header is mapped while the count is not zero, and the caller holds a part of
         // the count.
@@ -141,8 +141,8 @@ impl Header {
         }
     }
 
-    /// Frees a stack, which is the block of `length` bytes that ends at `base`, from any thread. If
-    /// a thread other than the owner frees it, it is not reused.
+    /// Frees a stack, which is the block of `length` bytes that ends at `base`, from any thread. If a thread other than
+    /// the owner frees the stack, the stack is not reused.
     ///
     /// # Safety
     ///
@@ -213,11 +213,11 @@ pub(super) unsafe fn push(list: &mut *mut u8, block: *mut u8) {
     *list = block;
 }
 
-/// Takes the block that was put last.
+/// Takes the block that was last put on the list.
 ///
 /// # Safety
 ///
-/// [`push`] put all blocks on the list, and they have not been touched since.
+/// [`push`] put all blocks on the list, and the blocks have not been touched since.
 unsafe fn pop(list: &mut *mut u8) -> Option<*mut u8> {
     let block = NonNull::new(*list)?.as_ptr();
     // SAFETY: `push` wrote the address of the next block there.

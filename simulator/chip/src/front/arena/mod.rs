@@ -1,19 +1,18 @@
 //! The memory of a simulated machine.
 //!
-//! Simulated threads run real code, and that code's addresses decide which cache lines it contends
-//! for. So addresses must not depend on the host. An [`Arena`] is a region with a deterministic
-//! allocator, which hands out the same offsets for the same requests on any host. A block's offset
-//! is its simulated address.
+//! Simulated threads run real code, and the addresses of its data decide which cache lines the threads contend for. So
+//! addresses must not depend on the host. An [`Arena`] is a region with a deterministic allocator, which hands out the
+//! same offsets for the same requests on any host. A block's offset is its simulated address.
 //!
-//! While a host thread runs simulated code, the [`Allocator`] takes blocks from the arena. Two
-//! guards mark simulated code: [`enter`] around the resumption of a coroutine, and [`outside`]
-//! around the simulator's own code that simulated code calls. A coroutine should suspend with no
-//! [`outside`] guard alive, because it counts as simulated code again when it is resumed under
-//! [`enter`]. A violation moves some of the simulator's data into the arena and does no other harm.
+//! While a host thread runs simulated code, the [`Allocator`] takes blocks from the arena. Two guards mark simulated
+//! code: [`enter`] around the resumption of a coroutine, and [`outside`] around the simulator's own code that simulated
+//! code calls. A coroutine should suspend with no [`outside`] guard alive, because the coroutine counts as simulated
+//! code again when it is resumed under [`enter`]. A violation moves some of the simulator's data into the arena and
+//! does no other harm.
 //!
-//! Memory that simulated code leaves behind, such as its results, stays valid after the arena is
-//! closed and may be freed from any thread. A single such block keeps all memory of the arena
-//! mapped, so programs should copy small results out.
+//! Memory that simulated code does not free, such as its results, stays valid after the arena is closed. Any thread may
+//! free this memory. A single such block keeps all memory of the arena mapped, so programs should copy small results
+//! out.
 
 mod allocator;
 mod classes;
@@ -93,9 +92,9 @@ impl Drop for Arena {
                 context.current.set(ptr::null());
             }
         });
-        // SAFETY: the arena owns the header, which is open until here. It is neither `Send` nor
-        // `Sync`, so this is the owning thread. The context no longer points to the header, and no
-        // code reaches it through `self` again.
+        // SAFETY: the arena owns the header, which is open until here. The arena is neither `Send` nor `Sync`, so this
+        // is the owning thread. The context no longer points to the header, and no code reaches it through `self`
+        // again.
         unsafe { Header::close(self.header) };
     }
 }
@@ -181,7 +180,7 @@ impl Drop for Outside {
     #[inline]
     fn drop(&mut self) {
         if self.inside {
-            // Not a saved pointer, since the `Entered` guard may have been dropped.
+            // This does not restore a saved pointer, since the `Entered` guard may have been dropped.
             CONTEXT.with(|context| context.current.set(context.home.get()));
         }
     }

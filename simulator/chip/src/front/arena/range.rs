@@ -1,12 +1,11 @@
-//! The places of arenas: a window of the host's address space, divided into slots of [`CAPACITY`]
-//! bytes. To find the arena of an address takes a comparison with the window, a mask, and a
-//! comparison with the end of the slot's memory.
+//! The places of arenas (the memories of simulated machines): a window of the host's address space, divided into slots
+//! of [`CAPACITY`] bytes. Finding the arena of an address takes a comparison with the window, a mask, and a comparison
+//! with the end of the slot's memory.
 //!
-//! No address space is reserved. An arena maps the memory that its program has needed, from the
-//! start of its slot. So only used memory counts against a limit on address space, such as a batch
-//! queue's. The host may map memory in the rest of a slot, but rarely does: the window is the part
-//! of the address space that it uses last. If such a mapping is in the way, the arena cannot grow,
-//! which is an error as any other lack of memory.
+//! No address space is reserved. An arena maps the memory that its program has needed, from the start of its slot. So
+//! only used memory counts against a limit on address space, such as the limit of a batch queue. The host may map
+//! memory in the rest of a slot, but rarely does: the window is the part of the address space that the host uses last.
+//! If such a mapping is in the way, the arena cannot grow. This is an error like any other lack of memory.
 
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
@@ -22,7 +21,7 @@ use crate::memory::CAPACITY;
 /// The most slots of the window.
 const SLOTS: usize = 1024;
 
-/// Used instead of the address that the host chose, if that has no room for a slot below it.
+/// Replaces the address that the host chose, if there is no room for a slot below that address.
 const ABOVE: usize = 1 << 42;
 
 /// The initial size of an arena, which has room for one thread.
@@ -36,14 +35,13 @@ const SPARE: usize = 1 << 20;
 const GRAIN: usize = 64 << 10;
 
 static START: AtomicUsize = AtomicUsize::new(0);
-/// The window's bytes from `START`. Zero until the window is chosen.
+/// The number of bytes of the window, which begins at `START`. Zero until the window is chosen.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 static TAKEN: [AtomicU64; SLOTS / 64] = [const { AtomicU64::new(0) }; SLOTS / 64];
 /// The end of each slot's mapped memory, or zero.
 static END: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
 
-/// The start of the slot that holds `address`, which is in a live block. `None` if the block is no
-/// arena's.
+/// The start of the slot that holds `address`, which is in a live block. `None` if no arena has the block.
 #[inline]
 pub(super) fn slot_of(address: usize) -> Option<usize> {
     let length = LENGTH.load(Ordering::Acquire);
@@ -51,10 +49,10 @@ pub(super) fn slot_of(address: usize) -> Option<usize> {
     if offset >= length {
         return None;
     }
-    // Relaxed. If the block is an arena's, the end was raised before the block was handed out and
-    // reached this thread, and the end falls only when no block lives. If the block is the host's,
-    // its mapping is newer than the unmapping of any arena at this address, and the end was set to
-    // zero before that unmapping. The host maps and unmaps under one lock.
+    // Relaxed. If the block is from an arena, the end was raised before the block was handed out and reached this
+    // thread, and the end falls only when no block lives. If the block is from the host, its mapping is newer than the
+    // unmapping of any arena at this address, and the end was set to zero before that unmapping. The host maps and
+    // unmaps under one lock.
     let end = END[offset / CAPACITY].load(Ordering::Relaxed);
     (address < end).then_some(address & !(CAPACITY - 1))
 }
@@ -125,7 +123,7 @@ fn extend(slot: usize, mapped: usize, end: usize) -> Result<(), ArenaError> {
 /// `start` is from [`take`] and has not been given back. Nothing refers to the slot's memory.
 pub(super) unsafe fn give_back(start: NonNull<c_void>) {
     let slot = (start.as_ptr() as usize - START.load(Ordering::Relaxed)) / CAPACITY;
-    // Before the unmapping: see `slot_of`.
+    // The end becomes zero before the unmapping: see `slot_of`.
     let end = END[slot].swap(0, Ordering::Relaxed);
     // SAFETY: the caller owns the slot and says that nothing refers to its memory.
     let gone = unsafe { munmap(start.as_ptr(), end - start.as_ptr() as usize) };
@@ -145,9 +143,9 @@ fn unclaim(slot: usize) {
     TAKEN[slot / 64].fetch_and(!(1 << (slot % 64)), Ordering::Release);
 }
 
-/// Chooses the window: the second quarter of the addresses below a mapping that the host places
-/// freely. The host places later mappings below that one, or above it in its legacy layout.
-/// Programs and their heaps are above the window or far below it.
+/// Chooses the window: the second quarter of the addresses below a mapping that the host places freely. The host places
+/// later mappings below this mapping, or above it in its legacy layout. Programs and their heaps are above the window
+/// or far below it.
 fn choose() -> Result<(), Errno> {
     // SAFETY: the host chooses the address of the new mapping, which is unmapped at once.
     let chosen = unsafe {

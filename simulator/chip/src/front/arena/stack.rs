@@ -14,7 +14,7 @@ use super::header::{Header, Local, push};
 /// pages on any host.
 const GUARD: usize = 64 * 1024;
 
-/// A coroutine's stack in the memory of the simulated machine. Once dropped, it is reused.
+/// A coroutine's stack in the memory of the simulated machine. The memory of a dropped stack is reused.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -37,8 +37,8 @@ pub struct Stack {
     length: usize,
 }
 
-// SAFETY: `base` and `length` describe the stack's memory, which has no other user. Only `drop`
-// touches the header, by a function that any thread may call.
+// SAFETY: `base` and `length` describe the stack's memory, which has no other user. Only `drop` uses the header,
+// through a function that any thread may call.
 unsafe impl Send for Stack {}
 
 impl Stack {
@@ -78,8 +78,7 @@ fn guarded(local: &mut Local, length: usize) -> Result<NonNull<u8>, ArenaError> 
     // used for anything else.
     unsafe { mprotect(limit.cast::<c_void>(), GUARD, MprotectFlags::empty()) }
         .map_err(|errno| ArenaError::Protect(errno.into()))?;
-    // SAFETY: this is the end of the carved memory, which is inside the arena's memory or one past
-    // it.
+    // SAFETY: this is the end of the carved memory, which lies inside the arena's memory or one byte past it.
     let base = unsafe { limit.add(length) };
     Ok(NonNull::new(base).expect("no arena lies at address zero"))
 }
@@ -91,9 +90,9 @@ impl Drop for Stack {
     }
 }
 
-// SAFETY: `limit` to `base` is memory of the arena that has no other user while the stack lives,
-// and the arena stays mapped while a stack of it lives. The lowest `GUARD` bytes are inaccessible.
-// The others, at least `MIN_STACK_SIZE`, are writable. Both ends are multiples of `GUARD`.
+// SAFETY: `limit` to `base` is memory of the arena that has no other user while the stack lives, and the arena stays
+// mapped while one of its stacks lives. The lowest `GUARD` bytes are inaccessible. The other bytes, at least
+// `MIN_STACK_SIZE`, are writable. Both ends are multiples of `GUARD`.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {
         self.base.addr()
@@ -104,8 +103,8 @@ unsafe impl corosensei::stack::Stack for Stack {
     }
 }
 
-/// The length of a stack with `bytes` usable bytes. If it is larger than an arena, [`Local::carve`]
-/// fails with [`ArenaError::Full`].
+/// The length of a stack with `bytes` usable bytes. If the length is larger than an arena, [`Local::carve`] fails with
+/// [`ArenaError::Full`].
 fn length_for(bytes: usize) -> usize {
     let usable = bytes
         .clamp(MIN_STACK_SIZE, crate::memory::CAPACITY)
@@ -113,13 +112,13 @@ fn length_for(bytes: usize) -> usize {
     usable + GUARD
 }
 
-/// The free stacks of an arena, in one list for all sizes, since a program has few.
+/// The free stacks of an arena. One list has the stacks of all sizes, since a program has few sizes.
 pub(super) struct Pool {
     /// Bytes of a simulated thread's stack, the guard included.
     thread: usize,
-    /// The last word of the stack that was freed last. This word holds the address of the last word
-    /// of the stack freed before it, and the word below holds the stack's length. Both are at the
-    /// stack's end, because the host has those pages in memory.
+    /// The address of the last word of the most recently freed stack. That word holds the address of the last word of
+    /// the stack freed before, and the word below it holds the stack's length. Both words are at the stack's end,
+    /// because the host has those pages in memory.
     free: *mut u8,
 }
 
@@ -154,8 +153,7 @@ impl Pool {
     ///
     /// `base` is the end of an unused stack of this arena with `length` bytes.
     pub(super) unsafe fn put(&mut self, base: NonNull<u8>, length: usize) {
-        // SAFETY: the last words of a stack are writable and aligned, since the
-        // stack's end is.
+        // SAFETY: the last words of a stack are writable, and aligned because the stack's end is aligned.
         unsafe {
             base.cast::<usize>().sub(2).write(length);
             push(&mut self.free, base.as_ptr().sub(WORD));

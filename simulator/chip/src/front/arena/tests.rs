@@ -42,7 +42,7 @@ mod global {
             seen.push(offset(arena, text.as_str()));
             seen.push(offset(arena, &block[..]));
             kept.insert(i * 7919 % 101, block);
-            // The simulator's own allocations must not show.
+            // The simulator's own allocations must not change the addresses.
             let own = outside();
             let scratch = vec![0_u8; i as usize];
             assert!(scratch.is_empty() || offset(arena, &scratch[..]) >= CAPACITY);
@@ -93,8 +93,8 @@ mod global {
         assert!(vec![0_u8; 300].iter().all(|byte| *byte == 0));
     }
 
-    /// Opens more arenas than there are slots, so all must be given back. Closes each before its
-    /// last block is freed. Every second block is freed on another thread.
+    /// Opens more arenas than there are slots, so all slots must be given back. Closes each arena before its last block
+    /// is freed. Every second block is freed on another thread.
     #[test]
     fn an_arena_outlives_its_close_while_a_block_lives() {
         for round in 0..1100_u64 {
@@ -248,10 +248,10 @@ fn an_arena_stops_where_the_hosts_memory_begins() {
     let arena = arena();
     let in_the_way = arena.base() + (2 << 20);
     let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
-    // SAFETY: the mapping replaces no other, and is unmapped below without a use.
+    // SAFETY: the mapping replaces no other mapping, and is unmapped below without a use.
     let host =
         unsafe { mmap_anonymous(in_the_way as *mut _, 4096, ProtFlags::empty(), flags).unwrap() };
-    // SAFETY: the arena is open, and the reference ends before the next one.
+    // SAFETY: the arena is open, and this reference ends before the next reference begins.
     let local = unsafe { Header::local(arena.header) }.unwrap();
     let mut blocks = 0;
     while local.allocate(Layout::new::<[u8; 64 << 10]>()).is_some() {
@@ -268,7 +268,7 @@ fn an_arena_stops_where_the_hosts_memory_begins() {
         error.contains("refuses") && error.contains("ulimit -v"),
         "{error}"
     );
-    // SAFETY: this is the mapping made above, without another user.
+    // SAFETY: this is the mapping made above, and it has no other user.
     unsafe { munmap(host, 4096).unwrap() };
     assert!(arena.stack().is_ok());
 }
@@ -278,7 +278,7 @@ fn no_room_is_an_error() {
     let arena = Arena::new(usize::MAX).unwrap();
     assert!(matches!(arena.stack(), Err(ArenaError::Full)));
     let half = Layout::from_size_align(CAPACITY / 2, 1).unwrap();
-    // SAFETY: the arena is open, and the reference ends before the next one.
+    // SAFETY: the arena is open, and this reference ends before the next reference begins.
     let local = unsafe { Header::local(arena.header) }.unwrap();
     assert!(local.allocate(half).is_some());
     assert!(local.allocate(half).is_none());

@@ -24,7 +24,7 @@ impl Fiber {
 }
 
 impl Body for Fiber {
-    /// Ignores the engine: simulated code finds it in a thread-local variable.
+    /// Ignores the engine, because simulated code finds the engine in a thread-local variable.
     fn resume(&mut self, _: *mut Engine, _: u32) -> Progress {
         match self.coroutine.resume(()) {
             CoroutineResult::Yield(()) => Progress::Suspended,
@@ -33,11 +33,11 @@ impl Body for Fiber {
     }
 
     fn abandon(mut self: Box<Self>) {
-        // SAFETY: nothing on the stack is used again. A thread is abandoned in two cases: its run
-        // is over, or its core does not exist, and then its stack is still empty. Destructors do
-        // not run, so the memory that they would free leaks. Other threads may borrow values from
-        // this stack (a scope), but only threads of the same run do. These threads do not run again
-        // either, and the stack's memory stays mapped until all of them are gone.
+        // SAFETY: nothing on the stack is used again. A thread is abandoned in two cases: its run is over, or its core
+        // does not exist. In the second case, its stack is still empty. Destructors do not run, so the memory that they
+        // would free leaks. Other threads may borrow values from this stack (in a scope), but only threads of the same
+        // run do so. These threads do not run again either, and the stack's memory stays mapped until all these threads
+        // are gone.
         unsafe { self.coroutine.force_reset() };
     }
 }

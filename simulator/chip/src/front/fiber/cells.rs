@@ -20,8 +20,8 @@ pub(super) fn access(host: usize, operation: Operation, word: Word) -> u64 {
     }
 }
 
-/// Does what [`access`] does if the access is no simple cache hit. Also returns whether a
-/// conditional store was done.
+/// The part of [`access`] for accesses that are no simple cache hits. Also returns whether a conditional store was
+/// done.
 #[inline(never)]
 fn access_slowly(host: usize, operation: Operation, word: Word) -> (u64, bool) {
     loop {
@@ -40,15 +40,15 @@ fn access_slowly(host: usize, operation: Operation, word: Word) -> (u64, bool) {
     }
 }
 
-/// After more failures in a row than this, an LL/SC pair is done as one read-modify-write. Cores
-/// that contend to add to one word fail fewer times in a row.
+/// If an LL/SC pair fails more often than this in a row, the pair is done as one read-modify-write. Cores that contend
+/// to add to one word fail fewer times in a row than this.
 const FAILURES: u32 = 64;
 
 /// Repeats an LL/SC pair until its store is done or its comparison fails.
 ///
-/// In a deterministic machine, threads that write to the line at a steady pace could take the
-/// reservation away every time, for ever. A real machine guarantees that such a pair succeeds in
-/// the end: its core keeps the line until the store is done. So does this machine.
+/// In a deterministic machine, threads that write to the line at a steady pace could take the reservation away every
+/// time, for ever. A real machine guarantees that such a pair succeeds in the end: the pair's core keeps the line until
+/// the store is done. After `FAILURES`, this machine does the same.
 fn load_linked(host: usize, rmw: Rmw, word: Word) -> u64 {
     for _ in 0..=FAILURES {
         let value = access(host, Operation::Load, word);
@@ -78,8 +78,8 @@ fn modify(host: usize, rmw: Rmw, word: Word) -> u64 {
 
 /// An atomic of the platform `Simulated`, of the size of `T`.
 ///
-/// It is a word of host memory. Its address decides its cache line, so false sharing is simulated.
-/// Orderings are ignored, because the machine is sequentially consistent.
+/// The atomic is a word of host memory. Its address decides its cache line, so false sharing is simulated. Orderings
+/// are ignored, because the machine is sequentially consistent.
 ///
 /// ```
 /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -245,7 +245,7 @@ integer!(usize, AtomicU64);
 impl Futex for Cell32 {
     fn wait(&self, expected: u32, timeout: Option<Duration>) {
         with(|engine, core| engine.enter_futex_wait(core));
-        // The kernel reads the word, and so does this core's cache.
+        // The kernel reads the word through this core's cache.
         if self.load(Ordering::SeqCst) != expected {
             return;
         }
@@ -273,8 +273,7 @@ impl Futex for Cell32 {
     }
 }
 
-/// Spins while the word holds `value`, at most until the clock passes `until`. Returns the value
-/// that it read last.
+/// Spins while the word holds `value`, at most until the clock passes `until`. Returns the value of the last load.
 pub(super) fn spin_while(word: &Cell32, value: u32, until: u64) -> u32 {
     loop {
         let seen = word.load(Ordering::Acquire);

@@ -1,5 +1,4 @@
-//! How simulated code finds the engine and its core: through a thread-local variable of the host
-//! thread.
+//! Simulated code finds the engine and the core that runs it through a thread-local variable of the host thread.
 
 use super::super::arena;
 use crate::engine::{Engine, Port};
@@ -35,8 +34,8 @@ impl Entered {
     ///
     /// The engine does not move, and no other reference to it exists, while the guard lives.
     pub(super) unsafe fn new(engine: *mut Engine, core: u32) -> Self {
-        // SAFETY: the caller says that no other reference exists, and this one ends with the
-        // statement. Ports are in a box that the engine never replaces.
+        // SAFETY: the caller says that no other reference exists, and this reference ends with the statement. Ports are
+        // in a box that the engine never replaces.
         let port = unsafe { &raw mut (&mut (*engine).ports)[core as usize] };
         CONTEXT.with(|context| {
             context.engine.set(engine);
@@ -87,9 +86,9 @@ pub(super) fn with_inside<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
         if engine.is_null() {
             not_simulated();
         }
-        // SAFETY: the pointer is not null, so an `Entered` lives, and its maker has lent the engine
-        // to this coroutine. No other reference exists during `ask`: it neither suspends nor calls
-        // simulated code, and only simulated code calls `with`.
+        // SAFETY: the pointer is not null, so an `Entered` lives, and its maker has lent the engine to this coroutine.
+        // No other reference exists during `ask`, since `ask` neither suspends nor calls simulated code, and only
+        // simulated code calls `with`.
         unsafe { ask(&mut *engine, (*port).core) }
     })
 }
@@ -102,10 +101,9 @@ pub(super) fn running_thread() -> Option<(u32, &'static str, u32)> {
         if engine.is_null() {
             return None;
         }
-        // SAFETY: the pointer is not null, so an `Entered` lives, and with it the engine and the
-        // port. The signal may have interrupted the engine's own code. That code never leaves the
-        // list of threads or a thread's name without its memory. The handler ends the process, so
-        // its references are not used after it.
+        // SAFETY: the pointer is not null, so an `Entered` lives, and with it the engine and the port. The signal may
+        // have interrupted the engine's own code. That code never leaves the list of threads or a thread's name without
+        // its memory. The handler ends the process, so nothing uses its references after it.
         unsafe {
             let thread = (*port).thread?;
             let threads = &(*engine).threads;
@@ -124,8 +122,8 @@ pub(super) fn suspend() {
     running(yielder);
 }
 
-/// Suspends until this core is first in the order of simulated time. Required before an effect that
-/// other cores notice at once.
+/// Suspends until this core is first in the order of simulated time. Callers must call this function before an effect
+/// that other cores notice at once.
 pub(super) fn in_order() {
     while with(Engine::must_wait) {
         suspend();

@@ -1,10 +1,9 @@
 //! Reports a simulated thread that overflows its stack.
 //!
-//! Below each stack are inaccessible pages (`arena::stack`). A thread that recurses too deep
-//! touches them, and the system sends a signal. The handler names the thread and ends the process,
-//! as the standard library does for its own threads. The handler cannot end only the run, because
-//! the thread may hold a lock of the host, such as its allocator's. A check at suspensions would
-//! come too late, or never.
+//! Below each stack are inaccessible pages (`arena::stack`). A thread that recurses too deep touches these pages, and
+//! the system sends a signal. The handler names the thread and ends the process, as the standard library does for its
+//! own threads. The handler cannot end only the run, because the thread may hold a lock of the host, such as a lock of
+//! the host's allocator. A check when the thread suspends would come too late, or never.
 
 use super::super::arena;
 use super::context;
@@ -25,9 +24,9 @@ pub(super) fn watch() {
     ONCE.call_once(|| {
         for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
             let mut old = MaybeUninit::uninit();
-            // SAFETY: all zero is a valid `sigaction` (an empty mask, the default action). The new
-            // handler has the signature that `SA_SIGINFO` demands, and it calls only functions that
-            // a signal handler may call, as the comments in `handle` argue.
+            // SAFETY: a `sigaction` of zeros is valid (an empty mask, the default action). The new handler has the
+            // signature that `SA_SIGINFO` demands, and it calls only functions that a signal handler may call, as the
+            // comments in `handle` argue.
             let done = unsafe {
                 let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 action.sa_sigaction = handle as *const () as usize;
@@ -99,8 +98,7 @@ fn tell() {
             "manycore-chip: a stack of a simulated thread has overflowed"
         ),
     };
-    // SAFETY: the pointer and the length are those of the line's text. A signal handler may call
-    // `write`.
+    // SAFETY: the pointer and the length describe the line's text. A signal handler may call `write`.
     unsafe { libc::write(libc::STDERR_FILENO, line.text.as_ptr().cast(), line.length) };
 }
 

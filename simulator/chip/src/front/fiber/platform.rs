@@ -34,9 +34,9 @@ use std::io;
 pub struct Simulated;
 
 impl Simulated {
-    /// The core at the home of `data`'s cache line, or the first core of the home's group. On a
-    /// machine that places pages at their first use, the call counts as a use by this core. Takes
-    /// no simulated time.
+    /// The core at the home of `data`'s cache line (the place that serialises requests to the line), or the first core
+    /// of the home's group. On a machine that places pages at their first use, the call counts as a use by this core.
+    /// Takes no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -63,13 +63,12 @@ impl Simulated {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedThread(ThreadId);
 
-// SAFETY: the numbers refer to the trait's promises. One host thread runs all simulated threads and
-// switches between them only in an operation of the engine. 1, 3 and 4: so each operation is
-// indivisible, and all operations have one order. Fences only take time. 2: the engine compares and
-// puts a thread to sleep as one event. 5: a simulated thread is a fiber, which either starts with
-// its body or is not made. 6: the engine keeps a slot for each thread. 7: see the safety comment of
-// `arena::Stack`. 8: a simulation belongs to one host thread and makes no thread pool on the host.
-// 9: an operation that panics, outside of a simulation or after it was called off, ends the
+// SAFETY: the numbers refer to the trait's promises. One host thread runs all simulated threads and switches between
+// them only in an operation of the engine. 1, 3 and 4: therefore each operation is indivisible, and all operations have
+// one order. Fences only take time. 2: the engine compares and puts a thread to sleep as one event. 5: a simulated
+// thread is a fiber, which either starts with its body or is not made. 6: the engine keeps a slot for each thread. 7:
+// see the safety comment of `arena::Stack`. 8: a simulation belongs to one host thread and makes no thread pool on the
+// host. 9: an operation that panics, outside of a simulation or after the simulation was called off, ends the
 // simulation, so none of its threads is resumed.
 unsafe impl Platform for Simulated {
     type AtomicU32 = Cell32;
@@ -186,9 +185,8 @@ unsafe impl Platform for Simulated {
         })
     }
 
-    /// If the simulated scheduler looks for idle cores on each wake-up, only calls `wake`. If not
-    /// (sticky wake-ups), also changes the thread's affinity before and after, with two system
-    /// calls, as on Linux.
+    /// If the simulated scheduler looks for idle cores on each wake-up, only calls `wake`. If not (sticky wake-ups),
+    /// also changes the thread's affinity before `wake` and restores it afterwards, with two system calls, as on Linux.
     fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut()) {
         let cores =
             with_inside(|engine, _| engine.cores_elsewhere(thread.checked_sub(1)?, is_taken));
@@ -280,8 +278,8 @@ impl Simulated {
         with(|engine, _| engine.lines.named())
     }
 
-    /// The cycles so far in which cores were not idle, summed over all cores: a process's CPU
-    /// clock. Takes no simulated time.
+    /// The cycles so far in which cores were not idle, summed over all cores. This is the CPU clock of a process. Takes
+    /// no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Simulated, Simulation, config::Config};
@@ -299,8 +297,7 @@ impl Simulated {
         with_inside(|engine, core| engine.cpu_time(core))
     }
 
-    /// The cycles of each core so far, by activity. They add up to the clock. Takes no simulated
-    /// time.
+    /// The cycles of each core so far, by activity. The cycles of a core add up to the clock. Takes no simulated time.
     ///
     /// ```
     /// use manycore_chip::{Activity, Simulated, Simulation, config::Config};

@@ -13,8 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 impl Simulation {
-    /// Runs `program` as the main thread, on core 0, until it returns. Other threads end at that
-    /// time, as when a process exits. Their destructors do not run.
+    /// Runs `program` as the main thread, on core 0, until it returns. Other threads end at that time, as when a
+    /// process exits. The destructors of their values do not run.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ impl Simulation {
             unsafe { slot.write(Some(value)) };
         };
         let main: Box<dyn FnOnce() + '_> = Box::new(main);
-        // SAFETY: only the lifetime changes. Before this function returns, all threads have ended
-        // or are abandoned, and the closure with them.
+        // SAFETY: only the lifetime changes. Before this function returns, all threads have ended or are abandoned, and
+        // the closure has ended with them.
         let main: Box<dyn FnOnce()> = unsafe { std::mem::transmute(main) };
         engine.start(
             Box::new(Fiber::new(arena.stack().map_err(host)?, main)),
@@ -50,7 +50,7 @@ impl Simulation {
                 body.abandon();
             }
         }
-        // SAFETY: null is no arena.
+        // SAFETY: null stands for no arena.
         unsafe { stacks::take_from(ptr::null()) };
         let end = ended?;
         let run = Run::finished(engine, end)?;
@@ -72,7 +72,7 @@ impl Simulation {
 }
 
 /// Runs the engine until the main thread ends. Returns the cycle of its end.
-// Unlike `run`, not generic: so the compiler inlines the functions that each step calls.
+// Unlike `run`, this function is not generic, so the compiler inlines the functions that each step calls.
 fn drive_fibers(engine: &mut Engine, arena: &Arena) -> Result<u64, SimulationError> {
     let mut watch = Watch::new(engine);
     drive(engine, |engine, core, thread, body| {

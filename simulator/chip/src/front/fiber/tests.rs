@@ -59,7 +59,7 @@ fn a_home_invalidates_its_own_copy_at_no_cost() {
         let run = Simulation::new(&config).run(|| {
             let words: Vec<_> = (0..8 * 36).map(|_| U64::new(0)).collect();
             let words = Arc::new(words);
-            // Main is on core 0.
+            // The main thread is on core 0.
             let at_home = words.iter().position(|word| Simulated::home_of(word) == 1);
             let at_home = at_home.unwrap();
             let theirs = Arc::clone(&words);
@@ -84,7 +84,7 @@ fn on_a_mesh_a_request_pays_the_hops_to_the_writers_tile() {
         let run = Simulation::new(&config).run(|| {
             let words: Vec<_> = (0..8 * 64).map(|_| U64::new(0)).collect();
             let words = Arc::new(words);
-            // Main is on core 0.
+            // The main thread is on core 0.
             let at_home = words.iter().position(|word| Simulated::home_of(word) == 1);
             let at_home = at_home.unwrap();
             let theirs = Arc::clone(&words);
@@ -95,10 +95,9 @@ fn on_a_mesh_a_request_pays_the_hops_to_the_writers_tile() {
         });
         run.unwrap().value
     };
-    // The messages go from the home to the writer and from there to the reader, at 2 cycles a hop.
-    // The home and the reader are at (1, 0) and (0, 0). The near writer is at the home itself. The
-    // far writer is at (7, 0), 6 hops from the home and 7 from the reader. A message to another
-    // tile takes 1 more cycle, for its flit.
+    // The messages go from the home to the writer and from there to the reader, and each hop takes 2 cycles. The home
+    // is at (1, 0) and the reader at (0, 0). The near writer is at the home itself. The far writer is at (7, 0), 6 hops
+    // from the home and 7 from the reader. A message to another tile takes 1 cycle more, for its flit.
     let near = load_after_a_write_by(1);
     assert_eq!(load_after_a_write_by(7), near + (2 * 6 + 1) + 2 * (7 - 1));
 }

@@ -1,12 +1,10 @@
 //! Reports a simulated thread that does not return to the simulator.
 //!
-//! A simulated thread that waits by an atomic or a lock of `std` waits for ever: simulated time
-//! stands still while the thread runs, and no other simulated thread runs on the host. The
-//! simulator cannot see that wait, but it can see that no core's clock moves: every request of a
-//! program moves a clock. So a host thread, the watchdog, checks once a second whether the words of
-//! the simulated cores have changed. It reads the words as a debugger does, through
-//! `/proc/self/mem`, so the simulation needs no atomic words. A host without that file has no
-//! watchdog.
+//! A simulated thread that waits on an atomic or a lock of `std` waits for ever. Simulated time stands still while the
+//! thread runs, and no other simulated thread runs on the host. The simulator cannot see that wait. But it can see that
+//! no core's clock moves, since every request of a program moves a clock. So a host thread, the watchdog, checks once a
+//! second whether the words of the simulated cores have changed. The watchdog reads the words as a debugger does,
+//! through `/proc/self/mem`, so the words need not be atomic. A host without that file has no watchdog.
 
 use crate::engine::{Engine, Thread};
 use std::fs::File;
@@ -32,8 +30,7 @@ pub(super) struct Watch {
 struct Watched {
     /// The addresses and lengths of the words that the watchdog reads.
     words: [(usize, usize); 2],
-    /// The thread that was resumed last. Relaxed: the number is only shown, and no other read
-    /// depends on it.
+    /// The thread that was resumed last. Relaxed suffices: the number is only shown, and no other read depends on it.
     thread: AtomicU32,
     names: Mutex<Vec<String>>,
 }

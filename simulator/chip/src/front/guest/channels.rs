@@ -22,8 +22,8 @@ impl Core<'_> {
         self.engine.create_channel()
     }
 
-    /// Subscribes this core to a channel. With `every`, the core counts the messages and receives
-    /// only every `every`-th.
+    /// Subscribes this core to a channel. With `every`, the core counts the messages and receives only every `every`-th
+    /// message.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

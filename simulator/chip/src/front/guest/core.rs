@@ -76,7 +76,7 @@ impl<'a> Core<'a> {
 }
 
 impl Core<'_> {
-    /// Accesses the word at `address`, which is at `word` in the host.
+    /// Accesses the guest's word at `address`. The word lies at `word` in the host.
     ///
     /// # Safety
     ///
@@ -127,7 +127,8 @@ impl Core<'_> {
         }
     }
 
-    // By reference: a copy would slow down hits too, since it reads fields that were just written.
+    // `operation` is passed by reference. A copy would slow down hits too, since copying reads fields that were just
+    // written.
     #[inline(never)]
     fn access_slowly(&mut self, address: u64, operation: &Operation, word: Word) -> Answer {
         let line = self.engine.line_of(address as usize);
@@ -235,8 +236,7 @@ impl Core<'_> {
         self.engine.must_wait(self.core)
     }
 
-    /// A spin loop's hint: passes time, so that the hint and the load that follows take one spin
-    /// period.
+    /// Passes time for the hint in a spin loop, so that the hint and the load that follows take one spin period.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -256,9 +256,9 @@ impl Core<'_> {
         self.engine.ports[self.core as usize].pass(Activity::Spin, cycles.max(1));
     }
 
-    /// Spins on the word at `address`, unchanged since the guest read it, until another core takes
-    /// its line or `cycles` have passed. The guest must suspend. Returns `false`, without a wait,
-    /// if this core does not hold the line.
+    /// Spins on the word at `address`, which must be unchanged since the guest read it, until another core takes the
+    /// word's line or `cycles` have passed. The guest must suspend. Returns `false`, without a wait, if this core does
+    /// not hold the line.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

@@ -29,7 +29,7 @@ impl Core<'_> {
         self.engine.enter_kernel(self.core);
     }
 
-    /// Goes on with a call of the kernel that was made before simulated time began.
+    /// Continues a kernel call that began before simulated time: the call takes `cycles` more.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -84,8 +84,8 @@ impl Core<'_> {
         self.engine.enter_kernel_to_spawn(self.core);
     }
 
-    /// Sleeps on the futex at `address` for at most `cycles`. Before, the guest compares the word
-    /// in order ([`must_wait`](Self::must_wait)). Afterwards, it must suspend.
+    /// Sleeps on the futex at `address` for at most `cycles`. Before this call, the guest compares the word in the
+    /// order of simulated time ([`must_wait`](Self::must_wait)). After this call, the guest must suspend.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -164,7 +164,7 @@ impl Core<'_> {
         self.reply().0 == DISTURBED
     }
 
-    /// Wakes up to `count` threads that sleep at `address`. Returns how many it woke.
+    /// Wakes up to `count` threads that sleep at `address`. Returns the number of woken threads.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -185,7 +185,7 @@ impl Core<'_> {
     ///
     /// # Errors
     ///
-    /// Fails if the machine does not have one of the cores.
+    /// Fails with the number of a core that the machine does not have.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -228,7 +228,7 @@ impl Core<'_> {
     ///
     /// # Errors
     ///
-    /// Fails if the machine does not have one of the cores.
+    /// Fails with the number of a core that the machine does not have.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -266,7 +266,8 @@ impl Core<'_> {
             .map(GuestThread)
     }
 
-    /// From now on the run lasts until a thread exits, even if the main thread has ended.
+    /// From now on, the run lasts until a thread ends the program ([`State::Exited`](super::State::Exited)), even if
+    /// the main thread has ended.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -310,8 +311,7 @@ impl Core<'_> {
         GuestThread(thread.expect("the calling thread runs on this core"))
     }
 
-    /// Waits for a thread to end. Returns `false` if it has ended. Otherwise the guest must
-    /// suspend.
+    /// Waits for a thread to end. Returns `false` if the thread has ended already. Otherwise the guest must suspend.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -339,7 +339,7 @@ impl Core<'_> {
     ///
     /// # Errors
     ///
-    /// Fails if the machine does not have one of the cores.
+    /// Fails with the number of a core that the machine does not have.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -367,8 +367,8 @@ impl Core<'_> {
         self.engine.set_affinity(self.core, thread.0, cpus)
     }
 
-    /// Ends a thread's wait for a line ([`watch`](Self::watch)), also if it is about to begin, or
-    /// its sleep on a futex. So the thread learns of another event, such as a signal.
+    /// Ends a thread's sleep on a futex or its wait for a line ([`watch`](Self::watch)). A wait that is about to begin
+    /// ends too. So the thread can notice another event, such as a signal.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
@@ -407,7 +407,7 @@ impl Core<'_> {
     }
 
     /// The guest's kernel has written `addresses` for a program, without an access of the core. Guests that
-    /// [watch](Self::watch) a line of them continue.
+    /// [watch](Self::watch) a line of these addresses continue.
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

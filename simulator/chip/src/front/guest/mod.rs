@@ -1,8 +1,8 @@
-//! The interface for programs of other processors. A [`Guest`] is a thread that interprets its own
-//! instructions and asks its [`Core`] for memory accesses, threads and messages.
+//! The interface for programs in the instruction set of another processor. A [`Guest`] is a thread that interprets its
+//! own instructions and asks its [`Core`] for memory accesses, threads and messages.
 //!
-//! A guest chooses its own addresses, from [`FIRST_ADDRESS`] on, and the caches use them. They
-//! should be dense, since the machine keeps a record for each touched line.
+//! A guest chooses its own addresses, from [`FIRST_ADDRESS`] on. These addresses decide the cache lines. They should be
+//! dense, since the machine keeps a record for each touched line.
 
 mod channels;
 mod core;

@@ -25,9 +25,9 @@ use crate::memory::AddressMap;
 pub enum State {
     /// A method of [`Core`] said that the guest must suspend.
     Suspended,
-    /// It ended.
+    /// The guest has ended.
     Ended,
-    /// It ended the program.
+    /// The guest has ended the program.
     Exited,
 }
 
@@ -64,7 +64,7 @@ impl Body for GuestBody {
 }
 
 impl Simulation {
-    /// Runs `main` as the main thread, on core 0, until it ends or a thread exits.
+    /// Runs `main` as the main thread, on core 0, until `main` ends or a thread ends the program.
     /// [`Simulation::stack_size`] has no effect on guests.
     ///
     /// # Errors

@@ -6,12 +6,12 @@ use crate::os::{Placement, Scheduler, ThreadId};
 
 /// The machine's scheduler with the threads that it has placed on cores.
 ///
-/// A core may have several threads. The scheduler counts one of them as running and the others as
-/// waiting, but outside of time all of them run.
+/// A core may have several threads. The scheduler counts one of them as running and the others as waiting, but outside
+/// of simulated time all of them run.
 pub(super) struct Seats {
     scheduler: Scheduler,
     cores: u32,
-    /// In cycles. Never decreases.
+    /// The time in cycles. It never decreases.
     now: u64,
 }
 
@@ -70,7 +70,7 @@ impl Seats {
         }
     }
 
-    /// The cores of `cpus` that the machine has. If it has none of them, all cores.
+    /// The cores of `cpus` that the machine has. All cores if the machine has none of them.
     fn affinity(&self, cpus: &[usize]) -> CoreSet {
         let there = cpus.iter().filter(|&&cpu| cpu < self.cores as usize);
         let set: CoreSet = there.map(|&cpu| cpu as u32).collect();

@@ -6,8 +6,8 @@ use crate::engine::SimulationError;
 use crate::memory::{Memory, Operation, Width, Word};
 use crate::network;
 
-/// The caches, the directories and the threads' cores of a machine when simulated time begins.
-/// Accesses, wake-ups and new threads before that determine them.
+/// The caches, the directories and the threads' cores of a machine when simulated time begins. Earlier accesses,
+/// wake-ups and new threads determine them.
 ///
 /// ```
 /// use manycore_chip::guest::{Answer, Core, FIRST_ADDRESS, Operation, State, Warmth, Width};
@@ -59,8 +59,7 @@ impl Warmth {
         })
     }
 
-    /// `core` accesses the word at `address`, which is at `word` in the host. The access does not
-    /// change the value.
+    /// `core` accesses the word at `address`, which lies at `word` in the host. The access does not change the value.
     ///
     /// # Safety
     ///

@@ -1,5 +1,5 @@
-/// A set of small numbers that finds the next member quickly. There is a bit for each number, and
-/// above these a bit for each word.
+/// A set of small numbers that finds the next member quickly. There is a bit for each number. A second level has a bit
+/// for each word of the first level.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BitSet {
     words: Vec<u64>,
@@ -30,7 +30,7 @@ impl BitSet {
         next(&self.words, number as usize) == Some(number as usize)
     }
 
-    /// The first member at or after `from`, or else the first member at or after 0.
+    /// The first member at or after `from`. If there is none, the least member.
     pub(super) fn next_cyclic(&self, from: u32) -> Option<u32> {
         self.next(from as usize)
             .or_else(|| self.next(0))

@@ -5,12 +5,12 @@ use super::message::{Channel, Flight};
 
 /// A receiver's lambda queues: a first-in first-out queue for each wavelength.
 ///
-/// They share one pool of links, since most queues are empty most of the time.
+/// All queues share one pool of links, since most queues are empty most of the time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LambdaQueues {
     links: Vec<Link>,
     unused: Vec<u32>,
-    /// The ends of each wavelength's queue. Undefined for an empty queue.
+    /// The ends of each wavelength's queue. The ends of an empty queue have no meaning.
     ends: Vec<Ends>,
     /// The wavelengths with a waiting message.
     occupied: BitSet,
@@ -19,7 +19,7 @@ pub(super) struct LambdaQueues {
 #[derive(Clone, Debug)]
 struct Link {
     flight: Option<Rc<Flight>>,
-    /// The queue's next link, unless this is the last.
+    /// The queue's next link, unless this link is the last.
     next: u32,
 }
 

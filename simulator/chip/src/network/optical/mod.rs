@@ -1,12 +1,12 @@
 //! The optical broadcast network (Park, MIT 2013, chapters 3 and 4; ATAC).
 //!
-//! Each core sends on its own wavelength, so senders never compete. At a receiver, a message passes
-//! the core's filter into the lambda queue of its wavelength. A controller moves one message at a
-//! time from the queues to the message buffer, where the core finds it by channel. The thesis
-//! estimates the wait for the controller with a queue model. Here it is exact.
+//! Each core sends on its own wavelength, so senders never compete. At a receiver, a message passes the core's filter
+//! into the lambda queue of its wavelength. A controller moves one message at a time from the queues to the message
+//! buffer, where the core finds it by channel. The thesis estimates the wait for the controller with a queue model.
+//! Here the wait is exact.
 //!
-//! A message causes no later events: a receiver catches up with the time when it is called. Calls
-//! come in the order of time. Calls in the same cycle take effect in the order of calls.
+//! A message causes no later events: a receiver catches up with the current time when one of its methods is called.
+//! Calls come in the order of time. Calls in the same cycle take effect in the order of calls.
 
 mod bitset;
 mod lambda;
@@ -39,7 +39,7 @@ pub(crate) struct Optical {
     bytes_per_cycle: usize,
     /// The number of messages sent so far.
     sent: u64,
-    /// The words of these messages, and the words that arrived at ports.
+    /// The number of words of these messages, and of words that arrived at ports.
     words: OpticalCounters,
     /// The time when each core's wavelength becomes free.
     wavelengths: Box<[Cycles]>,
@@ -51,8 +51,8 @@ pub(crate) struct Optical {
 struct Subscription {
     /// The cores with a port, in ascending order.
     cores: Vec<u32>,
-    /// Messages that had not arrived at the last send. A port that is opened before they arrive
-    /// gets them too.
+    /// Messages that had not arrived at the last send. A port that is opened before such a message arrives gets the
+    /// message too.
     flying: VecDeque<Rc<Flight>>,
 }
 
@@ -90,9 +90,9 @@ impl Optical {
         Channel(self.channels.len() as u32 - 1)
     }
 
-    /// Subscribes the core to messages that arrive from `at` on. With `every`, only every
-    /// `every`-th message is passed on, after the cycles of the adder tree. A core has one port of
-    /// a channel. To open it again only changes the counting.
+    /// Subscribes the core to messages that arrive from `at` on. With `every`, only every `every`-th message is passed
+    /// on, after the cycles of the adder tree. A core has one port of a channel. Opening it again changes only the
+    /// counting.
     pub(crate) fn open_port(
         &mut self,
         at: Cycles,
@@ -115,7 +115,7 @@ impl Optical {
         }
     }
 
-    /// Unsubscribes the core. Messages of the channel that it has not taken are lost.
+    /// Unsubscribes the core. Messages of the channel that the core has not taken are lost.
     pub(crate) fn close_port(&mut self, at: Cycles, core: u32, channel: Channel) {
         if self.receivers[core as usize].close(at, channel) {
             self.channels[channel.0 as usize]
@@ -182,9 +182,9 @@ impl Optical {
         })
     }
 
-    /// The time when the channel's next message is in the core's message buffer, if there are no
-    /// further sends or changes. A later message can delay that time (if the controller picks it
-    /// first) or advance it, but only if it arrives at least `controller` cycles before that time.
+    /// The time when the channel's next message is in the core's message buffer, if there are no further sends or
+    /// changes. A message that is sent later can delay that time (if the controller picks that message first) or
+    /// advance it, but only if it arrives at least `controller` cycles before that time.
     pub(crate) fn next_ready(&mut self, at: Cycles, core: u32, channel: Channel) -> Option<Cycles> {
         self.receivers[core as usize].next_ready(at, channel)
     }

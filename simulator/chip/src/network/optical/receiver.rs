@@ -11,11 +11,10 @@ use crate::network::Cycles;
 /// A core's interface to the network: filter, ports, lambda queues, controller and message buffer.
 /// A method that reads this state first brings it up to date.
 ///
-/// In one cycle, first ports and filters change, then messages arrive and are filtered, then a free
-/// controller picks a message. So a controller that is free or becomes free in a cycle can pick a
-/// message that arrives in that cycle. The controller serves the first occupied queue after the
-/// wavelength that it served last. It moves one message in `controller` cycles. At the end of these
-/// cycles, the message is in the message buffer, and the controller is free.
+/// In one cycle, first ports and filters change, then messages arrive and are filtered, then a free controller picks a
+/// message. So a controller that is free or becomes free in a cycle can pick a message that arrives in that cycle. The
+/// controller serves the first occupied queue after the wavelength that it served last. It moves one message in
+/// `controller` cycles. After these cycles, the message is in the message buffer, and the controller is free.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     /// Cycles to move one message.
@@ -23,11 +22,11 @@ pub(super) struct Receiver {
     /// Cycles to count the messages that arrived.
     adder: Cycles,
     filter: Filter,
-    /// Messages that were sent and not yet filtered, by arrival and order of sending.
+    /// Messages that were sent and not yet filtered, ordered by arrival and then by sending.
     flying: VecDeque<Rc<Flight>>,
     lambda: LambdaQueues,
-    /// The time at which the controller can pick next. Messages in the lambda queues had arrived by
-    /// then.
+    /// The time at which the controller can pick its next message. All messages in the lambda queues arrive by this
+    /// time.
     free_at: Cycles,
     /// The wavelength after the last served wavelength.
     position: u32,
@@ -39,9 +38,9 @@ pub(super) struct Receiver {
 #[derive(Clone, Debug)]
 struct Port {
     channel: Channel,
-    /// The number of its messages in `flying`.
+    /// The number of this channel's messages in `flying`.
     flying: usize,
-    /// The number of its messages in the lambda queues.
+    /// The number of this channel's messages in the lambda queues.
     waiting: usize,
     /// If this is `Some`, the port counts its messages.
     counter: Option<Counter>,
@@ -88,7 +87,7 @@ impl Receiver {
         Some(&mut self.ports[at])
     }
 
-    /// Opens a port, or sets how an open port counts. Returns whether there was no port.
+    /// Opens a port, or sets how an open port counts. Returns whether the port was closed before.
     pub(super) fn open(&mut self, at: Cycles, channel: Channel, every: Option<NonZeroU32>) -> bool {
         self.advance(at);
         let counter = every.map(Counter::new);
@@ -161,8 +160,8 @@ impl Receiver {
         }
     }
 
-    /// Does everything that happens before the cycle `now`. Later sends and changes take effect in
-    /// `now` or after it, so this is final.
+    /// Does everything that happens before the cycle `now`. Later sends and changes take effect in the cycle `now` or
+    /// after it, so the result is final.
     fn advance(&mut self, now: Cycles) {
         while self.move_one(now).is_some() {}
         self.arrive(now);
@@ -182,7 +181,8 @@ impl Receiver {
                 && !flight.counted
             {
                 if counter.completes() {
-                    // Only this message of its count continues, through the adder tree.
+                    // This message completes its count, so it continues, through the adder tree. The other messages of
+                    // the count do not.
                     self.insert(Rc::new(flight.after(adder)));
                 } else {
                     port.flying -= 1;
@@ -225,7 +225,7 @@ impl Receiver {
 
     /// Brings the message buffer up to date for a look at `at`.
     fn look(&mut self, at: Cycles) {
-        // A controller that takes no time moves a message in the cycle in which it picks it.
+        // A controller that takes no time picks and moves a message in the same cycle.
         self.advance(if self.controller == 0 { at + 1 } else { at });
     }
 
@@ -258,8 +258,8 @@ impl Receiver {
             return None;
         }
         if let Some(counter) = port.counter {
-            // While a thread listens, the engine calls this at each send. Most sends complete no
-            // count, so they skip the search below.
+            // While a thread listens, the engine calls this at each send. Most sends complete no count, so they return
+            // before the search below.
             let count = counter.count as usize + flying;
             let mut counted = self.flying.iter().filter(|flight| flight.counted);
             if waiting == 0

@@ -160,7 +160,7 @@ fn messages_that_a_filter_stops_are_dropped() {
     );
 }
 
-/// A simple model of the network as documented. It advances cycle by cycle.
+/// A simple model of the documented network. It advances cycle by cycle.
 #[derive(Clone)]
 struct Naive {
     now: Cycles,

@@ -8,27 +8,27 @@ const INTERVALS: usize = 100;
 
 /// A queue that keeps its free intervals in a sorted list.
 ///
-/// A message takes the first free interval that is long enough for its service. Intervals shorter
-/// than the shortest service are dropped. Beyond 100 intervals, the earliest is dropped. A message
-/// before the kept intervals waits for the mean time of an M/G/1 queue under the recent load. The
-/// list is fast if messages come nearly in order.
+/// A message takes the first free interval that is long enough for its service. Intervals shorter than the shortest
+/// service are dropped. If there are more than 100 intervals, the earliest is dropped. A message that arrives before
+/// the kept intervals waits for the mean time of an M/G/1 queue under the recent load. The list is fast if calls are
+/// nearly in the order of arrival.
 #[derive(Clone, Debug)]
 pub struct HistoryList(pub(super) History<VecDeque<Gap>>);
 
-/// As [`HistoryList`], with a balanced tree. A search takes logarithmic time in any order of
-/// messages, plus a step for each interval that is too short.
+/// Like [`HistoryList`], with a balanced tree. In any order of messages, a search takes logarithmic time plus a step
+/// for each interval that is too short.
 #[derive(Clone, Debug)]
 pub struct HistoryTree(pub(super) History<BTreeMap<Cycles, Cycles>>);
 
 impl HistoryList {
-    /// A free queue for services of `shortest` cycles or more.
+    /// A free queue for services of at least `shortest` cycles.
     pub fn new(shortest: Cycles) -> Self {
         Self(History::new(shortest))
     }
 }
 
 impl HistoryTree {
-    /// A free queue for services of `shortest` cycles or more.
+    /// A free queue for services of at least `shortest` cycles.
     pub fn new(shortest: Cycles) -> Self {
         Self(History::new(shortest))
     }
@@ -76,8 +76,8 @@ impl Gap {
 }
 
 pub(super) trait Gaps: Default {
-    /// Serves a message in the first gap with room for the service at or after `arrival`. Keeps the
-    /// rests of the gap that are not shorter than `shortest`. Returns the start of the service.
+    /// Serves a message in the first gap with room for the service at or after `arrival`. Keeps the remaining parts of
+    /// the gap that are not shorter than `shortest`. Returns the start of the service.
     fn serve(&mut self, arrival: Cycles, service: Cycles, shortest: Cycles) -> Option<Cycles>;
     fn push_last(&mut self, gap: Gap);
     fn pop_first(&mut self) -> Option<Gap>;
@@ -86,7 +86,7 @@ pub(super) trait Gaps: Default {
 
 impl Gaps for VecDeque<Gap> {
     fn serve(&mut self, arrival: Cycles, service: Cycles, shortest: Cycles) -> Option<Cycles> {
-        // From the back, since messages come nearly in order.
+        // The search begins at the back, since messages come nearly in order.
         let late = self
             .iter()
             .rev()

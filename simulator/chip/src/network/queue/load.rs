@@ -35,9 +35,9 @@ impl Load {
         period.service_squared += service * service;
     }
 
-    /// The mean wait in an M/G/1 queue with this load, by Pollaczek and Khinchine:
-    /// λE\[S²\] / 2(1 - ρ), with ρ at most 0.999. Over a span T, this is ΣS² / 2(T - ΣS). These are
-    /// whole numbers, so the result is the same on every host.
+    /// The mean wait in an M/G/1 queue with this load, by Pollaczek and Khinchine: λE\[S²\] / 2(1 - ρ), with ρ at most
+    /// 0.999. Over a span T, this is ΣS² / 2(T - ΣS). The sums are whole numbers, so the result is the same on every
+    /// host.
     pub(super) fn mean_wait(&self) -> Cycles {
         let (old, new) = (&self.previous, &self.current);
         let service = old.service + new.service;

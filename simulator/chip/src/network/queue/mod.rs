@@ -1,10 +1,9 @@
 //! Queue models: compute how long a message waits for a shared port.
 //!
-//! The simulator handles messages slightly out of the order of time, so it cannot use a real queue:
-//! the message that it handles first may arrive second. These models, first used in Graphite
-//! (Miller et al., HPCA 2010), answer at once, and the answers are final. [`HistoryList`] and
-//! [`HistoryTree`] keep the times when the port is free. So an early message that is handled late
-//! gets the time that was free at its arrival.
+//! The simulator handles messages slightly out of the order of time, so it cannot use a real queue: the message that it
+//! handles first may arrive second. These models were first used in Graphite (Miller et al., HPCA 2010). They answer at
+//! once, and the answers are final. [`HistoryList`] and [`HistoryTree`] keep the times when the port is free. So a
+//! message that arrives early but is handled late gets the time that was free at its arrival.
 
 mod history;
 mod load;

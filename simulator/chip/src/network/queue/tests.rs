@@ -49,7 +49,7 @@ fn before_its_history_a_queue_answers_with_the_mean_wait_of_m_g_1() {
     for message in 0..192 {
         assert_eq!(queue.delay(20 * message, 10), 0);
     }
-    // The last 128 messages have a span of 127 * 20, a service of 1280, and squares of 12800.
+    // The last 128 messages have a span of 127 * 20, a sum of services of 1280, and a sum of squares of 12800.
     assert_eq!(queue.delay(5, 5), 12_800 / (2 * (2_540 - 1_280)));
     // The 92 earliest of the gaps 10..20, 30..40, ... are dropped.
     assert_eq!(queue.0.known_from, 20 * 92);

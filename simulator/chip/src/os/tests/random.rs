@@ -34,7 +34,7 @@ fn op(cores: u32) -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Every thread is in one place, no core has a forbidden thread, and all counts match the queues.
+/// Checks that every thread is in one place, that no core has a forbidden thread, and that all counts match the queues.
 fn check(os: &Scheduler) {
     let mut seen = vec![0; os.threads.len()];
     for core in os.machine() {

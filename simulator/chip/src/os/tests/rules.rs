@@ -26,8 +26,8 @@ fn busy(cores: u32, group_cores: u32, threads: u32) -> Scheduler {
 #[test]
 fn spawn_takes_the_group_with_most_idle_cores() {
     let os = busy(8, 4, 5);
-    // The first thread goes to core 0. Then group 1 has more idle cores. After that, the groups
-    // take turns, with the parent's group first when both have equally many.
+    // The first thread goes to core 0. Then group 1 has more idle cores. After that, the groups take turns. The
+    // parent's group comes first when both groups have equally many idle cores.
     let running: Vec<_> = (0..8).map(|core| os.running(core)).collect();
     let expected = [
         Some(0),
@@ -153,7 +153,7 @@ fn a_slice_is_latency_over_runnable_but_not_too_short() {
     os.ran(0, 12_000);
     assert!(os.tick(0));
     let mut os = busy(1, 1, 20);
-    // The last thread started a slice of 3 ms behind.
+    // The last thread started 3 ms behind, which is a slice.
     os.ran(0, 2_999);
     assert!(!os.tick(0));
     os.ran(0, 2);
@@ -192,7 +192,7 @@ fn an_idle_core_pulls_at_once_and_first_from_its_group() {
         })
     );
     assert_eq!(os.runnable(0), 1);
-    // No thread of the group waits any more, and thread 4 may not leave core 2.
+    // No other thread of the group waits any more, and thread 4 may not leave core 2.
     os.exit(50_000, 1);
     assert_eq!(os.pick(50_000, 1).map(|picked| picked.thread), Some(5));
     os.exit(50_000, 1);

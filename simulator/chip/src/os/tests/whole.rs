@@ -87,8 +87,8 @@ impl Machine {
         }
     }
 
-    /// Whether this step is the core's clock interrupt, at which it checks its threads and the
-    /// other queues. The cores' interrupts are spread over the tick.
+    /// Whether the core's clock interrupt is in this step. At its interrupt, a core checks its threads and the other
+    /// queues. The cores' interrupts are spread over the tick.
     fn ticks(&self, core: u32) -> bool {
         let tick = linux().tick;
         let phase = tick * u64::from(core) / u64::from(self.cores) / STEP * STEP;
@@ -111,7 +111,7 @@ impl Machine {
         self.now - begin
     }
 
-    /// Each thread does `work` and spins at a barrier until the last arrives. Returns the time.
+    /// Each thread does `work` and spins at a barrier until the last thread arrives. Returns the time.
     fn spinning_interval(&mut self, work: Cycles) -> Cycles {
         let begin = self.now;
         let goal: Vec<_> = self.had.iter().map(|had| had + work).collect();
@@ -156,8 +156,8 @@ fn the_surplus_thread_moves_and_all_threads_get_a_share() {
     assert!(machine.migrations > 100);
 }
 
-/// With a sixteenth core that the threads may not use, as under `taskset`, the mean is one thread a
-/// core, so no thread is moved.
+/// With a sixteenth core that the threads may not use, as under `taskset`, the mean is one thread for each core, so no
+/// thread is moved.
 #[test]
 fn under_taskset_two_threads_stay_at_half() {
     let mut machine = Machine::new(16, 16, &vec![CoreSet::below(15); 16]);
@@ -176,8 +176,8 @@ fn pinned_threads_do_not_move() {
     assert!(machine.had[0].abs_diff(machine.had[15]) <= 24_000);
 }
 
-/// As many threads as cores start on some of the cores. In the end, each core has one thread, for
-/// all sizes of groups.
+/// The machine has as many threads as cores, and they all start on some of the cores. In the end, each core has one
+/// thread. This holds for all sizes of groups.
 #[test]
 fn load_is_balanced_for_all_group_sizes() {
     for (cores, group_cores) in (2..=16).flat_map(|cores| (1..=cores).map(move |n| (cores, n))) {
@@ -199,9 +199,9 @@ fn load_is_balanced_for_all_group_sizes() {
     }
 }
 
-/// The ratio with fair shares and idle pull, but without rotation. Of T = kC + r threads, r(k+1)
-/// are on crowded cores. When the others leave, these have done k/(k+1) of their work, and continue
-/// alone.
+/// The ratio with fair shares and idle pull, but without rotation. There are T = kC + r threads on C cores, and r(k+1)
+/// threads are on crowded cores. When the other threads leave, these threads have done k/(k+1) of their work, and
+/// continue alone.
 fn fair_pull(threads: f64, cores: f64) -> f64 {
     let (k, r) = ((threads / cores).floor(), threads % cores);
     if threads <= cores {

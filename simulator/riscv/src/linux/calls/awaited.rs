@@ -1,11 +1,12 @@
-//! What a thread that sleeps in the kernel waits for, in the words of error messages.
+//! Describes, for error messages, what a thread that sleeps in the kernel waits for.
 
 use super::table::{name_of, number};
 use crate::linux::files::Open;
 use crate::linux::process::Process;
 
 impl Process {
-    /// What a thread of the process waits for, by the number and the first argument of the call that put it to sleep.
+    /// Describes what a thread of the process waits for, by the number and the first argument of the call that put the
+    /// thread to sleep.
     pub(in crate::linux) fn awaited(&self, thread: u32) -> String {
         let Some(thread) = self.threads.get(thread) else {
             return "of the kernel".into();

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 
-/// Tells all processes of the present length of a file, which may have become shorter. An access behind the file's last
-/// page then raises SIGBUS, and the rest of that page is zero.
+/// Adapts the memory of all processes to the present length of a file, which may have become shorter. An access behind
+/// the file's last page then raises SIGBUS, and the rest of that page is zero.
 pub(super) fn cut(system: &mut System, file: Result<Rc<File>, Errno>) -> Value {
     let data = file?.metadata()?;
     let (key, length) = ((data.dev(), data.ino()), data.len());
@@ -20,7 +20,7 @@ pub(super) fn cut(system: &mut System, file: Result<Rc<File>, Errno>) -> Value {
     Ok(0)
 }
 
-/// Ends an `openat`, which has returned `number`. If `flags` has `O_TRUNC`, the file is now empty.
+/// Completes an `openat` that has returned `number`. If `flags` has `O_TRUNC`, the file is now empty.
 pub(super) fn after_opening(system: &mut System, task: &Task, number: Value, flags: u64) -> Value {
     let number = number?;
     if flags & TRUNCATE != 0

@@ -18,7 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of one argument, and of all.
+/// The most bytes of one argument, and of all arguments.
 const LONGEST: u64 = 1 << 17;
 const ROOM: usize = 1 << 21;
 /// The most scripts in a chain of scripts that run each other.
@@ -63,7 +63,8 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         Ok((wanted, environment, image)) => {
             let number = process.number;
             let outcome = become_program(system, task, wanted, environment, &image);
-            // `execve` may close ends of streams, and returns memory that a parent lent, so it wakes all waiters.
+            // `execve` may close ends of streams, and returns memory that a parent lent. So it wakes all threads that
+            // wait for either.
             if system.all().count() > 1 {
                 world.futex_wake(words::STREAMS, u32::MAX);
                 world.futex_wake(words::children(number), u32::MAX);

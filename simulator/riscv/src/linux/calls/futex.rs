@@ -16,7 +16,7 @@ const COMPARE_REQUEUE: u64 = 4;
 const WAKE_AND_CHANGE: u64 = 5;
 const WAIT_BITS: u64 = 9;
 const WAKE_BITS: u64 = 10;
-/// A flag: only threads of one process use the word.
+/// The flag that says that only threads of one process use the word.
 const PRIVATE: u64 = 128;
 const PRIVATE_WAKE: u64 = WAKE | PRIVATE;
 const PRIVATE_REQUEUE: u64 = REQUEUE | PRIVATE;
@@ -38,7 +38,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     if !known {
         return Outcome::Fail(ENOSYS);
     }
-    // The time of `WAIT_BITS` is a point of a clock. Linux checks the time before it reads the word.
+    // The time of `WAIT_BITS` is a point of a clock, not a duration. Linux checks the time before it reads the word.
     let space = &mut process.memory.space;
     let time = match (operation & KIND, timeout) {
         (WAIT, _) | (WAIT_BITS, 0) => time::read_limit(space, timeout),
@@ -93,7 +93,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
     match operation & KIND {
         WAIT | WAIT_BITS if word != Ok(value as u32) => Outcome::Fail(EAGAIN),
         WAIT | WAIT_BITS => sleep_on(process, task, world, physical, time),
-        // Wakes waiters for other bits too. Each waiter must expect a wake-up without a cause.
+        // This wakes waiters for other bits too, since each waiter must expect a wake-up without a cause.
         WAKE_BITS if third as u32 != u32::MAX => {
             Outcome::Return(world.futex_wake(physical, u32::MAX))
         }
@@ -128,7 +128,7 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
 }
 
 /// `FUTEX_WAKE_OP`: changes another word and wakes sleepers of the first word. If the other word's old value passes a
-/// comparison, wakes its sleepers too. A first word without memory has no sleepers.
+/// comparison, wakes the other word's sleepers too. A first word without memory has no sleepers.
 fn wake_after_change<W: World>(
     process: &mut Process,
     world: &mut W,

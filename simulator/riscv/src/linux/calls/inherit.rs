@@ -12,7 +12,7 @@ use crate::memory::Space;
 
 /// The bits of a `futex` operation without its flags.
 pub(super) const KIND: u64 = 0x7F;
-/// A flag: the time is a point of the wall clock.
+/// The flag that says that the time is a point of the wall clock.
 pub(super) const CLOCK_IS_WALL: u64 = 256;
 
 /// `FUTEX_LOCK_PI`, `FUTEX_UNLOCK_PI`, `FUTEX_TRYLOCK_PI`, `FUTEX_LOCK_PI2`.
@@ -26,7 +26,7 @@ pub(super) fn locks(operation: u64) -> bool {
     matches!(operation & KIND, LOCK | TRY | LOCK_BY_CLOCK)
 }
 
-/// Takes a mutex, or sleeps on its word and makes the call again.
+/// Takes a mutex, or sleeps on the mutex's word and then makes the call again.
 pub(super) fn lock<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -100,7 +100,7 @@ pub(super) fn is_owner(space: &mut Space, task: &Task, address: u64) -> Result<(
     }
 }
 
-/// Unlocks the task's mutex. All waiters try again, and the first takes it.
+/// Unlocks the task's mutex. All waiters try again, and the first waiter takes the mutex.
 pub(super) fn unlock<W: World>(
     space: &mut Space,
     task: &Task,

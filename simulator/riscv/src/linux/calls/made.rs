@@ -1,4 +1,4 @@
-//! Calls that name files. The simulated system makes up `/proc` and `/sys`, which describe the simulated machine.
+//! Calls that name files, including the files in `/proc` and `/sys`. The simulated system makes these up.
 
 use super::proc;
 use crate::linux::errno::{EACCES, EINVAL, EISDIR, ELOOP, ENOTDIR, Errno, Value};

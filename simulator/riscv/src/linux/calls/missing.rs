@@ -1,4 +1,4 @@
-//! System calls that the simulator does not implement. Programs work without most of them, as on an older Linux.
+//! System calls that the simulator does not implement. Programs work without most of these calls, as on an older Linux.
 
 use crate::linux::errno::ENOSYS;
 use crate::linux::process::Process;

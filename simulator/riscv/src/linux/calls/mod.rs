@@ -1,4 +1,4 @@
-//! System calls: their table, and those that use several parts of a process.
+//! System calls: their table, and the calls that use several parts of a process.
 
 mod awaited;
 mod cut;

@@ -11,11 +11,11 @@ use crate::linux::world::World;
 /// The most numbers that `pselect6` looks at.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
-/// The states that let a read go on without a wait, and those for a write.
+/// The states in which a read does not wait, and the states in which a write does not wait.
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 
-/// The limits of a wait: its time, and the address of a signal mask, or 0.
+/// The limits of a wait: its time, and the address of a signal mask (or 0).
 struct Limits {
     time: Option<u64>,
     mask: u64,
@@ -135,8 +135,8 @@ fn look_at_list(process: &mut Process, list: u64, count: u64) -> Value {
     Ok(total)
 }
 
-/// Looks at sets of files, each with its ready states. If `write`, leaves only ready files in the sets. Returns their
-/// number.
+/// Looks at sets of files, each with the states that count as ready. With `write`, leaves only ready files in the sets.
+/// Returns their number.
 fn look_at_sets(process: &mut Process, count: u64, sets: [(u64, u32); 3], write: bool) -> Value {
     if count > MOST {
         return Err(EINVAL);

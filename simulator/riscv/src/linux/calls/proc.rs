@@ -43,7 +43,7 @@ pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
     }))
 }
 
-/// Returns the text of a file in `/proc`, or `None` for other files.
+/// Returns the text of a file in `/proc`. Returns `None` for other files.
 pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let cores = world.cores();
@@ -160,7 +160,7 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
     })
 }
 
-/// The name of a thread in files: 15 bytes at most. A character that does not fit whole is left out.
+/// The name of a thread in the files of `/proc`: 15 bytes at most. A character that does not fit whole is left out.
 fn comm(process: &Process, number: u32) -> String {
     let name = process.name_of(number);
     name[..name.floor_char_boundary(15)].to_owned() + "\n"

@@ -31,7 +31,7 @@ const THREAD_POINTER: usize = 4;
 const AT_ONCE: u64 = 1;
 const OF_ENDS: u64 = 4;
 const KEEPS: u64 = 0x100_0000;
-/// The values of `waitid` for any child, one child, and the children of a group.
+/// The values by which `waitid` names any child, one child, and the children of a group.
 const ANY: u64 = 0;
 const ONE: u64 = 1;
 const GROUP: u64 = 2;
@@ -88,7 +88,7 @@ fn begin_thread<W: World>(system: &mut System, task: &mut Task, world: &mut W) -
     Ok(number.into())
 }
 
-/// `fork`, `vfork`. The copy takes no simulated time.
+/// `fork`, `vfork`. Copying the process takes no simulated time.
 fn fork<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Result<Outcome, Errno> {
     let [flags, _, parent, _, child, _] = task.arguments();
     if flags & (flag::FILES | flag::FOLDER | flag::HANDLERS) != 0 {
@@ -149,7 +149,7 @@ impl Wanted {
     }
 }
 
-/// Returns an ended child, or the outcome that makes the task wait for one.
+/// Returns an ended child, or the outcome that makes the task wait for a child to end.
 fn await_child<W: World>(
     system: &mut System,
     task: &mut Task,

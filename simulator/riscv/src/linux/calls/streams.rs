@@ -18,7 +18,7 @@ const SIGNAL: u64 = 128;
 /// Parts of memory to write: each an address and a length.
 type Parts = Vec<(u64, u64)>;
 
-/// Reads. If it `waits`, sleeps until a thread writes to a stream and makes the call again.
+/// Reads. With `waits`, sleeps until a thread writes to a stream, and then makes the call again.
 pub(super) fn read<W: World>(
     waits: bool,
     process: &mut Process,
@@ -105,7 +105,7 @@ pub(super) fn read_any<W: World>(
     }
 }
 
-/// Writes, and makes the readers of streams look again. A writer without a reader gets `SIGPIPE`.
+/// Writes, and makes the waiting readers of streams look again. A writer without a reader gets `SIGPIPE`.
 pub(super) fn write<W: World>(
     process: &mut Process,
     task: &Task,
@@ -158,7 +158,7 @@ fn written<W: World>(
     } else if flags & NO_SIGNAL == 0 {
         let threads = &mut process.threads;
         let sent = Sent::by_process(PIPE.0, BY_KILL, process.number, 0);
-        // The send cannot fail: its receiver is the running thread.
+        // The sending cannot fail, since the receiver is the running thread.
         let _ = process.signals.send_by(threads, world, task.number, sent);
     }
     done
@@ -279,7 +279,8 @@ pub(super) fn receive_message(process: &mut Process, [number, message, flags]: [
     Ok(done)
 }
 
-/// Changes the meaning of a number or the object of a wait. Then makes the readers of streams look again.
+/// Makes a call that changes the file behind a number, or what a thread waits for. Then makes the waiting readers of
+/// streams look again.
 pub(super) fn change<W: World>(
     process: &mut Process,
     world: &mut W,
@@ -290,7 +291,7 @@ pub(super) fn change<W: World>(
     done
 }
 
-/// `fcntl`. Writers look again if their pipe may have more room.
+/// `fcntl`. Waiting writers look again if their pipe may have more room.
 pub(super) fn control<W: World>(
     process: &mut Process,
     world: &mut W,

@@ -36,7 +36,7 @@ const ITSELF: u32 = 0;
 const CHILDREN: u32 = u32::MAX;
 const THREAD: u32 = 1;
 
-/// `getrusage`. `RUSAGE_SELF` includes children, so `RUSAGE_CHILDREN` reports 0.
+/// `getrusage`. `RUSAGE_SELF` includes the children, so `RUSAGE_CHILDREN` reports 0.
 pub(super) fn tell_usage<W: World>(space: &mut Space, world: &W, who: u64, to: u64) -> Value {
     let (busy, resident) = match who as u32 {
         ITSELF => (world.busy_nanoseconds(), space.most_resident()),
@@ -80,8 +80,8 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
     Ok(0)
 }
 
-/// `prlimit64`. The stack's limit counts for the program that the process runs next, the files' limits at once. The
-/// system keeps no other limits.
+/// `prlimit64`. The limit of the stack applies to the program that the process runs next. The limits of files apply at
+/// once. The system keeps no other limits.
 pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
     let space = &mut process.memory.space;
     let [limit, most] = match resource {
@@ -148,7 +148,7 @@ pub(super) fn control_process(
     }
 }
 
-/// `sched_setscheduler`: accepts the one policy, which has no priorities.
+/// `sched_setscheduler`: accepts the only policy, which has no priorities.
 pub(super) fn set_policy(policy: u64) -> Value {
     if policy == 0 { Ok(0) } else { Err(EINVAL) }
 }

@@ -27,7 +27,8 @@ macro_rules! calls {
         }
 
         /// The names of the system calls that a program may use. Other calls return `ENOSYS`.
-        /// [`Outcome::absent`](crate::Outcome::absent) names those without which a program may have done less.
+        /// [`Outcome::absent`](crate::Outcome::absent) names the missing calls without which a program may have done
+        /// less.
         ///
         /// ```
         /// assert!(manycore_riscv::system_calls().contains(&"futex"));

@@ -8,7 +8,7 @@ use crate::linux::threads::Threads;
 use crate::linux::world::World;
 use crate::memory::Space;
 
-/// Ends a thread: zeroes the thread's word, and wakes a joiner that sleeps on it.
+/// Ends a thread: zeroes the thread's word, and wakes a joiner that sleeps on the word.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     unlock_robust(process, task.number, world);
     process.threads.remove(task.number);
@@ -80,7 +80,7 @@ pub(super) fn set_affinity<W: World>(
     })
 }
 
-/// `set_tid_address`: sets a word. The thread's end zeroes it and wakes its sleeper.
+/// `set_tid_address`: sets a word. When the thread ends, the word is zeroed and its sleeper is woken.
 pub(super) fn set_clear(task: &mut Task, address: u64) -> Value {
     task.clear = address;
     Ok(task.number.into())

@@ -1,9 +1,9 @@
 //! Waits in the kernel, and how signals end them.
 //!
 //! A thread sleeps on a word of memory, or on a word that only the kernel uses. The sleep ends when another thread
-//! wakes the thread, when its time is over, or when it takes a signal. If the signal has a handler, the handler runs,
-//! and the call returns `EINTR` or is made again. Otherwise the signal kills the process, or is dropped and the wait
-//! goes on.
+//! wakes the sleeper, when the time of the sleep is over, or when the sleeper takes a signal. If the signal has a
+//! handler, the handler runs, and the call returns `EINTR` or is made again. Otherwise the signal kills the process, or
+//! is dropped and the wait goes on.
 
 use crate::linux::errno::{EAGAIN, EINTR, Errno};
 use crate::linux::process::Process;
@@ -14,7 +14,7 @@ use crate::linux::words::{STREAMS, nowhere};
 use crate::linux::world::World;
 
 /// Puts the task to sleep on a word for at most `time` nanoseconds, and returns `then`. Returns `Outcome::Interrupted`
-/// if a signal already waits. Signals in `more` end the sleep although the task's mask blocks them.
+/// if a signal is already pending. Signals in `more` end the sleep even if the task's mask blocks them.
 fn sleep<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -99,7 +99,7 @@ pub(super) fn nap<W: World>(
     sleep_for(process, task, world, time.map(Some), interrupted)
 }
 
-/// Sleeps until a thread writes to or closes a stream, or the time is over. Then makes the call again.
+/// Sleeps until a thread writes to a stream or closes one, or until the time is over. Then makes the call again.
 pub(super) fn await_stream<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -110,7 +110,7 @@ pub(super) fn await_stream<W: World>(
     await_word(process, task, world, STREAMS, time, interrupted)
 }
 
-/// Sleeps until a thread wakes the word's sleepers, or the time is over. Then makes the call again.
+/// Sleeps until a thread wakes the word's sleepers, or until the time is over. Then makes the call again.
 pub(super) fn await_word<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -240,7 +240,7 @@ pub(in crate::linux) fn interrupt<W: World>(
         } else {
             if let Interrupted::EndsWithRest(to) = task.interrupted {
                 let rest = task.deadline.map_or(0, |end| end.saturating_sub(now));
-                // If the pointer is wrong, the rest of the time is lost. The wait is over in any case.
+                // If the pointer is wrong, the program does not get the rest of the time. The wait is over in any case.
                 let _ = time::write(&mut process.memory.space, to, rest);
             }
             task.give(EINTR.negated());

@@ -10,7 +10,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A `timerfd`. Its time is [`World::nanoseconds`].
+/// A `timerfd`. It counts time as [`World::nanoseconds`] does.
 #[derive(Clone)]
 pub(crate) struct Clock(Rc<Inner>);
 
@@ -19,11 +19,11 @@ struct Inner {
     of: u64,
     flags: Cell<u64>,
     due: Cell<Option<u64>>,
-    /// How often the clock was set or read. After each, it may expire anew.
+    /// How often the clock was set or read. After each set or read, the clock may expire anew.
     round: Cell<u64>,
     /// The nanoseconds between two expirations. 0 if the clock expires once.
     every: Cell<u64>,
-    /// The simulated time when a call last looked, in nanoseconds.
+    /// The simulated time when a call last looked at the clock, in nanoseconds.
     now: Cell<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Clock {
         &self.0.flags
     }
 
-    /// The number of expirations since the clock was read or set.
+    /// The number of expirations since the clock was last read or set.
     fn count(&self) -> u64 {
         let (Some(due), now) = (self.0.due.get(), self.0.now.get()) else {
             return 0;
@@ -215,7 +215,7 @@ impl Files {
         Ok((self.add(Open::Signals(signals), flags)?, set))
     }
 
-    /// The signals of a `signalfd`, and whether its readers wait.
+    /// The signals of a `signalfd`, and whether a reader without a signal waits.
     pub(crate) fn signals(&self, number: u64) -> Option<(u64, bool)> {
         match self.get(number).ok()? {
             Open::Signals(signals) => Some((signals.set(), signals.is_blocking())),

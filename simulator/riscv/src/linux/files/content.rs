@@ -12,7 +12,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::rc::Rc;
 
-/// A flag of `fallocate`: the file's length stays.
+/// The flag of `fallocate` with which the file's length stays the same.
 const KEEP_LENGTH: u64 = 1;
 
 impl Files {
@@ -60,7 +60,7 @@ impl Files {
         }
     }
 
-    /// Whether reads and writes of a number move a count of eight bytes.
+    /// Whether reads and writes of this file move a count of eight bytes.
     pub(crate) fn is_counter(&self, number: u64) -> bool {
         matches!(self.get(number), Ok(Open::Events(_) | Open::Clock(_)))
     }
@@ -78,7 +78,7 @@ impl Files {
         Ok(())
     }
 
-    /// Whether `offset`, or else the file's position, is at or behind the file's end.
+    /// Whether `offset` (or the file's position if `offset` is `None`) is at or behind the file's end.
     pub(crate) fn is_at_end(&self, number: u64, offset: Option<u64>) -> Result<bool, Errno> {
         let Open::File { file, .. } = self.get(number)? else {
             return Ok(false);
@@ -178,7 +178,7 @@ impl Files {
                     whence::START => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
                     whence::HERE => SeekFrom::Current(offset),
                     whence::END => SeekFrom::End(offset),
-                    // A file's only hole is behind its end, whatever holes the host's file system has.
+                    // A file's only hole is behind its end. Other holes of the host's file system are not shown.
                     _ => {
                         let size = file.metadata()?.len();
                         let at = u64::try_from(offset).ok().filter(|&at| at < size);
@@ -208,7 +208,7 @@ impl Files {
         }
     }
 
-    /// `ftruncate`: a file has another length; the file.
+    /// `ftruncate`: gives a file another length. Returns the file.
     pub(crate) fn truncate(&mut self, number: u64, length: u64) -> Result<Rc<File>, Errno> {
         match self.get(number)? {
             Open::File { file, .. } => {

@@ -6,7 +6,7 @@ use crate::linux::errno::{EBADF, EINVAL, ENOTTY, Errno, Value};
 use crate::memory::Space;
 use std::io::Seek;
 
-/// `O_CLOEXEC`, the same for most calls that make a number.
+/// `O_CLOEXEC`. Most calls that make a number have a flag of the same value.
 pub(super) const CLOSES: u64 = 0o200_0000;
 /// `MFD_CLOEXEC`.
 const MEMORY_CLOSES: u64 = 1;
@@ -52,7 +52,7 @@ impl Files {
         }
     }
 
-    /// `close_range`: closes open numbers from `first` to `last`, or has `execve` close them.
+    /// `close_range`: closes open numbers from `first` to `last`, or makes `execve` close them.
     pub(crate) fn close_range(&mut self, [first, last, flags]: [u64; 3]) -> Value {
         let (first, last) = (first as u32 as u64, last as u32 as u64);
         if first > last || flags & !(CLOSES_LATER | NOT_SHARED) != 0 {
@@ -76,8 +76,8 @@ impl Files {
         }
     }
 
-    /// Sets whether a reader waits, and whether a file is written at its end. A stream keeps the second flag without
-    /// using it.
+    /// Sets whether a reader waits (`NON_BLOCKING`), and whether a file is written at its end (`APPENDS`). A stream
+    /// stores the second flag without using it.
     pub(crate) fn set_status(&self, number: u64, flags: u64) -> Result<(), Errno> {
         let kept = match self.get(number)? {
             Open::Stream(end) => end.flags(),
@@ -146,13 +146,13 @@ impl Files {
                     _ => end.set_capacity(value),
                 }
             }
-            // No other process has a lock.
+            // The answer is that no other process has a lock.
             GET_LOCK => {
                 self.exists(number)?;
                 space.write(value, &NO_LOCK)?;
                 Ok(0)
             }
-            // Every process gets every lock.
+            // Every process gets every lock that it asks for.
             SET_LOCK | AWAIT_LOCK => self.exists(number).map(|()| 0),
             _ => Err(EINVAL),
         }

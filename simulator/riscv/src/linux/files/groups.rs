@@ -16,13 +16,13 @@ pub(super) const ADD: u64 = 1;
 pub(super) const REMOVE: u64 = 2;
 const CHANGE: u64 = 3;
 
-/// Identifies an open file, as long as a number stands for it in a process.
+/// Identifies an open file, as long as a process has a number (file descriptor) for the file.
 pub(super) type Identity = Weak<dyn Any>;
 
-/// The state of an open file that a number stood for first.
+/// Returns the state of an open file, from its first number and its identity.
 pub(super) type Ready<'a> = &'a dyn Fn(u64, &Identity) -> Result<ready::State, Errno>;
 
-/// The awaited events of a file, and the program's name for it.
+/// The awaited events of a file, and the word by which the program knows the file.
 #[derive(Clone)]
 struct Member {
     file: Identity,
@@ -34,14 +34,14 @@ struct Member {
     spent: bool,
 }
 
-/// The files of an `epoll`, by the number that stood for the file when it was added. A file stays until no number stands
-/// for it any more. Meanwhile its first number may stand for another file, which then is a member of its own: the second
-/// part of a key tells them apart.
+/// The files of an `epoll`, by the number that stood for the file when it was added. A file stays until it has no
+/// number any more. Meanwhile its first number may stand for another file, which then is a member of its own. The
+/// second part of a key distinguishes the two files.
 #[derive(Clone, Default)]
 pub(crate) struct Group(Rc<RefCell<BTreeMap<(u64, u64), Member>>>);
 
 impl Member {
-    /// The awaited events of a file, and the counts of those directions.
+    /// The awaited events of a file that have happened, and the counts of the awaited directions.
     fn state(&self, files: Ready<'_>, number: u64) -> Option<ready::State> {
         let (found, counts) = files(number, &self.file).ok()?;
         let awaits = |event, count| if self.wanted & event == 0 { 0 } else { count };
@@ -66,7 +66,8 @@ impl Group {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The group can be read while it has a report. Its count is the sum of its members' counts.
+    /// The state of the group itself. The group can be read while it has a report, and its count is the sum of its
+    /// members' counts.
     pub(super) fn ready(&self, files: Ready<'_>) -> ready::State {
         let (mut found, mut arrived) = (0, 0u64);
         for (&(number, _), member) in &*self.0.borrow() {

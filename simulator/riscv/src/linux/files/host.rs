@@ -8,8 +8,8 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::{Component, Path, PathBuf};
 
-/// The host's own settings, libraries and devices. They are not for the simulated machine, and a run that read them
-/// would depend on the host.
+/// The host's own settings, libraries and devices. These files are not for the simulated machine, and a run that read
+/// them would depend on the host.
 const HOSTS: [&str; 11] = [
     "/etc",
     "/lib",
@@ -43,7 +43,7 @@ pub(crate) fn is_systems(path: &Path) -> bool {
     ["/proc", "/sys"].iter().any(|top| path.starts_with(top))
 }
 
-/// Whether a path is a source of random bytes. They come from the run's seed.
+/// Whether a path is a source of random bytes. Such bytes come from the run's seed.
 pub(crate) fn is_random(path: &Path) -> bool {
     ["/dev/random", "/dev/urandom"]
         .iter()
@@ -63,8 +63,9 @@ pub(crate) fn open_number(path: &Path) -> Option<u64> {
 }
 
 impl Files {
-    /// The host's path for the program's `path`: the file under the root, if there is such a file. Otherwise the host's
-    /// file, unless it is the host's own ([`HOSTS`]). If `follow`, a link as the last part stands for its target.
+    /// The host's path for the program's `path`: the file under the root, if there is such a file, or else the host's
+    /// file of this path, unless that is one of [`HOSTS`]. With `follow`, a link as the last part stands for its
+    /// target.
     pub(crate) fn host_path(&self, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
         // An open file by its number. The simulator's process has the file open too.
         if let Some(Ok(open)) = open_number(path).map(|number| self.get(number)) {
@@ -74,7 +75,7 @@ impl Files {
                 _ => Err(ENOENT),
             };
         }
-        // The simulated system's files about itself are never the host's.
+        // The files by which the simulated system describes itself are never files of the host.
         if is_systems(path) {
             return Err(ENOENT);
         }
@@ -105,7 +106,7 @@ impl Files {
     }
 }
 
-/// Resolves a path with `root` as the root folder. Absolute links and `..` stay in it.
+/// Resolves a path with `root` as the root folder. Absolute links and `..` stay in this folder.
 fn within(root: &Path, path: &Path, follow: bool) -> Result<PathBuf, Errno> {
     let parts = |path: &Path| -> Vec<OsString> {
         path.components()

@@ -1,9 +1,9 @@
-//! File numbers (inodes) and times that programs see instead of the host's, so that all runs see the same.
+//! File numbers (inodes) and times that programs see instead of the host's numbers and times. So all runs see the same.
 //!
 //! * A file gets the next number when a program first sees the file.
 //! * A file that the run makes or writes has the times of the simulated clock, or times that the program sets.
-//! * All times of any other file are the host's time of its last change. The clock of each run begins in 2026. Later
-//!   changes on the host are moved into the last second before that, in the same order.
+//! * All times of any other file are the host's time of its last change. The clock of each run begins in 2026. Changes
+//!   on the host after this beginning are moved into the last second before it, in the same order.
 
 use super::table::Files;
 use crate::linux::time::{EPOCH, SECOND};
@@ -69,7 +69,7 @@ impl Files {
         (EPOCH + now / SECOND, now % SECOND)
     }
 
-    /// A file's number and its times: of the last access, and of the last change.
+    /// A file's number, and the times of its last access and its last change.
     pub(super) fn identity(&self, data: &Metadata) -> (u64, [Time; 2]) {
         let mut known = self.known.borrow_mut();
         let number = known.number(key(data));
@@ -98,7 +98,7 @@ impl Files {
         }
     }
 
-    /// Notes that the program has made the file or link at a path. Its folder has changed too.
+    /// Notes that the program has made the file or link at a path. The path's folder has changed too.
     pub(super) fn touch_new(&self, host: &Path) {
         self.made(host.symlink_metadata(), host);
     }

@@ -18,12 +18,12 @@ pub(in crate::linux) mod whence {
     pub(in crate::linux::files) const LAST: u64 = 4;
 }
 
-/// The entries that a folder had at the first request, and the next entry to return.
+/// The entries that a folder had when they were first requested, and the next entry to return.
 #[derive(Default)]
 pub(crate) struct Listing {
     entries: Option<Vec<Entry>>,
     at: usize,
-    /// Whether the simulated system makes the folder up, without entries of the host.
+    /// Whether the simulated system makes the folder up, so that it has no entries of the host.
     is_made: bool,
 }
 

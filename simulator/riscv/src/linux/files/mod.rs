@@ -1,5 +1,5 @@
-//! The files of a process: the open files behind its numbers (file descriptors), and the host's paths for the program's
-//! paths.
+//! The files of a process: the open files behind the process's numbers (file descriptors), and the host's paths for the
+//! program's paths.
 
 mod clocks;
 mod content;

@@ -97,7 +97,7 @@ impl Files {
                 if host.symlink_metadata().is_ok() {
                     return Err(EADDRINUSE);
                 }
-                // This makes the file and drops the listener, so no program of the host can connect.
+                // This makes the file and drops the host's listener, so no program of the host can connect.
                 drop(UnixListener::bind(&host)?);
                 let data = host.metadata()?;
                 Place::File(data.dev(), data.ino())
@@ -224,7 +224,7 @@ impl Files {
     }
 }
 
-/// Writes as much of a name as fits, and its length.
+/// Writes as much of a name as fits, and the name's length.
 fn put_name(space: &mut Space, name: &[u8], to: u64, length: u64) -> Value {
     let room = space.read_u32(length)?;
     if (room as i32) < 0 {

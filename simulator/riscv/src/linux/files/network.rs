@@ -1,5 +1,5 @@
-//! Named sockets within the simulated system: TCP over the loopback device, and Unix streams. They reach neither the
-//! host nor its network.
+//! Named sockets within the simulated system: TCP over the loopback device, and Unix streams. These sockets reach
+//! neither the host nor its network.
 //!
 //! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller
 //! keeps the other end.
@@ -120,7 +120,7 @@ impl Socket {
         }
     }
 
-    /// The number of the process at the other end, or of the process that listens.
+    /// The number of the process at the other end. For a listening socket, the number of the process that listens.
     pub(super) fn peer(&self) -> Option<u32> {
         match &*self.state.borrow() {
             State::Connected(end) => end.peer(),
@@ -133,7 +133,7 @@ impl Socket {
         matches!(*self.state.borrow(), State::Listens { .. })
     }
 
-    /// The socket's own name, and its peer's.
+    /// The socket's own name, and the name of its peer.
     pub(super) fn names(&self) -> (Name, Option<Name>) {
         match &*self.state.borrow() {
             State::Unbound => (no_name(self.domain), None),
@@ -265,8 +265,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Whether a blocking `connect` to this socket waits for an `accept`. As under Linux, one connection more waits than
-    /// the program allows.
+    /// Whether a blocking `connect` to this socket waits for an `accept`. As under Linux, one connection more may wait
+    /// than the program allows.
     pub(super) fn is_full(&self) -> bool {
         match &*self.state.borrow() {
             State::Listens { waiting, most, .. } => waiting.len() > *most,

@@ -44,7 +44,7 @@ pub(crate) fn read_path(space: &mut Space, address: u64) -> Result<PathBuf, Errn
     Ok(PathBuf::from(OsStr::from_bytes(&text)))
 }
 
-/// Writes as much of a link's target as fits.
+/// Writes as much of a link's target as fits into `length` bytes.
 pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -> Value {
     let bytes = link.as_os_str().as_bytes();
     let length = bytes.len().min(length as usize);
@@ -79,8 +79,8 @@ impl Files {
         }
     }
 
-    /// The whole path for `path` in the host's folder `base`, if that path belongs to the simulated system. A program
-    /// may look for `sys/devices` in its root.
+    /// The whole path for `path` in the host's folder `base`, if that path belongs to the simulated system. For
+    /// example, a program may look for `sys/devices` in its root.
     fn systems_below(&self, base: &Path, path: &Path) -> Option<PathBuf> {
         let below = |root: &Path| {
             let inner = base.strip_prefix(root).ok()?;
@@ -137,7 +137,7 @@ impl Files {
         let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
         let mode = mode as u32 & 0o777 & !self.mask;
         if create && !write && (exclusive || !host.exists()) {
-            // Rust's library makes no file that it opens only for reading.
+            // Rust's library does not create a file that it opens only for reading.
             let mut new = OpenOptions::new();
             new.write(true).create_new(true).mode(mode).open(&host)?;
         }

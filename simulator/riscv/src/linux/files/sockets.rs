@@ -20,7 +20,7 @@ const WRITES: u64 = 1;
 
 /// The most events of one call.
 const MOST_EVENTS: u64 = i32::MAX as u64 / 16;
-/// The most groups that contain each other.
+/// The most groups that may contain each other in a chain.
 const MOST_NESTED: u32 = 5;
 
 impl Files {
@@ -70,7 +70,7 @@ impl Files {
         self.add(Open::Group(Group::default()), flags)
     }
 
-    /// The stream end of a socket. Fails if the socket has none.
+    /// The stream end of a socket. Fails if the socket has no stream end.
     pub(super) fn socket(&self, number: u64) -> Result<End, Errno> {
         match self.get(number)? {
             Open::Stream(end) if end.is_socket() => Ok(end.clone()),
@@ -154,7 +154,8 @@ impl Files {
         Ok(done)
     }
 
-    /// Whether more than `most` groups contain each other from this file on. A circle of groups has no end.
+    /// Whether a chain of more than `most` groups that contain each other begins at this file. A circle of groups is an
+    /// endless chain.
     fn is_deeper(&self, open: &Open, most: u32) -> bool {
         let Open::Group(group) = open else {
             return false;

@@ -8,7 +8,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Flags of the calls that name a file: an empty path means the open file, and a link is not followed.
+/// Flags of the calls that name a file. With `EMPTY_PATH`, an empty path means the open file. With `NO_FOLLOW`, a link
+/// is not followed.
 pub(crate) const EMPTY_PATH: u64 = 0x1000;
 pub(crate) const NO_FOLLOW: u64 = 0x100;
 const OWNER: u64 = USER as u64;
@@ -38,13 +39,13 @@ impl Stat {
         times: [(0, 0); 3],
     };
 
-    /// A file that the simulated system makes up: as under Linux, its size is not known before a read.
+    /// A file that the simulated system makes up. As under Linux, its size is not known before it is read.
     pub(crate) const TEXT: Self = Self {
         mode: 0o10_0444,
         ..Self::STREAM
     };
 
-    /// A made-up folder with this number on its volume, and this many folders in it.
+    /// A folder that the simulated system makes up, with this inode and this number of folders in it.
     pub(crate) fn made(inode: u64, folders: u32) -> Self {
         Self {
             inode,

@@ -16,15 +16,15 @@ pub(crate) mod ready {
     pub(crate) const HUNG_UP: u32 = 0x10;
     pub(crate) const PEER_ENDED: u32 = 0x2000;
 
-    /// The ready states of a file, and two counts that only grow: of what has arrived to be read, and of the times when
-    /// a full file got room.
+    /// The ready states of a file, and two counts that only grow. The first counts the arrivals of data to read, and
+    /// the second counts how often a full file got room.
     pub(crate) type State = (u32, [u64; 2]);
 }
 
-/// Linux's room in bytes for a pipe, and for each direction of a pair of sockets.
+/// Linux's capacity in bytes of a pipe, and of each direction of a pair of sockets.
 const PIPE: usize = 1 << 16;
 const SOCKET: usize = 212_992;
-/// The largest capacity of a pipe that a program may ask for, and the largest that Linux can represent.
+/// The largest capacity of a pipe that a program may ask for, and the largest capacity that Linux can represent.
 const LARGEST: usize = 1 << 20;
 const COUNTABLE: u32 = 1 << 31;
 /// Up to this many bytes are written to a pipe in one piece. A pipe with less room is full.
@@ -91,13 +91,13 @@ impl End {
         Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
     }
 
-    /// Two sockets that are connected, both of a process.
+    /// Two connected sockets, both of the process with the number `process`.
     pub(crate) fn sockets(flags: u64, process: u32) -> [Self; 2] {
         let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
         Self::ways(flags, [process; 2])
     }
 
-    /// Both ends of a connection of named sockets of two processes. The first end has these flags.
+    /// Both ends of a connection between named sockets of two processes. The first end has `flags`.
     pub(super) fn connected(
         flags: &Rc<Cell<u64>>,
         names: [Vec<u8>; 2],
@@ -118,7 +118,7 @@ impl End {
         ends
     }
 
-    /// What all file descriptors of this end share, and nothing else has.
+    /// A pointer that all file descriptors of this end share and that no other file has.
     pub(super) fn identity(&self) -> Rc<dyn Any> {
         Rc::clone(&self.flags) as Rc<dyn Any>
     }
@@ -128,12 +128,12 @@ impl End {
         self.peer
     }
 
-    /// The socket's own name (0), or its peer's (1).
+    /// The socket's own name (0), or the name of its peer (1).
     pub(super) fn name(&self, of: usize) -> Vec<u8> {
         self.names[of].clone()
     }
 
-    /// Two ends, from their flags and from the bytes that each end writes to and reads from.
+    /// Makes two ends from their flags and from the bytes that each end reads from and writes to.
     fn joined(
         [one, other]: [Rc<Cell<u64>>; 2],
         [to, from]: [Option<Rc<RefCell<Bytes>>>; 2],
@@ -171,7 +171,7 @@ impl End {
         self.other.strong_count() == 0
     }
 
-    /// Whether the peer is closed and has left bytes of this socket unread.
+    /// Whether the peer is closed and did not read all bytes of this socket.
     fn is_reset(&self) -> bool {
         let unread = self
             .to
@@ -212,8 +212,8 @@ impl End {
         Ok(bytes.borrow().most as u64)
     }
 
-    /// `F_SETPIPE_SZ`: gives a pipe room for `wanted` bytes, rounded up to a power of two of pages. Returns the new
-    /// capacity.
+    /// `F_SETPIPE_SZ`: gives a pipe room for `wanted` bytes, rounded up to a number of pages that is a power of two.
+    /// Returns the new capacity.
     pub(super) fn set_capacity(&self, wanted: u64) -> Value {
         let mut bytes = self.pipe_bytes().ok_or(EBADF)?.borrow_mut();
         let wanted = wanted as u32;
@@ -243,7 +243,7 @@ impl End {
         from.is_some_and(|from| from.borrow().is_full())
     }
 
-    /// Reads. If `keep`, the bytes can be read again.
+    /// Reads into `to`. With `keep`, the bytes can be read again.
     pub(crate) fn read(&self, to: &mut [u8], keep: bool) -> Result<usize, Errno> {
         let from = self.from.as_ref().ok_or(EBADF)?;
         if self.awaits() && !to.is_empty() {

@@ -1,4 +1,4 @@
-//! The open files behind the numbers (file descriptors) of a process, and their ready states.
+//! The open files behind the numbers (file descriptors) of a process, and the ready states of these files.
 
 use super::clocks::{Clock, SignalSet};
 use super::groups::{Group, Identity};
@@ -87,27 +87,27 @@ pub(crate) struct Files {
     pub(super) error: SharedSink,
     /// The named sockets of all processes.
     pub(super) network: Rc<RefCell<Network>>,
-    /// The numbers and times of files, which all processes share, and the time of the current call.
+    /// `known` has the numbers and times of files, which all processes share. `now` is the time of the current call.
     pub(super) known: known::Shared,
     pub(super) now: Cell<u64>,
     /// Whether another process has, or had, the same files.
     is_shared: bool,
     /// Whether there may be a `timerfd`.
     pub(super) has_clocks: bool,
-    /// The pending signals of the calling thread, a bit each.
+    /// The pending signals of the calling thread, one bit for each signal.
     pub(crate) pending: Cell<u64>,
     /// The number of signals that the process has ever got.
     pub(crate) arrived: Cell<u64>,
     /// The process's number.
     pub(super) process: u32,
-    /// The soft and the hard limit on numbers (`RLIMIT_NOFILE`): numbers lie below the soft one.
+    /// The soft and the hard limit on numbers (`RLIMIT_NOFILE`). All numbers are less than the soft limit.
     pub(crate) limits: [u64; 2],
 }
 
 /// Linux's first limits on numbers: the soft one, which `setrlimit` may raise, and the hard one.
 const LIMITS: [u64; 2] = [1_024, 4_096];
 
-/// The bytes of a count: `eventfd` and `timerfd` are read and written by it.
+/// The bytes of a count, which a read or write of an `eventfd` or `timerfd` transfers.
 pub(in crate::linux) const WORD: u64 = 8;
 
 /// `O_APPEND`.
@@ -192,7 +192,7 @@ impl Files {
         }
     }
 
-    /// The same open files for another process, of this number.
+    /// The same open files for another process, which has the number `process`.
     pub(crate) fn fork(&mut self, process: u32) -> Self {
         self.is_shared = true;
         Self {
@@ -225,7 +225,8 @@ impl Files {
         self.get(number).map(|_| ())
     }
 
-    /// Whether a reader of `length` bytes from this number must wait for a writer. A reader without room does not wait.
+    /// Whether a reader of `length` bytes from this number must wait for a writer. A reader of too few bytes for a
+    /// count does not wait.
     pub(crate) fn awaits_writer<W: World>(&self, number: u64, length: u64, world: &W) -> bool {
         match self.get(number) {
             Ok(Open::Clock(_) | Open::Events(_)) if length < WORD => false,
@@ -254,7 +255,7 @@ impl Files {
         matches!(self.get(number), Ok(Open::Socket(socket)) if socket.is_blocking())
     }
 
-    /// Whether a writer may wait for a reader of this number, or a `connect` for its `accept`.
+    /// Whether a writer may wait for a reader of this number, or a `connect` may wait for an `accept` of this number.
     pub(crate) fn is_full(&self, number: u64) -> bool {
         match self.get(number) {
             Ok(Open::Socket(socket)) if socket.is_listening() => socket.is_full(),
@@ -298,7 +299,8 @@ impl Files {
         })
     }
 
-    /// What all file descriptors of an open file share, and nothing else has. A standard stream is open for ever.
+    /// A pointer that all file descriptors of an open file share and that no other file has. A standard stream is never
+    /// closed.
     pub(super) fn token(&self, open: &Open) -> Rc<dyn Any> {
         match open {
             Open::Input => Rc::clone(&self.input) as Rc<dyn Any>,
@@ -335,7 +337,7 @@ impl Files {
         open.ok_or(EBADF)
     }
 
-    /// The least free number stands for a file from now on; flags say whether `execve` closes it.
+    /// Gives a file the least free number. The flags say whether `execve` closes this number.
     pub(crate) fn add(&mut self, open: Open, flags: u64) -> Value {
         self.add_from(open, 0, flags)
     }

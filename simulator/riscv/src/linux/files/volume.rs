@@ -51,7 +51,7 @@ impl Files {
         Ok(Rc::new(file))
     }
 
-    /// `fchmodat`, `fchmodat2`: a link has no rights of its own.
+    /// `fchmodat`, `fchmodat2`. A link has no rights of its own.
     pub(crate) fn set_mode_at(
         &mut self,
         space: &mut Space,
@@ -69,7 +69,7 @@ impl Files {
         Ok(0)
     }
 
-    /// `fchownat`: every file belongs to the program's user, and cannot get another owner.
+    /// `fchownat`. Every file belongs to the program's user, and cannot get another owner.
     pub(crate) fn set_owner_at(
         &self,
         space: &mut Space,
@@ -85,7 +85,7 @@ impl Files {
         is_user(&[user, group])
     }
 
-    /// `utimensat`: the current time is the simulated time.
+    /// `utimensat`. The current time is the simulated time.
     pub(crate) fn set_times(
         &self,
         space: &mut Space,
@@ -152,8 +152,8 @@ impl Files {
     }
 }
 
-/// Writes a volume that is the same on every host, and half full: type, block size; blocks, free blocks, free blocks
-/// for users; files, free files; number; name length, fragment size.
+/// Describes a volume that is half full and the same on every host. The words are: type, block size, blocks, free
+/// blocks, free blocks for users, files, free files, number, name length, fragment size.
 fn tell_volume(space: &mut Space, to: u64) -> Value {
     let words: [u64; 15] = [
         0xEF53,

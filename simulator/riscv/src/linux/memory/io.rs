@@ -13,8 +13,8 @@ const MOST: u64 = 0x7FFF_F000;
 /// The most bytes that one call copies between files.
 const MOST_COPIED: u64 = 1 << 20;
 
-/// Divides parts of memory into pieces, in order: each an address and a length. If all parts are empty, yields one
-/// empty piece.
+/// Divides parts of memory into pieces, in order. A part or a piece is an address and a length. If all parts are empty,
+/// yields one empty piece.
 fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
     let mut left = MOST;
     let is_empty = parts.iter().all(|(_, length)| *length == 0);
@@ -33,7 +33,8 @@ fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
         })
 }
 
-/// The result after a piece has failed: the number of bytes moved before, or the error if that number is 0.
+/// The result after a piece has failed: the number of bytes that were moved before the failure, or the error if that
+/// number is 0.
 fn unless(error: Errno, done: u64) -> Value {
     match done {
         0 => Err(error),
@@ -57,7 +58,7 @@ impl Memory {
         self.before_reading(files, number);
         let mut done = 0;
         for (address, length) in pieces(parts) {
-            // Bytes without room in the program's memory stay in the file.
+            // Bytes that have no room in the program's memory stay in the file.
             let room = self.space.writable(address, length as u64) as usize;
             let at = offset.map(|offset| offset.saturating_add(done));
             if room == 0 && length > 0 {
@@ -120,7 +121,7 @@ impl Memory {
         offset: Option<u64>,
     ) -> Value {
         if parts.len() > 1 && parts[0].1 == 0 && files.is_counter(number) {
-            // Linux writes part by part, and a counter refuses fewer than eight bytes.
+            // Linux writes part after part, and a counter refuses a part of fewer than eight bytes.
             return Err(EINVAL);
         }
         let mut done = 0;
@@ -133,7 +134,7 @@ impl Memory {
                     return Err(EINVAL);
                 }
                 if fault.why == Why::BehindFile {
-                    // Linux finds this fault when it copies, after its checks of the file. qemu finds other faults
+                    // Linux finds this fault when it copies, after it has checked the file. qemu finds other faults
                     // earlier.
                     files.has_reader(number)?;
                     files.grow_to(number, at)?;
@@ -197,7 +198,7 @@ impl Memory {
         let written = files.write(to, &bytes[..got], end);
         let done = written.unwrap_or(0);
         if start.is_none() && done < got {
-            // What a full stream has not taken is read again.
+            // A later call reads the bytes again that a full stream has not taken.
             files.seek(from, done as i64 - got as i64, FROM_HERE)?;
         }
         let done = written? as u64;

@@ -16,7 +16,8 @@ pub(crate) const MAPPINGS: u64 = 0x3F_0000_0000;
 /// All rights.
 const ANY: u8 = right::READ | right::WRITE | right::EXECUTE;
 
-/// The bits that make a mapping shared or private. Only the third value refuses `SYNCHRONOUS`.
+/// The bits that make a mapping shared or private. With `SHARED_VALIDATE` (unlike `SHARED`), `mmap` refuses the flag
+/// `SYNCHRONOUS`.
 const KIND: u64 = 0xF;
 const SHARED: u64 = 1;
 const PRIVATE: u64 = 2;
@@ -65,7 +66,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Creates empty memory for a process, within a machine's.
+    /// Creates empty memory for a process, which takes its frames from the machine's memory.
     pub(crate) fn new(physical: Physical) -> Self {
         Self {
             space: Space::new(physical),
@@ -74,7 +75,7 @@ impl Memory {
         }
     }
 
-    /// Returns a copy for another process, or `None` without memory for it.
+    /// Returns a copy for another process. Returns `None` if there is no room for the copy.
     pub(crate) fn fork(&self) -> Option<Self> {
         Some(Self {
             space: self.space.fork()?,
@@ -165,7 +166,7 @@ impl Memory {
             }
             let mapped = mapped?;
             if !is_shared && rights & right::EXECUTE != 0 {
-                // This is a library's code, based at the address of its file's offset 0.
+                // The file is a library. Its code is based at the address that corresponds to offset 0 of the file.
                 names.add(&files.content(file)?, start.wrapping_sub(offset));
             }
             mapped
@@ -275,8 +276,8 @@ impl Memory {
         Ok(self.move_range([start, old], [to, new], keeps))
     }
 
-    /// Whether no thread can write the word at an address: private memory without the right to write. Linux refuses to
-    /// wait on such a word without `FUTEX_PRIVATE_FLAG`.
+    /// Whether the word at an address is in private anonymous memory without the right to write. Linux refuses to wait
+    /// on such a word without `FUTEX_PRIVATE_FLAG`, since no thread can write it.
     pub(crate) fn never_changes(&self, address: u64) -> bool {
         let region = self.space.region(address);
         region.is_some_and(|(_, region)| {
@@ -284,8 +285,8 @@ impl Memory {
         })
     }
 
-    /// Returns the length of a range that is to move. The range must lie in one mapping. If it is empty, it must be
-    /// shared memory, which is then mapped once more.
+    /// Returns the length of a range that is to move. The range must lie in one mapping. An empty range is allowed only
+    /// in a shared mapping of a file, which `mremap` then maps a second time.
     fn movable(&self, start: u64, length: u64) -> Value {
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         if length == 0 && !region.is_shared() {
@@ -297,7 +298,7 @@ impl Memory {
         }
     }
 
-    /// Moves a range of one mapping to `to` with the length `new`. Returns `to`. If `keeps`, the old range stays
+    /// Moves a range of one mapping to `to` with the length `new`. Returns `to`. With `keeps`, the old range stays
     /// mapped, as if the program had never written to it.
     fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2], keeps: bool) -> u64 {
         let Some((_, region)) = self.space.region(start) else {

@@ -1,5 +1,5 @@
-//! Mapped files. Some are mapped shared and for writing. The program's stores to their pages reach the file when the
-//! program reads the file, when it asks for that, and when it ends.
+//! Mapped files. The program's stores to pages that are mapped shared and for writing reach the file when the program
+//! reads the file, when the program asks for that, and when it ends.
 
 use super::Memory;
 use crate::linux::errno::{EACCES, EINVAL, ENODEV, ENOMEM, Errno, Value};
@@ -16,7 +16,7 @@ fn key(file: &File) -> Result<Key, Errno> {
 }
 
 impl Memory {
-    /// Returns the mapping at `at` of an open file, from `offset` on, and the file's path.
+    /// Returns the content for a mapping at `at` of an open file from `offset` on, and the file's path.
     pub(super) fn map_file(
         &mut self,
         files: &Files,
@@ -100,7 +100,7 @@ impl Memory {
         self.synchronise()
     }
 
-    /// Writes stores to mapped pages back before a file is read.
+    /// Writes stores to mapped pages back to their files before a file is read.
     pub(super) fn before_reading(&mut self, files: &Files, number: u64) {
         if !self.shared.is_empty() && matches!(files.get(number), Ok(Open::File { .. })) {
             self.write_back();

@@ -1,4 +1,4 @@
-//! The process's signal handlers, and its waiting signals.
+//! The process's signal handlers, and its pending signals.
 
 use crate::linux::errno::{EINVAL, Value};
 use crate::linux::signal::{CHILD, LAST, Pending, Sent, Signal, UNSTOPPABLE};
@@ -20,10 +20,10 @@ pub(crate) struct Signals {
     pub(super) actions: BTreeMap<u64, Action>,
     /// Signals to the process that no thread took when they were sent.
     pub(super) pending: Pending,
-    /// Counts the signals sent to threads and the timers set. After a change, each thread checks whether it is
-    /// concerned.
+    /// Counts the signals sent to threads and the timers set. When this count has changed, each thread looks for
+    /// signals to take.
     pub(crate) sent: u64,
-    /// The signals that a `signalfd` reads or has read. Such a signal wakes the readers.
+    /// The signals that a `signalfd` reads or once read. Such a signal wakes the readers.
     pub(super) watched: u64,
     /// The number of signals that the process and its threads have ever got.
     pub(crate) arrived: u64,
@@ -69,7 +69,7 @@ impl Signals {
             );
             let is_ignored = handler == IGNORE || handler == DEFAULT && !Signal(number).kills();
             if is_ignored {
-                // An ignored signal waits no longer, in the process or in a thread.
+                // An ignored signal is no longer pending, neither in the process nor in a thread.
                 self.pending.forget(Signal(number));
                 threads.forget(Signal(number));
             }
@@ -82,13 +82,13 @@ impl Signals {
         Ok(0)
     }
 
-    /// Whether a call that the signal's handler interrupts is made again. Returns `None` without a handler.
+    /// Whether a call that the signal's handler interrupts is made again. Returns `None` if there is no handler.
     pub(crate) fn restarts(&self, signal: Signal) -> Option<bool> {
         let action = self.actions.get(&signal.0)?;
         (action.handler > IGNORE).then_some(action.flags & RESTARTS != 0)
     }
 
-    /// Returns a copy for another process, which has the same handlers and the same files. The copy has no waiting
+    /// Returns a copy for another process, which has the same handlers and the same files. The copy has no pending
     /// signals.
     pub(crate) fn fork(&self) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Signals {
         self.watched |= set;
     }
 
-    /// The signals that wait for a thread, one bit each.
+    /// The signals that are pending for a thread, one bit for each signal.
     pub(crate) fn pending_of(&self, threads: &Threads, thread: u32) -> u64 {
         let own = threads.get(thread).map_or(0, |own| own.pending.bits());
         own | self.pending.bits()
@@ -122,12 +122,12 @@ impl Signals {
         !signal.kills() || action.is_some_and(|action| action.handler == IGNORE)
     }
 
-    /// Whether a signal waits that the task takes.
+    /// Whether a pending signal can be taken by the task.
     pub(crate) fn is_sent(&self, threads: &Threads, task: &Task) -> bool {
         self.is_sent_of(threads, task.number, !task.mask)
     }
 
-    /// Whether a signal of a set waits for a thread.
+    /// Whether a signal of a set is pending for a thread.
     pub(crate) fn is_sent_of(&self, threads: &Threads, thread: u32, set: u64) -> bool {
         let own = threads.get(thread);
         own.is_some_and(|own| own.pending.bits() & set != 0) || self.pending.bits() & set != 0
@@ -139,7 +139,8 @@ impl Signals {
         self.next_of(threads, task.number, !task.mask)
     }
 
-    /// Takes a waiting signal of a set for a thread. The thread's own signals come first, and lower numbers first.
+    /// Takes a pending signal of a set for a thread. The thread's own signals come before those of the process, and
+    /// lower numbers come first.
     pub(crate) fn next_of(&mut self, threads: &mut Threads, thread: u32, set: u64) -> Option<Sent> {
         let own = &mut threads.get_mut(thread)?.pending;
         own.take(set).or_else(|| self.pending.take(set))

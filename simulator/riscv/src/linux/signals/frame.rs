@@ -28,8 +28,8 @@ const DISARMS: u32 = 1 << 31;
 const TRAMPOLINE: u64 = 0x3F_FFFF_0000;
 
 impl Signals {
-    /// Makes the task run the signal's handler. Returns `false` without a handler or room on the stack, and `true` for
-    /// an ignored signal.
+    /// Makes the task run the signal's handler. Returns `false` if there is no handler or no room on the stack. Returns
+    /// `true` for an ignored signal.
     pub(crate) fn deliver(
         &mut self,
         space: &mut Space,

@@ -9,7 +9,7 @@ use crate::linux::world::World;
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
-/// How a timer gives notice: not at all, to the process, or to a thread.
+/// The receiver of a timer's signal: nothing, the process, or a thread.
 const NOTHING: u32 = 1;
 const TO_PROCESS: u32 = 0;
 const TO_THREAD: u32 = 4;
@@ -27,7 +27,7 @@ enum Target {
     Thread(u32),
 }
 
-/// A timer. All its times are nanoseconds of [`World::nanoseconds`].
+/// A timer. All its times are in nanoseconds, as [`World::nanoseconds`] counts them.
 struct Timer {
     clock: u64,
     to: Target,
@@ -45,8 +45,8 @@ pub(crate) struct Timers {
     next: u64,
 }
 
-/// Returns the thread that sends a timer's signal. If no thread takes the process's signal, the main thread sends it,
-/// and the signal waits in the process.
+/// Returns the thread that sends a timer's signal. If no thread takes a signal for the process, the main thread sends
+/// it, and the signal stays pending in the process.
 fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     match target {
         Target::Nobody => None,
@@ -56,7 +56,7 @@ fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
 }
 
 impl Timer {
-    /// Sends the signal, and sets the next time.
+    /// Sends the timer's signal, and sets the time of the next signal.
     fn expire(&mut self, signals: &mut Signals, threads: &mut Threads, now: u64) {
         signals.arrived += 1;
         let due = self.due.unwrap_or(now);
@@ -76,7 +76,7 @@ impl Timer {
         };
         let [id, value] = self.sent.words;
         let missed = u32::try_from(more).unwrap_or(u32::MAX);
-        // At most one signal of a timer waits.
+        // At most one signal of a timer is pending.
         if pending.has_timer(id as u32) {
             self.overruns = self.overruns.saturating_add(missed).saturating_add(1);
             return;
@@ -109,7 +109,7 @@ impl Timers {
             .retain(|_, timer| timer.to != Target::Thread(thread));
     }
 
-    /// Returns when a timer next sends a thread a signal of a set.
+    /// Returns the time when a timer next sends a thread a signal of a set.
     pub(crate) fn next_of(&self, threads: &Threads, thread: u32, set: u64) -> Option<u64> {
         let timers = self.by_number.values();
         let dues = timers.filter_map(|timer| {
@@ -208,7 +208,7 @@ impl Timers {
         let left = timer
             .due
             .map_or(0, |due| match (timer.to, now.checked_sub(due)) {
-                // Nothing expires a timer without a signal: its times pass by themselves.
+                // No code expires a timer without a signal, so the timer's times are computed here.
                 (Target::Nobody, Some(late)) => {
                     late.checked_rem(every).map_or(0, |late| every - late)
                 }

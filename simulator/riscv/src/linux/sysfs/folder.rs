@@ -1,4 +1,4 @@
-//! The folders and their entries.
+//! The folders of the simulated `/sys`, and their entries.
 
 use super::text::{list, mask};
 use manycore_chip::config::{CacheLevel, Topology, Unit};
@@ -76,8 +76,8 @@ const IDS: [(&str, Unit); 4] = [
     ("die_id", Unit::Die),
     ("physical_package_id", Unit::Package),
 ];
-/// Sets of cores. Each set has a file with a mask, and with `_list` a file with a list. Two sets have an older name
-/// too.
+/// Sets of cores. Each set has a file with a mask, and a file with a list, whose name ends with `_list`. Two sets also
+/// have an older name.
 const SETS: [(&str, Unit); 6] = [
     ("cluster_cpus", Unit::Cluster),
     ("core_cpus", Unit::Core),

@@ -43,7 +43,7 @@ pub(super) fn find(topology: &Topology, path: &Path, follow: bool) -> Option<Fou
     while let Some(part) = rest.pop() {
         if part == ".." {
             above.pop();
-            // Files above the top are not in this tree.
+            // A path that leads above the top is not in this tree.
             above.last()?;
             continue;
         }

@@ -94,7 +94,7 @@ fn all_that_a_folder_names_is_there() {
     walk(&Topology::flat(7), "/sys", &mut BTreeSet::new());
 }
 
-/// Checks that the lists of all cores partition the cores, and that the masks agree.
+/// Checks that the lists of all cores partition the cores, and that the masks agree with the lists.
 fn check_partition(topology: &Topology, list: &str, mask: &str) -> BTreeSet<BTreeSet<u32>> {
     let mut sets = BTreeSet::new();
     for core in 0..topology.cores() {

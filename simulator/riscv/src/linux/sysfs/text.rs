@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Writes a set as a list: `0-3,8`. The numbers must rise.
+/// Writes a set as a list such as `0-3,8`. The numbers must be in ascending order.
 pub(in crate::linux) fn list(cores: impl IntoIterator<Item = u32>) -> String {
     let mut runs: Vec<Range<u32>> = Vec::new();
     for core in cores {
@@ -19,7 +19,7 @@ pub(in crate::linux) fn list(cores: impl IntoIterator<Item = u32>) -> String {
     runs.iter().map(run).collect::<Vec<_>>().join(",")
 }
 
-/// Writes a set as a mask of `bits` bits: hexadecimal words of 32 bits, the highest first, with commas between.
+/// Writes a set as a mask of `bits` bits: hexadecimal words of 32 bits, the highest first, separated by commas.
 pub(in crate::linux) fn mask(cores: impl IntoIterator<Item = u32>, bits: u32) -> String {
     let mut words = vec![0u32; bits.div_ceil(32).max(1) as usize];
     for core in cores {

@@ -4,7 +4,7 @@ use super::program::{ARENA, Arg, NOTES, Op, SKIPS, Same, Step};
 use super::{files, memory, signals};
 use fastrand::Rng;
 
-/// Random steps of a sequence, without those that clean up and read all memory.
+/// The number of random steps of a sequence, without the steps that clean up and read all memory.
 const LENGTH: usize = 40;
 /// The number of pages in the arena.
 pub(super) const PAGES: u64 = 16;
@@ -16,7 +16,7 @@ pub(super) const TIMER: u8 = 4;
 pub(super) const CHOSEN: u64 = 16 * PAGE;
 pub(super) const PROCESS: u8 = 6;
 pub(super) const THREAD: u8 = 7;
-/// The slot of the second thread's number, or else the first thread's.
+/// The slot of the second thread's number, or of the first thread's number if there is no second thread.
 pub(super) const SECOND: u8 = 8;
 /// Files that a sequence closes at its start.
 pub(super) const FILES: std::ops::Range<u64> = 3..12;
@@ -26,7 +26,7 @@ pub(super) const SET_UP: &str = "set up";
 /// Signals that random calls use.
 pub(super) const SIGNALS: [u64; 7] = [10, 12, 13, 14, 40, 41, 42];
 
-/// What calls are about: memory; files; signals, timers and futexes.
+/// The number of groups of calls: about memory, about files, and about signals, timers and futexes.
 const PARTS: u8 = 3;
 
 pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
@@ -34,7 +34,7 @@ pub(super) fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
 }
 
 impl Op {
-    /// A call with these arguments. Both systems must return the same.
+    /// A call with these arguments. Both systems must return the same result.
     pub(super) fn call(name: &'static str, number: u64, args: &[Arg]) -> Self {
         Self {
             name,
@@ -84,7 +84,7 @@ impl Op {
     }
 }
 
-/// `rt_sigaction` with flags and a mask. Linux reads the mask from the third word, qemu from the fourth.
+/// `rt_sigaction` with flags and a mask. Linux reads the mask from the third word, and qemu reads it from the fourth.
 pub(super) fn action(signal: u64, handler: u64, flags: u64, mask: u64) -> Op {
     let args = [signal, 0, 0, 8].map(Arg::Is);
     let mut op = Op::call("rt_sigaction", 134, &args).words(&[handler, flags, mask, mask]);
@@ -102,7 +102,7 @@ fn set_mask(name: &'static str, mask: u64) -> Op {
     Op::call(name, 135, &args).words(&[mask])
 }
 
-/// Steps of a second thread. Its maker takes no signals meanwhile.
+/// Wraps the steps of a second thread. The first thread takes no signals meanwhile.
 fn thread(steps: Vec<Op>) -> Vec<Op> {
     let mark = |step| Op {
         step,
@@ -134,7 +134,7 @@ fn clean() -> Vec<Op> {
     }
     ops.extend(FILES.map(|file| Op::call(SET_UP, 57, &is(&[file])).same(Same::Never)));
     for signal in SIGNALS {
-        // Ignoring a signal drops the signal if it waits.
+        // Ignoring a signal drops the signal if it is pending.
         ops.push(action(signal, 1, WITH_INFO, 0));
         ops.push(Op {
             name: SET_UP,
@@ -149,10 +149,10 @@ fn clean() -> Vec<Op> {
     ops
 }
 
-/// One sequence of calls about memory, about files, and about signals, timers and futexes.
+/// A random sequence of calls.
 pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
     let mut ops = clean();
-    // A sequence draws most calls from one part.
+    // A sequence draws most calls from one group.
     let most = rng.u8(..PARTS);
     let some = |rng: &mut Rng, ops: &mut Vec<Op>, count: usize| {
         for _ in 0..count {
@@ -168,7 +168,7 @@ pub(super) fn sequence(rng: &mut Rng) -> Vec<Op> {
         }
     };
     if rng.bool() {
-        // Another thread does half of them, somewhere in between.
+        // Another thread does half of the steps.
         let before = rng.usize(..LENGTH / 2);
         some(rng, &mut ops, before);
         let mut steps = Vec::new();

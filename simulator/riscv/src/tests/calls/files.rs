@@ -31,11 +31,11 @@ fn offset(rng: &mut Rng) -> u64 {
     }
 }
 
-/// A buffer: in the call's own words, or in the arena.
+/// A buffer in the call's own words or in the arena.
 fn buffer(rng: &mut Rng) -> (Arg, u64) {
     match rng.bool() {
         true => (Arg::Blob(rng.usize(..4)), rng.u64(..60)),
-        // Stays within a page: qemu checks the whole buffer before it begins.
+        // The buffer stays within a page, because qemu checks the whole buffer before it begins.
         false => {
             let at = match address(rng) {
                 Arg::Is(at) => Arg::Is(at / PAGE * PAGE + rng.u64(..PAGE / 2)),
@@ -125,7 +125,7 @@ fn control(rng: &mut Rng) -> Op {
     Op::call("fcntl", 25, &[file(rng), command, value].map(Arg::Is))
 }
 
-/// Asks for events of two files without a wait.
+/// Asks for events of two files, without waiting for them.
 fn poll(rng: &mut Rng) -> Op {
     let mut one = || file(rng) & 0xFFFF_FFFF | (rng.u64(..64) & 5) << 32;
     let words = [one(), one(), 0, 0];
@@ -186,7 +186,7 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
             Op::call("ioctl", 29, &args).words(&[0])
         }
         _ => {
-            // Compares only the result.
+            // Only the result is compared.
             let args = [Arg::Is(file(rng)), Arg::Blob(0)];
             let mut op = Op::call("fstat", 80, &args).words(&[0; 15]);
             for word in 0..15 {

@@ -4,7 +4,8 @@ use super::draw::{ADDRESSES, CHOSEN, FILES, PAGE, PAGES, one_of};
 use super::program::{ARENA, Arg, Op, Same};
 use fastrand::Rng;
 
-/// A random address in the arena, or in a mapping that the system has placed. Most are the first of a page.
+/// A random address in the arena, or in a mapping that the system has placed. Most of these addresses are the first
+/// address of a page.
 pub(super) fn address(rng: &mut Rng) -> Arg {
     let odd = if rng.u8(..12) == 0 {
         rng.u64(..PAGE)
@@ -18,7 +19,7 @@ pub(super) fn address(rng: &mut Rng) -> Arg {
     }
 }
 
-/// A random length, never so long that qemu would unmap itself.
+/// A random length, which is never so long that qemu would unmap its own memory.
 fn length(rng: &mut Rng) -> u64 {
     match rng.u8(..16) {
         0 => 0,
@@ -28,7 +29,8 @@ fn length(rng: &mut Rng) -> u64 {
 }
 
 fn rights(rng: &mut Rng) -> u64 {
-    // No right to execute: qemu does not pass it to the host, so the host merges mappings that differ only in it.
+    // The right to execute is left out. qemu does not pass this right to the host, so the host merges mappings that
+    // differ only in this right.
     one_of(rng, &[0, 1, 3, 3, 3, 3, 3])
 }
 
@@ -38,12 +40,12 @@ const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
 const POPULATE: u64 = 0x8000;
 
-/// A random address in the arena, never one that the system has chosen. Once such memory is unmapped, qemu may use it
-/// itself.
+/// A random address in the arena. Addresses that the system has chosen are left out, since qemu itself may use such
+/// memory once it is unmapped.
 fn fixed(rng: &mut Rng) -> Arg {
     match address(rng) {
         Arg::Slot(_, at) => Arg::Is(ARENA + at / PAGE * PAGE),
-        // Leaves out page 0: its address is a null pointer for qemu's own buffers.
+        // Leaves out page 0, because qemu takes its address for a null pointer in its own buffers.
         Arg::Is(at) => Arg::Is((at / PAGE).max(16) * PAGE),
         own @ Arg::Blob(_) => own,
     }
@@ -100,7 +102,7 @@ fn remap(rng: &mut Rng) -> Op {
     // Since version 6.17, Linux moves several mappings in one call if they do not grow.
     let stays = flags & MOVES_TO != 0 && old.div_ceil(PAGE) >= new.div_ceil(PAGE);
     let most = if stays { PAGE } else { u64::MAX };
-    // Lengths are whole pages: under qemu, a last page that is not whole faults.
+    // Lengths are whole pages, since a last page that is not whole faults under qemu.
     let (old, new) = (old.min(most), new.min(most).next_multiple_of(PAGE));
     let args = [
         fixed(rng),

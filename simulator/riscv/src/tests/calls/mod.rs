@@ -1,8 +1,8 @@
 //! Random system calls in qemu-user and in the simulator: equal results, errors, signals and memory.
 //!
-//! Without `qemu-riscv64`, the test is skipped with a message. `MANYCORE_FUZZ` is the number of programs, each of
-//! [`SEQUENCES`] sequences. `MANYCORE_FUZZ=12..13` repeats one. Intended differences are not drawn: `docs/guests.md`
-//! has their table.
+//! Without `qemu-riscv64`, the test is skipped with a message. `MANYCORE_FUZZ` is the number of programs. Each program
+//! has [`SEQUENCES`] sequences. `MANYCORE_FUZZ=12..13` repeats program 12. The programs avoid the intended differences,
+//! which `docs/guests.md` lists.
 
 mod draw;
 mod files;
@@ -47,7 +47,7 @@ fn compare(sequences: &[Vec<Op>]) -> &'static str {
     let beside = Beside::new();
     let whole = sequences.concat();
     if beside.run(&program(&whole)).is_none() {
-        // qemu waits for ever for memory that it takes to be mapped. The other sequences end.
+        // qemu has waited for ever for memory that it takes to be mapped. The other sequences end.
         for (which, sequence) in sequences.iter().enumerate() {
             if first_difference(&beside, sequence).is_some() {
                 show(&beside, which, sequence);
@@ -64,21 +64,21 @@ fn compare(sequences: &[Vec<Op>]) -> &'static str {
         let alone = &sequences[which];
         match first_difference(&beside, alone) {
             Some(_) => show(&beside, which, alone),
-            // An earlier sequence has left something that matters.
+            // The difference needs the state that an earlier sequence has left.
             None => show(&beside, which, &whole),
         }
     }
     "programs of system calls"
 }
 
-/// Shortens the steps while they still differ, and panics with the rest.
+/// Shortens the steps while the systems still differ, and panics with the remaining steps.
 fn show(beside: &Beside, which: usize, ops: &[Op]) -> ! {
     let ops = shrink(beside, ops);
     let (_, text) = first_difference(beside, &ops).expect("it differs");
     panic!("sequence {which}: {text}");
 }
 
-/// The first step with a difference between qemu and the simulator, and a text of all steps until then.
+/// The first step with a difference between qemu and the simulator, and a text of all steps up to that step.
 fn first_difference(beside: &Beside, ops: &[Op]) -> Option<(usize, String)> {
     let (ours, theirs) = beside.run(&program(ops))?;
     let (ours, theirs) = (words(&ours), words(&theirs));
@@ -99,7 +99,7 @@ fn first_difference(beside: &Beside, ops: &[Op]) -> Option<(usize, String)> {
         for (word, (_, same)) in op.blob.iter().enumerate() {
             equal &= same.holds(ours[BLOB + word], theirs[BLOB + word]);
         }
-        // The entries that the log has after this step.
+        // The number of entries that the log has after this step.
         let entries = (ours[LOGGED] as usize % 0x2_0000 - 8) / 8;
         let [own, other] = [our_log, their_log].map(|log| signals_of(&log[logged..entries]));
         equal &= own == other;
@@ -136,7 +136,7 @@ fn signals_of(entries: &[u64]) -> Vec<[u64; 4]> {
     entries.collect()
 }
 
-/// Returns fewer steps that still differ.
+/// Returns fewer steps, for which qemu and the simulator still differ.
 fn shrink(beside: &Beside, ops: &[Op]) -> Vec<Op> {
     let mut ops = ops.to_vec();
     let mut part = ops.len() / 2;
@@ -147,8 +147,8 @@ fn shrink(beside: &Beside, ops: &[Op]) -> Vec<Op> {
             tries += 1;
             let mut fewer = ops.clone();
             let cut = fewer.drain(at..(at + part).min(ops.len()));
-            // Set-up steps stay: without handlers, signals would kill the program; without its number, it would kill
-            // others.
+            // Set-up steps stay. Without handlers, signals would kill the program. Without the program's number, they
+            // would kill other programs.
             let kept: Vec<Op> = cut.filter(|op| op.name == draw::SET_UP).collect();
             if kept.len() == part {
                 at += part;

@@ -1,4 +1,4 @@
-//! Turns system calls into a program that notes what each call leaves behind.
+//! Turns system calls into a program that records the effects of each call.
 //!
 //! Each call has a record: its number and arguments, its result, the end of the handlers' log, and a few words that the
 //! call may read or write. At its end, the program writes all records and the log.
@@ -8,11 +8,11 @@ use super::thread;
 
 const CODE: u64 = 0x10_0000;
 const RECORDS: u64 = 0x200_0000;
-/// The handlers' log. Its first word is the address of the next entry.
+/// The log of the signal handlers. Its first word is the address of the next entry.
 const LOG: u64 = 0x600_0000;
 const LOG_BYTES: u64 = 0x2_0000;
 const SLOTS: u64 = LOG + LOG_BYTES;
-/// A second stack for handlers, of whole pages.
+/// A second stack for handlers, which consists of whole pages.
 pub(super) const STACK: u64 = SLOTS + 0x1000;
 /// The end of the second thread's stack.
 const THREAD_STACK: u64 = STACK + 0x8000;
@@ -47,7 +47,7 @@ const REGISTERS: i32 = 176;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arg {
     Is(u64),
-    /// A slot's value, which is an earlier call's result, plus this number.
+    /// The value of a slot (the result of an earlier call) plus this number.
     Slot(u8, u64),
     /// The address of a word of the call's own record.
     Blob(usize),
@@ -57,7 +57,8 @@ pub(super) enum Arg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Same {
     Exactly,
-    /// The same error. If the system chose the addresses, the same place in a page; otherwise the same address.
+    /// The same error, or the same address. If the system chose the addresses, only their places in a page must be the
+    /// same.
     Address,
     /// Like `Address`, but `EBADF` and `EINVAL` are equal: qemu may check the file and the flags in another order.
     Mapping,
@@ -68,7 +69,7 @@ pub(super) enum Same {
     Buffer,
     /// Like `Buffer`, but qemu may also check a vector before the file and the place in it.
     Vector,
-    /// Both are zero, or neither.
+    /// Both are zero, or neither is zero.
     Sign,
     Never,
 }
@@ -79,7 +80,7 @@ pub(super) enum Step {
     Call(u64),
     Load,
     Store,
-    /// A second thread does the steps until `End`, while its maker waits.
+    /// A second thread does the steps until `End`, while the first thread waits.
     Begin,
     End,
 }
@@ -253,7 +254,7 @@ const EINVAL: i64 = 22;
 const ESPIPE: i64 = 29;
 
 impl Same {
-    /// Whether a value in the simulator equals qemu's.
+    /// Whether a value in the simulator counts as equal to the value in qemu.
     pub(super) fn holds(self, ours: u64, other: u64) -> bool {
         let failed = |value: u64| value as i64 >= -4095 && (value as i64) < 0;
         let fixed = |value: u64| (ARENA - 0x10_0000..ARENA + 0x100_0000).contains(&value);

@@ -1,4 +1,5 @@
-//! Sequences of system calls, with Linux's results. If qemu is there, the results hold in qemu too.
+//! Sequences of system calls, with the results of Linux. If qemu is installed, the test checks that qemu gives the same
+//! results.
 
 use super::super::beside::{Beside, has_qemu};
 use super::program::{ARENA, Arg, BLOB, Op, RESULT, WORDS, program, words};
@@ -32,7 +33,7 @@ const EPOLL_WAIT: u64 = 22;
 const MMAP: u64 = 222;
 const OPEN: u64 = 56;
 
-/// Calls, and what each returns and leaves in its own words under Linux.
+/// Calls, and what each call returns and leaves in its own words under Linux.
 struct Sequence {
     what: &'static str,
     ops: Vec<Op>,
@@ -66,7 +67,7 @@ impl Sequence {
         self
     }
 
-    /// The last call's own words.
+    /// Sets the last call's own words.
     fn with(mut self, words: &[u64]) -> Self {
         let last = self.ops.pop().expect("a call");
         self.ops.push(last.words(words));
@@ -263,7 +264,7 @@ fn a_group_does_not_contain_itself() {
     calls.check();
 }
 
-/// What a full pipe does not take stays in the file.
+/// Bytes that a full pipe does not take stay in the file.
 #[test]
 fn a_transfer_to_a_full_stream_loses_nothing() {
     const SENDFILE: u64 = 71;
@@ -318,7 +319,7 @@ fn times_and_counts_may_be_large() {
     calls.check();
 }
 
-/// A timer without a signal is there to be asked.
+/// A timer without a signal only answers calls that ask for its time.
 #[test]
 fn a_timer_without_a_signal_shows_when_its_time_is_over() {
     let mut calls = sequence("a silent timer")
@@ -340,7 +341,7 @@ fn a_timer_without_a_signal_shows_when_its_time_is_over() {
     calls.check();
 }
 
-/// A queue of one connection has room for two.
+/// A queue for one connection has room for two.
 #[test]
 fn a_listener_lets_one_more_wait_than_its_queue_says() {
     let listener = name(0x62);

@@ -5,7 +5,7 @@ use super::memory::address;
 use super::program::{Arg, NOTES, Op, STACK, Same};
 use fastrand::Rng;
 
-/// A random set of signals, one bit each.
+/// A random set of signals, one bit for each.
 fn set(rng: &mut Rng) -> u64 {
     let some = SIGNALS.iter().filter(|_| rng.u8(..3) == 0);
     some.fold(0, |bits, signal| bits | 1 << (signal - 1))
@@ -56,7 +56,7 @@ fn mask(rng: &mut Rng) -> Op {
     Op::call("rt_sigprocmask", 135, &args).words(&[set(rng), 7])
 }
 
-/// `rt_sigtimedwait` without a wait: its time is 0 or wrong.
+/// An `rt_sigtimedwait` that does not wait, because its time is 0 or invalid.
 fn take(rng: &mut Rng) -> Op {
     let nanoseconds = if rng.u8(..12) == 0 { 1 << 30 } else { 0 };
     let words = [set(rng), 0, nanoseconds, 7, 7, 7, 7];
@@ -79,7 +79,7 @@ fn new_action(rng: &mut Rng) -> Op {
     let flags = flags.into_iter().filter(|_| rng.bool()).sum::<u64>();
     let mut op = action(signal, handler, WITH_INFO | flags, set(rng));
     if rng.u8(..3) == 0 {
-        // Only reads the old action.
+        // The call then only reads the old action.
         op.args[1] = Arg::Is(0);
     }
     op.args[2] = Arg::Blob(4);
@@ -152,7 +152,7 @@ fn interval(rng: &mut Rng) -> Op {
     }
 }
 
-/// `futex` of one thread. Each wait ends when its time is over.
+/// A `futex` call by a lone thread. Each wait ends when its time is over.
 fn futex(rng: &mut Rng) -> Op {
     const PRIVATE: u64 = 128;
     let operation = one_of(rng, &[0, 0, 1, 1, 3, 4, 5, 9, 10, 6, 7, 8, 99]);

@@ -1,11 +1,11 @@
-//! A second thread that does some of the steps while its maker waits. So the results do not depend on the threads'
-//! speed.
+//! A second thread, which does some of the steps while the first thread waits. So the results do not depend on the
+//! threads' speed.
 
 use super::super::guest::branch;
 use super::super::i_type;
 use super::program::{A0, A7, CONTROL, ECALL, LOGGED, RECORD, SLOT, T0, WORDS, addi, ld, lui, sd};
 
-/// The offset, behind the slots, of the thread's number, which becomes 0 at its end.
+/// The offset, behind the slots, of the thread's number. The number becomes 0 at the thread's end.
 const NUMBER: i32 = 128;
 /// `CLONE_VM`, `_FS`, `_FILES`, `_SIGHAND`, `_THREAD`, `_SYSVSEM`, `_PARENT_SETTID`, `_CHILD_CLEARTID`.
 const FLAGS: u64 = 0x35_0F00;
@@ -30,7 +30,8 @@ fn done(code: &mut Vec<u32>) {
     ]);
 }
 
-/// Begins the thread, with a stack that ends at `stack`. Returns the index of its maker's jump past its steps.
+/// Begins the thread, with a stack that ends at `stack`. Returns the index of the jump by which the first thread skips
+/// these steps.
 pub(super) fn begin(code: &mut Vec<u32>, stack: u64) -> usize {
     done(code);
     code.extend([lui(A0, FLAGS + 0x100), addi(A0, A0, -0x100)]);
@@ -41,7 +42,7 @@ pub(super) fn begin(code: &mut Vec<u32>, stack: u64) -> usize {
     code.len() - 1
 }
 
-/// Ends the thread. Its maker waits for the end, and skips its `steps` records.
+/// Ends the thread. The first thread waits for the end, and skips `steps` records.
 pub(super) fn end(code: &mut Vec<u32>, past: usize, steps: usize) {
     code.extend([addi(A0, 0, 0), addi(A7, 0, EXIT), ECALL]);
     code[past] = jump(4 * (code.len() - past) as i32);
