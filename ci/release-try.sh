@@ -98,7 +98,8 @@ nothing_left 'the tarball'
 step 'libmanycore-gomp'
 inside 'apt-get -qq install -y /tmp/libmanycore-gomp_*.deb 2>&1 | grep -v ^debconf'
 inside 'dpkg -L libmanycore-gomp; dpkg -s libmanycore-gomp | grep ^Depends'
-inside 'cd /usr/share && ls man/man1/manycore-omp.1.gz bash-completion/completions/manycore-omp doc/libmanycore-gomp/NOTICES.txt'
+inside 'cd /usr/share && ls man/man1/manycore-omp.1.gz bash-completion/completions/manycore-omp doc/libmanycore-gomp/NOTICES.txt \
+doc/libmanycore-gomp/NOTICES-crates.txt'
 inside 'manycore-omp --check regions'
 interrupted "$(inside "$interrupted || true")"
 inside 'update-alternatives --query openmp-runtime | grep -E "^(Status|Value)"'
@@ -114,7 +115,7 @@ if ls "$root"/tmp/manycore_*.deb >/dev/null 2>&1; then
     inside 'apt-get -qq install -y /tmp/manycore_*.deb 2>&1 | grep -v ^debconf'
     inside 'manycore --version && manycore presets | head -3'
     inside 'cd /usr/share && ls man/man1/manycore.1.gz man/man1/manycore-study.1.gz bash-completion/completions/manycore \
-zsh/vendor-completions/_manycore fish/vendor_completions.d/manycore.fish doc/manycore/NOTICES.txt doc/manycore/LICENSE-MIT'
+zsh/vendor-completions/_manycore fish/vendor_completions.d/manycore.fish doc/manycore/NOTICES.txt doc/manycore/NOTICES-crates.txt doc/manycore/LICENSE-MIT'
     inside 'apt-get -qq purge -y manycore 2>&1 | grep -v ^debconf'
     nothing_left 'manycore'
 fi

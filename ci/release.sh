@@ -86,6 +86,7 @@ library() {
     cp "$packaging/libgomp-manycore.so-gdb.py" "$stage/libgomp.so.1-gdb.py"
     gzip -9n <"$packaging/manycore-omp.1" >"$stage/manycore-omp.1.gz"
     cp LICENSE-APACHE LICENSE-MIT NOTICES.txt "$stage"
+    ci/sbom.py --notices manycore-openmp >"$stage/NOTICES-crates.txt"
     cp openmp/README.md "$stage/README.md"
 }
 
@@ -101,7 +102,7 @@ tarball() {
     cp "$stage/system/libgomp.so.1" "$root/lib/system"
     cp "$stage/manycore-omp.1.gz" "$root/share/man/man1"
     cp "$stage/manycore-omp.bash" "$root/share/bash-completion/completions/manycore-omp"
-    cp "$stage"/{README.md,LICENSE-*,NOTICES.txt} "$root"
+    cp "$stage"/{README.md,LICENSE-*,NOTICES*.txt} "$root"
     tar --directory "$stage/tar" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
         --mtime="@$SOURCE_DATE_EPOCH" --create "$name" | gzip -9n >"$out/$name.tar.gz"
 }
@@ -111,7 +112,7 @@ wheel() {
     cp -r "$packaging/python" "$root"
     sed -i "s/^version = .*/version = \"$version\"/" "$root/pyproject.toml"
     cp "$stage/libgomp-manycore.so" "$root/manycore_openmp"
-    cp "$stage"/{LICENSE-*,NOTICES.txt} "$root"
+    cp "$stage"/{LICENSE-*,NOTICES*.txt} "$root"
     [ -x "$tools/bin/python" ] || python3 -m venv "$tools"
     "$tools/bin/python" -m pip install --quiet --disable-pip-version-check 'setuptools>=77' wheel
     (cd "$root" && "$OLDPWD/$tools/bin/python" -m pip wheel --quiet --disable-pip-version-check \
@@ -156,6 +157,8 @@ command_package() {
     done
     cp "$target/release/manycore" "$stage/manycore"
     strip "$stage/manycore"
+    mkdir -p "$stage/command"
+    ci/sbom.py --notices manycore-lab >"$stage/command/NOTICES-crates.txt"
     packages manycore-lab "$stage/manycore"
 }
 
