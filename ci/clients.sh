@@ -8,11 +8,11 @@
 #                                        target/clients-runs.csv, so that the next call goes on, or adds passes
 #
 # Python's packages are installed from PyPI in target/clients, once. Debian's (graphicsmagick, kalign, clustalo, fasttree, xtb, mmseqs2,
-# libopenblas-openmp-dev) are used where they are installed. LIBRARY is the library, target/release/libmanycore_gomp.so.
+# libopenblas-openmp-dev) are used where they are installed. LIBRARY names another library than target/release/libmanycore_gomp.so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment=${CLIENTS:-target/clients}
-library=${LIBRARY:-target/release/libmanycore_gomp.so}
+library=${LIBRARY:-${CARGO_TARGET_DIR:-target}/release/libmanycore_gomp.so}
 if [ ! -f "$library" ]; then
     echo "clients: $library: not there; expected the library (cargo build --release -p manycore-openmp)" >&2
     exit 2

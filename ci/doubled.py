@@ -17,6 +17,7 @@ A run that was interrupted goes on where it was: each study's journal is in targ
 
 import csv
 import io
+import math
 import os
 import statistics
 import subprocess
@@ -111,13 +112,26 @@ NO_LENGTH = {
 }
 
 
+def move(once, twice):
+    """How far a number has moved, as a part of it."""
+    if once == twice:
+        return 0.0
+    return abs(twice / once - 1) if once else math.inf
+
+
 def check(name, more):
     study = STUDIES[name]
     once, twice = study.numbers(study.once, more), study.numbers(study.twice, more)
+    missing = set(once) ^ set(twice)
+    for key in sorted(missing)[:5]:
+        print(f"    only in the {'first' if key in once else 'longer'} run: {' '.join(filter(None, key))}")
     open_ended = {key for key in once if key in twice and not (once[key][2] and twice[key][2])}
-    moved = {key: abs(twice[key][0] / once[key][0] - 1) for key in open_ended}
-    steady = {key: move for key, move in moved.items() if once[key][1] and twice[key][1]}
-    over = {key: move for key, move in steady.items() if move > LIMIT}
+    moved = {key: move(once[key][0], twice[key][0]) for key in open_ended}
+    steady = {key: by for key, by in moved.items() if once[key][1] and twice[key][1]}
+    over = {key: by for key, by in steady.items() if by > LIMIT}
+    if not steady:
+        print(f"{name:12} no number that is steady; expected one at least, of {len(once)}")
+        return False
     worst = max(steady, key=steady.get)
     print(
         f"{name:12} {len(steady):7} {100 * statistics.median(steady.values()):8.3f} "
@@ -125,9 +139,9 @@ def check(name, more):
         f"{len(once) - len(open_ended):6}  " + " ".join(filter(None, worst)),
         flush=True,
     )
-    for key, move in sorted(over.items(), key=lambda item: -item[1])[:5]:
-        print(f"    moves by {100 * move:.2f}%: {' '.join(filter(None, key))}")
-    return not over
+    for key, by in sorted(over.items(), key=lambda item: -item[1])[:5]:
+        print(f"    moves by {100 * by:.2f}%: {' '.join(filter(None, key))}")
+    return not over and not missing
 
 
 def main():

@@ -36,9 +36,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 all=(
-    model random ignored miri tsan fuzz doubled platforms rayon peers programs dependents riscv cuts clients release page
-    semver deny
+    model random ignored miri tsan fuzz doubled platforms rayon peers programs openmp clients release dependents riscv
+    cuts semver page deny
 )
+# The list above is complete.
+documented=$(sed -n 's/^#   \([a-z][a-z]*\)  *[^ ].*/\1/p' "$0" | tr '\n' ' ')
+[ "$documented" = "${all[*]} " ] || { echo "long: the head of this file has $documented, and the list ${all[*]}" >&2; exit 2; }
 
 have_nightly() { rustup toolchain list 2>/dev/null | grep -q nightly; }
 last_release() { git describe --tags --abbrev=0 --match 'v*' 2>/dev/null; }
@@ -77,7 +80,11 @@ missing() {
             echo "no mmdebstrap (apt-get install mmdebstrap), or not root"
         fi
         ;;
-    openmp) command -v gcc >/dev/null || echo "no gcc" ;;
+    openmp)
+        for command in gcc gmx convert aarch64-linux-gnu-gcc riscv64-linux-gnu-gcc qemu-aarch64 qemu-riscv64; do
+            command -v $command >/dev/null || { echo "no $command (ci/openmp.sh names the packages)"; break; }
+        done
+        ;;
     page) command -v chromium >/dev/null || echo "no chromium (apt-get install chromium)" ;;
     deny) cargo deny --version >/dev/null 2>&1 || echo "no cargo-deny (cargo install cargo-deny)" ;;
     esac

@@ -21,7 +21,7 @@ if [ "$MANYCORE_SCHEDULES" != 1 ]; then
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-cargo test --quiet -p manycore-check --tests 2>&1 | tee "$log" | grep '^test result' || { cat "$log"; exit 1; }
-cargo test --quiet -p manycore-cores -p manycore -p manycore-team -p manycore-programs -p manycore-openmp --lib checked -- "${tests[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }
+cargo test --quiet -p manycore-check --tests -- "${tests[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }
+cargo test --quiet -p manycore-cores -p manycore -p manycore-team -p manycore-programs -p manycore-openmp --lib checked -- "${tests[@]}" >>"$log" 2>&1 || { cat "$log"; exit 1; }
 awk '/^loom: / { loom += $2 } /^shuttle: / { shuttle += $2 } /^test result/ { print }
      END { printf "model: %d interleavings and %d random schedules, all good\n", loom, shuttle }' "$log"

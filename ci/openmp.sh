@@ -48,6 +48,11 @@ mkdir -p "$work"
 # shellcheck source=ci/npb.sh
 . ci/npb.sh
 
+# Fails, with what was expected, if the number of things that were there is 0.
+ran() { # number expected
+    [ "$1" -gt 0 ] || { echo "openmp: nothing was run; expected $2" >&2; return 1; }
+}
+
 build() { npb_build "$folder" "$1" "$2" "$work/$1.$2"; } # benchmark class
 
 npb() {
@@ -124,7 +129,7 @@ verify() {
 }
 
 vv() {
-    local ranks=${1:-2} compiler=${CC:-gcc} version
+    local ranks=${1:-2} compiler=${CC:-gcc} version good failed=0 compiled=0
     printf '%-8s %6s %6s %6s %6s\n' version tests built "$compiler" ours
     for version in "$folder"/tests/*/; do
         local tests=0 built=0 theirs=0 ours=0
@@ -133,7 +138,7 @@ vv() {
             local program=$work/vv.$compiler.$(basename "$version").$(basename "$file" .c)
             [ -x "$program" ] || $compiler -O1 -fopenmp -w -I"$folder/ompvv" -o "$program" "$file" \
                 -lm -latomic 2>/dev/null || continue
-            built=$((built + 1))
+            built=$((built + 1)) compiled=$((compiled + 1))
             # The programs' status is the number of their errors.
             if OMP_NUM_THREADS=$ranks timeout "$limit" "$program" >/dev/null 2>&1; then
                 theirs=$((theirs + 1))
@@ -146,10 +151,13 @@ vv() {
                 ours=$((ours + 1))
             elif [ $good = 1 ]; then
                 echo "vv: fails with ours only: ${file#"$folder"/tests/}" >&2
+                failed=1
             fi
         done < <(find "$version" -name '*.c' | sort)
         printf '%-8s %6d %6d %6d %6d\n' "$(basename "$version")" $tests $built $theirs $ours
     done
+    ran $compiled "tests that $compiler compiles in $folder/tests" || failed=1
+    return $failed
 }
 
 # What the program $1 writes of its results with $2 ranks.
@@ -190,7 +198,7 @@ prepare() {
 }
 
 packages() {
-    local ranks=${1:-2 4} name number expected how variable failed=0
+    local ranks=${1:-2 4} name number expected how variable failed=0 installed=0
     openmp/link.sh "${LIBRARY%.so}.a" "$work/lib"
     printf '%-12s %5s %-16s %s\n' package ranks by result
     for name in openblas fftw imagemagick gromacs; do
@@ -200,6 +208,7 @@ packages() {
             echo "openmp: $name: SKIPPED, not installed: $work/$name/prepare.log" >&2
             continue
         fi
+        installed=$((installed + 1))
         for number in $ranks; do
             expected=$(package $name "$number")
             for how in LD_PRELOAD LD_LIBRARY_PATH; do
@@ -219,6 +228,7 @@ packages() {
         done
         cd "$here"
     done
+    ran $installed 'one of these packages' || failed=1
     return $failed
 }
 
@@ -350,7 +360,7 @@ stress() {
 }
 
 emulated() {
-    local ranks=${1:-1 2 3 8} machine name number expected result failed=0
+    local ranks=${1:-1 2 3 8} machine name number expected result failed=0 installed=0
     printf '%-8s %-10s %5s %s\n' machine program ranks result
     for machine in aarch64 riscv64; do
         local cross=$machine-linux-gnu target=$machine-unknown-linux-gnu
@@ -359,6 +369,7 @@ emulated() {
             echo "openmp: $machine: SKIPPED, no $cross-gcc or no qemu-$machine" >&2
             continue
         fi
+        installed=$((installed + 1))
         rustup --quiet target add $target
         cargo --config "target.$target.linker='$cross-gcc'" build --release --quiet \
             -p manycore-openmp --target $target
@@ -381,6 +392,7 @@ emulated() {
             done
         done
     done
+    ran $installed "a cross compiler and qemu-user" || failed=1
     return $failed
 }
 

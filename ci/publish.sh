@@ -8,6 +8,9 @@
 #   ci/publish.sh --offline    packs only, without network
 #
 # Needs python3. Changes that are not committed are packed as well.
+#
+# Cargo leaves out of a package what its tests depend on by path alone. So `cargo test` does not compile in an unpacked
+# package; the tests run in this repository.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
@@ -93,6 +96,10 @@ number = 0
 for name in sorted(public):
     found = list(obstacles(name))
     number += len(found)
+    dependencies = packages[name]["dependencies"]
+    here = ", ".join(sorted({it["name"] for it in dependencies if it["kind"] == "dev" and it["name"] in packages}))
+    if here:
+        print(f"publish: {name}: (its tests run in this repository only: they need {here})")
     for what in found or ["nothing in the way"]:
         print(f"publish: {name}: {what}")
     if not packages[name]["repository"]:

@@ -34,9 +34,21 @@ last() {
     cat "$work/output"
     last=$(tail -1 "$work/output")
 }
-# All that is in the root, but for what dpkg and apt keep of their own.
-files() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/cache \
-    -o -path ./var/log -o -path ./tmp \) -prune -o -print | sort); }
+# All that is in the root, but for what dpkg and apt keep of their own; and the libraries that the loader finds.
+files() {
+    (cd "$root" && find . -xdev \( -path ./proc -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/cache \
+        -o -path ./var/log -o -path ./tmp \) -prune -o -print | sort)
+    chroot "$root" /sbin/ldconfig -p
+}
+# Ctrl-C, which goes to all processes of a terminal: the program saves, and the command reports.
+interrupted="timeout --preserve-status --signal INT 3 manycore-omp --check \
+sh -c 'trap \"sleep 1; echo saved; exit 7\" INT; sleep 20' 2>&1"
+interrupted() { # the output
+    echo "$1"
+    if ! grep -qx saved <<<"$1" || ! grep -q ^manycore-omp: <<<"$1"; then
+        wrong "no result or no report after Ctrl-C: $1"
+    fi
+}
 nothing_left() {
     files >"$work/after"
     diff "$work/before" "$work/after" || wrong "$1 has left these files"
@@ -86,20 +98,24 @@ nothing_left 'the tarball'
 step 'libmanycore-gomp'
 inside 'apt-get -qq install -y /tmp/libmanycore-gomp_*.deb 2>&1 | grep -v ^debconf'
 inside 'dpkg -L libmanycore-gomp; dpkg -s libmanycore-gomp | grep ^Depends'
+inside 'cd /usr/share && ls man/man1/manycore-omp.1.gz bash-completion/completions/manycore-omp doc/libmanycore-gomp/NOTICES.txt \
+doc/libmanycore-gomp/NOTICES-crates.txt'
 inside 'manycore-omp --check regions'
+interrupted "$(inside "$interrupted || true")"
 inside 'update-alternatives --query openmp-runtime | grep -E "^(Status|Value)"'
-inside 'OMP_DISPLAY_ENV=verbose regions 2>&1 | grep -c MANYCORE_VERSION || true'
+inside '! OMP_DISPLAY_ENV=verbose regions 2>&1 | grep MANYCORE_VERSION' || wrong 'used without the alternative'
 inside 'update-alternatives --quiet --set openmp-runtime /usr/share/libmanycore-gomp/manycore.conf && ldconfig'
 inside 'OMP_DISPLAY_ENV=verbose regions 2>&1 | grep MANYCORE_VERSION' || wrong 'the alternative has no effect'
 inside 'apt-get -qq purge -y libmanycore-gomp 2>&1 | grep -v ^debconf'
-inside 'OMP_DISPLAY_ENV=verbose regions 2>&1 | grep -c MANYCORE_VERSION || true; regions'
+inside '! OMP_DISPLAY_ENV=verbose regions 2>&1 | grep MANYCORE_VERSION && regions' || wrong 'used after its removal'
 nothing_left 'libmanycore-gomp'
 
 if ls "$root"/tmp/manycore_*.deb >/dev/null 2>&1; then
     step 'manycore'
     inside 'apt-get -qq install -y /tmp/manycore_*.deb 2>&1 | grep -v ^debconf'
     inside 'manycore --version && manycore presets | head -3'
-    inside 'ls /usr/share/man/man1/manycore.1.gz /usr/share/bash-completion/completions/manycore' || true
+    inside 'cd /usr/share && ls man/man1/manycore.1.gz man/man1/manycore-study.1.gz bash-completion/completions/manycore \
+zsh/vendor-completions/_manycore fish/vendor_completions.d/manycore.fish doc/manycore/NOTICES.txt doc/manycore/NOTICES-crates.txt doc/manycore/LICENSE-MIT'
     inside 'apt-get -qq purge -y manycore 2>&1 | grep -v ^debconf'
     nothing_left 'manycore'
 fi
@@ -135,6 +151,7 @@ alone=$last
 last "$venv/python -m manycore_openmp --check $work/fit.py"
 [ "${alone%% *}" = "${last%% *}" ] || wrong "other results: $alone, $last"
 here "$venv/manycore-omp --check $work/regions"
+interrupted "$(here "PATH=$venv:$PATH $interrupted || true")"
 last "$venv/python -m manycore_openmp -c 'from threadpoolctl import threadpool_limits as limits
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads
 with limits(1, \"openmp\"): print(threads())'"
@@ -143,7 +160,7 @@ with limits(1, \"openmp\"): print(threads())'"
 if [ -f /sys/fs/cgroup/cgroup.controllers ]; then
     if mkdir /sys/fs/cgroup/manycore-try 2>/dev/null; then
         group=/sys/fs/cgroup/manycore-try
-        echo '150000 100000' >$group/cpu.max || group=
+        echo '150000 100000' >$group/cpu.max || { rmdir $group; group=; }
     fi
 elif mkdir /sys/fs/cgroup/cpu/manycore-try 2>/dev/null; then
     group=/sys/fs/cgroup/cpu/manycore-try

@@ -8,14 +8,16 @@
 #   manycore-VERSION.cdx.json                    what they are built of (CycloneDX)
 #   SHA256SUMS                                   the sums of all these
 #
-#   ci/release.sh [--out FOLDER] [PART…]   all parts, or some of: tar wheel deb command sbom
+#   ci/release.sh [--out FOLDER] [PART…]   all parts, or some of: tar wheel deb command sbom. Other parts of this
+#                                          version that are in FOLDER stay
 #   ci/release.sh --try [--out FOLDER]     installs what is in FOLDER in clean roots (ci/release-try.sh)
 #
 # MAINTAINER='NAME <ADDRESS>' is put into the Debian packages. Without it they have an address that reaches nobody
 # (maintainers@manycore.invalid, RFC 2606), as long as the project has none that is public.
 #
-# Needs python3, and for the packages cargo-deb and dpkg-dev (cargo install cargo-deb). With cargo-zigbuild and
-# zig (pip install cargo-zigbuild ziglang) the library needs glibc 2.17; without, that of this machine.
+# Needs an x86-64 machine, python3, a C compiler and readelf; for the wheel also python3-venv and PyPI, for the Debian
+# packages cargo-deb and dpkg-dev (cargo install cargo-deb). With cargo-zigbuild and zig
+# (pip install cargo-zigbuild ziglang) the library needs glibc 2.17; without, that of this machine.
 # `libgomp.so.1` needs that of this machine in any case, since the C compiler links it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,6 +40,8 @@ fi
 [ ${#parts[@]} -gt 0 ] || parts=(tar wheel deb command sbom)
 wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
+# The names of the files say so.
+[ "$(uname -m)" = x86_64 ] || { echo "release: found $(uname -m); expected an x86-64 machine" >&2; exit 2; }
 if [ -n "${MAINTAINER:-}" ] && ! [[ $MAINTAINER =~ ^[^\<\>]+\ \<[^@\ ]+@[^@\ ]+\>$ ]]; then
     echo "release: MAINTAINER: found $MAINTAINER; expected NAME <ADDRESS>" >&2
     exit 2
@@ -46,19 +50,27 @@ version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Carg
 # The same commit has the same files.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
+target=${CARGO_TARGET_DIR:-target}
+# Here wherever the target is, since the packages' manifests name it.
 stage=target/release-stage
 rm -rf "$stage"
 mkdir -p "$out" "$stage"
-# What an earlier release has left is not to be among the sums.
-rm -f "$out"/manycore*-*.{tar.gz,whl,json} "$out"/{lib,}manycore*.deb "$out/SHA256SUMS"
+# What is built now, and what a release of another version has left, is not to be among the sums.
+for part in 'tar manycore-openmp-*.tar.gz' 'wheel manycore_openmp-*.whl' 'deb libmanycore-gomp_*.deb' \
+    'command manycore_*.deb' 'sbom manycore-*.cdx.json'; do
+    for file in "$out"/${part#* }; do
+        if wanted "${part%% *}" || [[ $file != */*[-_]"$version"[-.]* ]]; then rm -f "$file"; fi
+    done
+done
+rm -f "$out/SHA256SUMS"
 packaging=openmp/packaging
 
 # Builds the library, into the stage.
 library() {
-    local built=target/release
+    local built=$target/release
     if command -v cargo-zigbuild >/dev/null; then
         cargo zigbuild --release --quiet --package manycore-openmp --target x86_64-unknown-linux-gnu.2.17
-        built=target/x86_64-unknown-linux-gnu/release
+        built=$target/x86_64-unknown-linux-gnu/release
     else
         echo "release: no cargo-zigbuild: the library needs a glibc as new as this machine's" >&2
         cargo build --release --quiet --package manycore-openmp
@@ -73,7 +85,8 @@ library() {
     cp "$packaging/manycore-omp" "$packaging/manycore-omp.bash" "$packaging/libgomp-manycore.so-gdb.py" "$stage"
     cp "$packaging/libgomp-manycore.so-gdb.py" "$stage/libgomp.so.1-gdb.py"
     gzip -9n <"$packaging/manycore-omp.1" >"$stage/manycore-omp.1.gz"
-    cp LICENSE-APACHE LICENSE-MIT "$stage"
+    cp LICENSE-APACHE LICENSE-MIT NOTICES.txt "$stage"
+    ci/sbom.py --notices manycore-openmp >"$stage/NOTICES-crates.txt"
     cp openmp/README.md "$stage/README.md"
 }
 
@@ -89,7 +102,7 @@ tarball() {
     cp "$stage/system/libgomp.so.1" "$root/lib/system"
     cp "$stage/manycore-omp.1.gz" "$root/share/man/man1"
     cp "$stage/manycore-omp.bash" "$root/share/bash-completion/completions/manycore-omp"
-    cp "$stage"/{README.md,LICENSE-*} "$root"
+    cp "$stage"/{README.md,LICENSE-*,NOTICES*.txt} "$root"
     tar --directory "$stage/tar" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
         --mtime="@$SOURCE_DATE_EPOCH" --create "$name" | gzip -9n >"$out/$name.tar.gz"
 }
@@ -99,7 +112,7 @@ wheel() {
     cp -r "$packaging/python" "$root"
     sed -i "s/^version = .*/version = \"$version\"/" "$root/pyproject.toml"
     cp "$stage/libgomp-manycore.so" "$root/manycore_openmp"
-    cp "$stage"/LICENSE-* "$root"
+    cp "$stage"/{LICENSE-*,NOTICES*.txt} "$root"
     [ -x "$tools/bin/python" ] || python3 -m venv "$tools"
     "$tools/bin/python" -m pip install --quiet --disable-pip-version-check 'setuptools>=77' wheel
     (cd "$root" && "$OLDPWD/$tools/bin/python" -m pip wheel --quiet --disable-pip-version-check \
@@ -113,9 +126,17 @@ wheel() {
     cp "$stage"/wheels/*.whl "$out"
 }
 
-packages() { # crate
-    local file root=$stage/packed
+packages() { # crate binaries
+    local file root=$stage/packed binary needs depends
     file=$(cargo deb --quiet --no-build --no-strip --locked --package "$1" --output "$out/")
+    shift
+    # cargo-deb asks what a file needs if its name ends in `.so` or it may be executed, and no other file.
+    needs=$(for binary in "$@"; do glibc "$binary"; done | sort -V | tail -1)
+    depends=$(dpkg-deb --field "$file" Depends | grep -o 'libc6 (>= [0-9.]*' | sed 's/.* //' | sort -V | tail -1 || true)
+    if [ "$(printf '%s\n' "$needs" "$depends" | sort -V | tail -1)" != "$depends" ]; then
+        echo "release: $file: depends on glibc ${depends:-of any version}; expected at least $needs" >&2
+        exit 1
+    fi
     [ -n "${MAINTAINER:-}" ] || return 0
     rm -rf "$root"
     dpkg-deb --raw-extract "$file" "$root"
@@ -129,14 +150,16 @@ command_package() {
     local name
     cargo build --release --quiet --package manycore-lab
     mkdir -p "$stage/man" "$stage/completions"
-    target/release/manycore man --out "$stage/man" >/dev/null
+    "$target/release/manycore" man --out "$stage/man" >/dev/null
     gzip -9n "$stage"/man/*.1
     for name in bash zsh fish; do
-        target/release/manycore completions "$name" >"$stage/completions/manycore.$name"
+        "$target/release/manycore" completions "$name" >"$stage/completions/manycore.$name"
     done
-    cp target/release/manycore "$stage/manycore"
+    cp "$target/release/manycore" "$stage/manycore"
     strip "$stage/manycore"
-    packages manycore-lab
+    mkdir -p "$stage/command"
+    ci/sbom.py --notices manycore-lab >"$stage/command/NOTICES-crates.txt"
+    packages manycore-lab "$stage/manycore"
 }
 
 if wanted tar || wanted wheel || wanted deb; then
@@ -144,7 +167,7 @@ if wanted tar || wanted wheel || wanted deb; then
 fi
 if wanted tar; then tarball; fi
 if wanted wheel; then wheel; fi
-if wanted deb; then packages manycore-openmp; fi
+if wanted deb; then packages manycore-openmp "$stage/libgomp-manycore.so" "$stage/system/libgomp.so.1"; fi
 if wanted command; then command_package; fi
 if wanted sbom; then ci/sbom.py manycore-openmp manycore-lab >"$out/manycore-$version.cdx.json"; fi
 (cd "$out" && sha256sum -- *manycore* >SHA256SUMS)

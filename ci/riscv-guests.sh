@@ -43,6 +43,7 @@ mkdir -p "$work"
 out=$work/run-$what
 CSV=${CSV:-}
 wrong=0
+runs=0
 # shellcheck source=ci/npb.sh
 . ci/npb.sh
 # shellcheck source=ci/riscv/guests/build.sh
@@ -210,6 +211,7 @@ complain() {
 }
 
 finish() {
+    [ $((runs + wrong)) -gt 0 ] || { echo "guests: no run; expected one of npb/, parsec/ and splash/ in $folder" >&2; exit 1; }
     [ $wrong = 0 ] || { echo "guests: FAILED, $wrong runs"; exit 1; }
     echo "guests: all right"
 }

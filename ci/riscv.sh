@@ -294,5 +294,6 @@ exec) exec_ ;;
     exit 2
     ;;
 esac
+[ $what = speed ] || [ $((count + wrong)) -gt 0 ] || { echo "riscv: FAILED, no run; expected programs in $*" >&2; exit 1; }
 [ $wrong = 0 ] || { echo "riscv: FAILED, $wrong of $count runs"; exit 1; }
 echo "riscv: $count runs, all right"

@@ -191,6 +191,8 @@ def main():
     print(f"{'folder':<24} {'tests':>6} {'run':>6} {'built':>6} {'theirs':>6} {'ours':>6}")
     for key, total in totals.items():
         print(f"{key:<24} " + " ".join(f"{number:>6}" for number in total))
+    if not any(total[2] for total in totals.values()):
+        sys.exit(f"suites: none of {len(tests)} tests was built; expected tests of the suite {options.suite}, and its compilers")
     sys.exit(bad > 0)
 
 

@@ -33,6 +33,7 @@ on_chip() { # guest threads flags
     shift 2
     prepare "$name" "$threads"
     status=0
+    runs=$((runs + 1))
     { TIMEFORMAT=%U && time "$manycore" run --root "$root" --env "OMP_NUM_THREADS=$threads" "$@" \
         "$program" "${arguments[@]}" <"$input" >"$out/stdout" 2>"$out/stderr"; } \
         2>"$out/seconds" || status=$?

@@ -78,7 +78,8 @@ pub(crate) struct PresetsArgs {
 pub(crate) struct NewProgramArgs {
     /// The name of the crate, and of its new folder in the current folder
     pub(crate) name: String,
-    /// The folder of manycore's sources [default: the sources of this command]
+    /// The folder of manycore's sources; an installed command needs it [default: the sources of this
+    /// command]
     #[arg(long, value_name = "DIR")]
     pub(crate) manycore: Option<PathBuf>,
 }
@@ -120,7 +121,7 @@ pub(crate) struct MachineArgs {
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
     /// Measure this machine, and write it as a new file for --on: each key with the measured value and
-    /// its quartiles as a comment. Takes a minute or two
+    /// its quartiles as a comment. Takes 10 s on two cores
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["on", "set", "full", "threads", "stats", "timeline", "out", "check", "format"])]
     pub(crate) as_preset: Option<PathBuf>,
     /// Run a counter, locks, barriers, a loop and joins on this machine and on a simulated one, and
@@ -275,7 +276,7 @@ pub(crate) struct MergeArgs {
 pub(crate) struct FigureArgs {
     /// Figures that a study or a report wrote; or tables of packed programs with the columns machine,
     /// program, threads, cores, mode, time and unit, as `study packing --set programs=openmp` and
-    /// ci/riscv-guests.sh write them
+    /// ci/riscv-guests.sh write them; or tables of `study peers`
     #[arg(required = true, value_name = "FILE.svg|FILE.csv")]
     pub(crate) files: Vec<PathBuf>,
     #[arg(long, value_name = "KEY=VALUE", help = FigureForm::HELP)]

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,11 +42,20 @@ def preloaded():
     return dict(os.environ, LD_PRELOAD=f"{path}:{before}" if before else path)
 
 
+def run(program, environment):
+    """Runs the program, and returns its status. The terminal sends Ctrl-C to both, and the program decides what it means."""
+    for key in (signal.SIGINT, signal.SIGQUIT):
+        # A handler, since the program would inherit that a signal is ignored; and it shall, if we are started so.
+        if signal.getsignal(key) != signal.SIG_IGN:
+            signal.signal(key, lambda *_: None)
+    return subprocess.Popen(program, env=environment).wait()
+
+
 def checked(program, environment):
     """Runs the program, tells whether the library took effect, and returns the exit status."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "check")
-        done = subprocess.run(program, env=dict(environment, MANYCORE_OMP_CHECK=file))
+        status = run(program, dict(environment, MANYCORE_OMP_CHECK=file))
         lines = []
         if os.path.exists(file):
             with open(file, encoding="utf-8", errors="replace") as read:
@@ -61,7 +71,6 @@ def checked(program, environment):
     others = sorted({line[3] for line in lines if line[3]})
     if others:
         print(f"manycore-omp: loaded beside it: {' '.join(others)}", file=sys.stderr)
-    status = done.returncode
     # As a shell tells of a signal.
     status = 128 - status if status < 0 else status
     return status if status or teams else FAILED
@@ -82,6 +91,8 @@ def main(before=()):
     check = first == "--check"
     if check or first == "--":
         words = words[1:]
+        if check and words[:1] == ["--"]:
+            words = words[1:]
     elif first.startswith("-") and not before:
         fail(f"{first}: unknown option; expected --check, --library or --help")
     if not words:
