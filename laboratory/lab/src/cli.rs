@@ -1,7 +1,7 @@
 //! The command line.
 
-use crate::command::Shard;
 use crate::failure::bad_input;
+use crate::shard::Shard;
 use crate::study;
 use crate::study::order::Orders;
 use clap::error::ErrorKind;

@@ -15,6 +15,7 @@ mod machine;
 mod measure;
 mod model;
 mod report;
+mod shard;
 mod streams;
 mod study;
 mod threads;

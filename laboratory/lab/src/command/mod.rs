@@ -13,13 +13,10 @@ mod report;
 mod run;
 mod run_orders;
 mod run_stats;
-mod shard;
 pub(crate) mod study;
 mod sweep;
 mod sweep_points;
 mod versus;
-
-pub(crate) use shard::Shard;
 
 use crate::cli::{Command, PresetsArgs};
 pub(crate) use output::print;

@@ -94,6 +94,9 @@ fn sources(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
     let is_there = root.join("simulator/chip/Cargo.toml").is_file();
     match root.canonicalize() {
         Ok(path) if is_there => Ok(path),
+        _ if asked.is_none() => Err(bad_input(
+            "new-program: this command was installed without its sources; expected --manycore DIR, a clone of them",
+        )),
         _ => Err(bad_input(format!(
             "--manycore {}: expected the folder of manycore's sources, with simulator/chip in it",
             root.display()

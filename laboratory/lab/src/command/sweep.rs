@@ -6,7 +6,6 @@
 //! merge` makes the table from the journals of all shards.
 
 use super::intervals::{self, Rows};
-use super::shard::Shard;
 use super::sweep_points::SweepPoints;
 use super::versus::Versus;
 use crate::cli::{Format, StudyArgs};
@@ -14,6 +13,7 @@ use crate::failure::bad_input;
 use crate::measure::journal::{self, Journal, Measurer};
 use crate::report::columns;
 use crate::report::files::OutFolder;
+use crate::shard::Shard;
 use crate::study::Findings;
 use crate::study::compared::{Compared, Sentence};
 use crate::study::{self, order};

@@ -1,10 +1,10 @@
 //! Measures the points of a sweep, side by side if they are simulated.
 
-use super::shard::Shard;
 use super::sweep::{Grid, Point, Points, Record};
 use crate::measure::journal::Journal;
 use crate::measure::side_by_side;
 use crate::report::files::OutFolder;
+use crate::shard::Shard;
 use crate::study::Plan;
 use crate::study::ordered::FEWEST;
 

@@ -42,6 +42,8 @@ const SAYS: &str = r"\bSUCCESSFUL";
 const LIMIT: u64 = 60;
 /// The file name of manycore's OpenMP library.
 const LIBRARY: &str = "libmanycore_gomp.so";
+/// Where the Debian package puts the library.
+const PACKAGED: &str = "/usr/lib/libmanycore-gomp/libgomp-manycore.so";
 
 /// Everything that decides what is measured. Its hash names the journal.
 #[derive(Clone, Debug, Serialize)]
@@ -205,19 +207,22 @@ fn is_program(path: &Path) -> bool {
     }
 }
 
-/// The path of manycore's library: the user's, else the file in this command's folder.
+/// The path of manycore's library: the user's, else the file in this command's folder, else that of its Debian package.
 fn library(named: Option<&str>) -> anyhow::Result<PathBuf> {
     let path = match named {
         Some(path) => PathBuf::from(path),
         None => {
-            let command = std::env::current_exe()?;
-            command.with_file_name(LIBRARY)
+            let beside = std::env::current_exe()?.with_file_name(LIBRARY);
+            match Path::new(PACKAGED).is_file() && !beside.is_file() {
+                true => PathBuf::from(PACKAGED),
+                false => beside,
+            }
         }
     };
     std::fs::canonicalize(&path).map_err(|error| {
         bad_input(format!(
             "--set library={}: {error}; expected {LIBRARY} (cargo build --release -p \
-             manycore-openmp), or --only without `ours`",
+             manycore-openmp, or the package libmanycore-gomp), or --only without `ours`",
             path.display()
         ))
     })
