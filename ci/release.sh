@@ -40,7 +40,7 @@ fi
 [ ${#parts[@]} -gt 0 ] || parts=(tar wheel deb command sbom)
 wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
-# The names of the files say so.
+# The files' names contain this processor's.
 [ "$(uname -m)" = x86_64 ] || { echo "release: found $(uname -m); expected an x86-64 machine" >&2; exit 2; }
 if [ -n "${MAINTAINER:-}" ] && ! [[ $MAINTAINER =~ ^[^\<\>]+\ \<[^@\ ]+@[^@\ ]+\>$ ]]; then
     echo "release: MAINTAINER: found $MAINTAINER; expected NAME <ADDRESS>" >&2
@@ -130,7 +130,7 @@ packages() { # crate binaries
     local file root=$stage/packed binary needs depends
     file=$(cargo deb --quiet --no-build --no-strip --locked --package "$1" --output "$out/")
     shift
-    # cargo-deb asks what a file needs if its name ends in `.so` or it may be executed, and no other file.
+    # cargo-deb runs dpkg-shlibdeps only for files that end in `.so` or may be executed.
     needs=$(for binary in "$@"; do glibc "$binary"; done | sort -V | tail -1)
     depends=$(dpkg-deb --field "$file" Depends | grep -o 'libc6 (>= [0-9.]*' | sed 's/.* //' | sort -V | tail -1 || true)
     if [ "$(printf '%s\n' "$needs" "$depends" | sort -V | tail -1)" != "$depends" ]; then

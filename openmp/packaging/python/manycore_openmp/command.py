@@ -45,7 +45,7 @@ def preloaded():
 def run(program, environment):
     """Runs the program, and returns its status. The terminal sends Ctrl-C to both, and the program decides what it means."""
     for key in (signal.SIGINT, signal.SIGQUIT):
-        # A handler, since the program would inherit that a signal is ignored; and it shall, if we are started so.
+        # A handler and not SIG_IGN, which the program would inherit. A signal that is ignored already stays ignored.
         if signal.getsignal(key) != signal.SIG_IGN:
             signal.signal(key, lambda *_: None)
     return subprocess.Popen(program, env=environment).wait()
