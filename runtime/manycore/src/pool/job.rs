@@ -5,8 +5,8 @@ use std::ptr::{self, NonNull};
 
 /// A job that is run once. The word is the address of its header.
 ///
-/// A job is one word, so that a queue moves it in a register. A job that is written as three words and read as two
-/// waits for its own stores (20 ns a job, measured with `scope_halves` of `laboratory/peers/drop-in`).
+/// A job is one word, so that a queue moves it in a register. If a job is written as three words and read as two, the
+/// reads wait for the stores (20 ns for each job, measured with `scope_halves` of `laboratory/peers/drop-in`).
 pub(super) struct Job(NonNull<Header>);
 
 // SAFETY: a job is made from a closure that may be used on another thread, by the contract of `Job::new`, or from
@@ -17,14 +17,14 @@ unsafe impl Send for Job {}
 pub(super) struct Header {
     /// Runs the job that has this header. The second argument is whether another worker made the job.
     run: unsafe fn(NonNull<Header>, bool),
-    /// The scope that waits for the job, or null. Written before the job is in a queue.
+    /// The scope that waits for the job, or null. This is written before the job is put into a queue.
     group: Cell<*const Group>,
 }
 
 /// A boxed job that calls `body`.
 #[repr(C)]
 struct Boxed<B> {
-    /// The first field, so that its address is the address of the job.
+    /// This is the first field, so its address is the address of the job.
     header: Header,
     body: B,
 }

@@ -70,7 +70,7 @@ impl<P: Platform> Drop for Stay<'_, P> {
 
 /// The state of a pool's threads as a whole.
 pub(super) struct ThreadSet<P: Platform> {
-    /// The first permit that has a thread of the pool's own.
+    /// The first permit that has a thread that the pool starts.
     first: usize,
     /// Whether the pool can start its threads again.
     returns: bool,
@@ -90,7 +90,7 @@ impl<P: Platform> ThreadSet<P> {
         }
     }
 
-    /// The first permit that has a thread of the pool's own.
+    /// The first permit that has a thread that the pool starts.
     pub(super) fn first(&self) -> usize {
         self.first
     }
