@@ -114,7 +114,7 @@ impl Recorder {
         items.len() - 1
     }
 
-    /// An item will be available later. Returns its number.
+    /// Announces that an item will be available later. Returns its number.
     pub(super) fn announce(&self, kind: Kind) -> usize {
         self.offer(kind, None, u64::MAX)
     }
@@ -184,7 +184,7 @@ impl Recorder {
     /// A job ran with `permit`, including its calls and waits.
     pub(super) fn job(&self, permit: Option<usize>, from: u64, to: u64) {
         let spans = &mut self.log().permits[permit.unwrap_or(0)].jobs;
-        // Removes inner jobs, which it called or ran during its waits: they are recorded already.
+        // Removes inner jobs, which this job called or ran during its waits: their time is a part of this job's time.
         while spans.last().is_some_and(|last| last.from >= from) {
             spans.pop();
         }
@@ -214,7 +214,7 @@ impl Recorder {
     pub(super) fn take(&self) -> Log {
         let mut log = std::mem::take(&mut *self.log());
         for called in std::mem::take(&mut log.loops) {
-            // A loop becomes available when an iteration ends. Before its first iteration it is a call.
+            // A loop becomes available when its first iteration ends. Until then it counts as a call.
             let Some(from) = called.offered else { continue };
             let until = (called.not_begun == 0).then_some(called.last_begun);
             if until.is_none_or(|until| until > from) {

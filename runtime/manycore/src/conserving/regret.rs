@@ -252,7 +252,7 @@ struct Outcome {
     decided: f64,
     shared: f64,
     serial: f64,
-    /// The time of the decided runs over the allowed time.
+    /// The time of the runs as the pool decides, divided by the allowed time.
     excess: f64,
 }
 
@@ -295,7 +295,8 @@ fn outcomes(case: &Case) -> Vec<Outcome> {
     case.rows.iter().enumerate().map(outcome).collect()
 }
 
-/// The seeds of one run of the test: machines of 2 to 64 cores. `ci/long.sh random` also runs those after them.
+/// The seeds of one run of the test, which stand for machines of 2 to 64 cores. `ci/long.sh random` also runs the
+/// seeds after these.
 const FIRST: u64 = 12;
 const SEEDS: u64 = 10;
 
@@ -326,8 +327,9 @@ fn hiccups(seed: u64) -> Case {
     }
 }
 
-/// Returns how many series of the cases took longer than allowed, the number of all series, and the geometric
-/// mean of the decided runs' time over the better way's. Prints each series, and a table by cores.
+/// Returns how many series of the cases took longer than allowed, and the number of all series. Also returns the
+/// geometric mean of a ratio: the time of the runs as the pool decides, divided by the time of the better way. Prints
+/// each series, and a table by cores.
 fn measure(cases: impl Iterator<Item = Case>) -> (usize, usize, f64) {
     let mut all: Vec<(usize, Outcome)> = vec![];
     for case in cases {

@@ -277,7 +277,7 @@ impl<P: Platform> OwnRange<'_, P> {
                 if holders.take(member) {
                     return Ok(self.ranges.share(victim));
                 }
-                // The share's owner or another thief has begun it, so this thief looks again.
+                // The share's owner or another thief has begun the share, so this thief looks again.
                 continue;
             }
             from = member.number + 1;

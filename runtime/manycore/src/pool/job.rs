@@ -43,10 +43,11 @@ impl Header {
     }
 }
 
-/// The identity of a scope, for its jobs: the address of this value. It also points to the scope around the scope.
+/// The identity of a scope, for its jobs: the address of this value. The value also points to the group of the scope
+/// around this scope.
 ///
-/// A group lives while a job of its scope is queued, since the scope waits for that job. The scope around it lives
-/// too, since that scope waits for the job or body that opened the inner scope.
+/// A group lives while a job of its scope is queued, since the scope waits for that job. The group around it lives
+/// too, since the outer scope waits for the job or body that opened the inner scope.
 pub(crate) struct Group {
     pub(super) around: *const Group,
 }
@@ -97,9 +98,9 @@ impl Job {
         Self::boxed(run::<F>, body)
     }
 
-    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. There are
-    /// two closures because a closure's captures count as borrowed until the closure has returned, even if
-    /// it has already released its borrows to other threads.
+    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. The two
+    /// closures are separate because a closure's captures count as borrowed until the closure has returned, even if it
+    /// has already released its borrows to other threads.
     ///
     /// # Safety
     ///

@@ -98,9 +98,9 @@ impl<P: Platform> Watched<P> {
         // Relaxed: only this thread writes the count. The fence below orders the store.
         let steps = self.steps.load(Ordering::Relaxed).wrapping_add(1);
         self.steps.store(steps, Ordering::Relaxed);
-        // On a platform on which this is no fence, `stopped` is always set.
+        // On a platform without light fences this is no fence, but there `stopped` is always set.
         P::untested_light_fence();
-        // Relaxed: the lock acquires.
+        // Relaxed: the lock in `go_on` acquires.
         if self.stopped.load(Ordering::Relaxed) {
             self.go_on();
         }
@@ -111,15 +111,15 @@ impl<P: Platform> Watched<P> {
     #[inline(never)]
     fn go_on(&self) {
         P::light_fence();
-        // Relaxed: written under the lock.
+        // Relaxed: `stopped` is written under the lock.
         let stopped = !P::has_light_fences();
         (self.looking).with(|()| self.stopped.store(stopped, Ordering::Relaxed));
     }
 
-    /// The thread leaves `frame`, the newest.
+    /// The thread leaves `frame`, which is its newest frame.
     #[inline]
     pub(crate) fn leave(&self, frame: &Frame<P>) {
-        // Release: as in `enter`, of the outer one.
+        // Release, as in `enter`: this publishes the outer frame.
         (self.newest).store(frame.outer.get().cast_mut(), Ordering::Release);
         self.step();
     }

@@ -1,14 +1,14 @@
-//! Pools with more threads than cores: as many workers are awake as there are cores, and one
-//! sleeper keeps watch.
+//! Pools with more threads than cores: as many workers are awake as there are cores, and one of the sleeping workers
+//! keeps watch.
 //!
-//! On two cores, a third awake worker makes nothing faster: it takes the core of a worker that others wait for.
-//! So a job posted while each core has an awake worker is left to those workers. But an awake worker may be
-//! blocked in a user's job, and no thread can see that. So one sleeper, the *watchdog*, naps. After each nap,
-//! the watchdog checks whether a job was left and whether a core is unused. If both hold, the watchdog works,
-//! and the next sleeper keeps watch. An unused core shows that some awake workers are blocked. Beside other
-//! processes no core is unused, so the watchdog also asks the system for blocked threads. If workers are
-//! blocked, more workers may be awake: 1 more at first, then 3, then 7, until a watchdog finds no blocked
-//! worker.
+//! On two cores, a third awake worker makes nothing faster: it takes the core of a worker for which other threads
+//! wait. So if a job is posted while each core has an awake worker, the job is left to those workers. But an awake
+//! worker may be blocked in a user's job, and no thread can see that. So one sleeper, the *watchdog*, sleeps only for
+//! short times (naps). After each nap, the watchdog checks whether a job was left and whether a core is unused. If
+//! both hold, the watchdog works, and the next sleeper keeps watch. An unused core shows that some awake workers are
+//! blocked. If other processes use the cores, no core is unused, so the watchdog also asks the system for blocked
+//! threads. If workers are blocked, more workers may be awake: 1 more at first, then 3, then 7, until a watchdog finds
+//! no blocked worker.
 //!
 //! `README.md` in this folder proves that some worker picks up every job.
 
@@ -26,7 +26,7 @@ pub(super) struct Oversubscription<P: Platform> {
     watch: CachePadded<Watch<P>>,
 }
 
-/// All accesses are relaxed. The README argues for the fences around them.
+/// All accesses are relaxed. The README gives the reasons for the fences around them.
 struct Watch<P: Platform> {
     /// Whether a worker keeps watch.
     watched: P::AtomicBool,
@@ -37,11 +37,11 @@ struct Watch<P: Platform> {
 /// The watchdog's next action after a nap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It gets up and looks for work.
+    /// The watchdog gets up and looks for work.
     Up,
-    /// It takes another nap.
+    /// The watchdog takes another nap.
     Nap,
-    /// It sleeps until it is called.
+    /// The watchdog ends its watch and sleeps until it is called.
     Sleep,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct WatchdogTimer {
     /// The total time of the latest naps in a row after which no job was left.
     in_vain: Duration,
     longest_left: Duration,
-    /// The tick since which each look has found a job that was left.
+    /// The time, in ticks, since which each look has found a job that was left.
     left_since: Option<u64>,
 }
 
