@@ -72,8 +72,8 @@ pub(super) struct QuotaPace {
     base: f64,
     /// Whether the larger number of workers is allowed.
     many: bool,
-    /// The most CPU seconds that workers used after they should have stopped. `reserve` is for all periods so far, and
-    /// `overrun` for this period.
+    /// The most CPU seconds that workers used after they should have stopped: `reserve` in earlier periods, fading,
+    /// and `overrun` in this period.
     reserve: f64,
     overrun: f64,
     last: Option<Usage>,
