@@ -22,14 +22,14 @@ pub(super) struct Hub<P: Platform> {
 pub(super) struct HotLine<P: Platform> {
     /// Receivers wait here for messages.
     pub(super) arrival: Bell<P>,
-    /// The number of rings that were made, plus the number of rings that were closed.
+    /// The number of rings made, plus the number of rings closed.
     version: P::AtomicU32,
     /// The count of ports and handles. Only waiting receivers read it.
     pub(super) senders: SenderCount<P>,
 }
 
 struct Members<P: Platform> {
-    /// The number of ports that were opened so far.
+    /// The number of ports opened so far.
     opened: usize,
     /// The numbers of the open ports.
     ports: Vec<usize>,
