@@ -1,7 +1,7 @@
 //! Records events and their times in cycles. The record is in the host's memory and takes no simulated time.
 //!
-//! It uses the standard library's mutex. One host thread runs all threads of a simulated machine, and none of them
-//! is suspended while it holds the mutex. So no thread ever waits for it.
+//! The recorder uses the standard library's mutex. One host thread runs all threads of a simulated machine, and no
+//! thread is suspended while it holds the mutex. So no thread ever waits for the mutex.
 
 use manycore_chip::{Simulated, SimulatedThread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,10 +27,10 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The only permit that may run the item, or `None` if any may.
+    /// The only permit that may run the item, or `None` if any permit may run it.
     pub(super) only: Option<usize>,
     pub(super) from: u64,
-    /// When the item was begun. `None` if the run ended before.
+    /// When the item was begun. `None` if the run ended before that.
     pub(super) until: Option<u64>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct Recorder(Mutex<Log>);
 
-/// Shorter pauses of a permit are ignored. In cycles.
+/// Pauses of a permit that are shorter than this, in cycles, are ignored.
 const PAUSE: u64 = 2_000;
 
 impl Recorder {

@@ -261,7 +261,7 @@ impl<P: Platform> Scan for Look<'_, P> {
     }
 
     fn look_again(&self) -> Left {
-        // Before the look: the next look sees a later post.
+        // The event count is noted before this look, so that the next look sees a later post.
         let before = self.seen();
         self.worker.note_posts();
         if self.wants_it_after(before) {
@@ -279,8 +279,8 @@ impl<P: Platform> Scan for Look<'_, P> {
             // The worker must not sleep in a parking slot, where growth of the allotment does not wake it.
             Waits::Idle if worker.must_stand_aside() => true,
             Waits::Idle => self.injected() || worker.registry().has_jobs(),
-            // A waiting worker gives its permit away for unrelated jobs, and takes descendants. So any job ends its
-            // sleep. A descendant does so even if the allotment forbids the worker to run.
+            // A waiting worker gives its permit away for unrelated jobs, and takes descendants of the awaited job. So
+            // any job ends its sleep. A descendant ends its sleep even if the allotment forbids the worker to run.
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
             Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned().is_empty(),
             Waits::ForLoop => worker.has_posts_after(self.seen()) || worker.keeps_others_waiting(),

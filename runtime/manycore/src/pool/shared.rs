@@ -1,4 +1,4 @@
-//! The part of a pool that workers and callers share, independent of the sleep policy.
+//! The part of a pool that workers and callers share. It does not depend on the sleep policy.
 
 use super::board::Board;
 use super::caller_slot::CallerContext;

@@ -101,9 +101,9 @@ impl<P: Platform> Oversubscription<P> {
         }
     }
 
-    /// Whether a worker keeps watch. The caller has made a fence: the README says where.
+    /// Whether a worker keeps watch. The caller has made a fence, at the place that the README names.
     pub(super) fn is_watched(&self) -> bool {
-        // Relaxed: ordered by the caller's fences.
+        // Relaxed: the caller's fences order this load.
         self.watch.watched.load(Ordering::Relaxed)
     }
 
@@ -122,10 +122,10 @@ impl<P: Platform> Oversubscription<P> {
         })
     }
 
-    /// Ends the watch. The watchdog's next search, or its last look before it sleeps, finds the jobs that
-    /// others have left to it. `fence` orders this against posters that have seen the watch.
+    /// Ends the watch. The watchdog's next search, or its last look before it sleeps, finds the jobs that other
+    /// threads have left to it. `fence` orders the end of the watch against posters that have seen the watch.
     pub(super) fn leave(&self, _: WatchdogTimer, fence: impl FnOnce()) {
-        // Relaxed: ordered by the fence.
+        // Relaxed: the fence orders this store.
         self.watch.watched.store(false, Ordering::Relaxed);
         fence();
     }
@@ -139,7 +139,8 @@ impl WatchdogTimer {
 }
 
 impl<P: Platform> Oversubscription<P> {
-    /// The watchdog's next action after a nap in a full pool. `left`: there is a job that no worker has begun.
+    /// The watchdog's next action after a nap in a full pool. `left` says whether there is a job that no worker has
+    /// begun.
     pub(super) fn after_nap(&self, timer: &mut WatchdogTimer, left: bool, scan: &dyn Scan) -> Next {
         if !left {
             self.set_blocked(0);
@@ -156,7 +157,7 @@ impl<P: Platform> Oversubscription<P> {
         if crate::conserving::fault::is(crate::conserving::fault::Fault::SleepySentry) {
             return Next::Nap;
         }
-        // The probe for an idle core comes second: beside other processes it takes a time slice.
+        // The probe for an idle core comes second, since it takes a time slice if other processes use the cores.
         if scan.is_any_blocked() || has_idle_core::<P>() {
             self.set_blocked(
                 (2 * self.blocked() + 1).min(self.permits - self.cores.min(self.permits)),
