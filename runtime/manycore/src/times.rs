@@ -9,9 +9,9 @@
 //! | [`LAUNCH_NS`] | 100 ns | measured once: the part of a post before its clock starts |
 //! | [`CHECK_NS`] | 400 ns | 16 reads of a clock, 25 ns each: the reads cost 6% at most |
 //! | [`LEAST_NS`] | 0.02 ns | bytes in vector registers; a loop of at most 20,000 iterations may run unchecked |
-//! | [`LONG_CHECK_NS`] | 2 us | as [`CHECK_NS`], for a loop that may exceed its prediction by [`LONG_SLACK_NS`] |
+//! | [`LONG_CHECK_NS`] | 2 us | the same for loops with [`LONG_SLACK_NS`], whose predictions may be five times as long |
 //! | [`SLACK_NS`] | 3 us | three posts: a loop that exceeds its prediction by this much is posted |
-//! | [`LONG_SLACK_NS`] | 20 us | less than a wake-up, [`WAKE_NS`], for loops that gain nothing from sharing, or only by a wake-up |
+//! | [`LONG_SLACK_NS`] | 20 us | a part of a wake-up, [`WAKE_NS`]: the rest of a loop that gains nothing from sharing, or only with a wake-up, is not shared at once |
 //! | [`MAX_BLOCK_NS`] | 16 us | 300 times the cost of a claim, 50 ns: claims cost 0.3% |
 //! | [`CHOSEN_NS`] | 100 us | two wake-ups: longer work is always offered to idle threads |
 //! | [`WAKE_NS`] | 50 us | a guess; measured at each wake-up |
