@@ -3,7 +3,7 @@
 //!
 //! * [`topology`]: CPUs, cores, caches, NUMA nodes and packages; affinity masks and quotas.
 //! * [`elastic`]: an [`Allotment`](elastic::Allotment), the number of cores that a runtime may use now, and a
-//!   [`Watch`](elastic::Watch), which sets that number to what the system leaves this process.
+//!   [`Watch`](elastic::Watch), which sets that number to the cores that the system leaves this process.
 //! * [`sync`]: a lock, a parker and event counts, over any [`Platform`](manycore_platform::Platform).
 //!
 //! ```

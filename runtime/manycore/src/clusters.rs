@@ -1,5 +1,5 @@
-//! Clusters: sets of near permits of a pool. If all threads shared one line, a launch would transfer it for each
-//! thread.
+//! Clusters: sets of near permits of a pool. If all threads shared one cache line, the launch of a loop would transfer
+//! that line for each thread.
 //!
 //! Instead, each cluster has its own lines. The caller announces a loop once in each cluster that it invites. Helpers
 //! count themselves in and out at their cluster's gate. One word for each cluster says which of its members hold
@@ -8,8 +8,8 @@
 
 use std::ops::Range;
 
-/// The most members of a cluster in a pool of up to `LEAST` * `LEAST` threads. 2 in tests, so that few threads make
-/// several clusters.
+/// The most members of a cluster in a pool of up to `LEAST` * `LEAST` threads. It is 2 in tests, so that few threads
+/// make several clusters.
 const LEAST: usize = if cfg!(test) { 2 } else { 8 };
 /// The most members of any cluster. One word holds two bits for each member.
 pub(crate) const MOST: usize = 32;
@@ -61,7 +61,7 @@ impl Invited {
 }
 
 impl Clusters {
-    /// The clusters of permits whose core groups are `groups`.
+    /// Makes the clusters of permits. `groups` has the core group of each permit.
     ///
     /// A launch reaches the clusters, and then the members of each. Both steps together are shortest if there are as
     /// many clusters as members in each. So the largest clusters have the square root of the number of permits as

@@ -1,5 +1,5 @@
-//! Access for the crate `rayon-core` and the laboratory, which are built on this crate. Not part of the public
-//! interface: it may change in any release.
+//! Access for the crate `rayon-core` and the laboratory, which are built on this crate. It is not part of the public
+//! interface, and may change in any release.
 
 pub use crate::loops::{Divided, divided};
 pub use crate::partition::{Claims, Partition};
@@ -14,7 +14,7 @@ use manycore_platform::Platform;
 use std::io;
 
 /// A partitioner by which each thread claims blocks of this number of `iterations` from its own range. When the range
-/// is empty, the thread takes half of another's range.
+/// is empty, the thread takes half of the range of another thread.
 #[must_use]
 pub fn sharded(iterations: usize) -> Partitioner {
     Partitioner::sharded(iterations)
@@ -25,8 +25,8 @@ pub fn tally<P: Platform>(pool: &Pool<P>) -> Tally {
     pool.registry().tally()
 }
 
-/// Whether this thread is part of a pool: its worker, or its caller within a call. Never waits, unlike
-/// [`current_thread_index`](crate::current_thread_index) in a handler.
+/// Whether this thread is part of a pool: its worker, or its caller within a call. This never waits. In contrast,
+/// [`current_thread_index`](crate::current_thread_index) may wait in a handler.
 ///
 /// ```
 /// assert!(!manycore::seam::is_in_a_pool());
@@ -55,7 +55,7 @@ pub fn probe<P: Platform>(pool: &Pool<P>) -> Probe {
 ///
 /// The current thread calls `make` for each thread of the pool. `make` makes another thread [run](ThreadStart::run)
 /// its argument. Such a pool is [dedicated](Builder::dedicated), has no [reserve](BuilderExt::reserve), and binds no
-/// threads. Its end does not wait for them, but the code that has made them may.
+/// threads. The pool's end does not wait for these threads, but the code that has made them may.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ pub fn build(
     })
 }
 
-/// Returns the global pool of this process. Makes it by `make` if there is none.
+/// Returns the global pool of this process. If there is none, `make` makes it.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// assert!(open.load(Ordering::Acquire));
 /// ```
 pub trait Atomic<T: Copy>: Send + Sync {
-    /// A cell that holds `value`.
+    /// Makes a cell that holds `value`.
     fn new(value: T) -> Self;
 
     /// Reads the value.
@@ -22,10 +22,10 @@ pub trait Atomic<T: Copy>: Send + Sync {
     /// Writes the value.
     fn store(&self, value: T, order: Ordering);
 
-    /// Writes the value and returns the one before.
+    /// Writes the value. Returns the previous value.
     fn swap(&self, value: T, order: Ordering) -> T;
 
-    /// Writes `new` if the cell holds `current`. Returns the value before.
+    /// Writes `new` if the cell holds `current`. Returns the previous value.
     ///
     /// # Errors
     ///
@@ -50,13 +50,13 @@ pub trait Atomic<T: Copy>: Send + Sync {
 /// assert_eq!(word.fetch_sub(1, Ordering::Relaxed), 0b10);
 /// ```
 pub trait AtomicInteger<T: Copy>: Atomic<T> {
-    /// Adds with wrap-around. Returns the value before.
+    /// Adds with wrap-around. Returns the previous value.
     fn fetch_add(&self, value: T, order: Ordering) -> T;
-    /// Subtracts with wrap-around. Returns the value before.
+    /// Subtracts with wrap-around. Returns the previous value.
     fn fetch_sub(&self, value: T, order: Ordering) -> T;
-    /// Applies bitwise and. Returns the value before.
+    /// Applies bitwise and. Returns the previous value.
     fn fetch_and(&self, value: T, order: Ordering) -> T;
-    /// Applies bitwise or. Returns the value before.
+    /// Applies bitwise or. Returns the previous value.
     fn fetch_or(&self, value: T, order: Ordering) -> T;
 }
 
@@ -70,19 +70,19 @@ pub trait AtomicInteger<T: Copy>: Atomic<T> {
 /// assert_eq!(word.wake(1), 0); // No thread sleeps.
 /// ```
 pub trait Futex {
-    /// Sleeps while the word holds `expected`, until woken or until `timeout` has passed. May return spuriously.
+    /// If the word holds `expected`, sleeps until the thread is woken or `timeout` has passed. May return spuriously.
     ///
-    /// The comparison and the falling asleep are one step with respect to [`wake`](Self::wake). So a `wake` after a
-    /// change of the word wakes a thread that has compared before the change.
+    /// Comparing and falling asleep are one step with respect to [`wake`](Self::wake). So a `wake` after a change of
+    /// the word wakes a thread that has compared before the change.
     fn wait(&self, expected: u32, timeout: Option<Duration>);
 
     /// Wakes up to `count` sleepers. Returns their number, as far as the platform knows.
     fn wake(&self, count: u32) -> usize;
 }
 
-/// Implements [`Atomic`] for a type by the type's own methods of the same names, or by those of a field. The arguments
-/// are the type, the type of its value, the constructor, the field, and, after a semicolon, a type parameter if the
-/// type has one.
+/// Implements [`Atomic`] for a type by the type's own methods of the same names, or by the methods of a field. The
+/// arguments are the type, the type of its value, the constructor, the field, and, after a semicolon, a type parameter
+/// if the type has one.
 ///
 /// ```
 /// use manycore_platform::{Atomic, Ordering, impl_atomic};

@@ -1,12 +1,12 @@
-//! A value that has its cache lines for itself.
+//! A value on cache lines of its own.
 
 use std::ops::{Deref, DerefMut};
 
 /// A value that shares no cache line with another value, so that writes to other values do not slow its users down.
 ///
-/// The padding is what one core's access takes from the other cores. x86-64 prefetches lines of 64 bytes in pairs
-/// (Intel's optimization manual, "spatial prefetcher"). Some 64-bit Arm and POWER processors have lines of 128 bytes,
-/// and IBM's Z has lines of 256 bytes.
+/// The padding is as large as the memory that one core's access takes from the other cores. x86-64 prefetches lines of
+/// 64 bytes in pairs (Intel's optimization manual, "spatial prefetcher"). Some 64-bit Arm and POWER processors have
+/// lines of 128 bytes, and IBM's Z has lines of 256 bytes.
 ///
 /// ```
 /// use manycore_platform::CachePadded;

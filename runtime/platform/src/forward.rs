@@ -1,5 +1,6 @@
 /// Implements methods and types of [`Platform`](crate::Platform) by forwarding them to another platform, for a crate
-/// that wraps it. Write the macro inside the `impl`. The arguments are the other platform and the names to forward:
+/// that wraps that platform. Write the macro inside the `impl`. The arguments are the other platform and the names to
+/// forward:
 ///
 /// | name | what it forwards |
 /// |---|---|

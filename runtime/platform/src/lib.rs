@@ -37,8 +37,8 @@
 //!
 //! 1. 64 condition variables, chosen by the word's address. A wake-up takes a lock, and sometimes also wakes a thread
 //!    that sleeps on another word.
-//! 2. Every join has a full fence. It takes 9 ns instead of 4 on an x86-64 machine if no thread steals (a Chase-Lev
-//!    deque with either fence, in `docs/design.md`).
+//! 2. Every join has a full fence. A join takes 9 ns instead of 4 ns on an x86-64 machine if no thread steals (a
+//!    Chase-Lev deque with either fence, in `docs/design.md`).
 //! 3. [`Platform::spawn`] fails with `Unsupported` for a thread that must be bound to CPUs. Other threads stay where
 //!    the system puts them. The core is 0.
 //! 4. The CPUs count as one group of equal CPUs. Their number is that of
@@ -47,13 +47,13 @@
 //!    threads needs a stack.
 //! 6. There are no threads. [`Platform::spawn`] fails with `Unsupported`, and a pool of one thread runs everything on
 //!    its caller.
-//! 7. `wasm32-unknown-unknown` has no clock. Each look at the clock counts as 10 ns, so spinning with a time limit
-//!    still ends.
+//! 7. `wasm32-unknown-unknown` has no clock. Each look at the clock advances it by 10 ns, so spinning with a time
+//!    limit still ends.
 //!
 //! Sandboxes and old kernels of Linux may refuse some calls. If `membarrier` is refused from the beginning, note 2
-//! applies. If it is refused later, the process is aborted ([`heavy_fence`](Platform::heavy_fence)). Refused timer
-//! slack and moves of a thread have no effect. Refused binding is an error. If `/proc`, `/sys` or the control groups
-//! are missing, note 4 applies.
+//! applies. If it is refused later, the process is aborted ([`heavy_fence`](Platform::heavy_fence)). If the system
+//! refuses a change of the timer slack or a move of a thread, nothing happens. If it refuses to bind a thread, this is
+//! an error. If `/proc`, `/sys` or the control groups are missing, note 4 applies.
 //!
 //! `ci/platforms.sh` does the checks of the second column. It also runs Linux's tests with the parts that other
 //! systems use (`--cfg manycore_portable`).

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A world that the runtime can run in: this host, a model checker, or a simulated chip.
 ///
 /// All methods are associated functions. A platform has no value, so a user of the native runtime never holds or names
-/// one.
+/// a platform.
 ///
 /// # Safety
 ///
@@ -20,25 +20,25 @@ use std::time::Duration;
 /// 1. **Cells.** [`AtomicU32`](Self::AtomicU32) and the other cells hold the value that was last written. Each
 ///    operation is indivisible, and orders other memory at least like the operation of `std::sync::atomic` with the
 ///    same name and ordering. A cell may be moved and dropped while nothing refers to it.
-/// 2. **Futexes.** [`Futex::wait`] and [`Futex::wake`] lose no wake-up, as documented there. They touch no memory
-///    except the word, and they do not touch the word after they have returned. `wait` may return spuriously, and so
-///    too early.
+/// 2. **Futexes.** [`Futex::wait`] and [`Futex::wake`] lose no wake-up, as documented at these methods. They touch no
+///    memory except the word, and they do not touch the word after they have returned. `wait` may return spuriously,
+///    and so before `timeout` has passed.
 /// 3. **Fences.** [`fence`](Self::fence) and [`fence_after_rmw`](Self::fence_after_rmw) are fences, and a
-///    [`light_fence`](Self::light_fence) with a [`heavy_fence`](Self::heavy_fence) is a pair of fences, each as
-///    documented at the method. If the system no longer allows a heavy fence, `heavy_fence` does not return.
+///    [`light_fence`](Self::light_fence) and a [`heavy_fence`](Self::heavy_fence) together are a pair of fences. Each
+///    is documented at its method. If the system no longer allows a heavy fence, `heavy_fence` does not return.
 ///    [`has_light_fences`](Self::has_light_fences) always returns the same value.
 /// 4. **Spinning.** [`spin_while`](Self::spin_while) returns a value that the word held, read with `Acquire` ordering.
 /// 5. **Threads.** If [`spawn`](Self::spawn) returns `Ok`, it runs the body once, on a thread that runs nothing else.
 ///    Otherwise the body is dropped and never runs. The caller's earlier actions happen before the body. The body's
 ///    run and the dropping of its captures happen before the return of [`join`](Self::join).
 /// 6. **The slot.** [`slot`](Self::slot) returns the pointer that [`set_slot`](Self::set_slot) set last on the same
-///    thread, or null if none was set. A thread's slot can be used while code of the runtime runs on the thread.
+///    thread, or null if no pointer was set. A thread's slot can be used while code of the runtime runs on the thread.
 /// 7. **Stacks.** A [`Stack`](Self::Stack) is writable memory from `base` down to `limit`, without another reference
 ///    until it is dropped. The memory below it faults, as the trait `Stack` demands.
-/// 8. **Forks.** Of the parent's threads, a child of `fork` has only one. In the child, [`forks`](Self::forks) differs
+/// 8. **Forks.** A child of `fork` has only one of the parent's threads. In the child, [`forks`](Self::forks) differs
 ///    from its value in the parent.
-/// 9. **No unwinding** out of any method, unless no thread of the platform runs code of the runtime from then on (a
-///    model checker that has found a fault).
+/// 9. **Unwinding.** No method unwinds, unless no thread of the platform runs code of the runtime from then on (as in
+///    a model checker that has found a fault).
 ///
 /// Soundness does not depend on the other methods: [`now`](Self::now), [`core`](Self::core), the hints and the
 /// announcements may return any value and do anything. The clock only feeds decisions (how large a block, how long to
@@ -61,7 +61,8 @@ use std::time::Duration;
 /// }
 /// ```
 ///
-/// Code can, if it states that it keeps the promises, here because it [forwards](crate::forward) each method:
+/// Unsafe code can implement it, if it keeps the promises. This code keeps them because it [forwards](crate::forward)
+/// each method:
 ///
 /// ```
 /// use manycore_platform::{Native, Platform};
@@ -110,21 +111,21 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// A sequentially consistent fence right after an atomic read-modify-write.
     ///
     /// If the hardware's read-modify-write is itself a full barrier (x86-64), this only stops the compiler. Elsewhere
-    /// it is `fence(SeqCst)`. So sleep protocols, which need the fence, do not pay for two barriers.
+    /// it is `fence(SeqCst)`. So on x86-64, sleep protocols, which need the fence, do not pay for two barriers.
     ///
     /// The machine must really execute the read-modify-write. If no code uses the result of a `swap`, a compiler may
     /// replace it by a plain store unless an ordering forbids that. LLVM did so for `Relaxed` and `Release`. Such a
-    /// `swap` must be `SeqCst`: it then acquires, which a store cannot, and on x86-64 even a `SeqCst` store is the
-    /// locked exchange.
+    /// `swap` must be `SeqCst`. It then acquires, which a store cannot do. On x86-64 even a `SeqCst` store would be
+    /// the locked exchange.
     fn fence_after_rmw();
 
     /// The cheap half of an asymmetric fence. It orders this thread's accesses before it and after it, like
     /// `fence(SeqCst)`, but only towards threads that call [`heavy_fence`](Self::heavy_fence), not towards other light
     /// fences.
     ///
-    /// Let two threads each write one word, fence, and read the other's word. If one fence is light and one heavy, at
-    /// least one thread sees the other's write. On Linux, if the kernel grants `membarrier`, the light fence tests a
-    /// flag and stops only the compiler. Elsewhere it is a full fence.
+    /// Assume that two threads each write one word, make a fence, and read the other's word. If one fence is light and
+    /// the other heavy, at least one thread sees the other's write. On Linux, if the kernel grants `membarrier`, the
+    /// light fence tests a flag and stops only the compiler. Elsewhere it is a full fence.
     fn light_fence();
 
     /// Whether a light fence stops only the compiler. The first call asks the system. The answer does not change.
@@ -141,9 +142,10 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// # Aborts
     ///
     /// On Linux, the process is aborted if the system refuses `membarrier` after it had granted it, because the
-    /// process has entered a sandbox meanwhile. A line on the standard error says so. Other threads have already left
-    /// out fences. A heavy fence that does nothing, or that unwinds out of a call that others rely on, would corrupt
-    /// memory. Enter such a sandbox before making the first pool. Then nothing is granted, and all fences are real.
+    /// process has entered a sandbox meanwhile. A line on the standard error says so. By then, other threads have
+    /// already left out fences. So a heavy fence that does nothing, or that unwinds out of a call on which other
+    /// threads rely, would corrupt memory. Enter such a sandbox before making the first pool. Then the system grants
+    /// nothing, and all fences are full fences.
     fn heavy_fence();
 
     /// A spin-loop hint to the core (`pause`, `yield`).
@@ -152,13 +154,13 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// Spins while `word` holds `value`, at most until the clock passes `until`. Returns the value that it last read,
     /// with `Acquire` ordering.
     ///
-    /// A simulator may park the spinner on the line until it is invalidated.
+    /// A simulator may park the spinner until the word's cache line is invalidated.
     fn spin_while(word: &Self::Futex, value: u32, until: u64) -> u32;
 
-    /// Begins to fetch the line at `address` for reading. `address` need not be valid. A hint.
+    /// Begins to fetch the cache line at `address` for reading. `address` need not be valid. This is a hint.
     fn prefetch(address: *const ());
 
-    /// Begins to fetch the line at `address` for writing. `address` need not be valid. A hint.
+    /// Begins to fetch the cache line at `address` for writing. `address` need not be valid. This is a hint.
     fn prefetch_write(address: *const ());
 
     /// Lets the operating system run another thread on this core.
@@ -171,12 +173,13 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// The number of ticks in one nanosecond.
     fn ticks_per_ns() -> f64;
 
-    /// The nanoseconds that `ticks` last.
+    /// Returns how many nanoseconds `ticks` last.
     fn ticks_to_ns(ticks: u64) -> f64 {
         ticks as f64 / Self::ticks_per_ns()
     }
 
-    /// The ticks that `duration` lasts, at most 2^62. That is for ever, and its sum with the clock does not overflow.
+    /// Returns how many ticks `duration` lasts, but at most 2^62. This limit is practically for ever, and its sum with
+    /// the clock does not overflow.
     ///
     /// ```
     /// use manycore_platform::{Native, Platform};
@@ -205,25 +208,26 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     fn core() -> usize;
 
     /// Moves this thread off `core` if it is there and may run elsewhere. The system may move it back. Takes a few
-    /// microseconds. A hint, which may do nothing.
+    /// microseconds. This is a hint, which may have no effect.
     fn leave_core(core: usize);
 
     /// Moves this thread to a CPU of `cpus` if it may run on any of them. The system may move it back. Takes some 20
-    /// microseconds. A hint, which may do nothing.
+    /// microseconds. This is a hint, which may have no effect.
     fn begin_on(cpus: &[usize]) {
         let _ = cpus;
     }
 
-    /// Calls `wake`, which wakes the thread with this [number](Self::thread_number). Meanwhile, that thread may not
-    /// run on cores that `is_taken`, if it may run on others. Afterwards it may run where it could before. This is a
-    /// hint: a platform may only call `wake`.
+    /// Calls `wake`, which wakes the thread with this [number](Self::thread_number). During this call, that thread may
+    /// not run on cores for which `is_taken` returns `true`, if it may run on other cores. Afterwards it may run on
+    /// the same cores as before. This is a hint: a platform may only call `wake`.
     ///
     /// Linux on a virtual machine may wake a thread on the core on which it fell asleep, though another thread is busy
-    /// there and another core is idle. Linux takes a halted core for a core that the host has taken away.
+    /// there and another core is idle. The reason is that Linux takes a halted core for a core that the host has taken
+    /// away.
     fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut());
 
-    /// How often the system has preempted this thread. Only differences have a meaning. On Linux this is a system
-    /// call. Always 0 on systems without such a count.
+    /// How often the system has preempted this thread. Only differences of this count have a meaning. On Linux this is
+    /// a system call. Always 0 on systems without such a count.
     fn preemptions() -> u64;
 
     /// This thread's number for [`is_blocked`](Self::is_blocked), or 0 if the system has no such numbers.
@@ -241,8 +245,9 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// This thread's slot: a pointer that the runtime keeps for each thread, at first null. On a simulator that runs
     /// many simulated threads on one host thread, the slot belongs to the simulated thread.
     ///
-    /// Natively this is a thread-local variable, and inlined. A function on a coroutine that may change threads must
-    /// not call this both before and after a suspension: the compiler may compute the variable's address only once.
+    /// Natively the slot is a thread-local variable, and this method is inlined. A function on a coroutine that may
+    /// change threads must not call this both before and after a suspension: the compiler may compute the variable's
+    /// address only once.
     fn slot() -> *const ();
 
     /// Sets this thread's slot.
@@ -275,13 +280,14 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// memory was filled. The generation never changes while a process runs.
     ///
     /// A child has no threads of its parent's pools, so it must not wait for a pool of another generation. Natively
-    /// one relaxed load. Always 0 on platforms that do not fork.
+    /// this is one relaxed load. On platforms that do not fork, it is always 0.
     #[inline(always)]
     fn forks() -> u32 {
         0
     }
 
-    /// Counts forks from now on. Call this before relying on [`forks`](Self::forks). Later calls cost a load.
+    /// Counts forks from now on. A caller must call this before it relies on [`forks`](Self::forks). Later calls cost
+    /// a load.
     ///
     /// Natively the C library calls a handler in each child (`pthread_atfork`). It does not do so in a child of a
     /// direct `clone` system call, nor in a child of `vfork` or `posix_spawn`, which may only call `exec`.
@@ -303,8 +309,8 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         Ok(())
     }
 
-    /// A stack for a coroutine, with at least `bytes` usable bytes and a guard below them. A page of the stack costs
-    /// memory once it is touched.
+    /// Makes a stack for a coroutine, with at least `bytes` usable bytes and a guard below them. A page of the stack
+    /// costs memory once it is touched.
     ///
     /// Natively this takes some 10 us, in system calls and page faults, so reuse stacks. On a simulator the stack is
     /// memory of the simulated machine, since its addresses decide which lines and sets of the caches it uses.

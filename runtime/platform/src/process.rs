@@ -37,7 +37,7 @@ pub fn at_exit(last: extern "C" fn()) {
     let _ = last;
 }
 
-/// CPU time that all threads of this process have used so far. `None` on systems other than Linux.
+/// The CPU time that all threads of this process have used so far. `None` on systems other than Linux.
 ///
 /// ```
 /// let before = manycore_platform::process::cpu_time();

@@ -9,7 +9,7 @@
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ThreadSpec {
-    /// The name that debuggers and `ps` show. The operating system may cut it.
+    /// The name that debuggers and `ps` show. The operating system may shorten it.
     pub name: String,
     /// The stack size in bytes. `None` means the platform's default.
     ///
@@ -18,7 +18,7 @@ pub struct ThreadSpec {
     /// the thread itself. If a limit (`ulimit -v`) allows it, the GNU C library also reserves 64 MiB of address space
     /// for a thread's allocations.
     pub stack_size: Option<usize>,
-    /// The logical CPUs that the thread may run on. An empty list leaves the thread free.
+    /// The logical CPUs that the thread may run on. If the list is empty, the thread may run on any CPU.
     ///
     /// If the thread cannot be bound to them, [`Platform::spawn`](crate::Platform::spawn) fails.
     pub cpus: Vec<usize>,

@@ -56,8 +56,8 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Makes a pool whose threads may borrow, while `with_pool` runs. Each new thread of a scope calls `wrapper`,
-    /// which [runs](ThreadBuilder::run) its argument.
+    /// Makes a pool while `with_pool` runs. The pool's threads may borrow values that outlive this call. Each new
+    /// thread calls `wrapper`, which must [run](ThreadBuilder::run) its argument.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// An error if there is a global pool, or as [`build`](Self::build).
+    /// An error if there is a global pool already, or an error of [`build`](Self::build).
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         global::make(|| self.make_for_good())
     }
@@ -131,8 +131,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             .apply(Pool::builder())
             .name("rayon")
             .adopt_current_thread(self.use_current_thread);
-        // By default there is a thread for each core, or, if the pool follows the cores, for each that there may ever
-        // be.
+        // By default there is a thread for each core. If the pool follows the cores, there is a thread for each core
+        // that there may ever be.
         if let Some(threads) = asked {
             builder = builder.threads(threads.min(max_num_threads()));
         }
@@ -176,8 +176,8 @@ impl ThreadPoolBuilder {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Lets `spawn` make the pool's threads. The thread that builds the pool calls it once for each of them. `spawn`
-    /// makes another thread [run](ThreadBuilder::run) its argument.
+    /// Lets `spawn` make the pool's threads. The thread that builds the pool calls `spawn` once for each of these
+    /// threads. `spawn` makes another thread [run](ThreadBuilder::run) its argument.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -204,8 +204,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the number of threads. 0, the default, means the environment variable `RAYON_NUM_THREADS`, or else the
-    /// number of cores.
+    /// Sets the number of threads. 0, the default, means the number in the environment variable `RAYON_NUM_THREADS`,
+    /// or else the number of cores.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self

@@ -5,7 +5,7 @@ use crate::error::ThreadPoolBuildError;
 use crate::{BroadcastContext, FnContext, Scope, ScopeFifo};
 use manycore::{Pool, seam};
 
-/// Returns the global pool. Makes it, as rayon does, if there is none.
+/// Returns the global pool. If there is none, makes it, as rayon does.
 ///
 /// # Panics
 ///
@@ -26,7 +26,7 @@ pub(crate) fn make(
     }
 }
 
-/// Makes sure that the current thread has a pool: its own, or the global one.
+/// Makes sure that the current thread has a pool, which is its own pool or the global pool.
 fn prepare() {
     if !manycore::seam::is_in_a_pool() {
         pool();
@@ -36,10 +36,10 @@ fn prepare() {
 /// Ends the threads of the global pool, and waits until they have ended. Call this before a `fork`, before the library
 /// is unloaded, or before a search for leaks. The next call starts new threads. rayon-core has no such function.
 ///
-/// The function waits until nothing runs in the pool and no thread is in a call of it. If another call begins
-/// meanwhile, the threads serve it before they end, or it starts new threads. Returns `false` if the threads still
-/// exist: the caller is inside of the pool, or the pool has a spawn handler or uses its builder's thread. The thread
-/// of [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
+/// The function waits until nothing runs in the pool and no thread is in a call to the pool. If another call begins
+/// meanwhile, the threads serve this call before they end, or the call starts new threads. Returns `false` if the
+/// threads still exist. This is so if the caller is inside of the pool, or if the pool has a spawn handler or uses its
+/// builder's thread. The thread of [`follow_cores`](crate::ThreadPoolBuilderExt::follow_cores) stays.
 ///
 /// ```
 /// assert_eq!(rayon_core::join(|| 1, || 2), (1, 2));
@@ -65,7 +65,8 @@ pub fn current_num_threads() -> usize {
 ///
 /// # Panics
 ///
-/// Panics with the panic of the first closure, or else of the second. Both have run by then.
+/// Panics with the panic of the first closure, or else with the panic of the second closure. Both closures have run by
+/// then.
 ///
 /// ```
 /// assert_eq!(rayon_core::join(|| 1, || 2), (1, 2));
@@ -81,7 +82,7 @@ where
     seam::join_context(|_| oper_a(), |_| oper_b(), pool)
 }
 
-/// [`join`] with closures that can ask whether they run on another thread than the caller's.
+/// [`join`] with closures that can ask whether they run on another thread than the caller of this function.
 ///
 /// # Panics
 ///
@@ -128,7 +129,7 @@ where
     manycore::scope(op)
 }
 
-/// [`scope`] with jobs that a thread begins in the order in which it has spawned them.
+/// [`scope`] with jobs that begin, for each thread, in the order in which the thread has spawned them.
 ///
 /// # Panics
 ///

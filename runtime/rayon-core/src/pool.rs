@@ -1,4 +1,4 @@
-//! A pool that is not the global one.
+//! A pool that is not the global pool.
 
 #[allow(deprecated)]
 use crate::Configuration;
@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fmt;
 use std::mem::ManuallyDrop;
 
-/// A pool of threads. When it is dropped, its threads finish their work and end. Dropping does not wait for that.
+/// A pool of threads. When it is dropped, its threads finish their work and end. The drop does not wait for their end.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
@@ -32,7 +32,7 @@ impl Drop for ThreadPool {
         if let Some(watch) = self.watch.take() {
             let allotment = watch.allotment().clone();
             drop(watch);
-            // The jobs that are left go on without a watch.
+            // The remaining jobs go on without a watch.
             allotment.set(threads);
         }
     }
@@ -105,7 +105,8 @@ impl ThreadPool {
         self.pool.current_thread_index()
     }
 
-    /// Whether the current thread has jobs that no thread has begun. `None` if it is no thread of the pool.
+    /// Whether the current thread has jobs that no thread has begun. `None` if the current thread is not a thread of
+    /// the pool.
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.pool.current_thread_has_pending_tasks()
     }
@@ -114,7 +115,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// Panics with the panic of the first closure, or else of the second.
+    /// Panics with the panic of the first closure, or else with the panic of the second closure.
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -183,7 +184,7 @@ impl ThreadPool {
         self.pool.spawn(op);
     }
 
-    /// As [`spawn`](Self::spawn), but a thread begins its own jobs in the order in which it has spawned them.
+    /// As [`spawn`](Self::spawn), but the jobs of each thread begin in the order in which the thread has spawned them.
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,

@@ -1,5 +1,5 @@
-//! The settings that rayon lacks, from the environment, so that a program need not change, or from an extension of the
-//! builder.
+//! The settings that rayon lacks. They come from the environment, so that a program need not change, or from an
+//! extension of the builder.
 
 use crate::builder::ThreadPoolBuilder;
 use manycore::seam::BuilderExt;
@@ -59,16 +59,16 @@ impl Settings {
     }
 }
 
-/// The affinity in `text`, if this process may use its CPUs: the machine, or the container, may have others than the
-/// variable's author had in mind.
+/// The affinity in `text`, if this process may use its CPUs: the machine or the container may have other CPUs than the
+/// author of the variable expected.
 fn affinity_of(text: &str) -> Result<Affinity, Box<dyn Error>> {
     let affinity: Affinity = text.parse()?;
     affinity.assign(&topology::recent(), 1)?;
     Ok(affinity)
 }
 
-/// Settings that rayon's builder lacks. Each also has an environment variable, for programs that cannot be changed. A
-/// call overrides the variable.
+/// Settings that rayon's builder lacks. Each setting also has an environment variable, for programs that cannot be
+/// changed. A call overrides the variable.
 ///
 /// ```
 /// use rayon_core::{ThreadPoolBuilder, ThreadPoolBuilderExt};
@@ -83,32 +83,32 @@ pub trait ThreadPoolBuilderExt: Sized {
     #[must_use]
     fn affinity(self, affinity: Affinity) -> Self;
 
-    /// Whether the pool follows the cores that the system leaves. Variable: `MANYCORE_FOLLOW`, by default `0`. A
-    /// separate thread watches the cores, which takes 0.5% of a CPU.
+    /// Sets whether the pool follows the cores that the system leaves. Variable: `MANYCORE_FOLLOW`, by default `0`. A
+    /// separate thread, which takes 0.5% of a CPU, watches the cores.
     #[must_use]
     fn follow_cores(self, follow: bool) -> Self;
 
-    /// Whether a thread that calls the pool from outside acts as a thread of the pool meanwhile. Variable:
+    /// Sets whether a thread that calls the pool from outside acts as a thread of the pool during the call. Variable:
     /// `MANYCORE_CALLERS`, by default `0`, as in rayon. With `1` an installed call needs no hand-over, but runs on its
     /// caller's thread, stack and thread-local variables.
     #[must_use]
     fn callers_take_part(self, take_part: bool) -> Self;
 
-    /// Whether the pool may start another thread in place of a waiting thread. Variable: `MANYCORE_RESERVE`, by
-    /// default `1`. A pool with a spawn handler has no reserve. Without a reserve a waiting worker runs others' jobs,
-    /// as rayon's workers do. Start handlers and exit handlers also see the threads of the reserve.
+    /// Sets whether the pool may start another thread in place of a waiting thread. Variable: `MANYCORE_RESERVE`, by
+    /// default `1`. A pool with a spawn handler has no reserve. Without a reserve a waiting worker runs unrelated
+    /// jobs, as rayon's workers do. Start handlers and exit handlers also see the threads of the reserve.
     #[must_use]
     fn reserve(self, reserve: bool) -> Self;
 
-    /// Whether a thread at the end of a scope runs no jobs of the scopes around it. Variable: `MANYCORE_SCOPES_ALONE`,
-    /// by default `0`, as in rayon. With `1` a thread that holds a lock around an inner scope runs no job of the outer
-    /// scope, which might need the lock.
+    /// Sets whether a thread at the end of a scope runs no jobs of the scopes around it. Variable:
+    /// `MANYCORE_SCOPES_ALONE`, by default `0`, as in rayon. With `1` a thread that holds a lock around an inner scope
+    /// runs no job of the outer scope, which might need the lock.
     #[must_use]
     fn scopes_alone(self, alone: bool) -> Self;
 
-    /// Whether the pool starts its threads with the first work for them, and not when it is built. Variable:
-    /// `MANYCORE_LAZY`, by default `0`, as in rayon. Start handlers run then. Pools with a spawn handler start at
-    /// once.
+    /// Sets whether the pool starts its threads when there is work for them, and not when it is built. Variable:
+    /// `MANYCORE_LAZY`, by default `0`, as in rayon. Start handlers run when the threads start. A pool with a spawn
+    /// handler starts its threads at once.
     #[must_use]
     fn lazy(self, lazy: bool) -> Self;
 }

@@ -1,4 +1,4 @@
-//! The ways to make a pool's threads: by the program's own function, or by the standard library.
+//! The ways to make a pool's threads: by a function of the program, or by the pool itself.
 
 use crate::error::ThreadPoolBuildError;
 use crate::handlers::NameOf;
@@ -47,7 +47,7 @@ impl ThreadBuilder {
         self.start.run();
     }
 
-    /// A thread with the requested name and stack size.
+    /// Returns a builder for a thread with the requested name and stack size.
     pub(crate) fn to_std(&self) -> thread::Builder {
         let mut builder = thread::Builder::new();
         if let Some(name) = self.name() {

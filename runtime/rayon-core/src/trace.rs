@@ -1,13 +1,13 @@
-//! The events that the feature `tracing` sends to a subscriber, with the target `rayon_core`. Pools send them when
-//! they are made and end, threads when they start and end. A call from outside sends its duration, and the pool's
-//! queues at its end. Without the feature nothing of this is compiled.
+//! The events that the feature `tracing` sends to a subscriber, with the target `rayon_core`. Pools send events when
+//! they are made and when they end, and threads when they start and end. A call from outside sends its duration, and
+//! the pool's queues at its end. Without the feature none of this is compiled.
 
 use manycore::{Builder, Pool};
 
-/// The thread number that a handler sees. As in rayon, it is less than the number of threads. A thread in place of a
-/// waiting thread has another thread's number.
+/// The thread number that a handler sees. As in rayon, it is less than the number of threads. A thread that runs in
+/// place of a waiting thread has the number of another thread.
 fn number(index: usize) -> usize {
-    // The handler's thread belongs to a pool, even while it has no permit and so no index there.
+    // The handler's thread belongs to a pool, even while it has no permit and so has no index in the pool.
     index % manycore::current_num_threads()
 }
 

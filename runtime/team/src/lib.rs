@@ -20,7 +20,7 @@
 //!
 //! * A [`Team`] runs a fixed number of ranks on the cores that an
 //!   [`Allotment`](manycore_cores::elastic::Allotment) leaves it: 16 ranks on 15 cores take 16/15
-//!   of the time, not twice the time.
+//!   of the time that they take on 16 cores, and not twice that time.
 //! * A [`barrier`] makes threads of your own wait for each other.
 //! * A [`channel`] carries words and bytes from each thread to all others.
 //! * A [`fiber`] carries a rank from thread to thread.
@@ -33,11 +33,11 @@
 //! | a message of a word, receivers spinning | 12.1 ns |
 //!
 //! The figures are native, on 2-core virtual machines: the first and the last on an Intel Xeon of
-//! 2.6 GHz, the others on an Intel Xeon of 2.3 GHz. `docs/figures.md` in the repository has their
-//! spreads and commands.
+//! 2.6 GHz, the other figures on an Intel Xeon of 2.3 GHz. `docs/figures.md` in the repository has
+//! their spreads and commands.
 //!
 //! The crate `manycore` has a pool for loops, joins and jobs. Use it if a program can be written as
-//! loops: the pool divides each loop anew, and need not learn how long each rank works.
+//! loops: the pool divides each loop anew, while a team must learn how long each rank works.
 
 pub mod barrier;
 pub mod channel;
@@ -50,7 +50,7 @@ pub use team::{
     TeamBuilder, Turn,
 };
 
-/// The README's example, compiled with the others.
+/// The README's example, compiled with the other examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,5 @@
-//! How many cores a runtime may use now: one word, read at every safe point.
+//! How many cores a runtime may use now. This is one word, which workers read at every safe point (a point where they
+//! could stop).
 
 use crate::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform};
@@ -10,18 +11,19 @@ use std::sync::{Arc, Weak};
 const CORES_BITS: u32 = 16;
 const CORES: u32 = (1 << CORES_BITS) - 1;
 
-/// Places where workers await their turn. Workers whose numbers have the same remainder share a place. With one place,
-/// a change from one core to two would wake all workers.
+/// The number of places where workers await their turn. Workers whose numbers have the same remainder, divided by
+/// this, share a place. With one place, a change from one core to two would wake all workers.
 const PLACES: usize = 32;
 
 /// The number of cores to use, until it is changed. The runtimes that follow an allotment share it with the code
 /// that sets it.
 ///
-/// Worker `w` of a runtime may run while `w` is less than [`cores`](Self::cores). A clone is the same allotment.
+/// Worker `w` of a runtime may run while `w` is less than [`cores`](Self::cores). A clone refers to the same
+/// allotment.
 ///
 /// # Cost
 ///
-/// A look loads a line that is written only when the allotment changes.
+/// Each look is a load from a cache line that is written only when the allotment changes.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -36,10 +38,11 @@ pub struct Allotment<P: Platform = Native> {
 }
 
 struct Words<P: Platform> {
-    /// Followers read it at every safe point. It is written when the allotment changes.
+    /// The number of cores and the count of changes. Followers read the word at every safe point. It is written when
+    /// the allotment changes.
     word: CachePadded<P::Futex>,
-    /// Each place counts its wake-ups. Only threads that park or wake read the places, so they are on other lines than
-    /// the word.
+    /// Each place counts its wake-ups. Only threads that park or wake read the places, so the places are on other
+    /// cache lines than the word.
     places: CachePadded<[P::Futex; PLACES]>,
     /// The followers to notify of growth.
     followers: Lock<P, Vec<Weak<dyn Follower>>>,
@@ -49,8 +52,8 @@ struct Words<P: Platform> {
 /// waits within a job sleeps until its wait ends.
 pub trait Follower: Send + Sync {
     /// Notifies the follower that the workers of these numbers may run from now on. The allotment has its new value,
-    /// or a later one, but the calling thread has not fenced since: the follower must fence before it looks which of
-    /// its workers sleep.
+    /// or a later value, but the calling thread has made no fence since the change. So the follower must make a fence
+    /// before it looks which of its workers sleep.
     fn may_run(&self, workers: Range<usize>);
 }
 
@@ -67,7 +70,7 @@ impl Seen {
 }
 
 impl<P: Platform> Allotment<P> {
-    /// An allotment of `cores`, until [`set`](Self::set) is called.
+    /// Makes an allotment of `cores` cores, until [`set`](Self::set) is called.
     ///
     /// # Panics
     ///
@@ -109,7 +112,7 @@ impl<P: Platform> Allotment<P> {
         worker < self.cores()
     }
 
-    /// The current version of the allotment, to compare with a later one.
+    /// The current version of the allotment, for a comparison with a later version.
     ///
     /// Acquire pairs with the release of a change: a thread that sees a [`nudge`](Self::nudge) also sees the reason
     /// for it.
@@ -119,7 +122,7 @@ impl<P: Platform> Allotment<P> {
         Seen(Atomic::load(self.word(), Ordering::Acquire))
     }
 
-    /// Allots `cores` from now on. If the number grows, wakes the threads that [wait](Self::wait_while), the
+    /// Allots `cores` cores from now on. If the number grows, wakes the threads that [wait](Self::wait_while), the
     /// workers whose [turn](Self::await_turn) has come, and the sleeping workers of pools that may now run.
     ///
     /// # Panics
@@ -131,7 +134,7 @@ impl<P: Platform> Allotment<P> {
         self.tell(gained);
     }
 
-    /// Allots `cores`, and calls no follower. Returns the workers that may run from now on.
+    /// Allots `cores` cores, and calls no follower. Returns the workers that may run from now on.
     #[track_caller]
     pub(super) fn change_to(&self, cores: usize) -> Range<usize> {
         let cores = checked(cores);
@@ -145,7 +148,8 @@ impl<P: Platform> Allotment<P> {
         if gained.is_empty() {
             return;
         }
-        // Cloned, since the last reference to a follower may end here, and must not do so under the lock.
+        // The references are cloned, since the last reference to a follower may end in this function, and must not end
+        // under the lock.
         let followers: Vec<_> = (self.shared.followers)
             .with(|followers| followers.iter().filter_map(Weak::upgrade).collect());
         for follower in followers {
@@ -181,14 +185,14 @@ impl<P: Platform> Allotment<P> {
         });
     }
 
-    /// Wakes all threads that [wait](Self::wait_while) or [await their turn](Self::await_turn), because something
-    /// else that they check has changed.
+    /// Wakes all threads that [wait](Self::wait_while) or [await their turn](Self::await_turn), because another
+    /// condition that they check has changed.
     pub fn nudge(&self) {
         self.change(|cores| cores);
         self.wake_places(0..PLACES);
     }
 
-    /// Changes the word. Returns the version before.
+    /// Changes the word. Returns the version before the change.
     fn change(&self, cores: impl Fn(u32) -> u32) -> Seen {
         let word = self.word();
         let mut before = Atomic::load(word, Ordering::Relaxed);
@@ -220,22 +224,24 @@ impl<P: Platform> Allotment<P> {
     ///
     /// No wake-up is lost if the caller first reads [`seen`](Self::seen), then checks whatever else it waits for, and
     /// then calls this. The caller has seen any change before the first read. A later change alters the word, which
-    /// the futex compares. Only 65,536 changes between the read and the sleep restore the word.
+    /// the futex compares. A change is missed only if exactly 65,536 changes, or a multiple of this, between the read
+    /// and the sleep restore the word.
     pub fn wait_while(&self, seen: Seen) {
-        // The futex only compares. The caller acquires the reason for the change by its next `seen`.
+        // The futex only compares the word, and acquires nothing. The caller acquires the reason for the change by its
+        // next call of `seen`.
         self.word().wait(seen.0, None);
     }
 
-    /// Sleeps until `worker` may run, or until `wanted` returns `true`. Changes for other workers do not wake it,
-    /// unless their numbers differ by a multiple of 32.
+    /// Sleeps until `worker` may run, or until `wanted` returns `true`. Changes for other workers do not wake this
+    /// worker, unless their numbers differ by a multiple of 32.
     ///
     /// # Why the worker is always woken
     ///
-    /// The worker reads the count of its place, checks the word and `wanted`, and sleeps while the count is
-    /// unchanged. A thread that makes room for the worker changes the word and then the count. A thread that
-    /// [nudges](Self::nudge) first makes `wanted` true and then changes the count. If the worker reads the new
-    /// count, its checks come after the change (acquire). If it reads the old count, the futex compares the count:
-    /// the worker does not sleep, or it is woken. `elastic::checked` checks this.
+    /// The worker reads the count of its place, checks the word and `wanted`, and sleeps while the count is unchanged.
+    /// A thread that makes room for the worker changes the word and then the count. A thread that
+    /// [nudges](Self::nudge) first makes `wanted` true and then changes the count. If the worker reads the new count,
+    /// its checks come after the change (acquire). If it reads the old count, the futex compares the count, so the
+    /// worker does not sleep, or it is woken. `elastic::checked` checks this.
     ///
     /// ```
     /// use manycore_cores::elastic::Allotment;

@@ -5,16 +5,17 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering, Platform
 use std::sync::atomic;
 use std::time::Duration;
 
-/// Each thread sleeps here until its own condition holds. A thread that makes a condition true rings the bell.
+/// Each waiting thread sleeps on this bell until its own condition holds. A thread that makes a condition true rings
+/// the bell.
 ///
-/// While no thread sleeps, a ring only reads. (An [`EventCount`](super::EventCount) writes at each post, so that its
-/// spinners see the post.)
+/// While no thread sleeps, a ring only reads the count of sleepers. (An [`EventCount`](super::EventCount) writes at
+/// each post, so that its spinners see the post.)
 ///
-/// No wake-up is lost, by the argument of [`Sleepers`]. The ringer publishes the condition, and the sleeper looks
-/// at it. Before its look, the sleeper reads `word`, and it sleeps only while `word` is the same. If the ringer
-/// finds the sleeper counted, the ringer changes `word`, with release. If the sleeper has read the change, with
-/// acquire, its look finds the condition. Otherwise the futex finds `word` changed, or the ringer wakes the
-/// sleeper. `sync::checked` checks this.
+/// No wake-up is lost, by the argument of [`Sleepers`]. The ringer publishes the condition, and the sleeper looks at
+/// it. Before its look, the sleeper reads `word`, and it sleeps only while `word` has the value that it read. If the
+/// ringer finds the sleeper counted, the ringer changes `word`, with release. If the sleeper has read the change, with
+/// acquire, its look finds the condition. Otherwise the futex finds `word` changed, or the ringer wakes the sleeper.
+/// `sync::checked` checks this.
 pub struct Bell<P: Platform> {
     word: P::Futex,
     sleepers: Sleepers<P, AfterRmw>,
@@ -22,7 +23,7 @@ pub struct Bell<P: Platform> {
 
 impl<P: Platform> Bell<P> {
     #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
-    /// A bell at which no thread sleeps.
+    /// Makes a bell at which no thread sleeps.
     pub fn new() -> Self {
         Self {
             word: <P::Futex as Atomic<u32>>::new(0),
@@ -59,8 +60,8 @@ impl<P: Platform> Bell<P> {
         self.word.wake(u32::MAX);
     }
 
-    /// Looks once. If the look finds nothing, the caller sleeps until a ring or for `timeout`, which is called after
-    /// the look. Returns what it has found. May return spuriously.
+    /// Looks once. If the look finds nothing, the caller sleeps until a ring, but at most for the time that `timeout`
+    /// returns. `timeout` is called after the look. Returns what the look has found. May return spuriously.
     pub fn sleep<R>(
         &self,
         look: impl FnOnce() -> Option<R>,
@@ -88,7 +89,8 @@ impl Bell<Native> {
         }
     }
 
-    /// Forgets the sleepers. The only thread of a child after `fork` calls this: they sleep in the parent.
+    /// Forgets the sleepers. The only thread of a child after `fork` calls this, since the sleepers are threads of the
+    /// parent.
     pub fn forget_sleepers(&self) {
         self.sleepers.forget();
     }

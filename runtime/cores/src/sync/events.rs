@@ -1,33 +1,33 @@
-//! The event count. With it, a poster announces work to idle workers. It need not know which are idle, and no wake-up
-//! is lost.
+//! The event count. With it, a poster announces work to idle workers. The poster need not know which workers are idle,
+//! and no wake-up is lost.
 
 use super::sleepers::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// Counts announcements of work, and the threads that sleep until the next one.
+/// Counts announcements of work (posts), and the threads that sleep until the next post.
 ///
 /// There are two cache lines. Every post writes `posted` and every spinner reads it: the transfer of this line *is*
 /// the announcement. The count of [`Sleepers`] is written only when a thread falls asleep or wakes. So a post reads
 /// that count from its own cache while workers stay awake.
 ///
 /// No wake-up is lost, by the argument of [`Sleepers`]. A post publishes the new count. A sleeper reads `posted`
-/// before it looks for work, and the futex compares `posted` with that value. It would miss a post only if `posted`
-/// wrapped all 2^32 values in between.
+/// before it looks for work, and the futex compares `posted` with that value. The sleeper would miss a post only if
+/// `posted` went through all 2^32 values in between.
 pub struct EventCount<P: Platform> {
     posted: CachePadded<P::Futex>,
     sleepers: Sleepers<P, AfterRmw>,
 }
 
 impl<P: Platform> EventCount<P> {
-    /// Names the two lines for a simulator's accounts.
+    /// Names the two cache lines for a simulator, which counts the accesses to each.
     pub fn name(&self) {
         P::name(&self.posted, "pool: event count");
         self.sleepers.name("pool: sleepers");
     }
 
     #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
-    /// A count of no events, without sleepers.
+    /// Makes a count of no events, without sleepers.
     pub fn new() -> Self {
         Self {
             posted: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
@@ -35,7 +35,7 @@ impl<P: Platform> EventCount<P> {
         }
     }
 
-    /// The number of posts so far. Read it before looking for work.
+    /// The number of posts so far. A sleeper reads it before it looks for work.
     ///
     /// Acquire pairs with [`post`](Self::post)'s release: a thread that reads the new count finds the work that was
     /// published before it.
@@ -51,7 +51,7 @@ impl<P: Platform> EventCount<P> {
     }
 
     /// Announces the work that the caller has published. Returns how many threads are asleep. The caller decides
-    /// whether to [`wake`](Self::wake) any.
+    /// whether to [`wake`](Self::wake) any of them.
     ///
     /// Cost: one locked instruction on a line that the spinners share (one transfer if there is a spinner), and one
     /// read of a line that is written only when a thread falls asleep or wakes.

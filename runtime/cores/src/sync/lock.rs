@@ -7,12 +7,12 @@ use std::cell::UnsafeCell;
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-/// How often a thread looks at a held lock before it sleeps. Sections are shorter than these looks. One in tests,
-/// since a model checker tries each.
+/// How often a thread looks at a held lock before it sleeps. The sections under the lock are shorter than these looks.
+/// The number is 1 in tests, since a model checker tries each look.
 const LOOKS: u32 = if cfg!(test) { 1 } else { 64 };
 
-/// A mutex that simulators and model checkers can see. Sections are short and must not unwind. Its owner keeps it
-/// alive until `with` has returned.
+/// A mutex that simulators and model checkers can see. The sections under it are short and must not unwind. The owner
+/// keeps the lock alive until `with` has returned.
 ///
 /// Cost without a waiting thread: one locked instruction, and a store for the release. A thread that sleeps pays for
 /// the fence after that store.
@@ -27,7 +27,7 @@ unsafe impl<P: Platform, T: Send> Sync for Lock<P, T> {}
 unsafe impl<P: Platform, T: Send> Send for Lock<P, T> {}
 
 impl<P: Platform, T> Lock<P, T> {
-    /// A free lock.
+    /// Makes a free lock.
     pub fn new(value: T) -> Self {
         Self {
             word: Word {
@@ -115,8 +115,8 @@ impl<P: Platform> Word<P> {
     fn free(&self) {
         // Release publishes the section's writes to the next section.
         self.state.store(FREE, Ordering::Release);
-        // The published fact is that the lock is free. Each release wakes one thread, which wakes the next when it
-        // releases the lock. If another thread takes the lock first, that thread wakes the next.
+        // The published fact is that the lock is free. Each release wakes one thread, which wakes the next thread when
+        // it releases the lock. If another thread takes the lock first, that thread wakes the next thread.
         if self.waiting.after_publishing() > 0 {
             self.wake();
         }

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 /// The word of one thread that parks, and of the threads that unpark it.
 ///
-/// The thread *lies down* before it announces that it sleeps, so a thread that learns of the sleeper finds it
-/// parked. The thread then [sleeps](Self::sleep) while the word is [`ASLEEP`](Self::ASLEEP). Other threads unpark
-/// it with a *reason*, any number except `ASLEEP` ([`AWAKE`](Self::AWAKE) is no particular reason):
+/// The thread *lies down* (marks itself as asleep) before it announces that it sleeps. So a thread that learns of the
+/// sleeper finds it marked. The thread then [sleeps](Self::sleep) while the word is [`ASLEEP`](Self::ASLEEP). Other
+/// threads unpark it with a *reason*, which is any number except `ASLEEP` ([`AWAKE`](Self::AWAKE) stands for no
+/// particular reason):
 ///
 /// * [`rouse`](Self::rouse): several threads may try. Each time the thread lies down, exactly one succeeds: its
-///   exchange finds `ASLEEP`. If the parked thread first gets up by itself ([`rise`](Self::rise),
-///   [`rise_unroused`](Self::rise_unroused)), none succeeds.
+///   exchange finds `ASLEEP`. If the parked thread gets up by itself before that ([`rise`](Self::rise),
+///   [`rise_unroused`](Self::rise_unroused)), no thread succeeds.
 /// * [`tell`](Self::tell): only one thread calls this. It need not know whether the parked thread lies down.
 ///
 /// No wake-up is lost: both calls change the word before they wake, and the futex compares the word and falls
@@ -27,12 +28,12 @@ impl<P: Platform> Parker<P> {
     /// The thread lies down, and no thread has unparked it yet.
     pub const ASLEEP: u32 = 1;
 
-    /// The parker of a thread that is up.
+    /// Makes the parker of a thread that is up.
     pub fn awake() -> Self {
         Self::of(Self::AWAKE)
     }
 
-    /// The parker of a thread that lies down from the start.
+    /// Makes the parker of a thread that lies down from the start.
     pub fn asleep() -> Self {
         Self::of(Self::ASLEEP)
     }
@@ -57,7 +58,7 @@ impl<P: Platform> Parker<P> {
         self.word.swap(Self::AWAKE, Ordering::AcqRel)
     }
 
-    /// Marks the thread as up unless another thread has unparked it. Returns whether none had.
+    /// Marks the thread as up unless another thread has unparked it. Returns `true` if no thread had.
     pub fn rise_unroused(&self) -> bool {
         // As in `rise`.
         (self.word)
@@ -70,7 +71,7 @@ impl<P: Platform> Parker<P> {
             .is_ok()
     }
 
-    /// As [`rise`](Self::rise), but the thread first sleeps while the state is `held`. If the state then turns to
+    /// As [`rise`](Self::rise), but the thread first sleeps while the state is `held`. If the state then changes to
     /// `ASLEEP`, the thread sleeps until another thread unparks it.
     pub fn rise_after(&self, held: u32) -> u32 {
         let mut was_held = false;
@@ -106,25 +107,26 @@ impl<P: Platform> Parker<P> {
             .is_ok()
     }
 
-    /// Marks the thread as up. The thread has its reason and is on no list. Relaxed: no other thread looks.
+    /// Marks the thread as up. The thread has its reason and is on no list, so no other thread looks at this word.
+    /// Therefore relaxed.
     pub fn reset(&self) {
         self.word.store(Self::AWAKE, Ordering::Relaxed);
     }
 
-    /// Changes the state of this thread, which is up. No other thread writes it meanwhile.
+    /// Changes the state of this thread, which is up. No other thread writes the state meanwhile.
     pub fn set(&self, state: u32) {
         // Relaxed: the store publishes nothing.
         self.word.store(state, Ordering::Relaxed);
     }
 
-    /// The state, or the reason, for the thread itself.
+    /// Returns the state, or the reason. The parked thread itself calls this.
     pub fn state(&self) -> u32 {
         // Acquire pairs with `rouse` and `tell`.
         self.word.load(Ordering::Acquire)
     }
 
-    /// The state, for other threads. It is a hint unless a lock orders the read. Relaxed: the parked thread itself
-    /// acquires what it acts on.
+    /// Returns the state. Other threads call this. The state is a hint unless a lock orders the read. Relaxed: the
+    /// parked thread itself acquires the data that it acts on.
     pub fn glance(&self) -> u32 {
         self.word.load(Ordering::Relaxed)
     }
@@ -152,8 +154,8 @@ impl<P: Platform> Parker<P> {
     /// Unparks the thread for `reason`. Returns `true` if the thread lay down and no other thread had unparked it.
     /// The caller then [wakes](Self::wake) it.
     pub fn rouse(&self, reason: u32) -> bool {
-        // Acquire pairs with `lie_down`, release with `rise`. Relaxed if the thread was not asleep: the caller's
-        // fences decide whether the caller may rely on that.
+        // Acquire pairs with `lie_down`, release with `rise`. Relaxed if the thread was not asleep: fences of the
+        // caller must ensure that it may rely on this answer.
         (self.word)
             .compare_exchange(Self::ASLEEP, reason, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
@@ -166,7 +168,7 @@ impl<P: Platform> Parker<P> {
 
     /// Gives the thread `reason`, whatever its state, and wakes it.
     pub fn tell(&self, reason: u32) {
-        // Release publishes what the thread waited for.
+        // Release publishes the data for which the thread waited.
         self.word.store(reason, Ordering::Release);
         self.wake();
     }

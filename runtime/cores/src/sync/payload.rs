@@ -1,8 +1,8 @@
 //! Dropping the user's values where nothing may unwind.
 //!
 //! A panic's payload is any value, so its destructor may panic too. The runtime drops such payloads in places that
-//! must not unwind, because other threads still use the caller's stack: at a second panic of a loop, when a rank fails
-//! after another, or when a handler panics. All these places use [`let_go`].
+//! must not unwind, because other threads still use the caller's stack: at a second panic of a loop, at a second panic
+//! among the ranks of a team, or when a handler panics. All these places use [`let_go`].
 
 use std::any::Any;
 use std::mem::forget;
@@ -13,11 +13,12 @@ pub type Payload = Box<dyn Any + Send>;
 
 /// Drops the value. Never unwinds.
 ///
-/// If the destructor panics, the panic ends here. The panic hook has printed its message. Its payload is forgotten,
-/// not dropped, since a chain of such drops could panic without end. The cost is the memory of that one payload.
+/// If the destructor panics, the panic ends here. The panic hook has printed the panic's message. The panic's payload
+/// is forgotten and not dropped, since a chain of such drops could panic without end. The cost is the memory of that
+/// one payload.
 ///
-/// A destructor that panics while its own panic cleans up (a value with two such fields) aborts the process. Rust does
-/// that before the runtime could catch the panic.
+/// If a second destructor panics while the first panic unwinds (as in a value with two such fields), the process is
+/// aborted. Rust does that before the runtime could catch the panic.
 #[cold]
 pub fn let_go<T>(value: T) {
     // Unwind safety: the value is gone in either case, and the closure touches nothing else.

@@ -8,7 +8,7 @@ use std::sync::atomic;
 /// sleeper announces its sleep and then checks what is published.
 ///
 /// The contract: if a publisher passes its fence and a sleeper passes its own, at least one of them sees, after its
-/// fence, what the other did before its fence.
+/// own fence, the other's writes before the other's fence.
 pub trait Fences: Send + Sync + 'static {
     /// The fence of a thread that has published.
     fn publisher<P: Platform>();
@@ -17,8 +17,8 @@ pub trait Fences: Send + Sync + 'static {
     fn sleeper<P: Platform>();
 }
 
-/// Both sides pay the same. For publishers that have just made an atomic read-modify-write: on machines with locked
-/// instructions, their fence is free.
+/// Both sides make a full fence. This form is for publishers that have just made an atomic read-modify-write. On
+/// machines with locked instructions, their fence is free.
 #[derive(Debug)]
 pub enum AfterRmw {}
 
@@ -33,7 +33,7 @@ impl Fences for AfterRmw {
     }
 }
 
-/// Sleepers pay for both sides. For publishers that only store.
+/// Sleepers make a heavy fence, and publishers a light fence. This form is for publishers that only store.
 #[derive(Debug)]
 pub enum Asymmetric {}
 
@@ -53,16 +53,15 @@ impl Fences for Asymmetric {
 ///
 /// # Why no wake-up is lost
 ///
-/// A publisher publishes (P1), fences (P2) and reads the count (P3). If the count is not 0, the publisher changes the
-/// word that sleepers sleep on, unless P1 has changed it, and wakes them (P4).
+/// A publisher publishes (P1), makes its fence (P2) and reads the count (P3). If the count is not 0, the publisher
+/// changes the word that sleepers sleep on, unless P1 has changed it, and wakes the sleepers (P4).
 ///
-/// A sleeper counts itself (S1), fences (S2) and looks at what is published (S3). If that is nothing, it sleeps on that
-/// word as S3 saw it (S4).
+/// A sleeper counts itself (S1), makes its fence (S2) and looks at what is published (S3). If nothing is published,
+/// the sleeper sleeps while that word is as S3 saw it (S4).
 ///
-/// By the contract of [`Fences`], either S3 sees what P1 published, and the sleeper stays awake. Or P3 sees the
-/// sleeper, and P4 follows. The futex compares the word and falls asleep in one step. So P4 finds the sleeper asleep,
-/// or the word has changed and the sleeper does not fall asleep. `sync::checked` checks both forms, with each fence
-/// left out.
+/// By the contract of [`Fences`], S3 sees what P1 published, and the sleeper stays awake, or P3 sees the sleeper, and
+/// P4 follows. The futex compares the word and falls asleep in one step. So P4 finds the sleeper asleep, or the word
+/// has changed and the sleeper does not fall asleep. `sync::checked` checks both forms, with each fence left out.
 pub struct Sleepers<P: Platform, F: Fences> {
     count: CachePadded<P::AtomicU32>,
     fences: PhantomData<F>,
@@ -70,7 +69,7 @@ pub struct Sleepers<P: Platform, F: Fences> {
 
 impl<P: Platform, F: Fences> Sleepers<P, F> {
     #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
-    /// A count of no sleepers.
+    /// Makes a count of no sleepers.
     pub fn new() -> Self {
         Self {
             count: CachePadded::new(P::AtomicU32::new(0)),
@@ -78,26 +77,26 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
         }
     }
 
-    /// Names the line for a simulator's accounts.
+    /// Names the cache line for a simulator, which counts the accesses to it.
     pub fn name(&self, name: &'static str) {
         P::name(&self.count, name);
     }
 
-    /// P2 and P3: the number of threads that may sleep.
+    /// Does P2 and P3. Returns the number of threads that may sleep.
     #[inline(always)]
     pub fn after_publishing(&self) -> u32 {
         F::publisher::<P>();
         self.after_fence()
     }
 
-    /// P3 alone, for a publisher that has made a full fence already.
+    /// Does P3 alone, for a publisher that has made a full fence already.
     #[inline(always)]
     pub fn after_fence(&self) -> u32 {
-        // Relaxed: the fences on both sides order the load, and the count carries no data.
+        // Relaxed: the fences on both sides order the load, and the count publishes no data.
         self.count.load(Ordering::Relaxed)
     }
 
-    /// S1 and S2. Then calls `section`, which looks and sleeps.
+    /// Does S1 and S2. Then calls `section`, which looks and sleeps.
     #[inline]
     pub fn sleep<R>(&self, section: impl FnOnce() -> R) -> R {
         // Relaxed: the fence orders the addition before the looks of `section`, and the addition publishes nothing.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// Which CPUs the threads of a pool run on.
 ///
-/// Written as `none`, `compact`, `spread`, or a list such as `0,2,4-7`.
+/// As text this is `none`, `compact`, `spread`, or a list such as `0,2,4-7`.
 ///
 /// ```
 /// use manycore_cores::topology::Affinity;
@@ -21,11 +21,11 @@ pub enum Affinity {
     /// The operating system chooses the CPUs.
     #[default]
     None,
-    /// One CPU each, in the [`compact_order`](Topology::compact_order).
+    /// Each thread gets one CPU, in the [`compact_order`](Topology::compact_order).
     Compact,
-    /// One CPU each, in the [`spread_order`](Topology::spread_order).
+    /// Each thread gets one CPU, in the [`spread_order`](Topology::spread_order).
     Spread,
-    /// One CPU each, in the order of this list.
+    /// Each thread gets one CPU, in the order of this list.
     List(Vec<usize>),
 }
 
@@ -120,10 +120,11 @@ impl fmt::Display for AffinityError {
 impl Error for AffinityError {}
 
 impl Affinity {
-    /// The CPUs of every thread of a pool of `threads` threads, the calling thread first. An empty set leaves a thread
-    /// free.
+    /// Returns the set of CPUs of each thread of a pool of `threads` threads, the calling thread first. A thread with
+    /// an empty set is not bound.
     ///
-    /// Further threads start again at the first CPU: on 2 CPUs, 4 threads run on 0, 1, 0, 1.
+    /// If there are more threads than CPUs, the CPUs are used again from the first one on: on 2 CPUs, 4 threads run on
+    /// 0, 1, 0, 1.
     ///
     /// # Errors
     ///

@@ -6,14 +6,14 @@ use super::order::sort_by;
 use super::sysfs::{CacheFacts, Facts};
 use super::{Cache, CoreGroup, Cpu, Topology};
 
-/// The place of a CPU. Sorting by it puts together the CPUs of a core, the cores of a group, the groups of a node and
-/// the nodes of a package.
+/// The place of a CPU. If CPUs are sorted by place, the CPUs of a core are adjacent, and so are the cores of a group,
+/// the groups of a node and the nodes of a package.
 #[derive(Clone, Copy)]
 struct CpuLocation<'a> {
     package: i64,
     node: usize,
-    /// The first CPU that shares the last-level cache. `None` if no cache is known to be shared: then the whole node
-    /// is one group.
+    /// The first CPU that shares the last-level cache. `None` if no cache is known to be shared. In that case the
+    /// whole node is one group.
     cache: Option<usize>,
     /// The first CPU of the core.
     core: usize,
@@ -74,7 +74,7 @@ pub(super) fn assemble(
     let mut groups: Vec<CoreGroup> = Vec::new();
     for (index, place) in places.iter().enumerate() {
         let before = index.checked_sub(1).map(|i| (places[i], cpus[i]));
-        // If this CPU opens a new unit, the next number, otherwise the number of its unit.
+        // If this CPU opens a new unit, this returns the next number. Otherwise it returns the number of the unit.
         let number = |get: fn(&Cpu) -> usize,
                       same: fn(CpuLocation<'_>, CpuLocation<'_>) -> bool| {
             match &before {
@@ -134,7 +134,7 @@ fn cache(facts: &Facts) -> Option<Cache> {
     })
 }
 
-/// The CPUs in both the mask and the cpuset. This thread runs somewhere, so a limit that leaves no CPU is about
+/// The CPUs in both the mask and the cpuset. This thread runs somewhere, so a limit that leaves no CPU describes
 /// another machine (a container with a foreign `/sys`), and is ignored.
 fn usable(cpus: &[Cpu], mask: Option<CpuSet>, cpuset: Option<CpuSet>) -> Vec<Cpu> {
     let mut usable = cpus.to_vec();

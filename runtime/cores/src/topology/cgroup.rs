@@ -1,5 +1,5 @@
-//! The limits of this process's control groups: a share of CPU time and a set of CPUs. Versions 1, 2, and both at once
-//! (systemd's hybrid layout).
+//! The limits of this process's control groups: a share of CPU time and a set of CPUs. The module reads versions 1 and
+//! 2, and both at once (systemd's hybrid layout).
 
 use super::cpuset::CpuSet;
 use super::sysfs::{Tree, whole};
@@ -8,14 +8,15 @@ use std::time::Duration;
 /// The limits of a process.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GroupLimits {
-    /// CPU time in CPUs, possibly a fraction.
+    /// The CPU time in CPUs, which may be a fraction.
     pub(super) quota: Option<f64>,
     pub(super) cpuset: Option<CpuSet>,
 }
 
 /// A mounted hierarchy of control groups.
 struct Mount<'a> {
-    /// The control group that `point` shows. Not `/` in a container that sees only its own part.
+    /// The control group that is mounted at `point`. This is not `/` in a container that sees only its own part of the
+    /// hierarchy.
     root: &'a str,
     point: &'a str,
     version: Version,
@@ -53,11 +54,11 @@ pub(crate) struct Quota {
 /// The kernel's counts for a group with a quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counters {
-    /// CPU time, if it is counted for this very group.
+    /// The CPU time, if the kernel counts it for exactly this group.
     pub(crate) usage: Option<Duration>,
-    /// Periods that have begun.
+    /// The number of periods that have begun.
     pub(crate) periods: Option<u64>,
-    /// Periods that ran out of quota, of this group and of all other groups with a quota.
+    /// The number of periods that ran out of quota, in sum for this group and all other groups with a quota.
     pub(crate) throttled: Option<u64>,
 }
 
@@ -72,7 +73,7 @@ impl Groups {
         };
         let mounts = all_mounts(&mounts);
         for line in groups.lines() {
-            // hierarchy-id:controllers:path; version 2 is `0::path`.
+            // A line is `hierarchy-id:controllers:path`, and for version 2 `0::path`.
             let Some((id, rest)) = line.split_once(':') else {
                 continue;
             };
@@ -104,7 +105,7 @@ impl Groups {
         }
     }
 
-    /// Adds one hierarchy. Its innermost set counts, since the kernel keeps it inside the outer sets.
+    /// Adds one hierarchy. Its innermost set counts, since the kernel keeps this set inside the outer sets.
     fn add_cpuset(&mut self, levels: &[String], names: &[&str]) {
         let mut files = Vec::with_capacity(levels.len() * names.len());
         for level in levels {
@@ -161,7 +162,7 @@ impl Groups {
         let stat = |level: &str| tree.text(&format!("{level}/cpu.stat")).unwrap_or_default();
         let mine = stat(level);
         let number = |name: &str| number(&mine, name);
-        // The kernel stops a process for the quota of any group around it, and counts that at this group only.
+        // The kernel stops a process for the quota of any group around it, and counts this stop at that group only.
         let is_other = |group: usize| group != quota.group && quota.limited >> group & 1 != 0;
         let others = (0..self.quotas.len().min(64)).filter(|&group| is_other(group));
         let throttled = { others }

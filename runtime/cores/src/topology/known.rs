@@ -23,7 +23,7 @@ static LAST: Mutex<Option<Known>> = Mutex::new(None);
 pub(super) fn this_machine() -> Known {
     let tree = Tree(Path::new("/"));
     let (online, member) = (tree.text(sysfs::ONLINE), tree.text("proc/self/cgroup"));
-    // Does not wait for the lock: a child of `fork` may lack the thread that holds it.
+    // This does not wait for the lock, since a child of `fork` may lack the thread that holds the lock.
     let mut last = LAST.try_lock().ok();
     let known = last.as_deref().and_then(Option::as_ref);
     let same = |known: &&Known| known.online == online && known.member == member;

@@ -99,7 +99,7 @@ pub struct Cache {
     pub bytes: Option<u64>,
 }
 
-/// How far a cache line travels between two CPUs. A nearer distance is less.
+/// How far a cache line travels between two CPUs. In the order of this type, a nearer distance is less.
 ///
 /// ```
 /// use manycore_cores::topology::Distance;
@@ -108,7 +108,7 @@ pub struct Cache {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Distance {
-    /// Threads of one core, or one CPU and itself. They share every cache.
+    /// Two threads of one core, or one CPU and itself. They share every cache.
     SmtSibling,
     /// Two cores of one core group. They share the last-level cache.
     SameGroup,
@@ -120,8 +120,8 @@ pub enum Distance {
 
 /// The machine as this process sees it. See the [module](self).
 ///
-/// This is a snapshot. It does not follow CPUs that go offline or a quota that changes, as a
-/// [`Watch`](crate::elastic::Watch) does.
+/// This is a snapshot. In contrast to a [`Watch`](crate::elastic::Watch), it does not follow CPUs that go offline or a
+/// quota that changes.
 ///
 /// ```
 /// use manycore_cores::topology::Topology;
@@ -142,12 +142,13 @@ pub struct Topology {
 impl Topology {
     /// Looks at this machine.
     ///
-    /// Never fails: it leaves out what the system does not report. If it reports nothing, the machine is one core
-    /// group of [`available_parallelism`](std::thread::available_parallelism) CPUs.
+    /// This never fails. It leaves out the facts that the system does not report. If the system reports nothing, the
+    /// machine is one core group of [`available_parallelism`](std::thread::available_parallelism) CPUs.
     ///
-    /// The affinity mask is the calling thread's. Its threads inherit the mask, so call this before pinning the
-    /// caller. The first call opens about 15 small files for every CPU, which takes some 0.1 ms. Later calls read only
-    /// which CPUs are online and what the control groups leave. Call it once for a pool, not once for a loop.
+    /// The affinity mask is that of the calling thread. Threads that it starts inherit the mask, so call this before
+    /// you bind the calling thread to CPUs. The first call opens about 15 small files for every CPU, which takes some
+    /// 0.1 ms. Later calls read only which CPUs are online and what the control groups leave. So call this once for
+    /// each pool, and not for each loop.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -259,9 +260,10 @@ impl Topology {
 
     /// The default number of threads of a pool: one for each usable CPU, but no more than the quota pays for.
     ///
-    /// A fractional quota is rounded down. With one thread more, the group uses up its time before the period (usually
-    /// 100 ms) ends. The kernel then stops all its threads for the rest of the period, even in a loop that others wait
-    /// for. The lost fraction costs less. Below one CPU, a single thread remains, and the kernel sometimes stops it.
+    /// A fractional quota is rounded down. With one thread more, the group would use up its time before the period
+    /// (usually 100 ms) ends. The kernel would then stop all threads of the group for the rest of the period, even in
+    /// a loop that other threads wait for. The lost fraction of the quota costs less. If the quota is below one CPU, a
+    /// single thread remains, and the kernel sometimes stops it.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -275,7 +277,7 @@ impl Topology {
     }
 
     /// The usable CPUs, close together. Each core group is filled before the next begins. Inside a group every core
-    /// gets one thread before any core gets a second.
+    /// gets one thread before any core gets a second thread.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -287,8 +289,8 @@ impl Topology {
         order::compact(self)
     }
 
-    /// The usable CPUs, far apart. Core groups take turns, and consecutive groups are of different packages. Every
-    /// core gets one thread before any core gets a second.
+    /// The usable CPUs, far apart. Core groups take turns, and consecutive groups belong to different packages. Every
+    /// core gets one thread before any core gets a second thread.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -300,7 +302,7 @@ impl Topology {
         order::spread(self)
     }
 
-    /// How far apart two online CPUs are. `None` if one is not online.
+    /// How far apart two online CPUs are. `None` if one of them is not online.
     ///
     /// ```
     /// use manycore_cores::topology::{Distance, Topology};
@@ -332,7 +334,7 @@ fn find(cpus: &[Cpu], id: usize) -> Option<&Cpu> {
     Some(&cpus[index])
 }
 
-/// CPUs without known facts.
+/// Returns CPUs about which no facts are known.
 fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
     let ids: Vec<usize> = match mask {
         Some(mask) => mask.iter().collect(),

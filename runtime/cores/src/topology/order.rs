@@ -7,28 +7,29 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy)]
 struct Candidate {
     cpu: Cpu,
-    /// The CPU's number among the usable CPUs of its core. If a core's first CPU is masked, its second has rank 0.
+    /// The CPU's number among the usable CPUs of its core. If a core's first CPU is masked, its second CPU has rank 0.
     rank: usize,
     /// The number that the last [`count_turns`] gave the CPU.
     turn: usize,
 }
 
-/// Close together: each core group is filled before the next begins. Inside it every core gets one thread before any
-/// core gets a second.
+/// Returns CPUs close together. Each core group is filled before the next begins. Inside a group every core gets one
+/// thread before any core gets a second thread.
 pub(super) fn compact(topology: &Topology) -> Vec<usize> {
     let mut cpus = ranked(topology);
     sort_by(&mut cpus, &|c| [c.cpu.group, c.rank, c.cpu.core, 0, 0]);
     ids(&cpus)
 }
 
-/// Far apart: packages take turns, and inside them core groups do. Every core gets one thread before any core gets a
-/// second.
+/// Returns the CPUs far apart. Packages take turns, and inside a package core groups take turns. Every core gets one
+/// thread before any core gets a second thread.
 pub(super) fn spread(topology: &Topology) -> Vec<usize> {
     let mut cpus = ranked(topology);
     sort_by(&mut cpus, &|c| {
         [c.rank, c.cpu.package, c.cpu.group, c.cpu.core, 0]
     });
-    // In each package: the first CPU of each group, then the second of each group that has one, and so on.
+    // The order in each package is: the first CPU of each group, then the second CPU of each group that has one, and
+    // so on.
     count_turns(&mut cpus, |a, b| {
         a.rank == b.rank && a.cpu.package == b.cpu.package && a.cpu.group == b.cpu.group
     });
@@ -75,8 +76,8 @@ fn count_turns(cpus: &mut [Candidate], alike: fn(&Candidate, &Candidate) -> bool
 
 /// Sorts `items` by their keys. Items with equal keys keep their order.
 ///
-/// A heap sort, compiled once. The standard library's `sort` is compiled for each type, which takes as long as most of
-/// this folder.
+/// This is a heap sort, which is compiled once. The standard library's `sort` is compiled for each type, which takes
+/// as long as most of this folder.
 pub(super) fn sort_by<T: Copy>(items: &mut [T], key: &dyn Fn(&T) -> [usize; 5]) {
     let mut keys = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The machine for a pool that is built now. A program may build a pool for each of its calls. To read the control
-//! groups' limits takes three times as long as the rest of building the pool.
+//! The machine for a pool that is built now. A program may build a pool for each of its calls. Reading the limits of
+//! the control groups takes three times as long as the rest of building the pool.
 
 use super::{CpuSet, Topology, affinity_mask};
 use manycore_platform::{Native, Platform};
@@ -18,7 +18,7 @@ struct Recent {
 
 static LAST: Mutex<Option<Recent>> = Mutex::new(None);
 
-/// This machine as it is now, or as it was at most 10 ms ago. For runtimes that are built often.
+/// This machine as it is now, or as it was at most 10 ms ago. This is for runtimes that are built often.
 ///
 /// ```
 /// use manycore_cores::topology::recent;
@@ -28,7 +28,7 @@ static LAST: Mutex<Option<Recent>> = Mutex::new(None);
 pub fn recent() -> Arc<Topology> {
     let (now, mask) = (Native::now(), affinity_mask());
     let holds = Native::duration_to_ticks(HOLDS);
-    // Does not wait for the lock: a child of `fork` may lack the thread that holds it.
+    // This does not wait for the lock, since a child of `fork` may lack the thread that holds the lock.
     let mut last = LAST.try_lock().ok();
     let found = last.as_deref().and_then(Option::as_ref);
     // Clocks of two cores may differ. A result from the future is out of date, too.
@@ -72,7 +72,7 @@ mod tests {
         }
     }
 
-    // Under Miri's own clock, one look takes longer than a result is valid.
+    // Under Miri's own clock, one look takes longer than the time for which a result is valid.
     #[test]
     #[cfg_attr(miri, ignore)]
     fn a_moment_later_the_result_is_the_same() {

@@ -1,5 +1,6 @@
 //! Linux's reports about each CPU in `/sys/devices/system`. Any file may be missing, unreadable or nonsense (in a
-//! container, under a hypervisor, with an old kernel). Then the fact is missing, and `assemble` does without it.
+//! container, under a hypervisor, with an old kernel). Then the fact of that file is missing, and `assemble` does
+//! without it.
 
 use super::cpulist;
 use super::cpuset::CpuSet;
@@ -56,7 +57,7 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 ///
 /// `/proc/stat` has a line for each CPU, and a line `cpu` without a number for all CPUs. The columns are user, nice,
 /// system, idle, waiting for I/O, interrupts (two columns) and stolen time, in hundredths of a second. Later columns
-/// are the time of guests, which user time includes.
+/// are the time of guests, which is a part of user time.
 pub(crate) fn busy_time(tree: Tree, allowed: impl Fn(usize) -> bool) -> Option<Duration> {
     let text = tree.text("proc/stat")?;
     let busy = |line: &str| {
@@ -138,7 +139,7 @@ fn nodes(tree: Tree) -> Vec<Option<usize>> {
     let online = tree.cpus("sys/devices/system/node/online");
     for node in online.unwrap_or_default().iter() {
         let path = format!("sys/devices/system/node/node{node}/cpulist");
-        // A node with memory only has an empty list.
+        // A node that has only memory has an empty list.
         for cpu in tree.cpus(&path).unwrap_or_default().iter() {
             if nodes.len() <= cpu {
                 nodes.resize(cpu + 1, None);
@@ -184,8 +185,8 @@ fn last_level_cache(
     })
 }
 
-/// The CPUs that this thread may run on, according to `/proc`. The system call gives the same, but only for as many
-/// CPUs as its caller's buffer has bits.
+/// The CPUs that this thread may run on, according to `/proc`. The system call gives the same CPUs, but only as many
+/// as its caller's buffer has bits.
 pub(crate) fn allowed(tree: Tree) -> Option<CpuSet> {
     let status = tree.text("proc/thread-self/status")?;
     for line in status.lines() {

@@ -1,5 +1,5 @@
-//! If a pool has a core for each worker, its workers run on different cores. That must hold even if the system
-//! leaves a woken thread on the core where it fell asleep, although another thread is busy there.
+//! If a pool has a core for each worker, its workers run on different cores. This must hold even if the system leaves
+//! a woken thread on the core where it fell asleep, although another thread is busy on that core.
 //!
 //! Random programs run on simulated machines with such wake-ups ([`Os::sticky_wakes`]). First, all workers sleep
 //! on one core, which may be the caller's. Then the program runs joins, scopes or loops. All runs together may
@@ -17,7 +17,7 @@ use std::sync::mpsc;
 
 /// Seeds of one run of the test.
 const SEEDS: u64 = 40;
-/// Instructions that take about a microsecond.
+/// The number of instructions that take about a microsecond.
 const US: u64 = 2_500;
 /// The greatest accepted ratio of a program's time to its time on a machine whose wake-ups find idle cores.
 const MOST: f64 = 1.25;
@@ -99,7 +99,7 @@ fn run(case: &Case, sticky: bool) -> Result<u64, String> {
         };
         pool.broadcast(|_| confine(&[case.pile]));
         pool.broadcast(|_| confine(&[]));
-        // Long enough for all workers to fall asleep.
+        // This computation is long enough for all workers to fall asleep.
         Simulated::compute(20_000 * US);
         let run = || {
             Simulated::compute(case.gap);

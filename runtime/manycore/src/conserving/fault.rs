@@ -40,13 +40,14 @@ pub(crate) enum Fault {
     UntoldHolder,
     /// The growth of an allotment wakes no workers that sleep in a wait.
     UnheardGrowth,
-    /// Every loop that is long enough is shared: not a fault, but a baseline.
+    /// Every loop that is long enough is shared. This is not a fault, but a baseline.
     AlwaysShared,
-    /// No loop is shared: another baseline.
+    /// No loop is shared. This is another baseline.
     AlwaysSerial,
-    /// A long mean of ratios decides whether to share. In it, one run may count as much as fifteen good ones.
+    /// A long mean of ratios decides whether to share. In this mean, one bad run may count as much as fifteen good
+    /// runs.
     MeanDecides,
-    /// The pool gets the handle of a new thread late: not a fault by itself.
+    /// The pool gets the handle of a new thread late. This is not a fault by itself.
     SlowStart,
     /// As `SlowStart`, and `end_threads` does not wait for threads that are being started.
     UncountedStart,
@@ -71,7 +72,7 @@ pub(super) const MOVED: [(Fault, u64); 5] = [
 ];
 
 thread_local! {
-    /// One host thread simulates a machine. So a fault holds for the whole machine, and for no other test.
+    /// One host thread simulates a machine. So a fault affects the whole machine, and no other test.
     static FAULT: Cell<Option<Fault>> = const { Cell::new(None) };
 }
 

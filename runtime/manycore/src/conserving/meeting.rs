@@ -1,6 +1,6 @@
-//! If the iterations of a loop wait for one another, all must begin, provided that they do not outnumber the
-//! threads. That must hold whatever the pool has learnt about the loop, on machines with one or many clusters,
-//! with more threads than cores, in nested loops, and in a pool that may use few of its threads for a while.
+//! If the iterations of a loop wait for one another and do not outnumber the threads, all iterations must begin. This
+//! must hold whatever the pool has learnt about the loop, on machines with one or many clusters, with more threads
+//! than cores, in nested loops, and in a pool that may use few of its threads for a while.
 //!
 //! Random series of loops run on the simulated machine. Each series is one loop: quick runs, from which the pool
 //! learns, and then a run in which all iterations meet. That run may take at most [`LATE`] cycles. In this time
@@ -18,9 +18,10 @@ use std::sync::mpsc;
 
 /// Seeds of one run of the test.
 const SEEDS: u64 = 20;
-/// Cycles of a microsecond.
+/// The number of cycles in a microsecond.
 const US: u64 = 2_500;
-/// The longest accepted meeting: two ticks of the monitor, and as long again for threads that wait for a core.
+/// The longest time that a meeting may take: two ticks of the monitor, and the same time for threads that wait for a
+/// core.
 const LATE: u64 = 8_000 * US;
 /// The allotment allows few threads for this many cycles, which are far fewer than [`LATE`].
 const SHORTAGE: u64 = 1_000 * US;
@@ -45,8 +46,8 @@ struct Case {
     cores: usize,
     groups: usize,
     threads: usize,
-    /// If the pool follows an allotment: how many threads that allows when the iterations begin to meet. Somewhat
-    /// later it allows all.
+    /// If the pool follows an allotment, the number of threads that the allotment allows when the iterations begin to
+    /// meet. Somewhat later it allows all threads.
     allowed: Option<usize>,
     rows: Vec<Row>,
 }
@@ -116,7 +117,7 @@ fn meet(arrived: &Word, n: usize) {
 }
 
 impl Row {
-    /// Calls the loop once. If there is `arrived`, the iterations meet there.
+    /// Calls the loop once. If there is an `arrived`, the iterations meet at that word.
     fn call(&self, pool: &Pool<Simulated>, arrived: Option<&Word>) {
         let item = |_| match arrived {
             Some(arrived) => meet(arrived, self.n),

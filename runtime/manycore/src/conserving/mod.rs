@@ -1,16 +1,16 @@
 //! Tests that no permit is idle for long while work is available.
 //!
-//! Model checkers find lost jobs, but not late ones: if a worker sleeps until the next loop and does not
-//! look for pushed jobs, it still runs them in the end. So this property needs a clock. The simulated
-//! machine has an exact one. Random programs mix loops of all lengths, joins, scopes, spawned jobs,
-//! broadcasts and installed calls, with gaps, bursts and rhythms. They have one to four callers and pools
-//! of 2 to 64 threads. One program in four runs again in a pool with half as many cores as threads.
+//! Model checkers find lost jobs, but not late ones: if a worker sleeps until the next loop and does not look for
+//! pushed jobs, it still runs these jobs in the end. So this property needs a clock, and the simulated machine has an
+//! exact clock. Random programs mix loops of all lengths, joins, scopes, spawned jobs, broadcasts and installed calls,
+//! with gaps, bursts and rhythms. The programs have one to four callers and pools of 2 to 64 threads. One program in
+//! four runs again in a pool with half as many cores as threads.
 //!
 //! # The property
 //!
-//! A pool of n threads has n *permits*. [`current_thread_index`](crate::Pool::current_thread_index)
-//! returns their numbers. An *item* is a piece of the pool's work. A *leaf* is user code without calls
-//! into the pool. If a permit is idle while one item stays available:
+//! A pool of n threads has n *permits*. [`current_thread_index`](crate::Pool::current_thread_index) returns the number
+//! of the thread's permit. An *item* is a piece of the pool's work. A *leaf* is user code without calls into the pool.
+//! If a permit is idle while one item stays available, the following must hold:
 //!
 //! 1. Within [`until_one_comes`](bounds::until_one_comes) cycles, some idle permit begins a leaf,
 //!    or continues one after a wait.
@@ -26,29 +26,29 @@
 //! |---|---|---|
 //! | a call from outside the pool | the call | its first code runs |
 //! | a loop | its first iteration ends | its last iteration begins |
-//! | the second half of a join | the first half begins | it begins |
-//! | a job of a scope, a detached job | the call of `spawn` | it begins |
-//! | a call of a broadcast, with its own permit only | the call of `broadcast` | it begins |
+//! | the second half of a join | the first half begins | the second half begins |
+//! | a job of a scope, a detached job | the call of `spawn` | the job begins |
+//! | a call of a broadcast, with its own permit only | the call of `broadcast` | the call begins |
 //!
 //! # Exceptions
 //!
-//! * Work that ends within the bounds. A wake-up takes as long, so one thread may run a short loop, or the
-//!   rest of a tree.
-//! * A loop's first iteration. Until it ends, no thread can know that the loop is long.
-//! * The beginning of a wait. If a thread waits with its permit in a job, or a caller from outside waits
-//!   for its loop, another thread takes its place only after [`REPLACED`](bounds::REPLACED) cycles.
-//! * The rest of a block that one thread has claimed. The check does not see blocks. A block takes much
-//!   longer than predicted only if a loop's first iterations do not resemble the last.
+//! * Work that ends within the bounds. A wake-up takes about as long as the bounds, so one thread may run a short
+//!   loop, or the rest of a tree of joins, alone.
+//! * A loop's first iteration. Until this iteration ends, no thread can know that the loop is long.
+//! * The beginning of a wait. If a thread waits with its permit in a job, or a caller from outside waits for its loop,
+//!   another thread takes over its permit only after [`REPLACED`](bounds::REPLACED) cycles.
+//! * The rest of a block that one thread has claimed. The check does not see blocks. A block takes much longer than
+//!   predicted only if a loop's first iterations do not resemble its last iterations.
 //! * The time that a caller spends outside the pool.
 //! * Properties whose constant in `bounds.rs` is `false`.
 //!
 //! # How it is checked
 //!
-//! [`program`] defines programs, [`random`] makes one from a seed, and [`world`] runs it on a simulated
-//! machine. [`recorder`] records when each item was offered and begun, and when each permit was busy. It
-//! uses the host's memory, at no simulated cost. [`verdict`] finds the longest idle times, and [`shrink`]
-//! finds a smaller program that also fails. [`fault`] has faults that the check must find, and [`found`]
-//! has programs that have revealed a bug.
+//! [`program`] defines programs, [`random`] makes one from a seed, and [`world`] runs it on a simulated machine.
+//! [`recorder`] records when each item was offered and begun, and when each permit was busy. The recorder uses the
+//! host's memory, at no simulated cost. [`verdict`] finds the longest idle times, and [`shrink`] finds a smaller
+//! program that also fails. [`fault`] has faults that the check must find, and [`found`] has programs that have
+//! revealed a bug.
 //!
 //! [`moving`] checks another property with its own programs: each permit belongs to one thread at a time.
 //!
@@ -206,7 +206,7 @@ fn a_loop_that_invites_too_few_clusters_is_caught() {
     assert!(late.is_some());
 }
 
-/// The same seed gives exactly the same run: one seed of each mixture.
+/// The same seed gives exactly the same run. The test tries one seed of each mixture.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn a_seed_gives_one_run() {

@@ -15,7 +15,7 @@ pub(super) struct Program {
     pub(super) callers: Vec<Steps>,
 }
 
-/// A shared list of steps, because detached jobs keep a reference to theirs.
+/// A list of steps. It is shared because detached jobs keep a reference to their lists.
 pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub(super) enum Step {
     /// A join of two halves that wait for each other. If another such pair is waiting, the two halves only
     /// compute.
     Meet(u64),
-    /// A scope with this number of jobs. If `nested`, each job spawns another.
+    /// A scope with this number of jobs. If `nested`, each job spawns another job.
     Scope {
         jobs: usize,
         nested: bool,
@@ -63,7 +63,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Even(u64),
-    /// The last `long` iterations compute `each` instructions, and the others nothing.
+    /// The last `long` iterations compute `each` instructions, and the other iterations nothing.
     Late {
         long: usize,
         each: u64,
@@ -106,7 +106,7 @@ impl Work {
                     0
                 }
             }
-            // A fixed pseudo-random number.
+            // This is a pseudo-random number that is always the same for an iteration.
             Self::Ragged(most) => (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) % (most + 1),
             Self::Steps(_) => 0,
         }

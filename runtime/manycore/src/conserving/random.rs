@@ -9,15 +9,15 @@ use std::sync::Arc;
 pub(super) enum Mixture {
     /// Loops of all lengths, with gaps.
     Loops,
-    /// Loops whose first iterations do not resemble the last.
+    /// Loops with first iterations that do not resemble the last iterations.
     Skewed,
-    /// Loops that have often had nothing to do, and then have much.
+    /// Loops that often have nothing to do, and then have much work.
     Emptied,
-    /// Loops with a rhythm, and joins between two of them.
+    /// Loops with a rhythm, and joins between two loops.
     RhythmAndJoins,
-    /// Loops with a rhythm, and spawned jobs between two of them.
+    /// Loops with a rhythm, and spawned jobs between two loops.
     RhythmAndSpawns,
-    /// Loops with a rhythm, and anything between two of them.
+    /// Loops with a rhythm, and any steps between two loops.
     RhythmAndAll,
     /// Trees of joins.
     Joins,
@@ -25,7 +25,7 @@ pub(super) enum Mixture {
     Jobs,
     /// Jobs that call loops and joins in turn.
     Nested,
-    /// Jobs that wait for long ones, while unrelated jobs are pending.
+    /// Jobs that wait for long jobs, while unrelated jobs are pending.
     Waits,
     /// Two to four callers at once.
     Crowd,
@@ -171,7 +171,7 @@ impl Random {
         }
     }
 
-    /// A loop that often has nothing to do, so that the pool expects this, and then has much.
+    /// A loop that often has nothing to do, so that the pool expects this, and then has much work.
     fn emptied(&mut self) -> Vec<Step> {
         let site = self.rng.usize(..4);
         let n = self.rng.usize(2..100);
@@ -229,7 +229,7 @@ impl Random {
             times: self.rng.usize(1..2 * self.threads),
             steps: steps(vec![stranger]),
         };
-        // Long enough for a thief to steal the second part.
+        // This part is long enough for a thief to steal the second part.
         let first = vec![Step::Compute(500_000), strangers];
         let wait = match self.rng.u8(..3) {
             0 => Step::Loop {
@@ -263,7 +263,7 @@ impl Random {
         };
         let leaves = match shape {
             Shape::Balanced => leaves,
-            // The tree is as deep as it has leaves.
+            // The depth of such a tree is its number of leaves.
             _ => leaves.min(100),
         };
         let leaf = self.length(0..7).min(60_000_000 / leaves as u64);

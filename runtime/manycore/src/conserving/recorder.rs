@@ -1,7 +1,7 @@
 //! Records events and their times in cycles. The record is in the host's memory and takes no simulated time.
 //!
-//! It uses the standard library's mutex. One host thread runs all threads of a simulated machine, and none of them
-//! is suspended while it holds the mutex. So no thread ever waits for it.
+//! The recorder uses the standard library's mutex. One host thread runs all threads of a simulated machine, and no
+//! thread is suspended while it holds the mutex. So no thread ever waits for the mutex.
 
 use manycore_chip::{Simulated, SimulatedThread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,10 +27,10 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The only permit that may run the item, or `None` if any may.
+    /// The only permit that may run the item, or `None` if any permit may run it.
     pub(super) only: Option<usize>,
     pub(super) from: u64,
-    /// When the item was begun. `None` if the run ended before.
+    /// When the item was begun. `None` if the run ended before that.
     pub(super) until: Option<u64>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct Recorder(Mutex<Log>);
 
-/// Shorter pauses of a permit are ignored. In cycles.
+/// Pauses of a permit that are shorter than this, in cycles, are ignored.
 const PAUSE: u64 = 2_000;
 
 impl Recorder {
@@ -114,7 +114,7 @@ impl Recorder {
         items.len() - 1
     }
 
-    /// An item will be available later. Returns its number.
+    /// Announces that an item will be available later. Returns its number.
     pub(super) fn announce(&self, kind: Kind) -> usize {
         self.offer(kind, None, u64::MAX)
     }
@@ -184,7 +184,7 @@ impl Recorder {
     /// A job ran with `permit`, including its calls and waits.
     pub(super) fn job(&self, permit: Option<usize>, from: u64, to: u64) {
         let spans = &mut self.log().permits[permit.unwrap_or(0)].jobs;
-        // Removes inner jobs, which it called or ran during its waits: they are recorded already.
+        // Removes inner jobs, which this job called or ran during its waits: their time is a part of this job's time.
         while spans.last().is_some_and(|last| last.from >= from) {
             spans.pop();
         }
@@ -214,7 +214,7 @@ impl Recorder {
     pub(super) fn take(&self) -> Log {
         let mut log = std::mem::take(&mut *self.log());
         for called in std::mem::take(&mut log.loops) {
-            // A loop becomes available when an iteration ends. Before its first iteration it is a call.
+            // A loop becomes available when its first iteration ends. Until then it counts as a call.
             let Some(from) = called.offered else { continue };
             let until = (called.not_begun == 0).then_some(called.last_begun);
             if until.is_none_or(|until| until > from) {

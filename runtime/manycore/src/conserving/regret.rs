@@ -1,17 +1,17 @@
-//! Bounded regret: default loops take hardly longer than the better of sharing every run and sharing none, even
-//! beside other processes, and if the loops change.
+//! Bounded regret: default loops take hardly longer than they would if all runs were shared, or if no run were shared,
+//! whichever is better. This holds even beside other processes, and if the loops change.
 //!
-//! The simulated machine runs random series of loops, while other processes (*neighbours*) compute on some cores
-//! for a slice of each period. The same program runs three times: as the pool decides, with all runs shared, and
-//! with none shared. Times are exact. The neighbours compute at the same times in all three, but interrupt
-//! different runs, because the three programs differ in speed.
+//! The simulated machine runs random series of loops, while other processes (*neighbours*) compute on some cores for a
+//! slice of each period. The same program runs three times: as the pool decides, with all runs shared, and with none
+//! shared. Times are exact. The neighbours compute at the same times in all three runs of the program. But they
+//! interrupt different runs of the loops, because the speed differs.
 //!
 //! # The property
 //!
-//! The first 30 runs of a series do not count. If the work changes in its second half, the first 30 runs of that
-//! half do not count either. All other runs together take at most [`RATIO`] times as long as the better way, plus
-//! the time of [`CALLS`] runs, plus [`SLICES`] slices for each caller: the pool cannot foresee that a neighbour
-//! will interrupt a helper. If the work changes, both additions are doubled.
+//! The first 30 runs of a series do not count. If the work changes in its second half, the first 30 runs of that half
+//! do not count either. All other runs together take at most [`RATIO`] times as long as the better way, plus the time
+//! of [`CALLS`] runs, plus [`SLICES`] slices for each caller. The slices are allowed because the pool cannot foresee
+//! that a neighbour will interrupt a helper. If the work changes, both additions are doubled.
 
 use super::fault::{self, Fault};
 use super::{number, seeds};
@@ -30,7 +30,7 @@ const CALLS: f64 = 20.0;
 const SLICES: f64 = 2.0;
 /// The number of runs at the beginning and after a change that do not count.
 const LEARNING: usize = 30;
-/// Cycles of a microsecond.
+/// The number of cycles in a microsecond.
 const US: f64 = 2_500.0;
 
 /// Another process. It repeatedly computes for `busy` cycles and sleeps for `idle` cycles on average.
@@ -77,7 +77,7 @@ fn random_case(seed: u64) -> Case {
         random.usize(2..=4)
     };
     let row = |random: &mut fastrand::Rng| {
-        // A loop of 2 us to 1 ms: either way may be better.
+        // The loop takes 2 us to 1 ms, so either way may be better.
         let total = spread(random, 2.0, 1_000.0) * US;
         let n = spread(random, 2.0, 4_096.0) as usize;
         let gap = if random.bool() {
@@ -252,7 +252,7 @@ struct Outcome {
     decided: f64,
     shared: f64,
     serial: f64,
-    /// The time of the decided runs over the allowed time.
+    /// The time of the runs as the pool decides, divided by the allowed time.
     excess: f64,
 }
 
@@ -295,7 +295,8 @@ fn outcomes(case: &Case) -> Vec<Outcome> {
     case.rows.iter().enumerate().map(outcome).collect()
 }
 
-/// The seeds of one run of the test: machines of 2 to 64 cores. `ci/long.sh random` also runs those after them.
+/// The seeds of one run of the test, which stand for machines of 2 to 64 cores. `ci/long.sh random` also runs the
+/// seeds after these.
 const FIRST: u64 = 12;
 const SEEDS: u64 = 10;
 
@@ -326,8 +327,9 @@ fn hiccups(seed: u64) -> Case {
     }
 }
 
-/// Returns how many series of the cases took longer than allowed, the number of all series, and the geometric
-/// mean of the decided runs' time over the better way's. Prints each series, and a table by cores.
+/// Returns how many series of the cases took longer than allowed, and the number of all series. Also returns the
+/// geometric mean of a ratio: the time of the runs as the pool decides, divided by the time of the better way. Prints
+/// each series, and a table by cores.
 fn measure(cases: impl Iterator<Item = Case>) -> (usize, usize, f64) {
     let mut all: Vec<(usize, Outcome)> = vec![];
     for case in cases {

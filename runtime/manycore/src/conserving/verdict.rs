@@ -17,7 +17,7 @@ pub(super) struct IdleSpan {
     pub(super) item: Item,
 }
 
-/// Shorter idle times are ignored. In cycles.
+/// Idle times that are shorter than this, in cycles, are ignored.
 const SHORT: u64 = 5_000;
 
 /// The longest idle times of a run.
@@ -224,7 +224,7 @@ mod tests {
     const THREADS: usize = 3;
     const END: u64 = 10_000_000;
 
-    /// Judges a run of three permits. Permit 0 is always busy, and the others as in `busy`.
+    /// Judges a run of three permits. Permit 0 is always busy, and the other permits are busy as `busy` says.
     fn judge(busy: &[(usize, u64, u64)], items: impl Fn(&Recorder)) -> Verdict {
         let recorder = Recorder::new(THREADS);
         for &(permit, from, to) in [(0, 0, END)].iter().chain(busy) {

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A server with 64 cores in one core group. Its system is Linux.
+/// The preset of a server with 64 cores in one core group, and with Linux.
 const MACHINE: &str = "graviton2-64";
-/// A program that takes more cycles counts as hanging. The longest takes a hundredth of this.
+/// A program that takes more cycles counts as hanging. The longest program takes a hundredth of this.
 const LIMIT: u64 = 1 << 36;
-/// Cycles before the first call, in which the pool's threads start.
+/// The number of cycles before the first call. The pool's threads start in this time.
 const START: u64 = 2_000_000;
 
 type Word = <Simulated as Platform>::Futex;
@@ -22,7 +22,7 @@ type Word = <Simulated as Platform>::Futex;
 /// The outcome of a run.
 pub(super) struct Outcome {
     pub(super) log: Log,
-    /// How the program ended, or why it did not, for example a deadlock.
+    /// How the program ended, or why it did not end, for example a deadlock.
     pub(super) end: Result<End, String>,
 }
 
@@ -122,7 +122,7 @@ impl ProgramRun {
         while Arc::strong_count(&world) > 1 {
             sleep(10_000);
         }
-        // Ends the pool here. Otherwise its simulated memory would not be freed.
+        // The pool ends here. Otherwise its simulated memory would not be freed.
         drop(world);
     }
 }
@@ -214,7 +214,7 @@ impl Thread<'_> {
         result
     }
 
-    /// User code continues after a call that may have waited. This records an empty leaf, because the thread
+    /// Called when user code continues after a call that may have waited. Records an empty leaf, because the thread
     /// has a permit again.
     fn go_on(self) {
         self.leaf(|| ());

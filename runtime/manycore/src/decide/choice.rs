@@ -9,32 +9,32 @@
 //!   system puts a helper aside in the middle of an iteration, since the caller must wait for that helper.
 //! * Runs typically save nothing, for example because helpers compete for the same cache lines.
 //!
-//! The caller then runs the loop alone until these runs have taken a factor times the lost time, at most
-//! [`LONGEST_NS`]. The factor begins at 1 and grows with each failure in a row, up to [`RETURN`]. After that, a
-//! new shared phase begins.
+//! The caller then runs the loop alone until these runs have taken the lost time multiplied by a factor, but at most
+//! [`LONGEST_NS`]. The factor begins at 1 and grows with each failure in a row, up to [`RETURN`]. After that, a new
+//! shared phase begins.
 //!
-//! In a shared phase, the caller runs the loop alone now and then to measure that time. These trials cost at most
-//! 1 part in [`TRIALS`] of the time.
+//! In a shared phase, the caller runs the loop alone now and then to measure the time of such a run. These trials cost
+//! at most 1 / [`TRIALS`] of the total time.
 //!
 //! # The bound
 //!
-//! Let A be the time of all runs if the caller runs them alone, and S the time if all are shared.
+//! Let A be the time of all runs if the caller runs all of them alone, and S their time if all of them are shared.
 //!
 //! *Against A.* Once the factor has grown, a phase that fails with a loss of L is followed by runs alone that take
-//! `RETURN` times L. The account forgets savings but no losses, so a phase never loses more than the account says.
-//! All failed phases together therefore cost A / RETURN, and the trials cost A / TRIALS. Three terms do not grow
-//! with A: what the first phase may lose ([`FIRST_NS`]), the phases (at most five) until the factor has grown, and
-//! the loss of the last phase. That loss is at most three times the longest time that a helper was put aside: the
+//! `RETURN` times L. The account forgets savings but no losses, so a phase never loses more than the account says. All
+//! failed phases together therefore cost A / RETURN, and the trials cost A / TRIALS. Three terms do not grow with A:
+//! what the first phase may lose ([`FIRST_NS`]), the loss of the phases (at most five) before the factor has grown,
+//! and the loss of the last phase. That loss is at most three times the longest time that a helper was put aside: the
 //! account may hold two such times, and the last run may lose one more.
 //!
-//! *Against S.* In a shared phase, only trials run alone. Assume that the operating system puts a helper aside for
-//! M at a time. If the runs between two such events save M on average, the account never runs empty after the
-//! first event. A phase only fails if it begins shortly before an event, and the factor 1 makes the first failure
-//! cheap.
+//! *Against S.* In a shared phase, the caller runs only trials alone. Assume that the operating system puts a helper
+//! aside for a time M at each such event. If the runs between two such events save M on average, the account never
+//! runs empty after the first event. A phase only fails if it begins shortly before an event, and the factor 1 makes
+//! the first failure cheap.
 //!
-//! *Changes.* If sharing a loop no longer saves time, three runs show it. If losses become frequent, the account
-//! is empty after two of the longest. If sharing begins to save time, the choice finds that once the runs alone
-//! have taken the factor times the last loss.
+//! *Changes.* If sharing a loop no longer saves time, three runs show this. If losses become frequent, the account is
+//! empty after two of the longest losses. If sharing begins to save time, the choice finds this out once the runs
+//! alone have taken the factor times the last loss.
 //!
 //! `conserving/regret` measures this on the simulated chip, with other processes on its cores.
 
@@ -47,7 +47,7 @@ const RETURN: f32 = 32.0;
 const LONGEST_NS: f32 = 2e9;
 /// The least number of runs alone after a shared phase.
 const FEWEST_ALONE: f32 = 8.0;
-/// Trials take 1 part in this many of the time.
+/// Trials take at most the total time divided by this number.
 const TRIALS: f32 = 400.0;
 /// An unknown loop may lose this much time, in ns, before it runs on its caller alone.
 const FIRST_NS: f32 = 1e6;
@@ -58,7 +58,7 @@ const FORGET_NS: f32 = 2e9;
 /// If the caller's iterations took more than this many times their usual time plus [`ASIDE_NS`], the operating
 /// system may have put the caller aside.
 const ASIDE: f32 = 4.0;
-/// See [`ASIDE`]. In ns.
+/// A part of the limit that [`ASIDE`] describes, in ns.
 const ASIDE_NS: f32 = 20_000.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,9 @@ pub(crate) struct Run {
     pub(crate) own: f32,
     /// How many iterations the caller ran.
     pub(crate) own_n: usize,
-    /// Whether the operating system put the caller aside meanwhile. If so, the run is not counted.
+    /// Whether the operating system put the caller aside during the run. If so, the run is not counted.
     pub(crate) aside: bool,
-    /// Whether the caller had to wake a helper. Most runs need not.
+    /// Whether the caller had to wake a helper. In most runs a helper is awake.
     pub(crate) woken: bool,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Choice {
     due: f32,
     /// The ticks that a trial may cost.
     trial: f32,
-    /// The factor by which the next failed phase is paid for.
+    /// The factor by which the loss of the next failed phase is multiplied.
     patience: f32,
     /// The balance at the beginning of the phase, or 0 in the first phase.
     credit: f32,
@@ -214,14 +214,13 @@ impl Choice {
         took > ASIDE * self.each_alone() * n as f32 + slack
     }
 
-    /// Whether it pays to wake a helper for the loop, if that is known.
+    /// Whether waking a helper for the loop saves time, or `None` if this is unknown.
     pub(crate) fn gains_woken(self) -> Option<bool> {
         let woken = self.woken.typical()?;
         (self.woken.count() >= 2).then_some(woken < GAINS * self.each_alone())
     }
 
-    /// Records that the caller ran all `n` iterations alone, as [`next`](Self::next) said. For `aside` see
-    /// [`Run`].
+    /// Records that the caller ran all `n` iterations alone, as [`next`](Self::next) said. `aside` is as in [`Run`].
     pub(crate) fn ran_alone(self, n: usize, took: f32, aside: bool) -> Self {
         let after = if aside { self } else { self.saw_alone(n, took) };
         if self.due == 0.0 {
@@ -318,7 +317,7 @@ impl Choice {
             0.0
         };
         if self.balance < 0.0 {
-            // The typical run of this phase saved time, and that says nothing about the next phase.
+            // Forget that the typical run of this phase saved time, since this says nothing about the next phase.
             self.shared = Recent::default();
         }
         let due = self.patience * lost.max(overdrawn);

@@ -1,12 +1,13 @@
-//! Tests the choice with random neighbours, which are other processes on the same cores. A model of one caller and
-//! its helpers computes the time of each run. So all rules that choose a way meet the same disturbance.
+//! Tests the choice with random neighbours, which are other processes on the same cores. A model of one caller and its
+//! helpers computes the time of each run. So all rules that choose between sharing and running alone meet the same
+//! disturbance.
 
 use super::*;
 
 impl Choice {
-    /// A broken variant: a mean decides. It is the mean of each shared run's time, divided by the time
-    /// alone and cut off at 8, so one slow run counts as much as fifteen runs that save time. A decision to run alone
-    /// holds for 32 runs, then 64, up to 4,096.
+    /// A broken variant, in which a mean decides. The mean is over the times of shared runs, divided by the time alone
+    /// and limited to 8. So one slow run counts as much as fifteen runs that save time. A decision to run alone holds
+    /// for 32 runs, the next for 64 runs, and so on up to 4,096.
     pub(crate) fn ran_shared_by_mean(mut self, run: Run) -> Self {
         let alone = self.each_alone() * run.n as f32;
         let mean = if self.patience == 1.0 {
@@ -47,7 +48,7 @@ impl Neighbour {
         (begin, begin + self.slice)
     }
 
-    /// Returns the end of the slice that contains `at`, if one does.
+    /// Returns the end of the slice that contains `at`, if there is one.
     fn until(self, at: f64) -> Option<f64> {
         let (begin, end) = self.slice((at / self.period).floor());
         (begin <= at && at < end).then_some(end)
@@ -93,7 +94,7 @@ impl Loop {
         Self::end(self.caller, at, self.alone)
     }
 
-    /// Runs the loop shared. Returns the time of its end, and what the choice learns of the run.
+    /// Runs the loop shared. Returns the time of its end, and the data that the choice learns from.
     fn shared(&self, at: f64) -> (f64, Run) {
         let posted = at + POST;
         let here: Vec<_> = self
@@ -120,7 +121,7 @@ impl Loop {
     }
 }
 
-/// Returns the times at which `calls` runs end if `way` decides how each runs.
+/// Returns the times at which `calls` runs end if `way` decides how each call runs.
 fn ends(work: &Loop, calls: usize, mut way: impl FnMut(Option<(Run, bool)>) -> Way) -> Vec<f64> {
     let mut at = 0.0;
     let mut last = None;
@@ -258,7 +259,8 @@ fn beyond(seeds: u64, learn: Learn) -> Vec<(f64, u64)> {
     beyond
 }
 
-/// Neighbours are random, so one window in a few thousand has more of their slices than any rule could foresee.
+/// Neighbours are random, so one window in a few thousand has more slices of the neighbours than any rule could
+/// foresee.
 #[test]
 #[cfg_attr(miri, ignore = "ten million runs")]
 fn regret_is_bounded_with_random_neighbours() {

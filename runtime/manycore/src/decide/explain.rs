@@ -18,21 +18,21 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Shared: this takes less time than a serial run, or is not known to take more.
+    /// Shared: a shared run takes less time than a serial run, or is not known to take more time.
     Shared,
-    /// The loop was unknown. Its caller ran some iterations to measure them, and shared the rest if enough was
-    /// left.
+    /// The loop was unknown. Its caller ran some iterations to measure them, and shared the rest if there was enough
+    /// of it.
     First,
     /// Serial: the loop takes less time than a second thread needs to join, about 1 µs.
     Short,
-    /// Serial: shared runs have typically not taken less time than serial ones.
+    /// Serial: shared runs have typically not taken less time than serial runs.
     NoGain,
     /// Serial: shared runs had to wait for helpers that the operating system had put aside, and lost more time
     /// than they saved.
     Delayed,
     /// Serial: the pool measures the serial time again, as it does now and then.
     Trial,
-    /// Serial: all workers were asleep, and waking one would have taken longer.
+    /// Serial: all workers were asleep, and waking a worker would have taken longer than the serial run.
     Asleep,
     /// Serial: the loop is nested in another, and no thread of the pool was idle.
     Busy,
@@ -165,7 +165,7 @@ struct Entry {
 
 impl Entry {
     fn decision(&self) -> Decision {
-        // The most frequent reason comes first. Equally frequent ones keep the order of [`Reason`].
+        // The most frequent reason comes first. Equally frequent reasons keep the order of [`Reason`].
         let mut reasons: Vec<(Reason, u64)> = Vec::new();
         let (mut all, mut shared) = (0, 0);
         for &(reason, calls) in &self.reasons {
@@ -245,7 +245,8 @@ impl Explained {
 
     /// All call sites, the most frequent first.
     pub(crate) fn decisions(&self) -> Vec<Decision> {
-        // Each decision is inserted at its place. There are few, and every user would have to compile a sort.
+        // Each decision is inserted at its place. There are few decisions, and with a sort every user of this crate
+        // would have to compile that sort.
         let mut decisions: Vec<Decision> = Vec::new();
         for (_, entry) in self.entries().iter() {
             let decision = entry.decision();
@@ -310,13 +311,13 @@ pub(crate) fn print_at_exit(explained: &Arc<Explained>) {
     if all.is_empty() {
         manycore_platform::process::at_exit(print_all);
     }
-    // The pools that have ended.
+    // Remove the records of pools that have ended.
     all.retain(|explained| explained.strong_count() > 0);
     all.push(Arc::downgrade(explained));
 }
 
 extern "C" fn print_all() {
-    // This does not wait, since a thread may hold the lock for ever.
+    // This does not wait for the lock, since a thread may hold the lock for ever.
     let all = AT_EXIT.try_lock().map(|mut all| std::mem::take(&mut *all));
     for explained in all.unwrap_or_default().iter().filter_map(Weak::upgrade) {
         explained.print();

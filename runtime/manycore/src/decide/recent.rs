@@ -1,4 +1,4 @@
-//! The last four samples of a time, and the typical one among them.
+//! The last four samples of a time, and the typical sample among them.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -24,7 +24,7 @@ impl Recent {
         Self::default().push(sample)
     }
 
-    /// Adds `sample`, which must not be negative. If there are four samples already, forgets the oldest.
+    /// Adds `sample`, which must not be negative. If there are four samples already, forgets the oldest sample.
     #[inline]
     pub(crate) fn push(self, sample: f32) -> Self {
         debug_assert!(sample >= 0.0, "{sample}");

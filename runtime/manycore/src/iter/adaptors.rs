@@ -1,5 +1,5 @@
-//! Adaptors, which make a parallel iterator from another one. Each applies the standard library's
-//! adaptor to every block.
+//! Adaptors, which make a parallel iterator from another parallel iterator. Each adaptor applies the standard
+//! library's adaptor to every block.
 
 use super::{IndexedParallelIterator, ParallelIterator, blocks};
 use manycore_cores::sync::let_go;
@@ -238,7 +238,7 @@ pub struct MapInit<I, T, D, F> {
     pub(super) base: I,
     pub(super) init: D,
     pub(super) map: F,
-    /// States that no block is using.
+    /// The states that no block is using.
     pub(super) spare: Mutex<Vec<T>>,
 }
 
@@ -250,7 +250,7 @@ struct Lent<'a, T> {
 
 impl<T> Drop for Lent<'_, T> {
     fn drop(&mut self) {
-        // If a function has panicked, its state may be broken: no other block gets it.
+        // If a function has panicked, its state may be broken, so no other block gets that state.
         if std::thread::panicking() {
             return let_go(self.state.take());
         }
@@ -375,7 +375,8 @@ impl<I: ParallelIterator> Drop for Discarded<'_, I> {
     }
 }
 
-/// Discards a block of each of two iterators, the second even if a destructor in the first panics.
+/// Discards a block of each of two iterators. The second block is discarded even if a destructor in the first block
+/// panics.
 ///
 /// # Safety
 ///

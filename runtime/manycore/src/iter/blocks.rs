@@ -1,4 +1,4 @@
-//! Loops over blocks, which consumers are built from.
+//! Loops over blocks, from which consumers are built.
 
 use super::ParallelIterator;
 use super::tried::Tried;
@@ -65,7 +65,7 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
         });
         value
     };
-    // The loop goes on after a panic, so either result may be missing.
+    // The loop goes on after a panic, so each of the results may be missing.
     let both = |left: Option<R>, right: Option<R>| {
         let mut pair = Some((left, right));
         let mut value = None;
@@ -84,7 +84,7 @@ pub(super) fn extended<I: ParallelIterator, R: Send>(
     value.flatten()
 }
 
-/// Returns any result of `map` that is not `None`. After a thread has found one, the other items are
+/// Returns any result of `map` that is not `None`. After a thread has found such a result, the other items are
 /// discarded.
 pub(super) fn any_of<I: ParallelIterator, R: Send>(
     items: &I,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Makes a parallel iterator from an ordinary one.
+/// Makes a parallel iterator from an ordinary iterator.
 ///
 /// ```
 /// use manycore::prelude::*;
@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// assert_eq!(receive.into_iter().par_bridge().map(|i| i * i).sum::<i32>(), 285);
 /// ```
 pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
-    /// Returns a parallel iterator over the items, in no order. After each item, a thread takes the
-    /// next item under a lock, which takes about 20 ns. Use it if the iterator cannot be divided and
-    /// each item takes longer than the lock; otherwise collect the items into a vector first.
+    /// Returns a parallel iterator over the items, in no order. After each item, a thread takes the next item under a
+    /// lock, which takes about 20 ns. Use this if the iterator cannot be divided and the work for each item takes
+    /// longer than the lock. Otherwise collect the items into a vector first.
     ///
     /// If the iterator's `next` makes a parallel call, the thread runs only descendants of that call, so
     /// `next` never runs inside itself. After a panic of `next`, it is not called again. A wrong
@@ -29,8 +29,8 @@ pub trait ParallelBridge: Iterator<Item: Send> + Send + Sized {
 impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
     fn par_bridge(self) -> Bridge<I> {
         Bridge {
-            // No more threads than indices share the source. At least one block asks it, as the hint may
-            // be wrong.
+            // At most as many threads as indices share the source. There is at least one index, so that a block asks
+            // the source even if its hint is wrong.
             indices: self.size_hint().1.unwrap_or(MANY).clamp(1, MANY),
             items: Mutex::new(self),
             over: AtomicBool::new(false),
@@ -61,7 +61,7 @@ impl<I: Iterator<Item: Send> + Send> Bridge<I> {
             return None;
         }
         let end = || self.over.store(true, Relaxed);
-        // The lock is poisoned: the iterator has panicked.
+        // If the lock is poisoned, the iterator has panicked.
         let Ok(mut items) = self.items.lock() else {
             end();
             return None;

@@ -21,9 +21,9 @@ struct Thrown;
 /// Counters that all `Counted` numbers of a chain share.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Numbers that were made and not dropped.
+    /// The number of `Counted` values that were made and not dropped.
     alive: AtomicIsize,
-    /// Each destructor subtracts 1. The one that reaches 0 panics.
+    /// Each destructor subtracts 1 from this. The destructor that reaches 0 panics.
     drops: AtomicIsize,
 }
 
@@ -214,7 +214,7 @@ fn source<'a>(random: &mut Random, borrowed: &'a Borrowed) -> (Items<'a>, Vec<u6
     }
 }
 
-/// Adds a random adaptor to `items`, and applies the standard library's to `right`.
+/// Adds a random adaptor to `items`, and applies the same adaptor of the standard library to `right`.
 fn adapted<'a>(
     random: &mut Random,
     items: Items<'a>,

@@ -64,7 +64,7 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
                 first: unsafe { slots.0.add(range.start) },
                 len: 0,
             });
-            // SAFETY: only this thread writes the places of this block. They follow those in `written`.
+            // SAFETY: only this thread writes the places of this block. These places follow the places in `written`.
             let places = unsafe { slots.places(range) };
             let mut done = Done {
                 written: &mut written,
@@ -89,11 +89,11 @@ pub(super) fn into_vec<I: ParallelIterator>(items: I, all: &mut Vec<I::Item>) {
             write(places, block, I::IN_PARTS, || ());
         });
     }
-    // SAFETY: each block has written all its places. If a block had panicked, so would the loop.
+    // SAFETY: each block has written all its places. If a block had panicked, the loop would have panicked too.
     unsafe { all.set_len(before + indices) };
 }
 
-/// Memory where several threads write, each to other places.
+/// Memory to which several threads write, each thread to its own places.
 struct Slots<T>(*mut MaybeUninit<T>);
 
 // SAFETY: threads only write items, and each place has one writer.
@@ -119,7 +119,7 @@ fn write<T>(
 ) {
     let all = places.len();
     let written = if in_parts {
-        // Uses the items' own `fold`. It must check for a free place at each item.
+        // This uses the items' own `fold`, and must check for a free place at each item.
         let mut free = places.iter_mut();
         items.fold(0, |written, item| {
             free.next().expect("a place for each item").write(item);

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 
 /// An iterator whose items several threads process in blocks.
 ///
-/// Its consumers run in the calling thread's pool, or else in the [global pool](crate::Pool::global):
+/// Its consumers run in the pool that the calling thread is in, or else in the [global pool](crate::Pool::global). So
 /// `pool.install(|| items.par_iter()...)` uses `pool`.
 ///
 /// # Panics
@@ -117,7 +117,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         self.map_init(init, f).for_each(|()| ());
     }
 
-    /// Calls `f` with each item until a call returns an error or `None`, and returns that. Other
+    /// Calls `f` with each item until a call returns an error or `None`, and returns that error or `None`. Other
     /// threads may have called `f` with later items by then.
     ///
     /// ```
@@ -136,8 +136,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         bad.unwrap_or_else(|| R::good(()))
     }
 
-    /// Reduces the values of neighbouring items with `reduce` until one is left. Ends early if an item
-    /// or a result is an error or `None`, and returns that. `reduce` must be associative.
+    /// Reduces the values of neighbouring items with `reduce` until one is left. Ends early if an item or a result is
+    /// an error or `None`, and returns that error or `None`. `reduce` must be associative.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -206,7 +206,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         FilterMap { base: self, map }
     }
 
-    /// Maps each item to an ordinary iterator, and returns the items of these. One thread runs each.
+    /// Maps each item to an ordinary iterator, and returns the items of these iterators. Each of them runs on one
+    /// thread.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -294,9 +295,9 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Cloned { base: self }
     }
 
-    /// Divides the items into stretches of neighbours, and folds each stretch into one value. The result
-    /// is a parallel iterator over these values, in order. If [`reduce`](Self::reduce) follows, one
-    /// stretch has all neighbouring blocks that one thread has taken. Otherwise each block is a stretch.
+    /// Divides the items into stretches of neighbours, and folds each stretch into one value. The result is a parallel
+    /// iterator over these values, in order. If [`reduce`](Self::reduce) follows, neighbouring blocks that one thread
+    /// has taken are one stretch. Otherwise each block is a stretch.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -452,7 +453,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         most.map(|(key, item)| one_of(item, key))
     }
 
-    /// Whether `holds` returns `true` for any item. Once it has, further blocks are skipped.
+    /// Whether `holds` returns `true` for any item. Once `holds` has returned `true`, further blocks are skipped.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -509,7 +510,7 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         C::from_par_iter(self)
     }
 
-    /// Returns the items for which `left` returns `true`, and the others, both in order.
+    /// Returns the items for which `left` returns `true`, and the other items, both in order.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -534,7 +535,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         (a, b)
     }
 
-    /// Divides pairs into a collection of the first and one of the second components, both in order.
+    /// Divides pairs into a collection of the first components and a collection of the second components, both in
+    /// order.
     ///
     /// ```
     /// use manycore::prelude::*;

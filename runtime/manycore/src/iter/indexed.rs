@@ -16,7 +16,7 @@ use std::ops::Range;
 /// assert_eq!(sums, [11, 22, 33]);
 /// ```
 pub trait IndexedParallelIterator: ParallelIterator {
-    /// Keeps the items of `indices`, which must exist, and drops the others.
+    /// Keeps the items of `indices`, which must exist, and drops the other items.
     #[doc(hidden)]
     fn cut(&mut self, indices: Range<usize>);
 
@@ -61,7 +61,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Zip { base: self, other }
     }
 
-    /// Keeps the first `items` items, or all if there are fewer.
+    /// Keeps the first `items` items, or all items if there are fewer.
     #[must_use]
     fn take(mut self, items: usize) -> Self {
         let indices = self.indices().min(items);
@@ -127,7 +127,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         numbered.find_map_first(|(index, item)| holds(item).then_some(index))
     }
 
-    /// Compares `self` and `other` by the first pair of items that differ. If no pair differs, the shorter is less.
+    /// Compares `self` and `other` by the first pair of items that differ. If no pair differs, the shorter iterator is
+    /// less.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -171,7 +172,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         numbered.find_map_any(|(index, item)| holds(item).then_some(index))
     }
 
-    /// Replaces the items of `target` with those of `self`, in the same memory if it is large enough.
+    /// Replaces the items of `target` with the items of `self`. The vector keeps its memory if that is large enough.
     ///
     /// ```
     /// use manycore::prelude::*;

@@ -60,7 +60,7 @@ pub struct StepBy<I> {
 }
 
 impl<I: IndexedParallelIterator> StepBy<I> {
-    /// Returns the base's indices for `range`, with the skipped indices behind each.
+    /// Returns the base's indices for `range`, with the skipped indices behind each index.
     fn with_gaps(&self, range: Range<usize>) -> Range<usize> {
         let end = |index: usize| index.saturating_mul(self.step).min(self.base.indices());
         end(range.start)..end(range.end)
@@ -179,8 +179,8 @@ where
     }
 }
 
-/// A block's items from both iterators. Most blocks have items from one only. The standard library's chain
-/// is no `ExactSizeIterator`.
+/// A block's items from both iterators. Most blocks have items from only one of them. The standard library's chain is
+/// not an `ExactSizeIterator`.
 struct Chained<A, B> {
     first: Option<A>,
     second: Option<B>,

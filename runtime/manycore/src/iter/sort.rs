@@ -5,7 +5,7 @@ use crate::current_num_threads;
 use crate::join;
 use std::cmp::Ordering;
 
-/// Pieces for each thread. With several, a slow thread causes less delay.
+/// The number of pieces for each thread. With several pieces, a slow thread causes less delay.
 const PIECES: usize = 4;
 /// The least number of items that is worth sharing among threads.
 const FEW: usize = 2_000;
@@ -13,15 +13,15 @@ const FEW: usize = 2_000;
 const PROBES: usize = 256;
 /// If at most this many pairs are in falling order, most items are in order.
 const MOST_FALLS: usize = PROBES / 16;
-/// If at least this many are, most items are in reverse order.
+/// If at least this many pairs are in falling order, most items are in reverse order.
 const SURELY_FALLS: usize = PROBES - MOST_FALLS;
 
 /// Parallel methods of slices.
 ///
-/// Threads sort parts of the slice with the standard library's sorts. A slice that is sorted or reversed
-/// takes one pass. If the comparison is not a total order, a sort may panic, as the standard library's
-/// does, or leave the items in any order. If some numbers are NaN, `partial_cmp` is not a total order;
-/// [`f64::total_cmp`] is. After a panic the slice has all its items, in any order.
+/// Threads sort parts of the slice with the standard library's sorts. A slice that is sorted or reversed takes one
+/// pass. If the comparison is not a total order, a sort may panic, as a sort of the standard library may, or leave the
+/// items in any order. If some numbers are NaN, `partial_cmp` is not a total order, but [`f64::total_cmp`] is. After a
+/// panic the slice has all its items, in any order.
 pub trait ParallelSliceMut<T: Send> {
     /// Iterates over mutable chunks of `size` items. The last chunk may be shorter.
     ///
@@ -145,7 +145,7 @@ fn piece_of(items: usize) -> usize {
 
 /// Returns the length of the first run, in which `goes_on` is `true` for each pair of neighbours.
 fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
-    // Four pairs at a time need one bounds check.
+    // The loop checks four pairs at a time, since they need only one bounds check.
     let mut len = 1;
     while let Some([a, b, c, d, e]) = items.get(len - 1..len + 4) {
         if !(goes_on(a, b) && goes_on(b, c) && goes_on(c, d) && goes_on(d, e)) {
@@ -159,8 +159,8 @@ fn run_len<T>(items: &[T], goes_on: impl Fn(&T, &T) -> bool) -> usize {
     len.min(items.len())
 }
 
-/// Returns the length of the sorted run at the beginning. A falling run is reversed first, if it has at
-/// least `least` items. Equal items keep their order.
+/// Returns the length of the sorted run at the beginning. If the run is falling and has at least `least` items, it is
+/// reversed first. Equal items keep their order.
 fn sort_first_run<T>(
     items: &mut [T],
     least: usize,
@@ -245,7 +245,7 @@ fn unstable<T: Send>(
     );
 }
 
-/// Of [`PROBES`] evenly spread pairs of neighbours, returns the number in falling order.
+/// Compares [`PROBES`] evenly spread pairs of neighbours, and returns how many of them are in falling order.
 fn falls_in<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
     let step = (items.len() / PROBES).max(1);
     let pairs = items.windows(2).step_by(step).take(PROBES);

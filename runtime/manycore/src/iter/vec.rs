@@ -14,8 +14,8 @@ pub struct VecIter<T> {
     /// The first item in the memory. The pointer is mutable, because a destructor may write to its item.
     first: *mut T,
     len: usize,
-    /// Whether a loop has begun. From then on blocks own all items, because the loop makes or discards
-    /// a block for each index.
+    /// Whether a loop has begun. From then on the blocks own all items, because the loop makes or discards a block for
+    /// each index.
     given: AtomicBool,
 }
 
@@ -92,7 +92,7 @@ impl<T: Send> IndexedParallelIterator for VecIter<T> {
     }
 }
 
-/// Drops `items` items. If a destructor panics, the others are still dropped.
+/// Drops `items` items. If a destructor panics, the other items are still dropped.
 ///
 /// # Safety
 ///
@@ -219,7 +219,8 @@ impl<'data, T: Send, const N: usize> IntoParallelIterator for &'data mut [T; N] 
     }
 }
 
-/// Collections whose items, or references to them, one thread first moves into a vector.
+/// Implements the conversion for collections. One thread first moves their items, or references to the items, into a
+/// vector.
 macro_rules! by_vector {
     ($([$($parameters:tt)*] $collection:ty => $item:ty;)*) => {$(
         impl<$($parameters)*> IntoParallelIterator for $collection {

@@ -1,16 +1,18 @@
 //! `adaptive`, the default partitioner. It measures what a loop costs while the loop runs, and the user sets
 //! nothing.
 //!
-//! * If a loop has run before, its earlier cost decides (`CallSites`). A loop that is too short for a second
-//!   thread runs inline. It times the first iteration, and some later blocks (`predicted`). Once the loop takes
-//!   too long, it posts the rest.
-//! * A loop that is long enough runs inline too, with the same checks, in three cases: sharing it has not paid so
-//!   far (`decide`); the pool measures the inline time again; or all workers sleep and waking a worker would cost
+//! * If a loop has run before, its earlier cost decides (`CallSites`). A loop that is too short for a second thread
+//!   runs inline. Its caller times the first iteration, and some later blocks (`predicted`). If the loop takes too
+//!   long, the caller posts the rest.
+//! * A loop that is long enough runs inline too, with the same checks, in three cases: sharing it has not saved time
+//!   so far (`decide`); the pool measures the inline time again; or all workers sleep and waking a worker would cost
 //!   more than it gains.
-//! * An unknown loop runs inline: first one iteration, then two, then four. Once it has lasted longer than posting
-//!   costs, it posts the rest. If an unknown loop has few iterations, each may be long, so it is posted at once.
-//! * A posted loop gives each participant a range. A participant times every block and chooses how long the next
-//!   block should take (`claim_time`), from what is left of its range and what a claim costs on this machine.
+//! * The caller runs an unknown loop inline: first one iteration, then two, then four. Once this has lasted longer
+//!   than posting costs, the caller posts the rest. If an unknown loop has few iterations, each may be long, so it is
+//!   posted at once.
+//! * A posted loop gives each participant a range. A participant times every block and chooses how long the next block
+//!   should take (`claim_time`), from the iterations that are left in its range and the cost of a claim on this
+//!   machine.
 //!
 //! A claim costs one locked instruction on the participant's own cache line and one read of the clock: about 20
 //! ns, and no transfer of a line. `Registry::post` says what a launch costs.
@@ -28,7 +30,7 @@ use manycore_platform::{Native, Platform};
 use std::any::TypeId;
 use std::cell::Cell;
 
-/// If an unknown loop has at most this many iterations for each thread, it is posted at once: to run one iteration
+/// If an unknown loop has at most this many iterations for each thread, it is posted at once: running one iteration
 /// inline first could cost more than the post.
 const FEW: usize = 32;
 
@@ -173,8 +175,8 @@ impl<'a, P: Platform> Launch<'a, P> {
     /// Runs a loop inline, since its predicted time is too short for a post. If the loop takes longer, posts the
     /// rest.
     ///
-    /// This usually costs two clock reads and no division. A loop of a few hundred nanoseconds pays that for the
-    /// chance to be parallel.
+    /// This usually costs two clock reads and no division. This is what a loop of a few hundred nanoseconds pays for
+    /// the check that it is still short.
     #[inline(always)]
     fn run_short(&self, each: f32) -> Reason {
         match self.predicted(each).run_short() {
@@ -202,20 +204,20 @@ impl<'a, P: Platform> Launch<'a, P> {
             .update(self.call_site, change);
     }
 
-    /// Whether the kernel put this thread aside since the last check. Checks only if `took` ticks are suspicious for
-    /// `n` iterations.
+    /// Whether the kernel has put this thread aside since the last check. Makes the check only if `took` ticks are
+    /// suspicious for `n` iterations.
     pub(super) fn was_aside(&self, choice: Choice, n: usize, took: f32) -> bool {
         choice.is_suspicious(n, took, self.pool.shared().call_sites().units())
             && Context::worker_of(self.pool).is_some_and(|worker| worker.was_put_aside())
     }
 
-    /// Runs a loop that is long enough to be posted. The loop still runs inline if that has been faster, or if all
-    /// workers sleep and waking one does not pay.
+    /// Runs a loop that is long enough to be posted. The loop still runs inline if inline runs have been faster, or if
+    /// all workers sleep and waking one would cost more than it gains.
     fn run_long(&self, each: f32, work: f32) -> Reason {
         let pool = self.pool;
         if Context::is_in_loop(pool.shared()) {
-            // Whether a helper joins depends on the outer loop and on the moment. So this run updates only the
-            // choice's time without helpers.
+            // Whether a helper joins depends on the outer loop and on the moment. So this run updates only the time
+            // without helpers in the choice.
             let Some(shared) = self.share(0, each, pool.wakes(work, self.n)) else {
                 return Reason::Busy;
             };
@@ -252,7 +254,8 @@ impl<'a, P: Platform> Launch<'a, P> {
                 return match self.run_alone(each) {
                     Ok((started, took)) => {
                         self.update(|choice| choice.saw_alone(self.n, took));
-                        // From this time, a worker predicts the next loop, and may be awake for it.
+                        // From the end of this loop, a worker predicts when the next loop comes, and may be awake for
+                        // it.
                         let ended = started + took as u64;
                         idle.loop_ended(self.inline.body.caller(), started, ended);
                         Reason::Asleep
@@ -323,7 +326,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         Reason::Shared
     }
 
-    /// Runs an unknown loop, or a loop that is only known with about half or twice as many iterations.
+    /// Runs an unknown loop, or a loop of which only runs with about half or twice as many iterations are known.
     #[cold]
     fn run_unknown(&self) -> Reason {
         let pool = self.pool;
@@ -350,7 +353,7 @@ impl<'a, P: Platform> Launch<'a, P> {
         Reason::First
     }
 
-    /// Runs a loop inline until that has taken longer than a post, and posts the rest.
+    /// Runs a loop inline until the run has taken longer than a post, and then posts the rest.
     #[cold]
     fn run_measuring(&self) {
         let (mut done, mut block, mut spent) = (0, 1_usize, 0.0);

@@ -1,5 +1,5 @@
-//! How threads claim the iterations of a loop that [`adaptive`](super::adaptive) shares: from a counter if there
-//! are few, and else from ranges.
+//! How threads claim the iterations of a loop that [`adaptive`](super::adaptive) shares: from a counter if the loop
+//! has few iterations, and otherwise from ranges.
 
 use super::inline_run::InlineRun;
 use super::launch::LoopFrame;
@@ -10,15 +10,14 @@ use crate::partition::{
 use manycore_platform::{Atomic, Native, Ordering, Platform};
 use std::ops::Range;
 
-/// A loop of few iterations. Each is claimed by itself.
+/// A loop of few iterations. Each iteration is claimed by itself.
 pub(super) struct Few<'a, P: Platform> {
     pub(super) counter: FixedBlock<P>,
     /// Whether a participant has claimed two iterations.
     pub(super) in_turn: &'a P::AtomicBool,
     /// The rank of the caller.
     pub(super) caller: usize,
-    /// If the monitor watches the caller: the whole loop, and which of its iterations is the first of this
-    /// counter.
+    /// If the monitor watches the caller, the whole loop, and the iteration of that loop at which this counter begins.
     pub(super) watched: Option<(&'a InlineRun<'a, P>, usize)>,
 }
 
@@ -59,7 +58,8 @@ impl<P: Platform> Claims for FewClaims<'_, P> {
             watched.step();
         }
         let next = self.claims.next()?;
-        // Relaxed: a hint about time. If it is set already, the load avoids a write to the shared cache line.
+        // Relaxed: the flag is a hint, and affects only time. If the flag is set already, the load avoids a write to
+        // the shared cache line.
         if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
             self.in_turn.store(true, Ordering::Relaxed);
         }
@@ -87,7 +87,8 @@ pub(super) struct Adaptive<'a, P: Platform> {
     pub(super) caller: u32,
     /// Whether the caller's first block is one iteration.
     pub(super) tries: bool,
-    /// Whether each participant's is: among many, a block that a wrong guess made long keeps many idle.
+    /// Whether each participant's first block is one iteration. If a wrong guess makes a block long, many participants
+    /// would be idle until its end.
     pub(super) all_try: bool,
 }
 

@@ -54,8 +54,8 @@ fn dispatch<P: Platform>(
     }
 }
 
-/// Posts a loop, whatever that costs, and wakes sleeping workers. No block is longer than `block`. For `partition`
-/// see [`Registry::post`].
+/// Posts a loop, whatever that costs, and wakes sleeping workers. No block is longer than `block`. `partition` is as
+/// in [`Registry::post`].
 pub(super) fn run<'p, P: Platform, S: Partition>(
     pool: &'p Registry<P>,
     start: usize,
@@ -82,7 +82,7 @@ pub(super) fn run<'p, P: Platform, S: Partition>(
     }
 }
 
-/// Runs a partitioned loop in a pool of one thread, which claims block after block. Returns `false` if no slot is
+/// Runs a partitioned loop in a pool of one thread. The thread claims block after block. Returns `false` if no slot is
 /// free and nothing has run.
 fn run_claimed<'p, P: Platform, S: Partition>(
     pool: &'p Registry<P>,

@@ -1,4 +1,4 @@
-//! A loop for the laboratory, which divides the iterations in its own way.
+//! A loop whose iterations the laboratory divides in its own way.
 
 use super::dispatch::{drive, run};
 use crate::partition::{ALONE, Body, CallSite, Partition, Partitioner};

@@ -29,7 +29,7 @@ macro_rules! forward {
     (@method $($any:tt)*) => {};
     (@free $name:ident[$($generics:tt)*]($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {
         #[doc = concat!("[`Pool::", stringify!($name), "`] in the pool that this thread is part of,")]
-        /// or else in the [global one](Pool::global).
+        /// or else in the [global pool](Pool::global).
         ///
         /// # Panics
         ///

@@ -1,14 +1,14 @@
-//! A loop that its caller runs alone while the caller makes progress.
+//! A loop that its caller runs alone for as long as the caller makes progress.
 //!
-//! The iterations of a loop may wait for each other if there are no more of them than threads. So the
-//! caller of such a loop notes which iteration it begins, and the pool's monitor looks whether the note
-//! changes (`pool/watch.rs`). If it does not, the monitor gives the remaining iterations to other threads,
-//! as jobs of a scope. The caller waits for these jobs at the end.
+//! The iterations of a loop may wait for each other if the loop has no more iterations than the pool has threads. So
+//! the caller of such a loop notes which iteration it begins, and the pool's monitor looks whether the note changes
+//! (`pool/watch.rs`). If the note does not change, the monitor gives the remaining iterations to other threads, as
+//! jobs of a scope. The caller waits for these jobs at the end.
 //!
 //! If the caller has posted the loop, the monitor does the same with the iterations that no thread has claimed.
 //! This is needed because a posted loop may have invited fewer helpers than it has iterations.
 //!
-//! This costs some 5 ns a loop and 1 ns an iteration, all on the caller's own cache lines.
+//! This costs some 5 ns for each loop and 1 ns for each iteration. All accesses are to the caller's own cache lines.
 
 use crate::partition::{ALONE, Body, Claims, FixedBlock, Partition};
 use crate::pool::{Context, Frame, Group, PartialSlot, Registry, Scope, Worker};
@@ -37,7 +37,7 @@ impl<P: Platform> Clone for Inline<'_, P> {
 }
 
 impl<'a, P: Platform> Inline<'a, P> {
-    /// A loop with iterations that do not wait for each other.
+    /// Makes the value for a loop with iterations that do not wait for each other.
     #[inline(always)]
     pub(super) fn unwatched(body: Body<'a>, start: usize) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl<'a, P: Platform> Inline<'a, P> {
         }
     }
 
-    /// The loop of `run`.
+    /// Makes the value for the loop of `run`.
     #[inline(always)]
     pub(super) fn watched(run: &'a InlineRun<'a, P>) -> Self {
         Self {
@@ -79,7 +79,7 @@ pub(super) struct InlineRun<'a, P: Platform> {
     end: P::AtomicUsize,
     /// The counter of the loop while the loop is posted, or else null.
     counter: P::AtomicPtr<FixedBlock<P>>,
-    /// The iteration that is the counter's first.
+    /// The loop's iteration at which the counter begins.
     first: P::AtomicUsize,
     /// The scope that the caller is in.
     around: *const Group,
@@ -127,7 +127,7 @@ impl<'a, P: Platform> InlineRun<'a, P> {
     ///
     /// # Panics
     ///
-    /// With the panic of `run`, or else with the first panic of the iterations that other threads ran.
+    /// Continues the panic of `run`, or else the first panic of the iterations that other threads ran.
     #[inline(always)]
     pub(super) fn watch<R>(
         &self,
@@ -146,10 +146,10 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         let is_monitored = pool.is_monitored();
         if !is_monitored {
             self.worker.watched().leave(&frame);
-            // A monitor that has ended since then may have taken iterations over. `rest` says so.
+            // A monitor that has ended since `enter` may have taken iterations over. If so, `rest` is set.
             self.rest.get()?;
         }
-        // Unwind safety: the panic continues below.
+        // Unwind safety: the panic continues below, so no code uses broken values.
         let result = catch_unwind(AssertUnwindSafe(run));
         if is_monitored {
             self.worker.watched().leave(&frame);
@@ -166,7 +166,7 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         }
     }
 
-    /// Runs iterations `from..to`, up to the first that is not the caller's.
+    /// Runs iterations `from..to`, up to the first iteration that the monitor has taken over.
     #[inline]
     pub(super) fn run(&self, from: usize, to: usize) {
         for iteration in from..to {
@@ -184,8 +184,8 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         self.begin(self.n)
     }
 
-    /// Records that the caller has begun the first `iterations`. Returns how many of all iterations are the
-    /// caller's.
+    /// Records that the caller has begun the first `iterations`. Returns the end of the caller's iterations: the
+    /// caller runs only iterations below it.
     #[inline]
     fn begin(&self, iterations: usize) -> usize {
         // Relaxed: the fence in `step` orders this store.
@@ -229,7 +229,7 @@ impl<'a, P: Platform> InlineRun<'a, P> {
         let counter = self.counter.load(Ordering::Acquire);
         // SAFETY: the pointer is null, or the loop's caller has not left `end_post` yet, so the counter is alive.
         if let Some(counter) = unsafe { counter.as_ref() } {
-            // Relaxed: ordered by the acquire above.
+            // Relaxed: the acquire above orders this load.
             let first = self.first.load(Ordering::Relaxed);
             let mut claims = counter.claims(ALONE);
             while let Some(block) = claims.next() {

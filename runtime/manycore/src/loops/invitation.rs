@@ -1,5 +1,5 @@
-//! The workers that a posted loop invites. It first invites as many clusters as its work is worth. If the loop
-//! lasts longer than predicted, its caller wakes sleepers and invites the other clusters.
+//! The workers that a posted loop invites. A loop first invites as many clusters of workers as its work is worth. If
+//! the loop lasts longer than predicted, its caller wakes sleepers and invites the other clusters.
 
 use super::launch::Wake;
 use crate::clusters::Invited;
@@ -26,7 +26,8 @@ pub(super) struct Invitation<'r, P: Platform> {
 }
 
 impl<'r, P: Platform> Invitation<'r, P> {
-    /// Creates the record for a loop in `slot` that invites the clusters `invited`. At most `helpers` are of use.
+    /// Creates the record for a loop in `slot` that invites the clusters `invited`. At most `helpers` helpers are of
+    /// use.
     pub(super) fn new(
         pool: &'r Registry<P>,
         slot: usize,
@@ -81,8 +82,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         self.pool.wake_in_each(invited);
     }
 
-    /// Wakes sleepers for the loop, which began at `started`, or notes when to wake them; `wake` says which. Notes
-    /// when to invite all clusters. Returns whether it has woken sleepers.
+    /// Wakes sleepers for the loop, which began at `started`, or notes when to wake them, as `wake` says. Notes when
+    /// to invite all clusters. Returns whether it has woken sleepers.
     pub(super) fn call(&self, wake: Wake, started: u64) -> bool {
         let shared = self.pool.shared();
         let invited = self.invited.get();
@@ -105,8 +106,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         true
     }
 
-    /// The caller calls this between two of its blocks. If it is time, this wakes sleepers. If it is time, this
-    /// also invites the other clusters to `job`, and calls `admit` before that.
+    /// The caller calls this between two of its blocks. If the time has come, this wakes sleepers. If the time has
+    /// come, this also calls `admit`, and then invites the other clusters to `job`.
     ///
     /// # Safety
     ///

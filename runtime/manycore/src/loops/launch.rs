@@ -15,8 +15,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// The part of a posted loop that all participants share. It is on the caller's stack.
 ///
-/// It is aligned so that a helper reads only one cache line and its neighbour, which end before the mutex. The
-/// caller's stores must reach the helper, and the fewer lines they are on, the sooner the helper starts. A third
+/// It is aligned so that a helper reads only one cache line and its neighbour. These two lines end before the mutex.
+/// The caller's stores must reach the helper, and the fewer lines they are on, the sooner the helper starts. A third
 /// line in a row would also make helpers' prefetchers assume a stream. They would then fetch the next lines of the
 /// caller's stack, and the caller would have to get them back one by one.
 #[repr(C, align(128))]
@@ -27,7 +27,7 @@ pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
     /// The allotment that helpers follow, if any.
     allotment: Option<&'a Allotment<P>>,
     partition: S,
-    /// Set once a body has panicked: participants then claim nothing more. They read this once a block, from a
+    /// Set once a body has panicked. Participants then claim nothing more. They read this once for each block, from a
     /// line that is otherwise only read.
     stop: P::AtomicBool,
     /// Set when a helper has left iterations in its range. The caller reads this when it finds no more work.
@@ -56,8 +56,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         }
     }
 
-    /// A helper's part: it works until nothing is left, or until the allotment no longer allows this rank. If the
-    /// helper has a partial result, it goes to the slot `partial`.
+    /// The helper's part of the loop. The helper works until nothing is left, or until the allotment no longer allows
+    /// this rank. If the helper has a partial result, it puts the result into the slot `partial`.
     ///
     /// # Safety
     ///
@@ -94,8 +94,9 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         })
     }
 
-    /// The caller's part. Returns the iterations that the caller ran, and the ticks that they took if the
-    /// partition times them. The caller calls `between` between blocks and continues while it returns true.
+    /// The caller's part of the loop. Returns the number of iterations that the caller ran, and the ticks that they
+    /// took if the partition times them. The caller calls `between` between blocks and continues while it returns
+    /// true.
     pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> (usize, Option<u64>) {
         let (ran, busy) = (Cell::new(0), Cell::new(None));
         let add = |iterations| ran.set(ran.get() + iterations);
@@ -106,7 +107,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 
     /// Whether a helper has left iterations in its range. The helper sets this before it leaves, so a caller that
-    /// looks again after all helpers have left misses nothing.
+    /// looks again after all helpers have left finds those iterations.
     pub(super) fn is_abandoned(&self) -> bool {
         // Relaxed: `take_up` acquires.
         self.abandoned.load(Ordering::Relaxed)
@@ -172,7 +173,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         })
     }
 
-    /// Leaves the rest of the iterations to others. If others may have overlooked them, tells the caller.
+    /// Leaves the rest of the iterations to other threads. If other threads may have overlooked these iterations, sets
+    /// the flag for the caller.
     #[cold]
     fn abandon(&self, claims: impl Claims) -> Participation {
         if !claims.abandon() {
@@ -185,7 +187,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 }
 
-/// For helpers that follow no allotment.
+/// The condition for helpers that follow no allotment.
 fn always() -> bool {
     true
 }
@@ -193,12 +195,12 @@ fn always() -> bool {
 /// When a posted loop wakes sleepers, and how many ticks of work it has.
 #[derive(Clone, Copy)]
 pub(crate) enum Wake {
-    /// At once.
+    /// Wakes at once.
     Always,
-    /// At once, for a loop with this much work.
+    /// Wakes at once, for a loop with this many ticks of work.
     Now(f32),
-    /// Once the loop has lasted as long as a wake-up takes. Then the prediction was too low, or a helper woken at
-    /// the start would already have paid (a ski-rental argument).
+    /// Wakes once a loop with this many ticks of work has lasted as long as a wake-up takes. Then the prediction was
+    /// too low, or waking a helper at the start would already have saved time (a ski-rental argument).
     Late(f32),
 }
 
@@ -222,7 +224,7 @@ pub(crate) struct Shares<'p, P: Platform> {
 }
 
 impl<'p, P: Platform> Shares<'p, P> {
-    /// The shares in a pool of one thread.
+    /// Makes the shares for a pool of one thread.
     pub(super) fn alone(pool: &'p Shared<P>, slot: usize) -> Self {
         Self {
             pool,
@@ -249,9 +251,9 @@ impl<'p, P: Platform> Shares<'p, P> {
 /// How a posted loop went. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
-    /// From the post to the end.
+    /// The time from the post to the end.
     pub(crate) took: f32,
-    /// How long the caller worked in the loop, without the search for work if that is known.
+    /// How long the caller worked in the loop, without its search for work if the time of that search is known.
     pub(crate) own: f32,
     /// How many iterations the caller ran.
     pub(crate) own_n: usize,
@@ -265,18 +267,18 @@ impl Posted {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Posts a loop and works in it until it is done. Returns how that went, or `None` if all slots of the board
-    /// are in use and nothing has run. `partition` makes the partition. It must run no user code, since that may
-    /// bring the thread to another permit.
+    /// Posts a loop and works in it until it is done. Returns how the loop went, or `None` if all slots of the board
+    /// are in use and nothing has run. `partition` makes the partition. `partition` must run no user code, since user
+    /// code may bring the thread to another permit.
     ///
     /// Memory traffic until a spinning helper runs its first block: the caller writes the frame, the slot's header
-    /// (job and gate, one line) and the event count. The helper fetches these, and then its claim word. Each is
-    /// the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate transfer a
-    /// line each way. Bookkeeping waits until the loop is posted.
+    /// (job and gate, one line) and the event count. The helper fetches these, and then its claim word. Each fetch is
+    /// the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate transfer a line
+    /// each way. Bookkeeping waits until the loop is posted.
     ///
     /// # Panics
     ///
-    /// If a body panics, with the first panic, after every participant has left.
+    /// If a body panics. This continues the first panic once every participant has left.
     pub(crate) fn post<'p, S: Partition>(
         &'p self,
         body: Body<'_>,
@@ -347,7 +349,7 @@ impl<P: Platform> Registry<P> {
             began = P::now();
         }
         let between = || {
-            // SAFETY: as above.
+            // SAFETY: as for `open` above.
             unsafe { invitation.between(job, |more| frame.partition.admit(more)) };
             true
         };

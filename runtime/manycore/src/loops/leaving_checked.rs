@@ -1,5 +1,5 @@
-//! Checks a loop during which the allotment shrinks and grows. A helper that must leave leaves its range to
-//! others, and the caller does not overlook that range.
+//! Checks a loop during which the allotment shrinks and grows. A helper that must leave the loop leaves its range to
+//! other threads, and the caller does not overlook that range.
 
 use super::launch::LoopFrame;
 use crate::clusters::Clusters;
@@ -106,8 +106,9 @@ fn sharded<P: Platform>(
     loop_while_it_changes::<P, _>(partition, n, helpers, changes, mistake);
 }
 
-/// The caller has all three iterations at first. The helper steals two of them, and must leave after one of these.
-/// By then the caller has run its own iteration, has looked for more in vain during the theft, or still looks.
+/// The caller has all three iterations at first. The helper steals two of them, and must leave after one of these two.
+/// By then the caller has run its own iteration, and has looked for more in vain during the theft, or is still
+/// looking.
 const LEAVES_ONE: (usize, usize, &[usize]) = (3, 1, &[2, 1]);
 
 #[test]
@@ -169,7 +170,7 @@ fn each_fault_is_caught() {
             sharded::<Faulty<Loom, Relaxed>>(n, 1, allowed, changes, None);
         })
     };
-    // Either the caller overlooks iterations, or the helper misses a nudge.
+    // The caller may overlook iterations, or the helper may miss a nudge.
     let why = caught(relaxed);
     let found = ["lost", "the end", "deadlock"];
     assert!(found.iter().any(|it| why.contains(it)), "{why}");

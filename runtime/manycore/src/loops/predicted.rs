@@ -1,15 +1,15 @@
 //! Runs a loop on one thread while the loop is no slower than predicted.
 //!
 //! Iterations differ, and an iteration that was quick in one run may block in the next. So the thread tests each
-//! prediction. It reads the clock after the first iteration, and then after blocks of [`CHECK_NS`] plus a quarter
-//! of the time so far. It sizes a block by the predicted or the measured time of an iteration, whichever is
-//! longer. Once the loop has taken twice the predicted time, plus the cost of a post, this module's caller decides
-//! about the rest.
+//! prediction. It reads the clock after the first iteration, and then after blocks of [`CHECK_NS`] plus a quarter of
+//! the time so far. The number of iterations of a block follows from the predicted or the measured time of an
+//! iteration, whichever is longer. Once the loop has taken twice the predicted time, plus the cost of a post, this
+//! module's caller decides about the rest.
 //!
-//! A clock read costs as much as ten trivial iterations. So if a loop is predicted to take less than one block,
-//! the thread checks the clock only after the first iteration, unless that took longer than a block. One run in 32
-//! is checked after iterations 1, 2, 4, 8, ...: this finds loops whose first iteration is short and whose others
-//! are longer.
+//! A clock read costs as much as ten trivial iterations. So if a loop is predicted to take less than one block, the
+//! thread checks the clock only after the first iteration, unless that took longer than a block. One run in 32 is
+//! checked after iterations 1, 2, 4, 8, ...: this finds loops with a short first iteration and longer later
+//! iterations.
 
 use super::inline_run::Inline;
 use crate::pool::Shared;
@@ -27,8 +27,8 @@ pub(super) struct Predicted<'a, P: Platform> {
     slack: f32,
     /// The ticks between two looks at the clock.
     check: f32,
-    /// The ticks that an iteration takes at least. The measured time may be less: a search that has found its item
-    /// skips the other iterations.
+    /// The least ticks that an iteration can take. The measured time may be less, since a search that has found its
+    /// item skips the other iterations.
     least: f32,
 }
 
@@ -86,7 +86,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
         self.run_on(started, took, false)
     }
 
-    /// Runs all iterations except the first, which `took` that many ticks. If `carefully`, reads the clock
+    /// Runs all iterations except the first, which `took` that many ticks. If `carefully` is true, reads the clock
     /// whenever the number of completed iterations has doubled.
     #[inline(never)]
     fn run_on(&self, started: u64, mut took: f32, carefully: bool) -> Result<f32, Slow> {
@@ -102,7 +102,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
             let block = if carefully {
                 done
             } else {
-                // If only the prediction counted, a prediction that is too low would make the next block too long.
+                // The measured time counts too, since a prediction that is too low would make the next block too long.
                 // Casts to integers saturate.
                 let each = self.each.max(self.least).max(took / done as f32);
                 (((self.check + took / 4.0) / each) as usize).max(1)

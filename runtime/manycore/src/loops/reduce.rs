@@ -1,8 +1,8 @@
 //! Reductions that keep the order of the indices.
 //!
-//! Each participant reduces the results of the iterations that it runs. The helpers of a cluster join their
-//! partial results, and the caller takes one partial result from each cluster. So the caller's work at the end
-//! grows with the number of clusters, not of threads.
+//! Each participant reduces the results of the iterations that it runs. The helpers of a cluster join their partial
+//! results, and the caller takes one partial result from each cluster. So the caller's work at the end grows with the
+//! number of clusters, and not with the number of threads.
 
 use super::Loop;
 use crate::partition::{Body, Gather};
@@ -30,8 +30,8 @@ impl<R> Stretch<R> {
     }
 }
 
-/// The partial result of one participant while the loop runs. The last stretch has its own fields, so a
-/// participant that steals nothing allocates nothing here.
+/// The partial result of one participant while the loop runs. The last stretch has its own fields, so a participant
+/// that steals nothing needs no allocation for the list.
 struct Partial<R> {
     last: Range<usize>,
     value: Option<R>,
@@ -123,7 +123,8 @@ impl<R> Gathered<R> {
                 end = &mut end.insert(last).next;
                 last = next;
             }
-            // If one list is empty, the rest of the other needs no more work unless it touches `last`.
+            // If one list is empty, the rest of the other list needs no more work unless its first stretch touches
+            // `last`.
             let rest = match (&self.0, &other.0) {
                 (Some(_), None) => &mut self.0,
                 (None, Some(_)) => &mut other.0,
@@ -157,13 +158,14 @@ impl<R> Gathered<R> {
 }
 
 impl<R> Drop for Gathered<R> {
-    // Drops nodes one by one. To drop a long list by recursion could overflow the stack.
+    // This drops the nodes one by one, since dropping a long list by recursion could overflow the stack.
     fn drop(&mut self) {
         while self.pop().is_some() {}
     }
 }
 
-/// The positions of the starts, from the lowest start on. This is compiled once, not once for each type of result.
+/// The positions of the starts, from the lowest start on. This function is compiled once, and not for each type of
+/// result.
 fn ascending(starts: Vec<usize>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..starts.len()).collect();
     order.sort_unstable_by_key(|&at| starts[at]);
@@ -173,15 +175,15 @@ fn ascending(starts: Vec<usize>) -> Vec<usize> {
 /// The body of a loop that reduces, and the partial results that the caller of the loop has.
 #[repr(C)]
 struct Reduction<P, R, E, C> {
-    /// Maps a block, and reduces the result with the one to its left.
+    /// Maps a block, and reduces the result with the result to its left.
     extend: E,
     reduce: C,
     platform: PhantomData<fn() -> P>,
     callers: Callers<R>,
 }
 
-/// What only the caller uses. The caller writes this after each block, so helpers must not read from these cache
-/// lines.
+/// The data that only the caller uses. The caller writes them after each block, so helpers must not read from these
+/// cache lines.
 #[repr(align(64))]
 struct Callers<R> {
     own: UnsafeCell<Partial<R>>,
@@ -224,7 +226,7 @@ where
             return;
         };
         let join = |one, other| {
-            // Two lists that are not empty join to one that is not empty.
+            // Two lists that are not empty give a list that is not empty.
             let (one, other) = (Gathered(Some(one)), Gathered(Some(other)));
             one.join(other, &self.reduce).0.take()
         };

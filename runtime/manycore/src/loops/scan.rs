@@ -1,16 +1,16 @@
 //! Prefix sums and other scans, in place.
 //!
-//! There are two passes. The first reads every block except the last, and keeps each block's total. The second
-//! reads and writes every block, and starts each from the total of all blocks before it. That is two reads and one
-//! write an item. A slice of one block needs only the second pass. Blocks depend only on the slice's length, so
-//! results do not depend on the threads.
+//! There are two passes. The first reads every block except the last, and keeps each block's total. The second reads
+//! and writes every block, and starts each from the total of all blocks before it. That is two reads and one write for
+//! each item. A slice of one block needs only the second pass. Blocks depend only on the slice's length, so results do
+//! not depend on the threads.
 
 use super::Loop;
 use manycore_platform::Platform;
 
-/// The fewest items in a block. With fewer, two visits to a block would not pay.
+/// The fewest items in a block. With fewer items, two visits to a block would cost more than they save.
 const MIN_BLOCK: usize = 2048;
-/// The most blocks, since one thread combines their totals.
+/// The largest number of blocks. It is limited since one thread combines their totals.
 const MAX_BLOCKS: usize = 512;
 
 impl<P: Platform> Loop<'_, P> {

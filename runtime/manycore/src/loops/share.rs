@@ -1,5 +1,5 @@
-//! How [`adaptive`](super::adaptive) posts a loop. Threads claim the iterations from a counter if there are few,
-//! and else from ranges. While all workers are busy, a nested loop runs on its caller.
+//! How [`adaptive`](super::adaptive) posts a loop. Threads claim the iterations from a counter if the loop has few
+//! iterations, and otherwise from ranges. While all workers are busy, a nested loop runs on its caller.
 
 use super::adaptive::Launch;
 use super::claims::{Adaptive, Few};
@@ -14,7 +14,7 @@ use crate::times::{LAUNCH_NS, MAX_BLOCK_NS};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::num::NonZeroUsize;
 
-/// If a loop takes less than this share of the time that the caller alone would take, its helpers have paid.
+/// If a loop takes less than this share of the time that the caller alone would take, its helpers have saved time.
 const GAINS: f32 = 0.9;
 /// If a loop has at most this many iterations for each thread, each iteration is a block of its own.
 const FEW_BLOCKS: usize = 2;
@@ -31,7 +31,8 @@ impl<P: Platform> Launch<'_, P> {
             block = if took < long {
                 block.saturating_mul(2)
             } else {
-                // The iterations have become longer. The next block has as many as take `long` at this rate.
+                // The iterations have become longer. The next block has the number of iterations that take `long`
+                // ticks at this rate.
                 ((block as f32 * long / took) as usize).max(1)
             };
             done = to;
@@ -49,8 +50,8 @@ impl<P: Platform> Launch<'_, P> {
         self.run_while_all_busy(done)
     }
 
-    /// Posts the iterations from `done` on, of about `each` ticks each, and records how long they took. `woken`
-    /// says whether all helpers were asleep, so that one is woken.
+    /// Posts the iterations from `done` on, of about `each` ticks each, and records how long they took. `woken` says
+    /// whether all helpers were asleep, and so one helper had to be woken.
     pub(super) fn post(&self, done: usize, each: f32, wake: Wake, woken: bool) -> Reason {
         let Some(shared) = self.share(done, each, wake) else {
             return Reason::Crowded;
@@ -96,8 +97,9 @@ impl<P: Platform> Launch<'_, P> {
         let threads = pool.shared().allowed();
         // Iterations that wait for each other are never in one block, however few threads may run now.
         let posted = if n <= FEW_BLOCKS * threads || self.may_meet() {
-            // The few iterations are claimed one by one from one counter. A helper fetches the counter's cache
-            // line along with the frame. The thread that claims the last iteration leaves without another look.
+            // The few iterations are claimed one by one from one counter. The counter is in the loop's frame, so a
+            // helper fetches its cache line along with the frame. The thread that claims the last iteration leaves
+            // without another look.
             let in_turn = P::AtomicBool::new(false);
             let posted = pool.post(body, range, wake, |shares| Few::<P> {
                 counter: FixedBlock::new(n, NonZeroUsize::MIN, pool.shared().threads()),
@@ -105,12 +107,13 @@ impl<P: Platform> Launch<'_, P> {
                 caller: shares.caller,
                 watched: watched.map(|watched| (watched, done)),
             });
-            // Relaxed: a hint about time.
+            // Relaxed: this hint affects only time.
             self.in_turn.set(in_turn.load(Ordering::Relaxed));
             posted
         } else {
-            // The predicted time may be wrong. So if the caller woke no helper, or did not invite all clusters, the
-            // caller's first block is one iteration: after each block, the caller can still call the others.
+            // The predicted time may be wrong, and after each block the caller can still wake helpers and invite
+            // clusters. So if the caller woke no helper, or did not invite all clusters, its first block is one
+            // iteration.
             let tries = matches!(wake, Wake::Late(_));
             pool.post(body, range, wake, |shares| Adaptive {
                 ranges: shares.of(n),
@@ -128,7 +131,7 @@ impl<P: Platform> Launch<'_, P> {
         posted
     }
 
-    /// Runs iterations `from..to` alone, since the board is full.
+    /// Runs iterations `from..to` alone, since the board, where loops are posted, is full.
     #[cold]
     fn run_refused(&self, from: usize, to: usize) {
         let inline = self.inline;

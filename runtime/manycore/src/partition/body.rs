@@ -3,12 +3,12 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// The rank of a thread that runs a loop, or the beginning of a loop, alone. The loop is not posted yet, so it has
-/// no other participant, and any number will do.
+/// The rank of a thread that runs a loop, or the beginning of a loop, alone. The loop is not posted yet, so it has no
+/// other participant, and any number would do.
 pub(crate) const ALONE: usize = 0;
 
-/// A loop's body with its type erased. So the launcher and the partitioners are compiled once, not once for each
-/// loop in a program. The price is one indirect call for each block.
+/// A loop's body with its type erased. So the launcher and the partitioners are compiled once, and not for each loop
+/// in a program. The price is one indirect call for each block.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     data: *const (),
@@ -46,8 +46,8 @@ pub(crate) trait Gather: Sync {
     /// The partial result of a helper that has run nothing yet.
     fn begin(&self) -> Self::Partial;
 
-    /// Runs a block. `partial` is the helper's partial result, and `None` for the caller. No other
-    /// thread uses it, but the thread may call this again during the block.
+    /// Runs a block. `partial` is the helper's partial result, or `None` for the caller. No other thread uses this
+    /// partial result, but the thread may call this again during the block.
     fn run(&self, partial: Option<&UnsafeCell<Self::Partial>>, block: Range<usize>);
 
     /// A helper that is done calls this to leave its partial result in `slot`.
@@ -57,11 +57,11 @@ pub(crate) trait Gather: Sync {
     /// `slot` is a `PartialSlot` of the body's platform, and only this loop uses it.
     unsafe fn leave(&self, partial: Self::Partial, slot: *const ());
 
-    /// The caller calls this to take what is in `slot`, once no helper uses the slot any more.
+    /// The caller calls this to take the partial results in `slot`, once no helper uses the slot any more.
     ///
     /// # Safety
     ///
-    /// As for [`leave`](Self::leave), and this thread is the loop's caller.
+    /// `slot` is as for [`leave`](Self::leave), and this thread is the loop's caller.
     unsafe fn take(&self, slot: *const ());
 }
 
@@ -151,7 +151,7 @@ impl<'a> Body<'a> {
     /// Runs a block at a place that [`inside`](Self::inside) or [`of_caller`](Self::of_caller) has given.
     #[inline(always)]
     pub(crate) fn run_at(&self, place: Place, block: Range<usize>) {
-        // SAFETY: `call` and `data` belong together, and what `data` points to is alive.
+        // SAFETY: `call` and `data` belong together, and the value that `data` points to is alive.
         unsafe { (self.code.call)(self.data, place, block) }
     }
 

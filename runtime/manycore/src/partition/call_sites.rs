@@ -1,4 +1,4 @@
-//! What the pool remembers of loops, by their place in the program.
+//! What the pool remembers of loops, by the place of the loop in the program.
 
 use crate::decide::{Choice, Units};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -7,10 +7,9 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 /// length. An entry has the time that an iteration takes if one thread runs the loop alone, and the [`Choice`]
 /// between running alone and posting.
 ///
-/// So if a loop has run before, its entry decides before the loop starts. A short loop runs inline at the cost of
-/// one lookup and two clock reads. A long loop is posted at once. Two bodies may share an entry, and one body may
-/// do other work the next time. So the entry is a guess: every loop that relies on it measures again and corrects
-/// it.
+/// So if a loop has run before, its entry decides before the loop starts. A short loop runs inline at the cost of one
+/// lookup and two clock reads. A long loop is posted at once. Two bodies may share an entry, and a body may do other
+/// work in its next run. So the entry is a guess: every loop that relies on it measures again and corrects it.
 ///
 /// The time is one word (32 bits of key, a 32-bit float of ticks), and the choice is six other words, so readers
 /// see a consistent value of each word. All accesses are relaxed, since a stale entry is still only a guess.
@@ -38,10 +37,10 @@ impl CallSite {
     /// Returns the call site of a loop over `n` iterations of the code at `body`.
     #[inline]
     pub(crate) fn new(body: usize, n: usize) -> Self {
-        // The key is the distance from other code, so which bodies share an entry does not depend on where the
-        // loader put the program. A simulation needs this to be repeatable.
+        // The key is the distance from other code. So the place where the loader has put the program does not affect
+        // which bodies share an entry. A simulation needs this to be repeatable.
         let body = body.wrapping_sub(Self::new as fn(usize, usize) -> Self as usize);
-        // Fibonacci hashing: the product's high bits depend on all of the key.
+        // This is Fibonacci hashing: the product's high bits depend on all bits of the key.
         let key = (body as u64) << 6 | u64::from(n.leading_zeros());
         let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self {
@@ -79,8 +78,8 @@ impl<P: Platform> CallSites<P> {
         ((entry >> 32) as u32 == call_site.tag && ticks > 0.0).then_some(ticks)
     }
 
-    /// Like [`recall`](Self::recall), for an unknown loop of `n` iterations that has run with half or twice as
-    /// many.
+    /// Like [`recall`](Self::recall), for an unknown loop of `n` iterations that has run with half or twice as many
+    /// iterations.
     pub(crate) fn recall_near(&self, body: usize, n: usize) -> Option<f32> {
         let near = [n / 2, n.saturating_mul(2)];
         near.into_iter()

@@ -1,16 +1,17 @@
 //! How long a block should take, if blocks are sized by time.
 
-/// A block takes one part in this many of what is left of the thread's range: one half.
+/// A block takes the rest of the thread's range, divided by this number: one half of it.
 const PART: u64 = 2;
 
-/// Returns how long the next block of a participant should take. Each participant claims from its own range. Once
-/// that is empty, the participant takes half of another's.
+/// Returns how long the next block of a participant should take. Each participant claims from its own range. Once that
+/// range is empty, the participant takes half of the range of another participant.
 ///
-/// `claim_cost` is how long a claim takes. `work` is how long the participant would need for the rest of its
-/// range. Both and the result are in one unit, ticks or nanoseconds. The result is at most `work`, but at least 1.
+/// `claim_cost` is how long a claim takes. `work` is how long the participant would need for the rest of its range.
+/// Both arguments and the result have the same unit, ticks or nanoseconds. The result is at most `work`, but at least
+/// 1.
 ///
-/// No thread can take a block that another has claimed, so the loop ends when the last block ends. If each block
-/// is a part f of the remainder, blocks shrink until they reach a least duration m. For work w, this takes
+/// No thread can take a part of a block that another thread has claimed, so the loop ends when the last block ends. If
+/// each block is a part f of the remainder, blocks shrink until they reach a least duration m. For work w, this takes
 /// `ln(f w / m) / -ln(1 - f)` claims and some `1 / f` more. At the end, a thread waits for half a least block on
 /// average. If a claim costs c, the costs that depend on m are
 ///
@@ -19,8 +20,8 @@ const PART: u64 = 2;
 /// ```
 ///
 /// Their sum is least at m = 2 c / -ln(1 - f), which is about 3 c for f = 1/2. The minimum is flat, so m is the
-/// nearest power of two, 4 c. A larger f needs fewer claims but puts more into one block. With one half, a thread
-/// that turns out to be half as fast as the others has not yet claimed more than its share.
+/// nearest power of two, 4 c. A larger f needs fewer claims but makes blocks longer. With f = 1/2, a thread that turns
+/// out to be half as fast as the other threads has not yet claimed more than its share.
 #[inline]
 pub(super) fn claim_time(claim_cost: u64, work: u64) -> u64 {
     let least = claim_cost.saturating_mul(4);

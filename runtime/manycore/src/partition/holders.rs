@@ -1,34 +1,35 @@
 //! Says which participants of a sharded loop still hold iterations, so that a thread need not read
 //! each participant's shard to see that the loop is over.
 //!
-//! Without this, a loop on 64 threads would write 64 shards before it is posted, and at its end each thread would
-//! read all other shards: 64 transfers in a row that no work hides. Instead, each cluster has one word. A
-//! participant changes its bits of that word twice: when it begins its share, and when it has claimed the last of
-//! its iterations.
+//! Without this module, a loop on 64 threads would write 64 shards before it is posted, and at the loop's end each
+//! thread would read all other shards. These are 64 transfers of cache lines in a row, and no other work overlaps with
+//! them. Instead, each cluster has one word. A participant changes its bits of that word twice: when it begins its
+//! share, and when it has claimed the last of its iterations.
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Each participant has two bits. `holds`, in the lower half of a word, says whether the participant holds
-/// iterations. `whole`, in the upper half, says whether it holds its whole share, which is in no shard yet.
+/// Each participant has two bits. `holds`, in the lower half of a word, says whether the participant holds iterations.
+/// `whole`, in the upper half, says whether the participant holds its whole share, which is in no shard (a range in
+/// one word) yet.
 ///
 /// | whole | holds | |
 /// |---|---|---|
-/// | 1 | 1 | its share, which no thread has begun |
-/// | 0 | 1 | what is in its shard, if anything |
-/// | 0 | 0 | nothing |
+/// | 1 | 1 | the participant holds its share, which no thread has begun |
+/// | 0 | 1 | the participant holds the range in its shard, which may be empty |
+/// | 0 | 0 | the participant holds nothing |
 ///
-/// A share begins once: either its owner clears `whole`, or a thief clears both bits. Each of these is one
-/// read-modify-write of the word, so only one thread finds `whole` set. Thereafter only the owner may change
-/// `holds`. This bit may lag behind the shard. Then a thief looks in vain, or leaves early. If it leaves early,
-/// the thread that holds the unseen iterations runs them.
+/// A share begins once: either its owner clears `whole`, or a thief clears both bits. Both do this by a
+/// read-modify-write of the word, so only one thread finds `whole` set. Thereafter only the owner may change `holds`.
+/// This bit may lag behind the shard. A thief may then look in vain, or leave early. If the thief leaves early, the
+/// thread that holds the unseen iterations runs them.
 ///
 /// # Clusters
 ///
 /// So that a thief need not read the words of all clusters at the end of a loop, one cache line has a bit for each
-/// cluster, which says whether a member of the cluster holds iterations:
+/// cluster. This bit says whether a member of the cluster holds iterations:
 ///
 /// * The caller sets the bits of the clusters that it invites.
 /// * The member that clears the last `holds` in its cluster's word clears the cluster's bit, and then reads the
@@ -45,7 +46,7 @@ pub(super) struct Holders<'a, P: Platform> {
     stride: usize,
     /// The bytes from an element to the word in it.
     offset: usize,
-    /// The bits of the clusters: each word has the bits of [`WORD`] clusters.
+    /// The words with the clusters' bits. Each word has the bits of [`WORD`] clusters.
     clusters: Box<[CachePadded<P::AtomicU64>]>,
     words: PhantomData<&'a HoldersWord<P>>,
 }
@@ -53,15 +54,15 @@ pub(super) struct Holders<'a, P: Platform> {
 // SAFETY: the pointer stands for a shared reference to the elements. `Holders` only uses the words in them, which
 // are atomics.
 unsafe impl<P: Platform> Sync for Holders<'_, P> {}
-// SAFETY: as above.
+// SAFETY: the same argument holds.
 unsafe impl<P: Platform> Send for Holders<'_, P> {}
 
-/// The word of one cluster's participants. It is on the same cache line as the other data that they write when
-/// they join and leave.
+/// The word of one cluster's participants. It is on the same cache line as the other data that these participants
+/// write when they join and leave.
 pub(crate) struct HoldersWord<P: Platform>(P::AtomicU64);
 
 impl<P: Platform> HoldersWord<P> {
-    /// No participant holds iterations yet.
+    /// Creates a word in which no participant holds iterations yet.
     pub(crate) fn new() -> Self {
         Self(P::AtomicU64::new(0))
     }
@@ -138,8 +139,8 @@ impl<'a, P: Platform> Holders<'a, P> {
         self.word(member.cluster as usize)
     }
 
-    /// Called before the cluster is invited. Records that the first `shares` members of `cluster` have their
-    /// shares. If `caller` is in that cluster, also records that it has begun its share.
+    /// Called before the cluster is invited. Records that the first `shares` members of `cluster` have their shares.
+    /// If `caller` is in that cluster, also records that the caller has begun its share.
     ///
     /// Cost: one store to the cluster's line.
     #[inline]
@@ -153,8 +154,8 @@ impl<'a, P: Platform> Holders<'a, P> {
         self.word(cluster).store(bits, Ordering::Relaxed);
     }
 
-    /// Called after `fill`, before the loop is posted. Records that the clusters in `invited` hold iterations, and
-    /// no others.
+    /// Called after `fill`, before the loop is posted. Records that the clusters in `invited`, and no other clusters,
+    /// hold iterations.
     ///
     /// Cost: a store to each word of bits, or nothing if there is only one cluster.
     #[inline]
@@ -192,8 +193,8 @@ impl<'a, P: Platform> Holders<'a, P> {
         })
     }
 
-    /// Called after `member` or a thief has cleared the member's `holds` in its cluster's word, which was
-    /// `before`.
+    /// Called after `member` or a thief has cleared the member's `holds` in its cluster's word. `before` is the word
+    /// before this change.
     #[inline]
     fn cleared(&self, member: Member, before: u64) {
         if before & HOLD == holds(member) && self.count > 1 {
@@ -215,24 +216,25 @@ impl<'a, P: Platform> Holders<'a, P> {
 
     #[inline]
     pub(super) fn of(&self, member: Member) -> Holding {
-        // Acquire pairs with the releases in `begin` and `refilled`: if the shard is in use, this thread reads it
-        // next. So does the shard's owner, since an earlier thread with the same permit may have written it.
+        // Acquire pairs with the releases in `begin` and `refilled`: if the shard is in use, this thread reads the
+        // shard next. The shard's owner needs the acquire too, since an earlier thread with the same permit may have
+        // written the shard.
         holding(self.word_of(member).load(Ordering::Acquire), member)
     }
 
-    /// The owner calls this to begin its share, which it has put into its shard. Returns false if a thief has
-    /// begun it.
+    /// The owner calls this to begin its share, which it has put into its shard. Returns false if a thief has begun
+    /// the share.
     ///
     /// Cost: one locked instruction on a line that the participants share.
     #[inline]
     pub(super) fn begin(&self, member: Member) -> bool {
-        // Release pairs with the acquire in `first_in`: a thread that sees that the shard is in use
-        // sees its content, and not an earlier loop's.
+        // Release pairs with the acquire in `first_in`: a thread that sees that the shard is in use sees the shard's
+        // content, and not the content that an earlier loop left there.
         let before = (self.word_of(member)).fetch_and(!whole(member), Ordering::Release);
         before & whole(member) != 0
     }
 
-    /// A thief calls this to begin the share of `victim`. Returns false if another thread has begun it.
+    /// A thief calls this to begin the share of `victim`. Returns false if another thread has begun the share.
     pub(super) fn take(&self, victim: Member) -> bool {
         let word = self.word_of(victim);
         let mut before = word.load(Ordering::Relaxed);
@@ -250,7 +252,7 @@ impl<'a, P: Platform> Holders<'a, P> {
         false
     }
 
-    /// The owner calls this when it has claimed the last of its shard.
+    /// The owner calls this when it has claimed the last iterations of its shard.
     ///
     /// Cost: like [`begin`](Self::begin).
     #[inline]

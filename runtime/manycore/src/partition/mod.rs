@@ -35,7 +35,8 @@ pub trait Partition: Sync {
     /// Returns the source of the claims of participant `rank`. No two participants of a loop have the same rank.
     fn claims(&self, rank: usize) -> Self::Claims<'_>;
 
-    /// Prepares the division before the clusters `more` are invited too. Their threads have no share, and steal.
+    /// Prepares the division before the clusters `more` are invited too. The threads of these clusters have no share,
+    /// and steal.
     fn admit(&self, more: Invited) {
         let _ = more;
     }
@@ -53,8 +54,8 @@ pub trait Claims {
         None
     }
 
-    /// The participant calls this to leave before the end, between two blocks. Returns whether it leaves
-    /// iterations that others may already have looked for in vain. If all participants claim from the same words,
+    /// The participant calls this to leave before the end, between two blocks. Returns whether it leaves iterations
+    /// for which other participants may already have looked in vain. If all participants claim from the same words,
     /// this cannot happen.
     fn abandon(self) -> bool
     where

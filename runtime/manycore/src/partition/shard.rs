@@ -15,15 +15,16 @@ const LOW: u64 = u32::MAX as u64;
 /// The range `next..end` and whether its owner takes part, in one 64-bit word. Bits 0..32 are `next`, bits 32..63
 /// are `end`, and bit 63 is `OWNED`.
 ///
-/// * The owner claims with one fetch-and-add on `next`. It always succeeds: no loop, no branch on
+/// * The owner claims with one fetch-and-add on `next`, which always succeeds. So there is no loop, and no branch on
 ///   contention. While no thread steals, the line stays in the owner's cache.
-/// * A thief takes the upper half by a compare-and-swap of the whole word. If the owner does not take part, the
-///   thief takes all. Only the word decides what to take, so a word that returns to an old value does no harm.
+/// * A thief takes the upper half by a compare-and-swap of the whole word. If the owner does not take part, the thief
+///   takes all. The thief computes its part from the word alone, so a word that returns to an old value does no harm.
 /// * Only the owner stores, and only while the shard is empty. Then a thief's compare-and-swap fails, or the thief
 ///   does not try.
 ///
-/// The owner never claims more than it last saw left, and thieves only reduce what is left. So `next` never
-/// exceeds the largest `end` that the shard has had. That is below 2^31, so `next` cannot carry into `end`.
+/// The owner never claims more units than it last saw left, and thieves only reduce the number of units left. So
+/// `next` never exceeds the largest `end` that the shard has had. That is below 2^31, so `next` cannot carry into
+/// `end`.
 ///
 /// All orderings are relaxed, since the word hands out iterations and publishes no data. The gate has published
 /// the data that iterations read, and the gate's `leave` publishes what they write.
@@ -58,28 +59,28 @@ impl<P: Platform> Shard<P> {
         );
     }
 
-    /// The owner calls this to refill its empty shard with what it stole.
+    /// The owner calls this to refill its empty shard with units that it stole.
     #[inline]
     pub(crate) fn refill(&self, units: Range<u64>) {
         self.fill(units, true);
     }
 
-    /// The owner calls this when it joins the loop. From then on, thieves leave half to it. Returns the number of
-    /// units left.
+    /// The owner calls this when it joins the loop. From then on, thieves leave half of the units to the owner.
+    /// Returns the number of units left.
     #[inline]
     pub(crate) fn own(&self) -> u64 {
         left(self.word.fetch_or(OWNED, Ordering::Relaxed)).0
     }
 
-    /// The owner calls this when it leaves before the end. From then on, thieves may take all. The owner may join
-    /// again and call [`own`](Self::own). Returns the number of units left.
+    /// The owner calls this when it leaves before the end. From then on, thieves may take all units. The owner may
+    /// join again and call [`own`](Self::own). Returns the number of units left.
     #[inline]
     pub(crate) fn disown(&self) -> u64 {
         left(self.word.fetch_and(!OWNED, Ordering::Relaxed)).0
     }
 
-    /// Claims up to `count` units from the lower end. Only the owner calls this. `count` is at least 1, and at
-    /// most what the owner's last claim, fill or [`own`](Self::own) left.
+    /// Claims up to `count` units from the lower end. Only the owner calls this. `count` is at least 1, and at most
+    /// the number of units left after the owner's last claim, fill or [`own`](Self::own).
     ///
     /// Cost: one locked instruction on the owner's own line.
     #[inline]

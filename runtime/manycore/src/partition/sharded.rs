@@ -1,10 +1,11 @@
 //! `sharded`: each thread owns a range of the iterations and claims blocks from that range. Once the range is
 //! empty, the thread takes half of another thread's range.
 //!
-//! A claim costs one locked instruction on a cache line that usually only its owner writes: a few ns, and no
-//! transfer. So the block size hardly matters, and blocks can be small enough for all threads to end at the same
-//! time. A steal moves lines: the victim's word goes to the thief and back. A line also moves twice for each
-//! participant: when it begins its share, and when it has claimed the last of it (`holders`).
+//! A claim costs one locked instruction on a cache line that usually only the range's owner writes: a few ns, and no
+//! transfer of the line. So the block size hardly matters, and blocks can be small enough for all threads to end at
+//! the same time. A steal moves a line twice: the victim's word goes to the thief and back. For each participant
+//! another line also moves twice: when the participant begins its share, and when it has claimed the last iterations
+//! of that share (`holders`).
 
 use super::holders::{Holders, HoldersWord, Holding};
 use super::shard::{MAX_UNITS, Shard};
@@ -14,7 +15,7 @@ use manycore_platform::{CachePadded, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// The words of one loop. The memory belongs to the pool, which reuses it for later loops.
+/// The claim words of one loop. The memory belongs to the pool, which reuses it for later loops.
 pub(crate) struct Shards<'a, P: Platform> {
     /// The claim words, each on a cache line (pair) of its own.
     words: Box<[CachePadded<Shard<P>>]>,
@@ -40,8 +41,8 @@ impl<'a, P: Platform> Shards<'a, P> {
 
 /// The iterations `0..n` in the shards of a pool's threads.
 ///
-/// A shard counts to 2^31 - 1. A longer loop is divided into units of several iterations: at most 3 up to n =
-/// 2^32.
+/// A shard counts to 2^31 - 1. A longer loop is divided into units of several iterations: of at most 3 iterations if n
+/// is at most 2^32.
 ///
 /// All participants read this when they begin, so it is small.
 pub(crate) struct Ranges<'a, P: Platform> {
@@ -51,7 +52,7 @@ pub(crate) struct Ranges<'a, P: Platform> {
     unit: u64,
     /// The clusters that have shares.
     invited: Invited,
-    /// The ranks below this in the invited clusters have shares.
+    /// In the invited clusters, the ranks below this number have shares.
     allowed: u32,
     /// The number of these shares. If the caller's rank is not below `allowed`, the caller has one more share.
     shares: u32,
@@ -60,9 +61,8 @@ pub(crate) struct Ranges<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Ranges<'a, P> {
-    /// Gives a share to each rank below `allowed` in the clusters `invited`, and to `caller`. `caller` is the
-    /// calling thread's rank, and is in one of these clusters. A thread that is allowed later has no share, and
-    /// steals.
+    /// Gives a share to each rank below `allowed` in the clusters `invited`, and to `caller`, which is the calling
+    /// thread's rank and is in one of these clusters. A thread that is allowed to run later has no share, and steals.
     pub(crate) fn new(
         shards: &'a Shards<'a, P>,
         clusters: &'a Clusters,
@@ -93,7 +93,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
         ranges
     }
 
-    /// Lets the clusters `more` take part as well. Their threads have no shares, and steal.
+    /// Lets the clusters `more` take part as well. Threads of these clusters have no shares, and steal.
     pub(crate) fn admit(&self, more: Invited) {
         for cluster in more.clusters() {
             let caller = self.clusters.of(self.caller as usize);
@@ -158,24 +158,25 @@ impl<'a, P: Platform> Ranges<'a, P> {
     }
 }
 
-/// One participant's own range, and its access to the others' ranges.
+/// One participant's own range, and its access to the ranges of the other participants.
 pub(crate) struct OwnRange<'a, P: Platform> {
     ranges: &'a Ranges<'a, P>,
     shard: &'a Shard<P>,
     member: Member,
-    /// The units left in the own shard at the last look. Thieves may have taken some since then, but never add
-    /// any.
+    /// The units left in the own shard at the last look. Thieves may have taken some units since then, but they never
+    /// add units.
     left: u64,
 }
 
-/// How often a thief looks at a remainder that its owner may still finish, before the thief steals from it.
+/// How often a thief looks at a small remainder, which its owner may soon finish, before the thief steals from the
+/// remainder.
 const PATIENCE: u32 = 32;
 
 impl<P: Platform> OwnRange<'_, P> {
     /// The iterations left in the own range at the last look.
     #[inline]
     pub(crate) fn left(&self) -> usize {
-        // Saturating, here and below: the last unit may end behind the largest number.
+        // The multiplication saturates, here and below, since the last unit may end behind the largest number.
         self.left.saturating_mul(self.ranges.unit) as usize
     }
 
@@ -189,19 +190,19 @@ impl<P: Platform> OwnRange<'_, P> {
         let claim = self.shard.claim(units);
         self.left = claim.as_ref().map_or(0, |claim| claim.left);
         if self.left == 0 {
-            // This precedes the run of the last block, so no thief looks here in vain during that run.
+            // The bit is cleared before the last block runs, so no thief looks at this range in vain during that run.
             self.ranges.words.holders.emptied(self.member);
         }
         claim.map(|claim| self.iterations(&claim.units))
     }
 
-    /// Takes half of another participant's range, and looks at the next neighbour's first. Returns a block of the
-    /// stolen iterations. `block` gets their number and returns the length of the block. The rest goes into the
-    /// own range, which is empty. Returns `None` if no range has anything left.
+    /// Takes half of the range of another participant, the nearest neighbour first. Returns a block of the stolen
+    /// iterations. `block` gets the number of stolen iterations and returns the length of the block. The rest of the
+    /// iterations goes into the own range, which is empty. Returns `None` if no range has anything left.
     ///
-    /// If a victim has at most `small` iterations left, it will finish them before a thief could fetch half. So
-    /// the thief waits for a moment, and steals if the iterations are still there: the victim may be in a long
-    /// iteration.
+    /// If a victim has at most `small` iterations left, the victim will finish them before a thief could fetch half of
+    /// them. So the thief waits for a moment. If the iterations are still there, the victim may be in a long
+    /// iteration, and the thief steals.
     pub(crate) fn steal(
         &mut self,
         small: usize,
@@ -257,10 +258,9 @@ impl<P: Platform> OwnRange<'_, P> {
         self.iterations(&(units.start..middle))
     }
 
-    /// Looks for the first member of `cluster`, with a number in `from..end`, that has more than `small`
-    /// iterations left or has not joined. Takes half of the member's range, or the whole share of a member that
-    /// has not joined. If there is no such member, returns `Err`, which says whether a member had any iterations
-    /// left.
+    /// Looks for the first member of `cluster`, with a number in `from..end`, that has more than `small` iterations
+    /// left or has not joined. Takes half of the member's range, or the whole share of a member that has not joined.
+    /// If there is no such member, returns an error, which says whether any member had iterations left.
     fn steal_from(
         &self,
         cluster: usize,
@@ -277,7 +277,7 @@ impl<P: Platform> OwnRange<'_, P> {
                 if holders.take(member) {
                     return Ok(self.ranges.share(victim));
                 }
-                // The share's owner or another thief has begun it, so this thief looks again.
+                // The share's owner or another thief has begun the share, so this thief looks again.
                 continue;
             }
             from = member.number + 1;
@@ -296,7 +296,7 @@ impl<P: Platform> OwnRange<'_, P> {
         Err(seen)
     }
 
-    /// Leaves the own range to the others. Returns whether the range has iterations left.
+    /// Leaves the own range to the other participants. Returns whether the range has iterations left.
     pub(crate) fn abandon(self) -> bool {
         self.shard.disown() > 0
     }

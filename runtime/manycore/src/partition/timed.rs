@@ -73,14 +73,13 @@ impl<P: Platform> Claims for TimedClaims<'_, P> {
 /// from the prediction by at most the cost of a claim, the estimate stays. Without this rule, a loop whose
 /// iterations are much cheaper than a claim would seem to slow down with each short block.
 ///
-/// A slow block changes the estimate at once, even if the block was slow because the kernel put the thread aside.
-/// After such a block come some ten claims of few iterations, since each later block halves the error. To ignore
-/// the block would cost more: if iterations have become slower, the next block would be too long by the same
-/// factor.
+/// A slow block changes the estimate at once, even if the block was slow because the kernel put the thread aside. Some
+/// ten claims of few iterations follow such a block, since each later block halves the error. Ignoring the block would
+/// cost more: if iterations have become slower, the next block would be too long by the same factor.
 ///
 /// A block of one iteration tests a guess. If that iteration takes longer than predicted, it may have fetched data
-/// that later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, and that block
-/// decides. No such block follows if it could take longer than a block may.
+/// that later iterations find in the cache. So a block of [`SECOND_TRY`] iterations follows, and that block decides.
+/// No such block follows if it could take longer than `max_ticks`.
 pub(crate) struct BlockRate {
     /// The estimated ticks of an iteration, or 0 if nothing is known.
     ticks: f32,
@@ -95,8 +94,8 @@ pub(crate) struct BlockRate {
 const SECOND_TRY: usize = 8;
 
 impl BlockRate {
-    /// The guess is that an iteration takes `ticks` (0 if nothing is known). A claim costs `claim` ticks, and a
-    /// block may take `max_ticks`. If `tries`, the first block is one iteration, which tests the guess.
+    /// The guess is that an iteration takes `ticks` (0 if nothing is known). A claim costs `claim` ticks, and a block
+    /// may take `max_ticks`. If `tries` is true, the first block is one iteration, which tests the guess.
     pub(crate) fn new(ticks: f32, claim: u64, max_ticks: f32, tries: bool) -> Self {
         Self {
             ticks,
@@ -141,8 +140,8 @@ impl BlockRate {
         ((target.min(self.max_ticks) / self.ticks) as usize).max(1)
     }
 
-    /// The number of iterations below which stealing does not pay: the victim runs them before a thief can steal
-    /// them. A steal moves two cache lines, and to move a line takes longer than a claim.
+    /// The number of iterations below which stealing does not pay: the victim runs them before a thief can steal them.
+    /// A steal moves two cache lines, and moving a line takes longer than a claim.
     fn too_few_to_steal(&self) -> usize {
         if self.ticks == 0.0 {
             0
@@ -162,7 +161,7 @@ pub(crate) fn measure_claim<P: Platform>() -> u64 {
     let body = |_, block: Range<usize>| P::compute(block.len() as u64);
     let pass = || {
         let ranges = Ranges::new(&shards, &clusters, CLAIMS, 0, 1, clusters.all());
-        // With a prediction of endless iterations, each claim gets one iteration.
+        // With the prediction that iterations take for ever, each claim gets one iteration.
         let rate = BlockRate::new(f32::MAX, 0, 1.0, false);
         let mut claims = TimedClaims::<P>::new(ranges.own(0), rate);
         let before = P::now();

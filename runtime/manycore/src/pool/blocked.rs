@@ -39,7 +39,8 @@ impl<P: Platform> Context<P> {
     fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
-        // `true`: a long yield is no sign of other processes, since the threads that run the call may use all cores.
+        // With `true`, a long yield is no sign of other processes, since the threads that run the call may use all
+        // cores.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut is_first = true;
         while now < until && !pool.idle().other_processes_run(now) {

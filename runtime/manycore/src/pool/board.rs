@@ -8,7 +8,7 @@ use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
 
-/// A helper's way into a posted loop.
+/// The data that a helper needs to enter a posted loop.
 #[derive(Clone, Copy)]
 pub(crate) struct PostedLoop {
     /// The loop's frame on its caller's stack.
@@ -30,17 +30,17 @@ pub(crate) enum Participation {
     Done,
     /// The helper's permit does not allow it to run any more. The other threads find the remaining iterations.
     Left,
-    /// As `Left`, but the helper left iterations of its own share. Other threads may have looked for work before
-    /// it left them, and missed them. The caller learns of them from the frame.
+    /// As `Left`, but the helper left iterations of its own share. Other threads may have looked for work before that,
+    /// and missed these iterations. The caller learns of them from the frame.
     Abandoned,
 }
 
-/// The entrance of one cluster's helpers to the loop in a slot, in one cache line. The pool keeps each entrance
-/// until the pool's threads have ended. So a helper that comes after a loop's end touches only its entrance.
+/// The entrance of one cluster's helpers to the loop in a slot, in one cache line. The pool keeps each entrance until
+/// the pool's threads have ended. So a helper that comes after the loop's end touches only memory that still exists.
 pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
     job: UnsafeCell<Option<PostedLoop>>,
-    /// Which members of the cluster hold iterations.
+    /// Says which members of the cluster hold iterations.
     holders: HoldersWord<P>,
     partial: PartialSlot<P>,
 }
@@ -51,9 +51,9 @@ const _: () = assert!(
 );
 
 // SAFETY: only the slot's holder writes `job`, while the gate is closed and empty. Only the holder reads it, and
-// helpers between a successful `join` and their `leave`. `Gate::join` acquires what `Gate::open` released. The
-// holder writes again only after `is_empty` has acquired every `leave`. The pointers in `job` may be shared as the
-// loop frame may, which is `Sync` by construction (`loops::launch`).
+// helpers between a successful `join` and their `leave`. `Gate::join` acquires what `Gate::open` released. The holder
+// writes again only after `is_empty` has acquired every `leave`. The pointers in `job` may be shared because the loop
+// frame, to which they point, is `Sync` by construction (`loops::launch`).
 unsafe impl<P: Platform> Sync for Entrance<P> {}
 // SAFETY: as above. An entrance holds no state that is bound to a thread.
 unsafe impl<P: Platform> Send for Entrance<P> {}
@@ -81,10 +81,10 @@ impl<P: Platform> Entrance<P> {
 
 /// The memory of one posted loop, except its entrances.
 pub(crate) struct BoardSlot<P: Platform> {
-    /// Used by the slot's holder, on a cache line of its own: helpers do not touch that line.
+    /// The part for the slot's holder. It is on a cache line of its own, which helpers do not touch.
     held: CachePadded<Held<P>>,
-    /// The claim words of sharded loops, made at the first use of the slot. They belong to the pool, so that
-    /// posting a loop allocates nothing. The entrances, which the board frees later than this, contain the words
+    /// The claim words of sharded loops, made when a sharded loop first uses the slot. They belong to the pool, so
+    /// that posting a loop allocates nothing. The entrances, which the board frees later than this, contain the words
     /// that say which threads hold iterations.
     shards: OnceLock<Shards<'static, P>>,
 }
@@ -93,7 +93,7 @@ struct Held<P: Platform> {
     /// Set while a thread holds this slot for a loop.
     taken: P::AtomicBool,
     /// The index, plus 1, of the slot of the loop around this one, or 0 without such a loop. Callers that wait for a
-    /// loop around this one read it.
+    /// loop around this one read this index.
     parent: P::AtomicU32,
 }
 
@@ -101,7 +101,7 @@ struct Held<P: Platform> {
 pub(crate) struct Board<P: Platform> {
     slots: Box<[BoardSlot<P>]>,
     clusters: usize,
-    /// Each cluster's entrance to the first slot, then to the second, and so on.
+    /// The entrances of all clusters to the first slot, then those to the second slot, and so on.
     entrances: Box<[CachePadded<Entrance<P>>]>,
 }
 
@@ -160,22 +160,22 @@ impl<P: Platform> Board<P> {
         }
     }
 
-    /// Takes a free slot, trying `hint` first. Returns `None` if all slots are in use; the caller then runs its
-    /// loop alone.
+    /// Takes a free slot, trying `hint` first. Returns `None` if all slots are in use. The caller then runs its loop
+    /// alone.
     ///
     /// Cost: one locked instruction on the cache line of `taken`. If a thread posts with the same permit again,
     /// that line is still in its cache.
     pub(crate) fn take(&self, hint: usize) -> Option<Taken<'_, P>> {
         let free = |&i: &usize| {
             let taken = &self.slots[i].held.taken;
-            // Acquire pairs with the release in `Taken::drop`: the gates are closed and empty.
+            // Acquire pairs with the release in `Taken::drop`, so the gates are closed and empty.
             !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
         };
         let index = self.beginning_at(hint).find(free)?;
         Some(Taken { board: self, index })
     }
 
-    /// The claim words of the loop in slot `index`, for all permits in `clusters`.
+    /// Returns the claim words of the loop in slot `index`, for all permits in `clusters`.
     pub(crate) fn shards(&self, index: usize, clusters: &Clusters) -> &Shards<'_, P> {
         self.slots[index].shards.get_or_init(|| {
             let first = index * self.clusters;
@@ -191,7 +191,7 @@ impl<P: Platform> Board<P> {
         })
     }
 
-    /// The slots that invite helpers of `cluster`, beginning at `first`. Does not look at the slot `except`.
+    /// The slots that invite helpers of `cluster`, beginning at `first`. Skips the slot `except`.
     pub(crate) fn inviting(
         &self,
         cluster: usize,
@@ -212,7 +212,7 @@ impl<P: Platform> Board<P> {
     /// Whether the loop in slot `index` was posted from the body of the loop in slot `ancestor`, directly or
     /// through loops between them. The answer is exact while this thread is inside `index`, and otherwise a hint.
     pub(crate) fn descends(&self, mut index: usize, ancestor: usize) -> bool {
-        // At most as many steps as slots: a racy read could see a circle of parents.
+        // There are at most as many steps as slots, since racy reads could see a circle of parents.
         for _ in 0..self.slots.len() {
             match self.slots[index].held.parent.load(Ordering::Relaxed) {
                 0 => return false,
@@ -224,8 +224,8 @@ impl<P: Platform> Board<P> {
     }
 }
 
-/// A slot that this thread holds. Dropping it, also by a panic, gives the slot back. By then its gates are closed
-/// and empty.
+/// A slot that this thread holds. Dropping this value, also by a panic, gives the slot back. Before that, the slot's
+/// gates must be closed and empty.
 pub(crate) struct Taken<'a, P: Platform> {
     board: &'a Board<P>,
     index: usize,
@@ -239,7 +239,7 @@ impl<P: Platform> Taken<'_, P> {
 
 impl<P: Platform> Drop for Taken<'_, P> {
     fn drop(&mut self) {
-        // Release: the loop is over before another thread takes the slot.
+        // Release: all accesses of the loop happen before another thread takes the slot.
         self.board.slots[self.index]
             .held
             .taken

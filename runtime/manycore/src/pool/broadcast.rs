@@ -57,7 +57,7 @@ impl BroadcastContext<'_> {
     }
 }
 
-/// The result of one call. The call writes it; it is read after all calls.
+/// The result of one call. The call writes it, and it is read after all calls.
 struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
 
 // SAFETY: one call writes the cell. The scope's end orders that write before the read.
@@ -79,7 +79,7 @@ impl<P: Platform> Registry<P> {
                 op(BroadcastContext::new(index, threads))
             }));
             let permit: &ResultCell<R> = &permits[index];
-            // SAFETY: only the call of this index writes the cell, and it is read after all calls.
+            // SAFETY: only the call of this index writes the cell, and the cell is read after all calls.
             unsafe { *permit.0.get() = Some(returned) };
         };
         let call = &call;
@@ -89,8 +89,8 @@ impl<P: Platform> Registry<P> {
                 self.send_to_all((0..threads).map(|index| scope.job(move |_| call(index))));
             });
         });
-        // All calls have run. The panic of the lowest index continues in this thread. The other payloads are
-        // dropped; `let_go` catches panics of their destructors.
+        // All calls have run. The panic of the lowest index continues in this thread. The other payloads are dropped,
+        // and `let_go` catches panics of their destructors.
         let mut first = None;
         let mut results = Vec::with_capacity(threads);
         for permit in permits {
@@ -103,7 +103,7 @@ impl<P: Platform> Registry<P> {
         match first {
             None => results,
             Some(payload) => {
-                // A second panic while this one unwinds would abort the process.
+                // A second panic while the first panic unwinds would abort the process.
                 let_go(results);
                 resume_unwind(payload)
             }
@@ -135,11 +135,11 @@ impl<P: Platform> Registry<P> {
         self.tell_of_mail();
     }
 
-    /// Wakes the threads, after each permit's mailbox has got a job.
+    /// Wakes the threads. Called when each permit's mailbox has got a job.
     #[inline(never)]
     pub(super) fn tell_of_mail(&self) {
-        // A thread that could take the mail may be waiting for loops on an event count. The post contains a
-        // fence. It pairs with the fence of a sleeper between lying down and its last look.
+        // A thread that could take the mail may be waiting for loops on an event count. The post contains a fence,
+        // which pairs with the fence of a sleeper between lying down and its last look.
         let all = self.shared().clusters().all();
         self.shared().idle().events.post(all);
         for permit in 0..self.mailboxes().len() {

@@ -30,7 +30,7 @@ impl Builder {
         self.build_on_this_host(Making::default())
     }
 
-    /// As [`build`](Self::build), with `making`.
+    /// As [`build`](Self::build). `making` says how the threads are named and made.
     #[inline(never)]
     pub(crate) fn build_on_this_host(&self, making: Making<'_, '_>) -> Result<Pool, BuildError> {
         if making.maker.is_some()
@@ -104,9 +104,9 @@ fn check(threads: usize) -> Result<usize, BuildError> {
 }
 
 impl<P: Platform> Builder<P> {
-    /// Makes a pool of one thread for each entry of `cpus`. The thread is bound to the CPUs in its entry; if the
-    /// entry is empty, the thread is not bound. The machine has `cores` cores in `groups` core groups. This
-    /// method ignores [`threads`](Self::threads) and [`affinity`](Self::affinity), which are about this host.
+    /// Makes a pool of one thread for each entry of `cpus`. The thread is bound to the CPUs in its entry; if the entry
+    /// is empty, the thread is not bound. The machine has `cores` cores in `groups` core groups. This method ignores
+    /// [`threads`](Self::threads) and [`affinity`](Self::affinity), which describe threads on this host.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl<P: Platform> Builder<P> {
         let memory = |source| BuildError::Memory { threads, source };
         // This comes before the pool notes its generation, so that the pool notices each later fork.
         P::watch_forks().map_err(memory)?;
-        // Permit 0 is for callers, unless a thread of the pool keeps it.
+        // Permit 0 is for callers, unless a thread of the pool always has it.
         let first = usize::from(!self.keeps_caller_slot());
         let registry = Registry::new(Plan {
             #[cfg(feature = "policies")]

@@ -125,10 +125,10 @@ impl<P: Platform> Builder<P> {
 }
 
 impl<P: Platform> Builder<P> {
-    /// Whether the pool starts all its threads itself. By default a pool of `n` threads starts `n - 1`, and the
+    /// Sets whether the pool starts all its threads itself. By default a pool of `n` threads starts `n - 1`, and the
     /// thread that calls the pool is the last of the `n`. A dedicated pool starts `n`. A caller of
-    /// [`install`](crate::Pool::install), `join` or `scope` from outside then hands its call to one of them and
-    /// waits, which takes about 10 us more.
+    /// [`install`](crate::Pool::install), `join` or `scope` from outside then hands its call to one of the pool's
+    /// threads and waits. This takes about 10 us more.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).dedicated(true).build()?;
@@ -142,9 +142,9 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the thread that builds the pool becomes worker 0 of the pool until that thread ends. This is for
-    /// programs that call the pool from their main thread again and again. No other thread is worker 0, whether
-    /// the pool is [`dedicated`](Self::dedicated) or not.
+    /// Sets whether the thread that builds the pool becomes worker 0 of the pool until that thread ends. This is for
+    /// programs that call the pool from their main thread again and again. No other thread is worker 0, whether the
+    /// pool is [`dedicated`](Self::dedicated) or not.
     ///
     /// The adopted thread runs jobs only while it waits for jobs, or [yields](crate::yield_now). In a pool of one
     /// thread no other thread runs jobs. So spawned jobs stay in the queue until the adopted thread waits or
@@ -152,11 +152,11 @@ impl<P: Platform> Builder<P> {
     ///
     /// # The pool's end
     ///
-    /// If the adopted thread drops the pool, the pool first runs all detached jobs, with that thread's
-    /// help. If another thread drops the pool, that end does not wait for the adopted thread. The other workers run all
-    /// jobs, including jobs [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of
-    /// one thread, spawned jobs wait until the adopted thread waits or yields next. If it never does, they never
-    /// run. The same holds if a detached job drops the pool while the adopted thread runs that job.
+    /// If the adopted thread drops the pool, the pool first runs all detached jobs, with that thread's help. If
+    /// another thread drops the pool, that end does not wait for the adopted thread. The other workers run all jobs,
+    /// including jobs [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of one thread, spawned
+    /// jobs wait until the adopted thread waits or yields next. If that thread never does, those jobs never run. The
+    /// same holds if a detached job drops the pool while the adopted thread runs that job.
     ///
     /// The adopted thread remains worker 0 of the pool that has ended. If it spawns, joins or broadcasts in that
     /// pool afterwards, it runs those jobs itself.
@@ -209,11 +209,12 @@ impl<P: Platform> Builder<P> {
     ///
     /// * It leaves a loop after its current block. The other participants share its remaining iterations.
     /// * It leaves a job when the job has ended. If the job waits for other jobs, in a `join` or a scope, or for a
-    ///   loop of its own, the worker helps with those until they end. It takes no unrelated job.
+    ///   loop of its own, the worker helps with those jobs or with that loop until they end. The worker takes no
+    ///   unrelated job.
     ///
-    /// The other workers run the jobs that this worker has spawned and not begun. If a job is sent to this worker,
-    /// as by [`broadcast`](crate::Pool::broadcast), it runs that job itself, and parks again. When a worker is
-    /// allowed again, it wakes at once and helps with a loop in progress.
+    /// The other workers run the jobs that this worker has spawned and that have not begun. If a job is sent to this
+    /// worker, for example by [`broadcast`](crate::Pool::broadcast), this worker runs that job itself, and parks
+    /// again. When a worker is allowed again, the worker wakes at once and helps with a loop in progress.
     ///
     /// While the allotment allows one core, the pool behaves like a pool of one thread. A job that blocks until
     /// another job has begun may then block until the allotment grows. When the pool ends, all workers take part
@@ -224,8 +225,8 @@ impl<P: Platform> Builder<P> {
     ///
     /// # Cost
     ///
-    /// A worker reads the allotment's word once a block. While the word does not change, it stays in the worker's
-    /// cache. A `join` does not read the word.
+    /// A worker reads the allotment's word once for each block. While the word does not change, it stays in the
+    /// worker's cache. A `join` does not read the word.
     ///
     /// ```
     /// use manycore::Pool;
@@ -261,11 +262,12 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets the CPUs that the pool's threads are bound to. A caller from outside, as worker 0, is not bound: that
-    /// thread belongs to the program.
+    /// Sets the CPUs that the pool's threads are bound to. A thread from outside that calls the pool, and so becomes
+    /// worker 0, is not bound: that thread belongs to the program.
     ///
-    /// By default the threads are not bound. If the machine has several core groups and the pool more than 8
-    /// threads, they begin near the thread that makes the pool, one on each core. The system may move them.
+    /// By default the threads are not bound. If the machine has several core groups and the pool has more than 8
+    /// threads, the threads begin near the thread that makes the pool, one on each core. The operating system may move
+    /// them.
     #[must_use]
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.settings.affinity = affinity;
@@ -298,8 +300,9 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets a handler that each thread that the pool starts calls first, with the thread's number. Threads that
-    /// the pool starts later, in place of waiting threads, have numbers from [`threads`](Self::threads) on.
+    /// Sets a handler for the start of threads. Each thread that the pool starts first calls the handler with its
+    /// number. Threads that the pool starts later, in place of waiting threads, have numbers from
+    /// [`threads`](Self::threads) on.
     ///
     /// A panic in the handler is handled like a panic in a [detached job](Self::panic_handler).
     ///
@@ -319,8 +322,8 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets a handler that each thread that the pool starts calls last, with the thread's number. Otherwise as
-    /// [`on_thread_start`](Self::on_thread_start).
+    /// Sets a handler for the end of threads. Each thread that the pool starts calls the handler last, with its
+    /// number. In all other respects the handler is like that of [`on_thread_start`](Self::on_thread_start).
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -363,8 +366,8 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Whether the pool records its loops for [`Pool::decisions`](crate::Pool::decisions). Each loop then acquires
-    /// a lock and lasts about 100 ns longer. By default the pool records nothing.
+    /// Sets whether the pool records its loops for [`Pool::decisions`](crate::Pool::decisions). Each loop then
+    /// acquires a lock and lasts about 100 ns longer. By default the pool records nothing.
     ///
     /// With the environment variable `MANYCORE_EXPLAIN=1` all pools of the program record their loops. They print
     /// the records on standard error when the pool or the program ends.

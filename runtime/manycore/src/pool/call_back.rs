@@ -1,21 +1,20 @@
 //! Calls back: a call into another pool that calls into its caller's pool again.
 //!
-//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The first call cannot end
-//! before the second one. So the waiting worker runs the second call itself, and pool A need not wake or start
-//! another thread. The second call's job is put into the worker's [`Oneshot`], which the worker watches anyway.
+//! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The first call cannot end before the
+//! second call. So the waiting worker runs the second call itself, and pool A need not wake or start another thread.
+//! The second call's job is put into the worker's [`Oneshot`], which the worker watches anyway.
 //!
-//! In two cases the job goes to A's queue instead. In the first, the worker has given its permit away, so that
-//! another thread of A works with that permit. In the second, the worker runs another job on top of its wait
-//! (`run_others.rs`): the call would wait for the end of that job, and that job may wait for the call.
+//! In two cases the job goes to A's queue instead. In the first, the worker has given its permit away, so that another
+//! thread of A works with that permit. In the second, the worker runs another job while it waits (`run_others.rs`):
+//! the second call would wait for the end of that job, and that job may wait for the second call.
 //!
 //! # The way back
 //!
-//! A thread that runs a call has a context that names the [`Call`] (`Context::within_call`). The call
-//! names its caller's newest context and its outer call. So a thread can follow its calls outwards to a worker of
-//! A. An outer call ends after the calls inside it, and a context on the way does not change before its call has
-//! ended. A thread that runs another job on top of a wait hides the calls below that job
-//! (`Context::outside_calls`). A thread that runs only a part of a call, such as a half of a join, has no context
-//! that names the call, and uses A's queue.
+//! A thread that runs a call has a context that names the [`Call`] (`Context::within_call`). The call names its
+//! caller's newest context and its outer call. So a thread can follow its calls outwards to a worker of A. An outer
+//! call ends after the calls inside it, and a context on the way does not change before its call has ended. A thread
+//! that runs another job while it waits hides the calls below that job (`Context::outside_calls`). A thread that runs
+//! only a part of a call, such as a half of a join, has no context that names the call, and uses A's queue.
 //!
 //! # One at a time
 //!
@@ -39,7 +38,7 @@ pub(super) struct Call<P: Platform> {
 }
 
 impl<P: Platform> Call<P> {
-    /// A call by this thread.
+    /// Makes a call by this thread.
     pub(super) fn new(oneshot: &Arc<Oneshot<P>>) -> Self {
         Self {
             oneshot: Arc::clone(oneshot),
@@ -68,7 +67,8 @@ impl<P: Platform> Call<P> {
     /// The innermost of this thread's calls that a worker of `registry` has made, and that worker.
     fn by_worker_of(registry: &Registry<P>) -> Option<(&Self, &Worker<P>)> {
         let mut call = Context::call();
-        // SAFETY: null, or a call that this thread runs. The call's caller waits, and keeps all that the call names.
+        // SAFETY: the pointer is null, or points to a call that this thread runs. The call's caller waits, and keeps
+        // all objects that the call names.
         while let Some(inner) = unsafe { call.as_ref() } {
             // SAFETY: as above.
             if let Some(worker) = unsafe { Context::worker_from(inner.caller, registry) } {

@@ -7,15 +7,14 @@
 //! the caller blocks.
 //!
 //! `permits/word.rs` defines the states of the slot and its transitions. A *detached task* is a spawned job, a call
-//! from the queue, or a call with a borrowed permit, until it ends. `Registry::detached` counts them. An *empty*
-//! slot needs no thread. A *vacant* slot has no holder, while there are detached tasks.
+//! from the queue, or a call with a borrowed permit, until it ends. `Registry::detached` counts them. An *empty* slot
+//! has no holder and needs none. A *vacant* slot has no holder, while there are detached tasks.
 //!
 //! * When a detached task is posted, an empty slot becomes vacant. If a caller has the slot, that caller becomes
 //!   *needed*: when it leaves, it must decide who fills the slot.
 //! * When a caller finds the slot vacant, it enters the slot and is needed.
-//! * `Registry::fill_caller_slot` gives a vacant slot to a thread of the pool, which may be started for this. A
-//!   thread that pushes a job and finds no sleeper calls it: the sleep policy demands that
-//!   (`Sleep::set_vacant`).
+//! * `Registry::fill_caller_slot` gives a vacant slot to a thread of the pool, which may be started for this. A thread
+//!   that pushes a job and finds no sleeper calls this function, as the sleep policy demands (`Sleep::set_vacant`).
 //! * When the last detached task ends, a vacant slot becomes empty. If a thread of the pool holds the slot, it
 //!   gives the slot back when it finds no work.
 //! * When a needed caller leaves (`Registry::leave_slowly`) and no detached task is left, the slot becomes empty.
@@ -30,7 +29,7 @@ use crate::conserving::fault;
 use manycore_platform::{Ordering, Platform};
 use std::sync::OnceLock;
 
-/// The context of the thread that holds the caller slot. It is made with the pool.
+/// The context of the thread that holds the caller slot. The context is made when the pool is made.
 pub(super) struct CallerContext<P: Platform>(OnceLock<Context<P>>);
 
 // SAFETY: only the thread that has taken the caller slot uses the context, until it gives the slot back. The slot's
@@ -44,7 +43,7 @@ impl<P: Platform> CallerContext<P> {
         Self(OnceLock::new())
     }
 
-    /// Called before any other thread knows the pool.
+    /// Sets the context. Called before any other thread knows the pool.
     pub(super) fn set(&self, context: Context<P>) {
         let fresh = self.0.set(context).is_ok();
         debug_assert!(fresh, "set once, by who makes the pool");
@@ -87,14 +86,14 @@ impl<P: Platform> Registry<P> {
         self.call_for(0, was_empty);
     }
 
-    /// Counts a detached task that is about to be posted, and ensures that a thread can take permit 0 while it
-    /// has no holder. Called before the push, so that a thread that pushes jobs within the detached task sees
-    /// the vacancy.
+    /// Counts a detached task that is about to be posted, and ensures that a thread can take permit 0 while the permit
+    /// has no holder. Called before the push, so that a thread that pushes jobs within the detached task sees the
+    /// vacancy.
     ///
     /// # Panics
     ///
-    /// If no thread could ever run the task: the pool has no thread and the system refuses to start one, or
-    /// this process is a child of `fork`.
+    /// If no thread could ever run the task, because the pool has no thread and the system refuses to start one, or
+    /// because this process is a child of `fork`.
     #[inline(never)]
     pub(super) fn begin_detached(&self) {
         self.shared().check_fork();
@@ -105,9 +104,9 @@ impl<P: Platform> Registry<P> {
         self.need_caller_slot();
     }
 
-    /// Whether this thread runs a spawned job of the pool, and the slot's word is attended: a thread is ready to
-    /// take permit 0. The spawned job is a detached task. Until the last detached task ends, the threads stay and
-    /// the word stays attended. So counting another task needs no lock.
+    /// Whether this thread runs a spawned job of the pool, and the slot's word is attended, which means that a thread
+    /// is ready to take permit 0. The spawned job is itself a detached task, and until the last detached task ends,
+    /// the threads stay and the word stays attended. So counting another task needs no lock.
     fn is_within_detached(&self) -> bool {
         Context::worker_of(self).is_some_and(|worker| worker.is_detached())
             && self.shared().caller_slot().word().is_attended()
@@ -128,14 +127,14 @@ impl<P: Platform> Registry<P> {
             return;
         }
         self.change_permits(|permits| {
-            // If a detached task was posted since, this look under the lock sees it, or the task's
+            // If a detached task was posted since the count became 0, this look under the lock sees it, or the task's
             // `need_caller_slot` gets the lock later.
             if !self.has_detached() {
                 permits.end_posts();
             }
         });
         // If a parked thread holds the caller slot, it wakes up to give the slot back. This fence pairs with that
-        // thread's fence between lying down and its last look, which includes `detached`.
+        // thread's fence between lying down and its last look, which includes the count of detached tasks.
         P::fence(Ordering::SeqCst);
         if self.shared().caller_slot().word().is_held() {
             self.sleep().notify(0);
@@ -145,7 +144,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Finds a thread for the vacant caller slot, and starts the threads that the pool lacks.
+    /// Finds a thread for the caller slot if it is vacant, and starts the threads that the pool lacks.
     #[cold]
     #[inline(never)]
     pub(crate) fn fill_caller_slot(&self) {
@@ -167,7 +166,8 @@ impl<P: Platform> Registry<P> {
     /// thread reads the mail.
     #[inline(never)]
     pub(super) fn summon(&self) {
-        // Until a thread has the permit, or the caller that has the slot knows that it must look for mail.
+        // The loop ends when a thread has the permit, or the caller that has the slot knows that it must look for
+        // mail.
         while let Some(successor) = self.change_permits(|permits| permits.summon()) {
             if self.pass_on_or_lose(0, &successor) {
                 return;
@@ -187,7 +187,7 @@ impl<P: Platform> Registry<P> {
         if self.shared().is_forked() {
             return;
         }
-        // From here on worker 0 is the next caller.
+        // From here on the next caller is worker 0.
         let permit = self.worker(0).exchange_permit(0);
         let left = self.change_permits(|permits| {
             let waits = || !self.mailboxes()[0].is_empty() || !self.injector().is_empty();
@@ -196,7 +196,7 @@ impl<P: Platform> Registry<P> {
         match left {
             Left::Nothing => {}
             Left::Vacancy => {
-                // A push or post that has not seen the vacancy is seen below, because of this fence.
+                // Because of this fence, the code below sees each push or post that has not seen the vacancy.
                 P::heavy_fence();
                 let told = self.tells_of_vacancies();
                 if !told || self.has_jobs() || self.shared().invites_rank(0) {

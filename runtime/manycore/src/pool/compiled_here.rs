@@ -1,11 +1,10 @@
 //! Functions that this crate compiles for [`Native`], so that crates that use native pools need not.
 //!
 //! The compiler takes a generic function from the crate that has compiled it already, if the function is
-//! `#[inline(never)]`; otherwise it compiles the function again in each crate that calls it. Some code behind
-//! `join`, a scope, a job or a loop is generic over the platform alone. That code is marked `#[inline(never)]`,
-//! and the tables here and in `loops/dispatch.rs` name it, so that the compiler compiles it in this crate. No
-//! code reads the tables, so no program contains them. `ci/once.sh` counts how much of the runtime is compiled
-//! in a user's crate.
+//! `#[inline(never)]`. Otherwise it compiles the function again in each crate that calls it. Some code behind `join`,
+//! a scope, a job or a loop is generic over the platform alone. That code is marked `#[inline(never)]`, and the tables
+//! in this file and in `loops/dispatch.rs` name it, so that the compiler compiles it in this crate. No code reads the
+//! tables, so no program contains them. `ci/once.sh` counts how much of the runtime is compiled in a user's crate.
 
 use super::{Builder, Context, Pool, Registry, Worker};
 use manycore_platform::Native;

@@ -9,12 +9,14 @@ use super::worker::Worker;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
 
-/// A thread's activity for a pool, kept in the platform's thread slot and on the thread's own stack.
+/// A thread's activity for a pool. The context is on the thread's own stack, and the platform's thread slot (one
+/// pointer for each thread) points to the newest context.
 pub(crate) struct Context<P: Platform> {
     pool: *const Shared<P>,
-    /// In a loop, the thread's rank there: the permit that the thread had when it entered the loop.
+    /// The thread's rank in the loop that it runs: the number of the permit that the thread had when it entered the
+    /// loop.
     rank: usize,
-    /// The slot of the loop that the thread runs.
+    /// The board's slot of the loop that the thread runs.
     running: Option<usize>,
     /// Whether the thread has given its permit away within that loop.
     barred: Cell<bool>,
@@ -22,9 +24,11 @@ pub(crate) struct Context<P: Platform> {
     worker: *const Worker<P>,
     /// The worker's permit.
     permit: *const P::AtomicU32,
-    /// The thread's previous context, in this pool or another. It is further down on the stack, and remains valid.
+    /// The thread's previous context, in this pool or another. The previous context is further down on the stack, and
+    /// remains valid.
     outer: Cell<*const Self>,
-    /// The call that the thread runs, or null if it runs none. If this is `None`, the outer context decides.
+    /// The call that the thread runs, or null if it runs no call. If this is `None`, the outer context says which call
+    /// the thread runs.
     call: Option<*const Call<P>>,
     /// See `with_stale_permit`.
     #[cfg(test)]
@@ -131,15 +135,15 @@ impl<P: Platform> Context<P> {
     pub(crate) fn take_slot(pool: &Shared<P>) -> Option<Taken<'_, P>> {
         let mut permit = Self::current(pool, Self::permit);
         if permit == NOWHERE {
-            // A start or exit handler runs the loop (`Worker::permit`).
+            // A start or exit handler runs the loop, so the thread may have no permit (`Worker::permit`).
             Self::come_back();
             permit = Self::current(pool, Self::permit);
         }
         pool.board().take(permit as usize)
     }
 
-    /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank in the loop is
-    /// the permit that it has now. If the thread gives the permit away within `section`, the permit's next
+    /// Runs `section` with this thread as a participant of the loop in `slot`. The thread's rank in the loop is the
+    /// number of the permit that it has now. If the thread gives the permit away within `section`, the permit's next
     /// holder is kept out of the loop until `section` returns.
     #[inline(always)]
     pub(crate) fn take_part<R>(
@@ -172,7 +176,7 @@ impl<P: Platform> Context<P> {
         result
     }
 
-    /// A defect that tests inject: runs `section`. When the thread takes part in a loop the next time, it uses the
+    /// Injects a defect for tests. Runs `section`. When the thread takes part in a loop the next time, it uses the
     /// permit that it had before `section`.
     #[cfg(test)]
     pub(crate) fn with_stale_permit<R>(pool: &Shared<P>, section: impl FnOnce() -> R) -> R {
@@ -188,7 +192,7 @@ impl<P: Platform> Context<P> {
         unsafe { &*self.worker }
     }
 
-    /// The current thread's worker, if the thread's newest context is in the pool of `registry`.
+    /// Returns the current thread's worker, if the thread's newest context is in the pool of `registry`.
     #[inline(always)]
     pub(crate) fn worker_of(registry: &Registry<P>) -> Option<&Worker<P>> {
         Self::slot(|context| context?.as_worker_of(registry))
@@ -214,7 +218,7 @@ impl<P: Platform> Context<P> {
         Self::slot(|newest| walk(Chain(newest)))
     }
 
-    /// Calls `call` with the worker of the current thread's newest context, in whatever pool.
+    /// Calls `call` with the worker of the current thread's newest context, whichever pool that context is in.
     #[inline(always)]
     pub(super) fn own_worker<R>(call: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
         Self::slot(|context| call(context.map(Self::member)))
@@ -243,9 +247,9 @@ impl<P: Platform> Context<P> {
         Chain(unsafe { newest.as_ref() }).find_map(|context| context.as_worker_of(registry))
     }
 
-    /// Gives up this thread's permits in all pools, runs `section`, which blocks, and takes a permit again
-    /// in the pool in which the thread continues. In each other pool it takes a permit when it comes back
-    /// to that pool (`come_back`).
+    /// Gives up this thread's permits in all pools, runs `section`, which blocks, and takes a permit again in the pool
+    /// in which the thread continues. In each other pool the thread takes a permit when it comes back to that pool
+    /// (`come_back`).
     pub(super) fn without_permits<R>(section: impl FnOnce() -> R) -> R {
         Self::leave_all();
         let result = section();
@@ -278,7 +282,7 @@ impl<P: Platform> Context<P> {
         Self::chain(|mut chain| chain.any(in_loop))
     }
 
-    /// The workers that this thread is in pools other than `pool`, and that have a permit.
+    /// Returns this thread's workers in pools other than `pool`. Leaves out workers without a permit.
     fn others_held(
         pool: *const Shared<P>,
         chain: Chain<'_, P>,
@@ -289,12 +293,12 @@ impl<P: Platform> Context<P> {
             .filter(|worker| worker.has_permit())
     }
 
-    /// Whether this thread has permits, in whatever pools.
+    /// Whether this thread has a permit in any pool.
     pub(super) fn holds_any() -> bool {
         Self::chain(|chain| Self::others_held(std::ptr::null(), chain).next().is_some())
     }
 
-    /// Whether this thread has permits in other pools than `pool`.
+    /// Whether this thread has a permit in any pool other than `pool`.
     pub(super) fn holds_others(pool: &Shared<P>) -> bool {
         Self::chain(|chain| Self::others_held(pool, chain).next().is_some())
     }
@@ -308,7 +312,8 @@ impl<P: Platform> Context<P> {
         })
     }
 
-    /// Offers this thread's permits in all pools to other threads. The thread keeps a permit that no other takes.
+    /// Offers this thread's permits in all pools to other threads. The thread keeps a permit if no other thread takes
+    /// it.
     pub(super) fn leave_all() {
         Self::chain(|chain| chain.for_each(|context| context.member().leave_permit()));
     }
@@ -327,7 +332,7 @@ impl<P: Platform> Context<P> {
         });
     }
 
-    /// Keeps the next holder of `permit` out of the loops in which this thread has that number as its rank.
+    /// Keeps the next holder of `permit` out of the loops in which this thread's rank is that number.
     pub(super) fn bar_loops(pool: &Shared<P>, permit: usize) {
         Self::set_bars(pool, permit, true, |slot| pool.ranks().bar(permit, slot));
     }
@@ -337,8 +342,8 @@ impl<P: Platform> Context<P> {
         Self::set_bars(pool, permit, false, |slot| pool.ranks().unbar(permit, slot));
     }
 
-    /// In this thread's contexts with the rank `permit` in loops of `pool`, notes whether they are barred.
-    /// Calls `change` with the slot of each context that changes.
+    /// In this thread's contexts with the rank `permit` in loops of `pool`, notes whether the permit is barred from
+    /// the loop. Calls `change` with the slot of each context that changes.
     fn set_bars(pool: &Shared<P>, permit: usize, barred: bool, change: impl Fn(usize)) {
         Self::chain(|chain| {
             for context in chain {
@@ -363,7 +368,7 @@ impl<P: Platform> Context<P> {
     /// Runs `body` with `self` as the thread's context.
     #[inline]
     pub(crate) fn enter<R>(&self, body: impl FnOnce() -> R) -> R {
-        /// Resets the slot, also when `body` panics.
+        /// Resets the thread slot, also when `body` panics.
         struct Reset<P: Platform>(*const (), std::marker::PhantomData<P>);
         impl<P: Platform> Drop for Reset<P> {
             #[inline]

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-/// Leaves the caller slot when dropped, also by a panic.
+/// A thread in the caller slot. When this value is dropped, also by a panic, the thread leaves the slot.
 struct EnteredCaller<'a, P: Platform>(&'a Registry<P>);
 
 impl<P: Platform> Drop for EnteredCaller<'_, P> {
@@ -24,7 +24,8 @@ impl<P: Platform> Drop for EnteredCaller<'_, P> {
     }
 }
 
-/// A caller that is counted as waiting until this value is dropped. A post may panic: the system may refuse a thread.
+/// A caller that is counted as waiting until this value is dropped. A post may panic, since the system may refuse a
+/// thread.
 struct WaitingCaller<'a, P: Platform>(&'a Registry<P>);
 
 impl<'a, P: Platform> WaitingCaller<'a, P> {
@@ -41,8 +42,8 @@ impl<P: Platform> Drop for WaitingCaller<'_, P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Runs `op`, which is a loop, as a worker of this pool: on this thread, or on a thread of the pool if the
-    /// caller slot is taken.
+    /// Runs `op`, which is a loop, as a worker of this pool: on a thread of the pool if the caller slot is taken, and
+    /// otherwise on this thread.
     #[inline(always)]
     pub(crate) fn inside(&self, op: impl FnOnce() + Send) {
         if Context::is_inside(self.shared()) {
@@ -60,8 +61,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Runs `op` as a worker of the pool. If the current thread is a worker, or the caller slot is free, `op` runs
-    /// on the current thread. Otherwise another worker may run it. The second argument of `op` is whether it was
+    /// Runs `op` as a worker of the pool. If the current thread is a worker, or the caller slot is free, `op` runs on
+    /// the current thread. Otherwise another worker may run it. The second argument of `op` says whether `op` was
     /// moved to another thread.
     #[inline]
     pub(crate) fn enter<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {
@@ -71,7 +72,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Runs `op` as `worker`, on top of this thread's work for another pool. This thread must be that worker.
+    /// Runs `op` as `worker`. This thread must be that worker, but its newest call may be in another pool.
     pub(super) fn be<R>(worker: &Worker<P>, op: impl FnOnce(&Worker<P>) -> R) -> R {
         // The thread may have given this worker's permit away while it was blocked in the other pool.
         worker.regain_permit();
@@ -102,7 +103,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// As `in_place`, for the body of a scope, which may block until jobs that it has spawned have run. If the pool
-    /// has only one permit, a caller from outside does not take it, so that a thread of the pool runs the jobs.
+    /// has only one permit, a caller from outside does not take it, so that a thread of the pool can run the jobs.
     pub(super) fn scope_in_place<R>(&self, op: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
         if self.shared().threads() > 1 || Context::worker_below(self).is_some() {
             return self.in_place(op);
@@ -132,9 +133,10 @@ impl<P: Platform> Registry<P> {
         context.enter(|| op(self.worker(0)))
     }
 
-    /// Runs `op` once. This thread runs it as the worker that it is below another pool's work, in the vacant caller
-    /// slot, or with the permit of a worker that sleeps. If none of these is possible, a worker runs `op`, and this
-    /// thread waits. The type of `op` is erased, so that this function and what it calls are compiled once.
+    /// Runs `op` once. This thread runs `op` in one of three ways: as the worker that it already is, if its newest
+    /// call is in another pool; in the vacant caller slot; or with the permit of a worker that sleeps. If none of
+    /// these is possible, a worker runs `op`, and this thread waits. The type of `op` is erased, so that this function
+    /// and what it calls are compiled once.
     #[cold]
     #[inline(never)]
     pub(super) fn enter_slowly(&self, op: &mut (dyn FnMut(&Worker<P>, bool) + Send + '_)) {
@@ -158,8 +160,8 @@ impl<P: Platform> Registry<P> {
             // SAFETY: the slot is on the caller's stack, and the caller waits.
             unsafe { *slot = returned };
         };
-        // SAFETY: `op` is `Send`, and so is a panic. `slot` is on the stack of this thread, which waits. `body` catches
-        // the panics of `op`.
+        // SAFETY: `op` is `Send`, and so is a panic. `slot` is on the stack of this thread, and this thread waits.
+        // `body` catches the panics of `op`.
         unsafe { self.hand_in_and_wait(body) };
         // `body` wrote the result before the job notified the oneshot.
         if let Err(payload) = result {
@@ -184,7 +186,8 @@ impl<P: Platform> Registry<P> {
         let call = Call::new(&oneshot);
         let (registry, of): (*const Self, _) = (self, &raw const call);
         let body = move || {
-            // In a call back this pool's context is below those of other pools. SAFETY: the registry outlives its jobs.
+            // In a call back, the context in this pool is below contexts in other pools. SAFETY: the registry outlives
+            // its jobs.
             let worker = Context::worker_below(unsafe { &*registry });
             let worker = worker.expect("jobs are run by workers");
             Self::be(worker, |worker| {
@@ -206,8 +209,8 @@ impl<P: Platform> Registry<P> {
         };
         if let Some(outer) = Call::back_to(self) {
             posted.set(false);
-            // SAFETY: this thread runs that call, or a call inside it, and waits until the job has run. So no other
-            // thread calls back, and the call ends later.
+            // SAFETY: this thread runs the call `outer`, or a call inside it, and waits until the job has run. So no
+            // other thread calls back, and the call `outer` ends later.
             match unsafe { outer.oneshot().call_back(job) } {
                 Ok(()) => return self.await_oneshot(&oneshot),
                 Err(refused) => job = refused,

@@ -4,8 +4,8 @@ use manycore_cores::topology::AffinityError;
 use std::error::Error;
 use std::{fmt, io};
 
-/// The most threads that a pool may have. It is far above the cores of any machine, and small enough that the
-/// board's indices and the shards' arithmetic cannot overflow.
+/// The largest number of threads that a pool may have. It is far above the cores of any machine, and small enough that
+/// the board's indices and the shards' arithmetic cannot overflow.
 pub(super) const MAX_THREADS: usize = (1 << 14) - 1;
 
 /// Why a pool could not be made. Threads that were started for the pool have been ended.
@@ -21,7 +21,7 @@ pub(super) const MAX_THREADS: usize = (1 << 14) - 1;
 pub enum BuildError {
     /// A pool needs at least the thread that calls it.
     ZeroThreads,
-    /// More threads than a pool can hold.
+    /// The number of threads is larger than a pool can have.
     TooManyThreads {
         /// The number of threads asked for.
         asked: usize,

@@ -5,13 +5,13 @@ use manycore_platform::Platform;
 
 /// Builder settings for crates that build on this one through [`seam`](crate::seam).
 pub trait BuilderExt<P: Platform>: Sized {
-    /// Whether the pool starts its threads when there is work for them: a half of a `join`, a job or a call that
-    /// another thread could take, or a loop that is worth sharing. By default the pool starts them when it is
-    /// built, so that the first work begins sooner.
+    /// Sets whether the pool starts its threads only when there is work for them. Such work is a half of a `join`, a
+    /// job or a call that another thread could take, or a loop that is worth sharing. By default the pool starts them
+    /// when it is built, so that the first work begins sooner.
     ///
-    /// If the system refuses a thread of a lazy pool, the caller does the work itself. If only the pool's threads
-    /// can do that work, the caller panics. Pools with [threads from outside](crate::seam::build)
-    /// start them when they are built.
+    /// If the system refuses a thread of a lazy pool, the caller does the work itself. If only the pool's threads can
+    /// do that work, the caller panics. A pool with [threads from outside](crate::seam::build) starts these threads
+    /// when it is built.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;
@@ -24,8 +24,8 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn lazy(self, lazy: bool) -> Self;
 
-    /// Sets the most nested `join`s of one thread that are offered to thieves (65,536 by default). Deeper `join`s
-    /// run on the thread alone. Each of the `most` uses 24 bytes of address space in each thread.
+    /// Sets how many nested `join`s of one thread are offered to thieves at most (65,536 by default). Deeper `join`s
+    /// run on the thread alone. Each of these `join`s uses 24 bytes of address space in each thread.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;
@@ -38,7 +38,7 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn open_joins(self, most: u32) -> Self;
 
-    /// Whether the pool may start a thread in place of a thread that waits inside a job while other jobs are
+    /// Sets whether the pool may start a thread in place of a thread that waits inside a job while other jobs are
     /// pending. By default it may. At most [`threads`](Builder::threads) threads run at once.
     ///
     /// Without this reserve each permit belongs to one thread for ever. Then a worker that waits for a stolen half
@@ -55,9 +55,9 @@ pub trait BuilderExt<P: Platform>: Sized {
     #[must_use]
     fn reserve(self, reserve: bool) -> Self;
 
-    /// Whether a thread that waits at the end of a scope also runs jobs that it has spawned into outer scopes,
-    /// newest first, as rayon does. By default it does not. So while a thread holds a lock around the inner
-    /// scope, it runs no job of the outer scope that may need the lock.
+    /// Sets whether a thread that waits at the end of a scope also runs jobs that it has spawned into outer scopes,
+    /// newest first, as rayon does. By default it does not. So while a thread holds a lock around the inner scope, it
+    /// runs no job of the outer scope that may need the lock.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;

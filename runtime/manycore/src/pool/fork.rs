@@ -10,7 +10,7 @@ use super::worker::Worker;
 use super::yields::Yield;
 use manycore_platform::Platform;
 
-/// Fork-join.
+/// Fork-join calls.
 ///
 /// A call from a thread outside of the pool makes that thread worker 0 during the call, unless another
 /// thread is worker 0; see [`Builder::dedicated`](crate::Builder::dedicated).
@@ -23,7 +23,7 @@ impl<P: Platform> Pool<P> {
     ///
     /// # Panics
     ///
-    /// If `a` or `b` panics, once both have ended. If both panic, this continues the panic of `a`.
+    /// If `a` or `b` panics. The panic continues once both have ended. If both panic, this continues the panic of `a`.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -75,9 +75,8 @@ impl<P: Platform> Pool<P> {
         }
     }
 
-    /// Runs `op` as a worker of this pool: on this thread if no other thread is worker 0, otherwise on a
-    /// thread of the pool. Calls in `op` that name no pool, such as [`join`](crate::join), happen in this
-    /// pool.
+    /// Runs `op` as a worker of this pool. `op` runs on this thread if no other thread is worker 0, and otherwise on a
+    /// thread of the pool. Calls in `op` that name no pool, such as [`join`](crate::join), happen in this pool.
     ///
     /// # Panics
     ///
@@ -99,7 +98,7 @@ impl<P: Platform> Pool<P> {
     ///
     /// # Panics
     ///
-    /// With the first panic of `body` or a job, once all have ended.
+    /// If `body` or a job panics. This continues the first panic once `body` and all jobs have ended.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -117,7 +116,8 @@ impl<P: Platform> Pool<P> {
             .enter(|worker, _| Scope::new(&self.registry, Some(worker)).complete(body))
     }
 
-    /// As [`scope`](Self::scope), but jobs that the same thread spawns begin in the order of their spawns.
+    /// As [`scope`](Self::scope), but the jobs of each spawning thread begin in the order in which that thread spawned
+    /// them.
     ///
     /// # Panics
     ///
@@ -186,8 +186,8 @@ impl<P: Platform> Pool<P> {
             .scope_in_place(|worker| ScopeFifo::new(&self.registry, worker).complete(body))
     }
 
-    /// Runs `job` on some worker. This call does not wait for the job; the pool's end does. Each spawn makes one
-    /// allocation.
+    /// Runs `job` on some worker. This call does not wait for the job. The pool does not end before the job has ended.
+    /// Each spawn makes one allocation.
     ///
     /// If the job panics, the panic goes to the [`panic_handler`](crate::Builder::panic_handler).
     ///
@@ -202,7 +202,8 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn(job);
     }
 
-    /// As [`spawn`](Self::spawn), but jobs that the same thread spawns with this method begin in their order.
+    /// As [`spawn`](Self::spawn), but the jobs that one thread spawns with this method begin in the order of the
+    /// spawns.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -225,7 +226,7 @@ impl<P: Platform> Pool<P> {
     ///
     /// # Panics
     ///
-    /// If a call of `op` panics, once all calls have ended. This continues the panic of the lowest index.
+    /// If a call of `op` panics. Once all calls have ended, this continues the panic of the lowest index.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -249,7 +250,7 @@ impl<P: Platform> Pool<P> {
         self.registry.spawn_broadcast(op);
     }
 
-    /// Runs one job of the pool, if there is one. Returns `None` if the caller is no thread of the pool.
+    /// Runs one job of the pool, if there is one. Returns `None` if the caller is not a thread of the pool.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -271,7 +272,7 @@ impl<P: Platform> Pool<P> {
         Context::worker_of(&*self.registry).map(Worker::yield_local)
     }
 
-    /// Returns which of the pool's threads the caller is, or `None` if it is none of them.
+    /// Returns which of the pool's threads the caller is, or `None` if the caller is not a thread of the pool.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;
@@ -283,7 +284,8 @@ impl<P: Platform> Pool<P> {
         Context::worker_of(&*self.registry).map(Worker::index)
     }
 
-    /// Whether this thread has jobs that no thread has begun. Returns `None` if it is no thread of the pool.
+    /// Whether this thread has jobs that no thread has begun. Returns `None` if this thread is not a thread of the
+    /// pool.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).build()?;

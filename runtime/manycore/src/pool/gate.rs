@@ -1,5 +1,5 @@
-//! The gate of a posted loop. It decides whether helpers may still enter the loop, and when the last helper has
-//! left. From then on the caller may free the loop's frame, which is on its stack.
+//! The gate of a posted loop. It decides whether helpers may still enter the loop, and when the last helper has left.
+//! Once that helper has left, the caller may free the loop's frame, which is on its stack.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
@@ -9,26 +9,27 @@ const INSIDE: u32 = (1 << 16) - 1;
 const AWAITED: u32 = 1 << 31;
 /// While AWAITED is set, the bits of the count between INSIDE and AWAITED are the caller's worker number.
 const CALLER_SHIFT: u32 = 16;
-/// The most workers, of all kinds, that a pool may have. Their numbers fit between INSIDE and AWAITED.
+/// The largest number of workers, of all kinds, that a pool may have. The workers' numbers fit between INSIDE and
+/// AWAITED.
 pub(super) const MOST_WORKERS: usize = 1 << 15;
 
 /// Whether helpers may join, and how many are inside: two words on one cache line.
 ///
 /// A helper counts itself in *and then* looks whether the gate is open. If the gate is closed, the helper counts
 /// itself out again and has not touched the frame. The caller closes the gate *and then* looks whether a helper is
-/// inside. So of a helper and a closing caller at least one sees the other. A helper may use the frame only between
-/// a successful [`join`](Self::join) and its leaving. The caller may free the frame once it has closed the gate and
-/// then seen [`is_empty`](Self::is_empty).
+/// inside. So the helper sees that the gate is closed, or the closing caller sees the helper, or both. A helper may
+/// use the frame only between a successful [`join`](Self::join) and its leaving. The caller may free the frame once it
+/// has closed the gate and then seen [`is_empty`](Self::is_empty).
 ///
-/// A helper may count itself in while the gate is closed after one loop, and look at the gate when it is open for
-/// the next loop. The helper has then joined the next loop. This is sound, since the caller wrote that loop's job
-/// before it opened the gate.
+/// A helper may count itself in while the gate is closed after one loop, and then see the gate open for the next loop.
+/// In this case the helper has joined the next loop. This is sound, since the caller wrote that loop's job before it
+/// opened the gate.
 ///
 /// The gate is in the pool's memory, not in the frame, so that a late helper touches valid memory.
 pub(crate) struct Gate<P: Platform> {
-    /// The caller writes it. Helpers that are inside may set it to closed.
+    /// Whether the gate is open. The caller writes this. Helpers that are inside may close the gate.
     open: P::AtomicBool,
-    /// Changed only by read-modify-write.
+    /// The number of helpers inside, and the bits for a sleeping caller. It is changed only by read-modify-writes.
     count: P::AtomicU32,
 }
 
@@ -36,9 +37,9 @@ pub(crate) struct Gate<P: Platform> {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Departure {
-    /// Nothing: no thread waits for the helper.
+    /// Do nothing: no thread waits for the helper.
     Quietly,
-    /// Wake the caller, which is the worker with this number: it sleeps, and must look again.
+    /// Wake the caller, which is the worker with this number. The caller sleeps, and must look again.
     Awaited(usize),
 }
 
@@ -52,8 +53,8 @@ impl<P: Platform> Gate<P> {
 
     /// Opens the gate. The caller has written the data that helpers read.
     ///
-    /// This is a plain store. The post that follows is the only locked instruction of a launch, and waits until
-    /// all earlier stores are visible.
+    /// This is a plain store. The post that follows is the only locked instruction of a launch. That instruction waits
+    /// until all earlier stores are visible.
     #[inline]
     pub(crate) fn open(&self) {
         // Release: a helper that joins and sees the gate open also sees the job and the frame, which were written
@@ -100,8 +101,8 @@ impl<P: Platform> Gate<P> {
         }
     }
 
-    /// Leaves the loop, after the helper has written something that the caller must see. If the caller sleeps, it
-    /// must be woken even if other helpers are inside.
+    /// Leaves the loop, after the helper has written something that the caller must see. If the caller sleeps, the
+    /// caller must be woken even if other helpers are inside.
     pub(crate) fn leave_behind(&self) -> Departure {
         // Release: as in `leave`. The count's modification order puts this before or after `await_last`. So either
         // this sees AWAITED, or the caller's look after `await_last` sees what the helper wrote.
@@ -120,8 +121,8 @@ impl<P: Platform> Gate<P> {
     /// Closes the gate. The caller looks at [`is_empty`](Self::is_empty) next.
     #[inline]
     pub(crate) fn close(&self) {
-        // The fence orders this before the look at `count`, and pairs with the fence in `join`. SeqCst is needed
-        // only because the result is unused: see `Platform::fence_after_rmw`.
+        // The fence orders this before the look at `count`, and pairs with the fence in `join`. Only SeqCst forbids
+        // the compiler to turn this swap, whose result is unused, into a plain store: see `Platform::fence_after_rmw`.
         self.open.swap(false, Ordering::SeqCst);
         P::fence_after_rmw();
     }
@@ -152,7 +153,8 @@ impl<P: Platform> Gate<P> {
     }
 }
 
-/// What a helper that has a reason to wake the caller must do, if it saw `count` when it left.
+/// Returns what a helper that has a reason to wake the caller must do. `count` is the value that the helper saw when
+/// it left.
 fn awaited(count: u32) -> Departure {
     if count & AWAITED == 0 {
         return Departure::Quietly;

@@ -1,10 +1,9 @@
-//! The global pool. Each process has one, which the first call that needs it makes, or
-//! [`Builder::build_global`].
+//! The global pool. Each process has one. The first call that needs it makes it, or [`Builder::build_global`] does.
 //!
-//! A child of `fork` has a copy of the parent's memory but none of its other threads, so the child needs its own
-//! pool. Each process therefore has a [`ProcessState`]. The platform's count of forks distinguishes the child's
-//! state from the parent's. The child does not use the parent's state, since a thread of the parent may have held
-//! its lock at the fork. The child leaks that state with its pool, since references to the pool may exist.
+//! A child of `fork` has a copy of the parent's memory but none of its other threads, so the child needs its own pool.
+//! Each process therefore has a [`ProcessState`]. The platform's count of forks distinguishes the child's state from
+//! the parent's. The child does not use the parent's state, since a thread of the parent may have held the lock of
+//! that state at the fork. The child leaks that state with its pool, since references to that pool may exist.
 
 use super::BuildError;
 use super::Pool;
@@ -27,7 +26,7 @@ struct ProcessState {
     making: Mutex<()>,
 }
 
-/// The newest state, or null. A state in here is never freed.
+/// The newest state, or null. A state that was stored here is never freed.
 static PROCESS_STATE: AtomicPtr<ProcessState> = AtomicPtr::new(std::ptr::null_mut());
 
 impl ProcessState {
@@ -36,7 +35,7 @@ impl ProcessState {
     fn of_this_process() -> &'static Self {
         // Acquire pairs with the release in `begin`: the state's fields are visible.
         let newest = PROCESS_STATE.load(Ordering::Acquire);
-        // SAFETY: null, or a state that is never freed once it is in `PROCESS_STATE`.
+        // SAFETY: the pointer is null, or points to a state that is never freed once it is in `PROCESS_STATE`.
         match unsafe { newest.as_ref() } {
             Some(state) if state.generation == Native::forks() => state,
             _ => Self::begin(newest),
@@ -45,8 +44,8 @@ impl ProcessState {
 
     /// Replaces `older` with a state of this process, unless another thread has done so.
     ///
-    /// Only threads of this process change this process's `PROCESS_STATE`. So a thread that loses the race finds
-    /// the winner's state, which is of this process.
+    /// Only threads of this process change this process's `PROCESS_STATE`. So a thread that loses the race finds the
+    /// winner's state, which is a state of this process.
     #[cold]
     fn begin(older: *mut Self) -> &'static Self {
         // The platform counts forks from here on. If it cannot, making the pool returns the error.
@@ -94,7 +93,7 @@ impl Pool<Native> {
     ///
     /// # Panics
     ///
-    /// If `MANYCORE_NUM_THREADS` has any other value, or the pool cannot be made.
+    /// If `MANYCORE_NUM_THREADS` has another value than those above, or the pool cannot be made.
     ///
     /// ```
     /// assert!(manycore::Pool::global().threads() >= 1);
@@ -148,14 +147,14 @@ impl Builder<Native> {
     /// Makes the [global pool](Pool::global), instead of the pool that the first call of a free function
     /// would make. Programs should call this early, and libraries should not call it.
     ///
-    /// If the builder has no number of [`threads`](Self::threads), the environment variable
-    /// `MANYCORE_NUM_THREADS` sets it, or the number of cores (see [`Pool::global`]).
+    /// If the builder has no number of [`threads`](Self::threads), the environment variable `MANYCORE_NUM_THREADS` or
+    /// the number of cores sets the number of threads (see [`Pool::global`]).
     ///
     /// # Errors
     ///
-    /// [`BuildError::GlobalExists`] if there is a global pool already. [`BuildError::Environment`] if the variable
-    /// is needed and is not a number from 0 to 16,383. Otherwise as [`build`](Self::build). An error does not
-    /// make or change the global pool.
+    /// [`BuildError::GlobalExists`] if there is a global pool already. [`BuildError::Environment`] if the variable is
+    /// needed and is not a number from 0 to 16,383. Otherwise the errors of [`build`](Self::build). In case of an
+    /// error, the global pool is neither made nor changed.
     ///
     /// ```
     /// use manycore::{BuildError, Pool};

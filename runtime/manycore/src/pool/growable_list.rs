@@ -5,12 +5,12 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::sync::OnceLock;
 
-/// The number of entries of the first segment. Each further segment is twice as long as the one before.
+/// The number of entries of the first segment. Each further segment is twice as long as the previous segment.
 const FIRST: usize = 8;
 const SEGMENTS: usize = 12;
 
-/// A list of entries that are numbered from 0. A pool keeps its workers in one: `base` has the first workers, and the
-/// segments have the workers of threads that were started in place of waiting threads.
+/// A list of entries that are numbered from 0. A pool keeps its workers in such a list: `base` has the first workers,
+/// and the segments have the workers of threads that were started in place of waiting threads.
 pub(super) struct GrowableList<P: Platform, T> {
     base: Box<[T]>,
     segments: [OnceLock<Box<[OnceLock<T>]>>; SEGMENTS],
@@ -21,7 +21,7 @@ pub(super) struct GrowableList<P: Platform, T> {
 }
 
 impl<P: Platform, T> GrowableList<P, T> {
-    /// A list that begins with the entries `base`, and can grow to `most` entries.
+    /// Makes a list that begins with the entries `base`, and can grow to `most` entries.
     pub(super) fn new(base: Box<[T]>, most: usize) -> Self {
         Self {
             count: P::AtomicUsize::new(base.len()),

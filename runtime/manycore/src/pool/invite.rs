@@ -11,11 +11,11 @@ use manycore_platform::Platform;
 const SLOW: f32 = 4.0;
 
 impl<P: Platform> Shared<P> {
-    /// The clusters that a loop of `n` iterations and `work` ticks (infinite if unknown) invites. `caller` is the
-    /// permit of the loop's caller.
+    /// Returns the clusters of workers that a loop of `n` iterations and `work` ticks (infinite if unknown) invites.
+    /// `caller` is the permit of the loop's caller.
     ///
-    /// Let the loop invite k clusters of m threads. Each cluster costs c ticks, one cluster after the other: the
-    /// caller's time, or the transfer of a cache line that all clusters fetch. Then the loop lasts about
+    /// Assume that the loop invites k clusters of m threads. Each cluster costs c ticks, one cluster after the other.
+    /// These are the caller's time, or the transfer of a cache line that all clusters fetch. Then the loop lasts about
     ///
     /// ```text
     /// work / (k m)  +  k c

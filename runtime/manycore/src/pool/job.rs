@@ -5,8 +5,8 @@ use std::ptr::{self, NonNull};
 
 /// A job that is run once. The word is the address of its header.
 ///
-/// A job is one word, so that a queue moves it in a register. A job that is written as three words and read as two
-/// waits for its own stores (20 ns a job, measured with `scope_halves` of `laboratory/peers/drop-in`).
+/// A job is one word, so that a queue moves it in a register. If a job is written as three words and read as two, the
+/// reads wait for the stores (20 ns for each job, measured with `scope_halves` of `laboratory/peers/drop-in`).
 pub(super) struct Job(NonNull<Header>);
 
 // SAFETY: a job is made from a closure that may be used on another thread, by the contract of `Job::new`, or from
@@ -17,14 +17,14 @@ unsafe impl Send for Job {}
 pub(super) struct Header {
     /// Runs the job that has this header. The second argument is whether another worker made the job.
     run: unsafe fn(NonNull<Header>, bool),
-    /// The scope that waits for the job, or null. Written before the job is in a queue.
+    /// The scope that waits for the job, or null. This is written before the job is put into a queue.
     group: Cell<*const Group>,
 }
 
 /// A boxed job that calls `body`.
 #[repr(C)]
 struct Boxed<B> {
-    /// The first field, so that its address is the address of the job.
+    /// This is the first field, so its address is the address of the job.
     header: Header,
     body: B,
 }
@@ -43,10 +43,11 @@ impl Header {
     }
 }
 
-/// The identity of a scope, for its jobs: the address of this value. It also points to the scope around the scope.
+/// The identity of a scope, for its jobs: the address of this value. The value also points to the group of the scope
+/// around this scope.
 ///
-/// A group lives while a job of its scope is queued, since the scope waits for that job. The scope around it lives
-/// too, since that scope waits for the job or body that opened the inner scope.
+/// A group lives while a job of its scope is queued, since the scope waits for that job. The group around it lives
+/// too, since the outer scope waits for the job or body that opened the inner scope.
 pub(crate) struct Group {
     pub(super) around: *const Group,
 }
@@ -97,9 +98,9 @@ impl Job {
         Self::boxed(run::<F>, body)
     }
 
-    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. There are
-    /// two closures because a closure's captures count as borrowed until the closure has returned, even if
-    /// it has already released its borrows to other threads.
+    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. The two
+    /// closures are separate because a closure's captures count as borrowed until the closure has returned, even if it
+    /// has already released its borrows to other threads.
     ///
     /// # Safety
     ///

@@ -36,8 +36,8 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure runs on a thread other than the caller's. If so, threads are probably idle, and splitting
-    /// the work further will help.
+    /// Whether the closure runs on another thread than the caller of `join_context`. If so, threads are probably idle,
+    /// and splitting the work further will help.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -52,12 +52,12 @@ impl FnContext {
 
 /// The state of a running `join`, on the caller's stack.
 ///
-/// The frame holds everything that is needed after the first closure. The stack of jobs points to it, so it is in
-/// memory. Local variables would be in registers, which each call of the joining function would have to save and
-/// restore, even on paths that do not join.
+/// The frame holds everything that is needed after the first closure. The stack of jobs points to the frame, so the
+/// frame is in memory. Local variables would be in registers, which each call of the joining function would have to
+/// save and restore, even on paths that do not join.
 #[repr(C)]
 struct JoinFrame<P: Platform, B, A, R> {
-    /// The first field, since the stack of jobs points to a `Head`.
+    /// This is the first field, since the stack of jobs points to a `Head`.
     head: Head,
     index: u32,
     worker: *const Worker<P>,
@@ -84,7 +84,7 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
         let frame = unsafe { &*data.cast::<Self>() };
         // SAFETY: by contract this thread has claimed the job.
         let body = unsafe { frame.take() };
-        // Unwind safety: the caller of `join` gets the same panic.
+        // Unwind safety: the same panic continues in the caller of `join`.
         let returned = catch_unwind(AssertUnwindSafe(|| body(FnContext::new(migrated))));
         // SAFETY: as above. The owner reads the result only after the latch is set.
         unsafe { (*frame.second.get()).result = ManuallyDrop::new(returned) };
@@ -123,7 +123,8 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
         unsafe { &*self.worker }
     }
 
-    /// Takes the job back and returns `true`. If a thief has it, waits until the thief is done and returns `false`.
+    /// Takes the job back and returns `true`. If a thief has the job, waits until the thief is done, and returns
+    /// `false`.
     #[inline(always)]
     fn recover(&self) -> bool {
         self.worker().stack().pop(self.index) || self.confirm()
@@ -140,8 +141,9 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
         mine
     }
 
-    /// Ends a join whose first closure has panicked. The second closure always runs, here or on the thief's thread.
-    /// A panic of the second closure, or of its result's destructor, is dropped. The first closure's panic continues.
+    /// Ends a join whose first closure has panicked. The second closure always runs, on this thread or on the thief's
+    /// thread. A panic of the second closure, or of its result's destructor, is dropped. The first closure's panic
+    /// continues.
     #[cold]
     #[inline(never)]
     fn abandon(&self, panic: Box<dyn Any + Send>) -> ! {
@@ -159,7 +161,7 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
     }
 }
 
-/// Drops the first closure's result if the second one unwinds here.
+/// Drops the first closure's result if the second closure unwinds on this thread.
 struct Unwinding<'a, A>(&'a UnsafeCell<MaybeUninit<A>>);
 
 impl<A> Drop for Unwinding<'_, A> {
@@ -173,7 +175,7 @@ impl<A> Drop for Unwinding<'_, A> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Runs `a` on this thread, and `b` on this thread or a thief's.
+    /// Runs `a` on this thread, and `b` on this thread or on a thief's thread.
     ///
     /// # The path of a join without a thief
     ///
@@ -229,8 +231,8 @@ impl<P: Platform> Worker<P> {
             self.stack().publish(index);
         }
         self.posted(was_empty);
-        // The panic is caught and resumed, instead of handled by a guard: the guard would be live in a register
-        // during the cleanup.
+        // The panic is caught and resumed. A guard would handle it too, but would be live in a register during the
+        // cleanup.
         let returned = catch_unwind(AssertUnwindSafe(|| {
             let first = a(FnContext::new(migrated));
             // SAFETY: only this thread uses the cell.
@@ -258,8 +260,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// [`join`](Self::join) if thieves are starving, or the stack must grow. If the stack has its largest size, both
-    /// closures run here: the joins on the stack are enough for thieves.
+    /// The slow path of [`join`](Self::join), for starving thieves or for a stack that must grow. If the stack has its
+    /// largest size, both closures run on this thread: the joins on the stack are enough for thieves.
     #[cold]
     #[inline(never)]
     fn join_slowly<A, B, RA, RB>(&self, migrated: bool, a: A, b: B) -> (RA, RB)

@@ -1,22 +1,22 @@
 //! How a worker waits until the thief of its job is done: it runs only descendants of that job.
 //!
-//! If a waiting worker took any job, that job could be long, or could want a lock that the waiter's caller
-//! holds. Stacks would grow with each such job. So the waiter takes only descendants of the job that it
-//! waits for (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then a descendant of
-//! the frame below, and **no stack gets deeper than the program's own recursion**.
+//! If a waiting worker took any other job, that job could be long, or could want a lock that the caller of the waiting
+//! function holds. Stacks would grow with each such job. So the waiter takes only descendants of the job that it waits
+//! for (leapfrogging: Wagner and Calder 1993). Each frame on a waiting stack is then a descendant of the frame below,
+//! and **no stack gets deeper than the program's own recursion**.
 //!
-//! The thief notes the height of its own stack, the `base`, when it steals. The jobs that the stolen job pushes
-//! are at `base` or above. If these jobs were stolen in turn, the thief waits for one of them, or soon will.
-//! The waiter then looks at the thief of that job.
+//! When a thief steals a job, it notes the height of its own stack, the `base`. The jobs that the stolen job pushes
+//! are at `base` or above. If these jobs were stolen in turn, the thief waits for one of them, or soon will wait. The
+//! waiter then looks at the thief of that job.
 //!
 //! # Why a taken job is a descendant
 //!
-//! The waiter reads which worker has the job (`Thief`) and claims a job from that worker's stack at `base`
-//! or above. Then it checks that the same thief still has the awaited job and that the job is not done. A
-//! claimed descendant keeps the awaited job from ending. Any other job at `base` or above was pushed after
-//! the awaited job had ended. So if the awaited job is not done after the claim, the claimed job is a descendant.
-//! For a chain of thieves this holds link by link. If the check fails, which is rare, the waiter gives the
-//! claimed job back, to its owner or to a worker that may take any job.
+//! The waiter reads which worker has the job (`Thief`) and claims a job from that worker's stack at `base` or above.
+//! Then it checks that the same thief still has the awaited job and that the job is not done. A claimed descendant
+//! keeps the awaited job from ending. Any other job at `base` or above was pushed after the awaited job had ended. So
+//! if the awaited job is not done after the claim, the claimed job is a descendant. In a chain of thieves, this
+//! argument holds for each link. If the check fails, which is rare, the waiter gives the claimed job back, to its
+//! owner or to a worker that may take any job.
 
 use super::context::Context;
 use super::job::Job;
@@ -31,7 +31,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 
 /// After this number of vain searches a thief raises the limit of an owner that does not answer requests.
 pub(super) const PATIENCE: u32 = 8;
-/// The number of looks at the latch before a costlier step. They take about as long as a handful of the
+/// The number of looks at the latch before a costlier step. These looks take about as long as a handful of the
 /// shortest jobs.
 const LOOKS: u32 = 32;
 
@@ -49,8 +49,8 @@ impl<P: Platform> Worker<P> {
     ///
     /// # Why it is always woken
     ///
-    /// The worker sleeps only through the sleep policy, after `Latch::announce_sleep`. `Latch::set` then
-    /// returns `true` to the thief, which calls `notify`. The policy wakes a worker that is notified.
+    /// The worker sleeps only through the sleep policy, after `Latch::announce_sleep`. So `Latch::set` returns `true`
+    /// to the thief, and the thief calls `notify`, which makes the policy wake the worker.
     #[cold]
     #[inline(never)]
     pub(super) fn await_stolen(&self, index: u32) {
@@ -70,10 +70,10 @@ impl<P: Platform> Worker<P> {
         self.stack().retire(index);
     }
 
-    /// Runs the jobs that `find` finds until `latch` is set. The latch belongs to what the worker `waits`
-    /// for. The argument of `find` says whether to be patient with owners that do not answer. After each
-    /// job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has pushed
-    /// these jobs itself, so it need not search.
+    /// Runs the jobs that `find` finds until `latch` is set. `waits` says for what the worker waits, and the latch
+    /// belongs to that. The argument of `find` says whether to be patient with owners that do not answer. After each
+    /// job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has pushed these jobs
+    /// itself, so it need not search.
     ///
     /// If jobs of other workers are pending for longer than the pool's patience, the worker gives its
     /// permit away (`permits/mod.rs`).
@@ -99,7 +99,7 @@ impl<P: Platform> Worker<P> {
         let mut elsewhere = others;
         let mut naps = Naps::new();
         while !latch.is_set() {
-            // Before the search: a later post keeps the worker from sleeping.
+            // The worker notes the event count before the search, so that a later post keeps the worker from sleeping.
             self.note_posts();
             if let Some(found) = find(self, misses < PATIENCE) {
                 self.set_busy(true);
@@ -129,7 +129,8 @@ impl<P: Platform> Worker<P> {
                 if now < due && yield_core() {
                     continue;
                 }
-                // Before the sleep: jobs in other pools that need the worker's permits there do not wake it here.
+                // The worker gives up its permits in other pools before it sleeps: a job there that needs such a
+                // permit would not wake it here.
                 Context::leave_others(shared);
                 if Context::holds_others(shared) {
                     self.found(idle);
@@ -152,7 +153,8 @@ impl<P: Platform> Worker<P> {
                 continue;
             }
             if slept && sleep.sleepers() > 0 {
-                // The wake-up was meant for a worker that may take more jobs than this worker: pass it on, once.
+                // The wake-up may have been meant for a worker that may take more jobs than this worker. So this
+                // worker passes the wake-up on, once.
                 self.wake_others(1, None);
             }
             slept = self.no_work_found(&mut idle, latch, &scan);
@@ -161,8 +163,8 @@ impl<P: Platform> Worker<P> {
         self.found(idle);
     }
 
-    /// Sleeps until `latch` is set or `look` finds something. Called when the worker's patience has ended. May
-    /// return spuriously.
+    /// Sleeps until `latch` is set or `look` finds something. Called when the worker has waited for longer than the
+    /// pool's patience. May return spuriously.
     pub(super) fn rest(&self, latch: &Latch<P>, look: &Look<'_, P>) {
         let shared = self.registry().shared();
         shared.check_wait();
@@ -293,7 +295,8 @@ impl<P: Platform> Worker<P> {
             })
         };
         let was_empty = self.registry().injector().push(job);
-        // The fence in `call_another` also orders `give_back` against the owner's last look before a sleep.
+        // The fence in `call_another` also orders `give_back` before the look at whether the owner sleeps, and pairs
+        // with the owner's fence before its last look.
         self.call_another(was_empty);
         self.registry().notify(victim);
     }

@@ -2,25 +2,25 @@
 //!
 //! # Why no mail is left unread
 //!
-//! Until the pool ends, every permit has a holder. The holder reads its mailbox, or gives the permit away
-//! while it waits (`Registry::send` makes it do so). Later some holders have left while other threads still
-//! send: a job of a scope, for which the end does not wait, may broadcast. A thread that the pool has
-//! adopted may broadcast at any time. So a worker that has seen the pool's end leaves in two steps:
+//! Until the pool ends, every permit has a holder. The holder reads the permit's mailbox, or gives the permit away
+//! while it waits (`Registry::send` makes it do so). Later, some holders have left while other threads may still send
+//! mail: a job of a scope, for which the end does not wait, may broadcast, and a thread that the pool has adopted may
+//! broadcast at any time. So a worker that has seen the pool's end leaves in two steps:
 //!
-//! * L1: say that it is absent; fence.
-//! * L2: look once more for mail; stay if there is mail.
+//! * L1: it notes that it is absent, and makes a fence.
+//! * L2: it looks once more for mail, and stays if there is mail.
 //!
-//! A thread that sends mail to this worker:
+//! A thread that sends mail to this worker takes these steps:
 //!
-//! * S1: push; fence (in `Registry::send`).
-//! * S2: if the pool ends, look for the mail of absent workers in each search from then on.
+//! * S1: it pushes the mail, and makes a fence (in `Registry::send`).
+//! * S2: if the pool ends, it looks for the mail of absent workers in each search from then on.
 //!
-//! If L1's fence comes before S1's fence, the sender's next search sees that the worker is absent. The search
-//! also sees that the pool ends, since the worker saw that before L1. If S1's fence comes first, L2 finds the
-//! mail. Checked by `pool::checked::mailbox`.
+//! If L1's fence comes before S1's fence, the sender's next search sees that the worker is absent. The search also
+//! sees that the pool ends, since the worker saw that before L1. If S1's fence comes first, L2 finds the mail.
+//! `pool::checked::mailbox` checks this.
 //!
-//! `Registry::terminate` declares an adopted thread that takes no part in the end absent before it says that
-//! the pool ends. So a thread that sees the end also sees that the adopted thread is absent.
+//! If an adopted thread takes no part in the end, `Registry::terminate` declares it absent, and then says that the
+//! pool ends. So a thread that sees the end also sees that the adopted thread is absent.
 
 use super::job::{Group, Job};
 use super::queue::Queue;
@@ -29,7 +29,7 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 /// Jobs addressed to one permit.
 pub(super) struct Mailbox<P: Platform> {
     jobs: CachePadded<Queue<P>>,
-    /// Set when the pool ends. The holder may not return, and every worker may take the mail.
+    /// Set when the pool ends and the holder has left for good. Then every worker may take the mail.
     absent: CachePadded<P::AtomicBool>,
 }
 
@@ -41,7 +41,7 @@ impl<P: Platform> Mailbox<P> {
         }
     }
 
-    /// For a simulator's accounts.
+    /// Names the words for a simulator, which counts the accesses to each.
     pub(super) fn name(&self) {
         self.jobs.name("worker: mailbox");
     }
@@ -70,17 +70,17 @@ impl<P: Platform> Mailbox<P> {
         self.jobs.take_first()
     }
 
-    /// Declares a worker that has seen the pool's end absent. Returns `false` if there is mail: then the worker
-    /// must stay.
+    /// A worker that has seen the pool's end declares itself absent. Returns `false` if there is mail. The worker must
+    /// then stay.
     pub(super) fn leave(&self) -> bool {
-        // L1 before L2. A thread that sees the flag reads only what the queue's lock guards.
-        // SeqCst only because the result is unused: see `Platform::fence_after_rmw`.
+        // The fence orders L1 before L2. A thread that sees the flag reads only data that the queue's lock guards.
+        // SeqCst is needed only because the result is unused: see `Platform::fence_after_rmw`.
         self.absent.swap(true, Ordering::SeqCst);
         P::fence_after_rmw();
         self.is_empty()
     }
 
-    /// Declares a worker absent that takes no part in the pool's end. Called before the end is announced.
+    /// Declares that a worker is absent, since it takes no part in the pool's end. Called before the end is announced.
     pub(super) fn desert(&self) {
         // Relaxed: the release that announces the pool's end publishes this.
         self.absent.store(true, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The pool: its workers and their jobs, the board for posted loops, and how a thread waits for its own loop
-//! while it helps with loops inside that loop.
+//! The pool: its workers and their jobs, and the board, which is the list of posted loops. While a thread waits for
+//! its own loop, it helps with loops inside that loop.
 
 mod blocked;
 mod board;
@@ -96,16 +96,16 @@ use std::sync::Arc;
 /// taken, the call runs with the permit of a sleeping worker, or waits in the pool's queue, first come, first
 /// served.
 ///
-/// The pool starts another thread when it has jobs of its own, such as spawned jobs, while no thread calls.
-/// It also starts one when a thread of the pool waits inside a job for longer than 60 us while other jobs are
-/// pending: the new thread takes over the permit. Additional threads sleep when they are not needed. While
-/// loops of few iterations run, a thread that runs no jobs checks every 2 ms that their callers make progress.
-/// Dropping the pool ends and joins all its threads.
+/// The pool starts another thread when it has jobs of its own, such as spawned jobs, while no thread calls. It also
+/// starts one when a thread of the pool waits inside a job for longer than 60 us while other jobs are pending: the new
+/// thread takes over the permit. Additional threads sleep when they are not needed. While loops of few iterations run,
+/// a thread that runs no jobs checks every 2 ms that the callers of these loops make progress. Dropping the pool ends
+/// and joins all its threads.
 ///
-/// In a child of `fork` the workers do not exist. There each call of a pool of the parent panics at once, and
-/// dropping such a pool does nothing: build a new pool. The [global pool](Pool::global) renews itself. A thread
-/// that forks within a call, such as in a loop's body, may go on alone in the child. If it must wait for other
-/// threads, the child prints a line that says so, and aborts.
+/// In a child of `fork` the workers do not exist. In the child, each call to a pool that the parent has built panics
+/// at once, and dropping such a pool does nothing. Build a new pool there. The [global pool](Pool::global) renews
+/// itself. A thread that forks within a call, such as in a loop's body, may go on alone in the child. If it must wait
+/// for other threads, the child prints a line that says so, and aborts.
 ///
 /// Idle workers spin for a moment, then sleep. After 100 ms without loops they cost nothing.
 ///
@@ -173,10 +173,10 @@ impl<P: Platform> Pool<P> {
         explained.map_or_else(Vec::new, |explained| explained.decisions())
     }
 
-    /// Ends the pool without waiting: its threads run the pending jobs and end.
+    /// Ends the pool without waiting for it. The pool's threads run the pending jobs and end.
     ///
-    /// Dropping a pool waits until they have ended. If the pool has [adopted](Builder::adopt_current_thread) a
-    /// thread, the other threads run the jobs of the adopted thread.
+    /// Dropping a pool, in contrast, waits until its threads have ended. If the pool has
+    /// [adopted](Builder::adopt_current_thread) a thread, the other threads run the jobs of the adopted thread.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -187,9 +187,9 @@ impl<P: Platform> Pool<P> {
     /// # Ok::<(), manycore::BuildError>(())
     /// ```
     pub fn dismiss(self) {
-        // Never dropped: the code below does what `drop` does, except the waiting.
+        // This value is never dropped. The code below does what `drop` does, except the waiting.
         let pool = ManuallyDrop::new(self);
-        // SAFETY: read once. `pool` is not used again.
+        // SAFETY: the registry is read once, and `pool` is not used again.
         let registry = unsafe { std::ptr::read(&pool.registry) };
         if registry.shared().is_forked() {
             // As in `drop`.
@@ -203,13 +203,14 @@ impl<P: Platform> Pool<P> {
     /// other threads could take part starts the threads again. This is for the time before a `fork`, before the
     /// library is unloaded, or before threads and memory are counted.
     ///
-    /// This function waits for a moment at which nothing runs in the pool and no thread is in a call. It stops
-    /// no call. The threads serve a call that comes meanwhile before they end, or the call waits for the end and
-    /// starts the threads again. So if other threads use the pool, it may have threads when this returns.
+    /// This function waits for a moment at which nothing runs in the pool and no thread is in a call. It stops no
+    /// call. If another thread calls meanwhile, the pool's threads serve this call before they end, or the call waits
+    /// for their end and starts the threads again. So if other threads use the pool, it may have threads when this
+    /// returns.
     ///
-    /// Returns `false` if it has ended no thread. Then the current thread is in a call or a job of the pool, or
-    /// the pool could not start its threads again, because it has adopted a thread or was built on threads of
-    /// its user.
+    /// Returns `false` if it has ended no thread. There are two reasons. The current thread may be in a call or a job
+    /// of the pool. Or the pool could not start its threads again, because it has adopted a thread or was built on
+    /// threads of its user.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -233,20 +234,20 @@ impl<P: Platform> Pool<P> {
     fn end(&self) {
         let registry = &*self.registry;
         if registry.shared().is_forked() {
-            // The pool's threads are in the parent: there is no thread to join. Each of them may have been using
-            // what would be dropped, so the pool is leaked.
+            // The pool's threads are in the parent, so there is no thread to join. At the fork, each of them may have
+            // been using what would be dropped, so the pool is leaked.
             std::mem::forget(Arc::clone(&self.registry));
             return;
         }
         let me = Context::worker_below(registry);
         let is_inside = me.is_some() || Call::is_inside(registry);
-        // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But
-        // the adopted thread can wait: it works until all jobs are done, since only it may take some of them.
+        // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But the
+        // adopted thread can wait. It works until all jobs are done, since some jobs are for this thread only.
         let helper = me.filter(|me| registry.is_adopted() && me.id() == 0 && !me.is_detached());
         registry.terminate(registry.is_adopted() && helper.is_none());
         let join_all = || registry.join_threads();
         if let Some(adopted) = helper {
-            // This thread may run another pool's call on top of its work for this pool.
+            // This thread's newest call may be in another pool. `be` makes the thread the adopted worker again.
             Registry::be(adopted, |adopted| {
                 adopted.work();
                 Context::leave_others(registry.shared());

@@ -6,10 +6,10 @@
 //!
 //! # Why a loop that its caller runs alone has a monitor
 //!
-//! The caller enters its frame, fences lightly, and reads the state. If the state is not ON, the caller
-//! starts a monitor or posts the loop. A monitor that is about to end sets the state to OFF, fences heavily,
-//! and looks whether a worker is in a frame. So the caller sees OFF, or the monitor sees the frame. If the
-//! monitor sees a frame, it goes on, unless another monitor was started meanwhile.
+//! The caller enters its frame (the record of the loop for the monitor), makes a light fence, and reads the state. If
+//! the state is not ON, the caller starts a monitor or posts the loop. A monitor that is about to end sets the state
+//! to OFF, makes a heavy fence, and looks whether a worker is in a frame. So the caller sees OFF, or the monitor sees
+//! the frame. If the monitor sees a frame, it goes on, unless another monitor was started meanwhile.
 
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -30,7 +30,7 @@ const OVER: u32 = 3;
 /// A pool's record of its monitor.
 pub(super) struct Monitor<P: Platform> {
     state: P::AtomicU32,
-    /// Where the monitor sleeps. The state is the last message.
+    /// The parker in which the monitor sleeps. The parker's state is the last message to the monitor.
     parker: Parker<P>,
     /// The monitor's thread, until it is joined.
     thread: Lock<P, Option<P::Thread>>,
@@ -45,7 +45,7 @@ impl<P: Platform> Monitor<P> {
         }
     }
 
-    /// Relaxed: the fences described above order this.
+    /// Whether there is a monitor. Relaxed: the fences that the module describes order this load.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.state.load(Ordering::Relaxed) == ON
@@ -68,7 +68,7 @@ impl<P: Platform> Monitor<P> {
     pub(super) fn began(&self, thread: Option<P::Thread>) {
         let state = if thread.is_some() { ON } else { OFF };
         let before = (self.thread).with(|last| std::mem::replace(last, thread));
-        // Release: the thread's handle was stored before.
+        // Release publishes the thread's handle, which was stored before.
         self.state.store(state, Ordering::Release);
         if let Some(before) = before {
             // The earlier monitor has announced its end.
@@ -86,8 +86,8 @@ impl<P: Platform> Monitor<P> {
         (self.parker).sleep(told.unwrap_or(Parker::<P>::ASLEEP), Some(time));
     }
 
-    /// The monitor announces its end. Returns `false` if it must go on: it `is_needed`, or the thread that started
-    /// it has not yet called `began`.
+    /// The monitor announces its end. Returns `false` if it must go on: `is_needed` returns `true`, or the thread that
+    /// started it has not yet called `began`.
     pub(super) fn end(&self, is_needed: impl FnOnce() -> bool) -> bool {
         if !self.change(ON, OFF) {
             return false;
@@ -96,12 +96,12 @@ impl<P: Platform> Monitor<P> {
         !(is_needed() && self.change(OFF, ON))
     }
 
-    /// Has the monitor end as soon as no worker is in a frame. Called when the pool ends.
+    /// Makes the monitor end as soon as no worker is in a frame. Called when the pool ends.
     pub(super) fn call(&self) {
         self.parker.tell(ENDING);
     }
 
-    /// Takes the messages back, when a pool goes on after its threads have ended.
+    /// Takes the messages back. Called when a pool goes on after its threads have ended.
     pub(super) fn reopen(&self) {
         self.parker.lie_down();
     }

@@ -7,7 +7,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// The parker's state when the waiting thread is to run a job meanwhile (`call_back.rs`).
+/// The parker's state when the waiting thread must run a job while it waits (`call_back.rs`).
 const CALLED_BACK: u32 = 2;
 /// The parker's state while the waiting thread runs something else and takes no job.
 const CLOSED: u32 = 3;
@@ -37,7 +37,7 @@ impl<P: Platform> Oneshot<P> {
         }
     }
 
-    /// Has the waiting thread run `job` meanwhile. Returns the job if that thread runs something else.
+    /// Makes the waiting thread run `job` while it waits. Returns the job if that thread runs something else.
     ///
     /// # Safety
     ///
@@ -85,8 +85,8 @@ impl<P: Platform> Oneshot<P> {
     pub(super) fn notify(&self) {
         // Relaxed: the later store of the word publishes it.
         self.at.store(P::now(), Ordering::Relaxed);
-        // An exchange, where a store would do: so loom, too, orders it after the waiting thread's exchanges in
-        // `close` and `open`.
+        // This is an exchange although a store would be enough, so that loom, too, orders it after the waiting
+        // thread's exchanges in `close` and `open`.
         self.parker.rise();
         self.parker.wake();
     }

@@ -4,9 +4,9 @@ use manycore_platform::{Atomic, Ordering, Platform};
 
 /// One word: a boxed value, or null.
 ///
-/// A helper that is done leaves its value here if the slot is empty. Otherwise it takes the value that it
-/// finds, joins its own value to it, and tries again. So the later helper of two joins their values, and the
-/// last helper leaves the result of all. No helper waits for another, and no user code runs under a lock.
+/// A helper that is done leaves its value in the slot if the slot is empty. Otherwise it takes the value that it
+/// finds, joins its own value to it, and tries again. So of two helpers, the later helper joins their values, and the
+/// last helper leaves the result of all helpers. No helper waits for another, and no user code runs under a lock.
 ///
 /// The slot does not know the type of the values. Within one loop all values have the same type.
 pub(crate) struct PartialSlot<P: Platform>(P::AtomicPtr<()>);
@@ -16,7 +16,7 @@ impl<P: Platform> PartialSlot<P> {
         Self(P::AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// Leaves `mine`, joined by `join` to what other helpers have left.
+    /// Leaves `mine`, joined by `join` to the values that other helpers have left.
     ///
     /// Cost: one locked instruction on the cache line of the cluster's entrance, and two more for each value
     /// that is joined.
@@ -32,7 +32,7 @@ impl<P: Platform> PartialSlot<P> {
         loop {
             let raw = Box::into_raw(mine);
             let none = std::ptr::null_mut();
-            // Release pairs with the acquire in `take`. No load comes before the exchange: it would fetch the
+            // Release pairs with the acquire in `take`. There is no load before the exchange, since it would fetch the
             // cache line once more.
             let left =
                 (self.0).compare_exchange(none, raw.cast(), Ordering::Release, Ordering::Relaxed);
@@ -51,7 +51,7 @@ impl<P: Platform> PartialSlot<P> {
         }
     }
 
-    /// Takes what was left.
+    /// Takes the value in the slot, if there is one.
     ///
     /// # Safety
     ///
@@ -63,10 +63,10 @@ impl<P: Platform> PartialSlot<P> {
         (!left.is_null()).then(|| unsafe { Box::from_raw(left.cast()) })
     }
 
-    /// Takes what all helpers have left. Called by the caller of the loop.
+    /// Takes the joined value of all helpers. Called by the caller of the loop.
     ///
-    /// Cost: the caller fetched the cache line when it saw the gate empty. A load and a plain store do not wait
-    /// for the line again. An exchange would.
+    /// Cost: the caller fetched the cache line when it saw the gate empty. So a load and a plain store do not wait for
+    /// the line again. An exchange would wait.
     ///
     /// # Safety
     ///

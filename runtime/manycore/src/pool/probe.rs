@@ -6,8 +6,8 @@ use manycore_platform::Platform;
 
 /// A pool at one moment: how many jobs its queues hold, and how many of its threads sleep.
 ///
-/// The numbers are read one after the other while the pool runs. So each number is right, but they may never
-/// have been right together.
+/// The numbers are read one after the other while the pool runs. So each number was right at some moment, but perhaps
+/// not all at the same moment.
 ///
 /// ```
 /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -20,13 +20,13 @@ use manycore_platform::Platform;
 pub struct Probe {
     /// The largest number of threads that run jobs at once.
     pub threads: usize,
-    /// Threads that sleep because they have found nothing to do.
+    /// The number of threads that sleep because they have found nothing to do.
     pub sleeping: usize,
-    /// Calls and jobs from outside that no thread has begun.
+    /// The number of calls and jobs from outside that no thread has begun.
     pub injected: usize,
-    /// Spawned jobs that no thread has begun.
+    /// The number of spawned jobs that no thread has begun.
     pub spawned: usize,
-    /// Threads with a half of a join that no thread has begun.
+    /// The number of threads with a half of a join that no thread has begun.
     pub joining: usize,
 }
 

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 /// A queue of jobs behind a lock. Jobs are taken from both ends. `is_empty` needs no lock.
 pub(super) struct Queue<P: Platform> {
-    /// Written under the lock.
+    /// The number of jobs, which is written under the lock.
     length: P::AtomicUsize,
     jobs: Lock<P, VecDeque<Job>>,
 }
@@ -21,15 +21,15 @@ impl<P: Platform> Queue<P> {
         })
     }
 
-    /// For a simulator's accounts.
+    /// Names the queue for a simulator, which counts the accesses to it.
     pub(super) fn name(&self, name: &'static str) {
         P::name(self, name);
     }
 
-    /// Whether the queue was empty a moment ago. Acquire pairs with the releases of `length`: a thread that sees
-    /// a job counted also sees the poster's earlier writes, as with the lock. These orderings do not keep a job
-    /// from being overlooked. The fences do that, between push and wake-up, and between a sleeper's announcement
-    /// and its last look.
+    /// Whether the queue was empty a moment ago. Acquire pairs with the releases of `length`: a thread that sees a job
+    /// counted also sees the poster's earlier writes, as with the lock. These orderings do not ensure that no job is
+    /// overlooked. Two fences ensure that: the fence between push and wake-up, and the fence between a sleeper's
+    /// announcement and its last look.
     pub(super) fn is_empty(&self) -> bool {
         self.length.load(Ordering::Acquire) == 0
     }
@@ -61,7 +61,7 @@ impl<P: Platform> Queue<P> {
     /// Takes the newest job within `group`. Looks only at the newest jobs of the queue: older jobs are left to
     /// workers that may take any job.
     pub(super) fn take_last_within(&self, group: *const Group) -> Option<Job> {
-        /// For the rare case that the newest job of the queue is not within `group`.
+        /// Handles the rare case that the newest job of the queue is not within `group`.
         #[cold]
         fn deeper(jobs: &mut VecDeque<Job>, group: *const Group) -> Option<Job> {
             const LOOKS: usize = 32;
@@ -100,8 +100,8 @@ impl<P: Platform> Queue<P> {
     }
 }
 
-/// A queue that begins its jobs in the order in which they were pushed. For each of its jobs, another queue holds a stand-in. A stand-in runs the
-/// oldest job of the `Fifo`, whichever worker takes the stand-in.
+/// A queue that begins its jobs in the order in which they were pushed. For each of its jobs, another queue holds a
+/// stand-in. The worker that takes a stand-in runs the oldest job of the `Fifo`.
 #[repr(C)]
 pub(super) struct Fifo<P: Platform> {
     /// The header of all stand-ins. It is the first field, so its address is that of the `Fifo`.
@@ -142,7 +142,7 @@ impl<P: Platform> Fifo<P> {
     /// The queue lives until the stand-in has run.
     pub(super) unsafe fn push(&self, job: Job) -> Job {
         self.jobs.push(job);
-        // SAFETY: by contract; the pointer is to all of `self`.
+        // SAFETY: by contract, and because the pointer is to all of `self`.
         unsafe { Job::with_header(NonNull::from(self).cast()) }
     }
 }

@@ -10,10 +10,10 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
 
 struct Rank<P: Platform> {
-    /// Whether the holder is at work. Nested loops read it to find out whether a thread could help.
+    /// Whether the holder is at work. Nested loops read this to find out whether a thread could help.
     busy: P::AtomicBool,
-    /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. Threads that the
-    /// system has run late read it.
+    /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. A thread that the system
+    /// has run late reads this.
     idle_since: P::AtomicU64,
     /// The address of the last loop's frame. The next loop's frame is most likely at the same address.
     last_frame: P::AtomicPtr<()>,
@@ -38,7 +38,7 @@ impl<P: Platform> Ranks<P> {
         Self((0..permits).map(rank).collect())
     }
 
-    /// For a simulator's accounts.
+    /// Names the words for a simulator, which counts the accesses to each.
     pub(super) fn name(&self) {
         P::name(&*self.0, "pool: ranks");
     }
@@ -78,8 +78,8 @@ impl<P: Platform> Ranks<P> {
         }
     }
 
-    /// The number of permits whose holders were at work at some time after `since`, as a hint. If callers take
-    /// permit 0, it always counts.
+    /// The number of permits whose holders were at work at some time after `since`, as a hint. If callers take permit
+    /// 0, this permit always counts.
     pub(super) fn at_work_since(&self, since: u64) -> usize {
         let works = |rank: &&CachePadded<Rank<P>>| rank.idle_since.load(Ordering::Relaxed) > since;
         self.0.iter().filter(works).count()
@@ -121,7 +121,7 @@ impl<P: Platform> Ranks<P> {
             let index = slots.iter().rposition(|&barred| barred == slot);
             slots.swap_remove(index.expect("barred by this thread"));
         });
-        // Release: what this thread did under this number happens before the next participant uses the number.
+        // Release: all that this thread did under this number happens before the next participant uses the number.
         rank.bars.fetch_sub(1, Ordering::Release);
     }
 

@@ -1,4 +1,4 @@
-//! The registry: a pool's workers as fork-join sees them.
+//! The registry: all state of a pool, with its workers, their jobs and their permits.
 
 use super::context::Context;
 use super::gate::MOST_WORKERS;
@@ -22,7 +22,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The handler of detached jobs' panics.
+/// The handler of panics in detached jobs.
 pub(super) type PanicHandler = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 /// The most jobs that a worker's stack holds, unless the builder sets another number. A deeper `join` runs its
@@ -47,11 +47,11 @@ pub(crate) struct Registry<P: Platform> {
     stack_capacity: u32,
     threads: Threads<P>,
     thread_set: ThreadSet<P>,
-    /// The thread that looks after loops that their callers run alone.
+    /// The monitor: a thread that watches loops that their callers run alone.
     monitor: Monitor<P>,
-    /// Whether an adopted thread has the caller slot, for good.
+    /// Whether an adopted thread has the caller slot until the pool ends.
     adopted: bool,
-    /// Whether a thread of the pool's own has the caller slot, for good.
+    /// Whether a thread that the pool started has the caller slot until the pool ends.
     keeps_caller_slot: bool,
     /// Whether a worker that waits at a scope's end also runs its own jobs of the outer scopes.
     scopes_help_outer: bool,
@@ -82,7 +82,7 @@ pub(super) struct Plan<P: Platform> {
 
 impl<P: Platform> Registry<P> {
     pub(super) fn new(plan: Plan<P>) -> io::Result<Arc<Self>> {
-        // Before the first light fence: asks the platform to make light fences cheap.
+        // This call, before the first light fence, asks the platform to make light fences cheap.
         P::has_light_fences();
         let threads = plan.groups.len();
         // If threads outnumber cores, a thread that spins may keep the thread that it waits for from running.
@@ -148,7 +148,7 @@ impl<P: Platform> Registry<P> {
         Ok(registry)
     }
 
-    /// The part that workers and callers share, independent of the sleep policy.
+    /// The part that workers and callers share. It does not depend on the sleep policy.
     #[inline(always)]
     pub(crate) fn shared(&self) -> &Shared<P> {
         &self.shared
@@ -186,7 +186,7 @@ impl<P: Platform> Registry<P> {
         self.sleep.tells_of_vacancies()
     }
 
-    /// Which threads may run.
+    /// The permits, which say which threads may run.
     pub(super) fn permits(&self) -> &Permits<P> {
         &self.permits
     }
@@ -211,7 +211,7 @@ impl<P: Platform> Registry<P> {
         self.detached.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// The handler of detached jobs' panics.
+    /// The handler of panics in detached jobs.
     pub(super) fn panic_handler(&self) -> Option<&PanicHandler> {
         self.panic_handler.as_ref()
     }
@@ -230,17 +230,17 @@ impl<P: Platform> Registry<P> {
         &self.thread_set
     }
 
-    /// The thread that looks after loops that their callers run alone.
+    /// The monitor: a thread that watches loops that their callers run alone.
     pub(super) fn monitor(&self) -> &Monitor<P> {
         &self.monitor
     }
 
-    /// Whether an adopted thread has the caller slot, for good.
+    /// Whether an adopted thread has the caller slot until the pool ends.
     pub(super) fn is_adopted(&self) -> bool {
         self.adopted
     }
 
-    /// Whether a thread of the pool's own has the caller slot, for good.
+    /// Whether a thread that the pool started has the caller slot until the pool ends.
     pub(super) fn keeps_caller_slot(&self) -> bool {
         self.keeps_caller_slot
     }
@@ -297,8 +297,8 @@ impl<P: Platform> Registry<P> {
         !self.injector.is_empty() || self.permits.has_ready() || self.workers.iter().any(holds)
     }
 
-    /// Makes all workers end as soon as no detached task is left. `deserted` says that worker 0 is an adopted
-    /// thread that takes no part in this end.
+    /// Makes all workers end as soon as no detached task is left. `deserted` says whether worker 0 is an adopted
+    /// thread that does not help to end the pool.
     #[inline(never)]
     pub(super) fn terminate(&self, deserted: bool) {
         self.start_no_more();
@@ -310,11 +310,11 @@ impl<P: Platform> Registry<P> {
         if deserted {
             self.mailboxes[0].desert();
         }
-        // Before the wake-ups: a woken worker sees that the pool ends.
+        // This comes before the wake-ups, so that a woken worker sees that the pool ends.
         self.shared.terminate();
-        // Pairs with `end_detached`, which counts, fences and reads: one of the two threads sees that the pool
-        // is over. Pairs also with a sleeper's fence between its announcement and its last look: the sleeper sees
-        // the end, or the loop below finds it parked.
+        // This fence pairs with the fence in `end_detached`, between the count and the look at whether the pool ends.
+        // So one of the two threads sees that the pool is over. The fence also pairs with a sleeper's fence between
+        // its announcement and its last look: the sleeper sees the end, or the loop below finds it parked.
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
         // From now on every worker may take the mail of worker 0, and one of them must take it.
@@ -322,14 +322,15 @@ impl<P: Platform> Registry<P> {
             self.sleep.notify(permit);
         }
         self.end_if_over();
-        // After `terminate`, which releases: a nudged worker that the allotment has parked sees the end.
+        // The nudge comes after `terminate`, which releases. So a nudged worker that the allotment has parked sees the
+        // end.
         self.shared.nudge();
         self.monitor.call();
     }
 
     /// Called while the pool ends. Makes the workers end if no detached task is left.
     pub(super) fn end_if_over(&self) {
-        // Acquire: the detached tasks are over before the pool is.
+        // Acquire: all that the detached tasks did happens before the pool's end.
         if self.detached.load(Ordering::Acquire) != 0 {
             return;
         }

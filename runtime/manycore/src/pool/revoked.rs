@@ -12,36 +12,36 @@
 //! A worker that parks is in no job. All workers search the queue of the jobs that it has spawned. But other
 //! workers may expect that the parking worker looks for jobs in other queues:
 //!
-//! * The worker was *called* for a job: then `Sleep::work_found` calls the next sleeper.
-//! * The worker was awake, so a poster saw no sleeper and called none. The other workers that are awake
-//!   search once more before they sleep, as always. If all others sleep, the parking worker calls a sleeper
-//!   if there is a job (`hand_on`).
-//! * All others are parked, and the allotment has one core. Only the holder of permit 0 is left, which may
-//!   always run. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A worker that then
-//!   parks, or pushes a job, finds no sleeper and fills the caller slot.
+//! * The worker was *called* for a job. Then `Sleep::work_found` calls the next sleeper.
+//! * The worker was awake, so a poster saw no sleeper and called no worker. The other workers that are awake search
+//!   once more before they sleep, as always. If all other workers sleep, the parking worker calls a sleeper if there
+//!   is a job (`hand_on`).
+//! * All other workers are parked, and the allotment has one core. Only the holder of permit 0, which may always run,
+//!   is left. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A worker that then parks, or
+//!   pushes a job, finds no sleeper and fills the caller slot.
 //!
 //! # Why growth is heard
 //!
-//! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment). Growth of
-//! the allotment wakes it. A worker that waits within a job sleeps in its permit's parking slot. While the
-//! allotment forbids it to run, it ignores others' jobs (`keeps_others_waiting`). When it may run again, it
-//! must give its permit away if a job is pending. So [`Follower::may_run`] unparks the slots of all gained
-//! permits. `may_run` fences between the change of the allotment and the look at a slot. The worker fences
-//! between its entry into the slot and its last look at the allotment. So the worker sees the growth, or
-//! `may_run` finds it parked. A push after the growth calls sleepers as always.
+//! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment). Growth of the
+//! allotment wakes it. A worker that waits within a job sleeps in its permit's parking slot. While the allotment
+//! forbids this worker to run, the worker ignores unrelated jobs (`keeps_others_waiting`). When it may run again and a
+//! job is pending, it must give its permit away. So [`Follower::may_run`] unparks the slots of all gained permits.
+//! `may_run` makes a fence between the change of the allotment and the look at a slot. The worker makes a fence
+//! between its entry into the slot and its last look at the allotment. So the worker sees the growth, or `may_run`
+//! finds it parked. A push after the growth calls sleepers as always.
 //!
 //! # Why a thread that returns finds a permit
 //!
-//! A worker that waits within a job may give its permit away even if the allotment forbids it to run: to a
-//! holder that reads the permit's mail, or because the worker blocks in another pool. When its wait is over, it
-//! must end its job, since another job, with an allowed permit, may wait for that job. So the returning worker
-//! joins the ready list, and then nudges the allotment. A parked worker gives its permit to it, like any other
+//! A worker that waits within a job may give its permit away even if the allotment forbids it to run, so that the new
+//! holder reads the permit's mail, or because the worker blocks in another pool. When its wait is over, it must end
+//! its job, since another job, with an allowed permit, may wait for that job. So the returning worker joins the ready
+//! list, and then nudges the allotment. A parked worker gives its permit to the returning worker, like any other
 //! worker.
 //!
 //! # Why mail is read
 //!
-//! A sender nudges the allotment after the push. So does the thread that ends the pool.
-//! [`Allotment::await_turn`](manycore_cores::elastic::Allotment) explains why a parked worker misses no nudge.
+//! A sender nudges the allotment, which wakes parked workers, after the push. The thread that ends the pool does so
+//! too. [`Allotment::await_turn`](manycore_cores::elastic::Allotment) explains why a parked worker misses no nudge.
 
 #[cfg(test)]
 use super::context::Context;
@@ -65,12 +65,12 @@ impl<P: Platform> Worker<P> {
     /// Parks until the allotment allows this worker to run, a thread is on the ready list, or the pool ends.
     /// Meanwhile runs the jobs that are sent to the worker's permit.
     fn stand_aside(&self) {
-        // No loop should count on this worker.
+        // These notes keep loops from counting on this worker.
         self.set_busy(true);
         self.note_idle();
         self.hand_on();
         while self.must_stand_aside() && !self.registry().permits().has_ready() {
-            // In each round: while a job waits, this worker may change its permit.
+            // The mail is looked up in each round, since this worker may change its permit while a job waits.
             match self.take_mail() {
                 Some(job) => {
                     self.run(Found::Queued(job, true));
@@ -82,7 +82,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// As `stand_aside`.
+    /// Does what `stand_aside` does. This is a function of its own because it is rarely called.
     #[cold]
     pub(super) fn leave_the_core(&self) {
         #[cfg(test)]
@@ -100,7 +100,7 @@ impl<P: Platform> Worker<P> {
         if registry.has_jobs() {
             self.call_another(false);
         }
-        // A loop may have woken this worker so that it wakes other workers.
+        // A loop may have woken this worker so that the worker wakes other workers.
         if registry
             .shared()
             .board()

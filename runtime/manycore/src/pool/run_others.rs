@@ -1,16 +1,15 @@
-//! How a waiting worker runs unrelated jobs if no other thread can take its permit: the pool has no
-//! [reserve](super::BuilderExt::reserve), or the system refuses one more thread.
+//! How a waiting worker runs unrelated jobs if no other thread can take its permit, because the pool has no
+//! [reserve](super::BuilderExt::reserve) or the system refuses one more thread.
 //!
-//! A waiting worker runs only descendants of the job for which it waits. If unrelated jobs are pending, it
-//! normally gives its permit away (`permits/mod.rs`). If no thread can take the permit, those jobs would not
-//! run. If the awaited job needs one of them, the program would hang. So the worker runs unrelated jobs
-//! itself, on top of its wait, as rayon's workers do. Such a job may then need a lock that a frame below it
-//! holds.
+//! A waiting worker runs only descendants of the job for which it waits. If unrelated jobs are pending, it normally
+//! gives its permit away (`permits/mod.rs`). If no thread can take the permit, those jobs would not run. If the
+//! awaited job needs one of them, the program would hang. So the worker runs unrelated jobs itself while it waits, as
+//! rayon's workers do. Such a job may need a lock that a frame below it on the stack holds.
 //!
 //! # What still holds
 //!
-//! * *Each wait ends.* A job that the worker runs on top of its wait returns before the wait does. If the
-//!   job blocks until a frame below it acts, the program hangs, as it does on rayon.
+//! * *Each wait ends.* A job that the worker runs while it waits returns before the wait ends. If the job blocks until
+//!   a frame below it acts, the program hangs, as it does on rayon.
 //! * *Leapfrogging.* A waiting worker may find unrelated jobs above the `base` of a stolen job (`leapfrog.rs`)
 //!   and treat them as descendants. This is sound, since they too keep the stolen job from ending.
 //! * *Ranks.* The worker joins no loop while it is in the body of a loop. Otherwise it could join the same
@@ -25,12 +24,12 @@ use super::worker::Worker;
 use crate::sleep::Latch;
 use manycore_platform::Platform;
 
-/// The most jobs that a worker runs on top of each other.
+/// The largest number of unrelated jobs that a worker runs on top of each other.
 const DEEPEST: u32 = 128;
 
 impl<P: Platform> Worker<P> {
-    /// Makes one step of a wait. The worker has permits, here or in other pools, that no other thread takes. It
-    /// runs a job of one of these pools. If it finds no job, it naps until `latch` is set, or for a while.
+    /// Makes one step of a wait. The worker has permits, in this pool or in other pools, that no other thread takes.
+    /// It runs a job of one of these pools. If it finds no job, it naps until `latch` is set, or for a while.
     ///
     /// If a thread of this pool has ended its wait and needs a permit, the worker hands over its own permit and
     /// joins the ready list at once. If it slept without a permit instead, no thread would find the jobs of its

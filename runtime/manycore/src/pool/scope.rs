@@ -33,13 +33,13 @@ pub struct Scope<'scope, P: Platform = Native> {
     registry: *const Registry<P>,
     /// The worker that waits for the scope.
     owner: Option<usize>,
-    /// The event on which a waiting thread that is not a worker blocks.
+    /// The event on which the waiting thread blocks if it is not a worker.
     oneshot: Option<Arc<Oneshot<P>>>,
     /// The number of jobs that have not ended, plus 1 for the scope's body until it has ended.
     open: P::AtomicUsize,
     /// Set when `open` has reached 0.
     latch: Latch<P>,
-    /// The first panic, in a box of its own, until it is raised again.
+    /// The payload of the first panic, in a box of its own, until the panic is raised again.
     panic: P::AtomicPtr<Box<dyn Any + Send>>,
     /// Makes the type invariant in `'scope`: jobs are called with `&Scope<'scope>`, and may write through what
     /// they borrow.
@@ -126,7 +126,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// As [`spawn`](Self::spawn) by the owner, but called by another thread. Any worker may run the job.
+    /// Does the same as [`spawn`](Self::spawn) by the owner, but is called by another thread. Any worker may run the
+    /// job.
     pub(crate) fn spawn_for_owner<F>(&self, body: F)
     where
         F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
@@ -135,7 +136,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         self.registry().worker(owner).push_for(self.job(body));
     }
 
-    /// Runs `body` once with each of the pool's permits, at some time before the scope ends.
+    /// Runs `body` once for each of the pool's permits, at some time before the scope ends.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -183,8 +184,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
             Ok(result) => Some(result),
             Err(payload) => {
                 let payload = Box::into_raw(Box::new(payload));
-                // Release publishes the payload to the thread that takes it in `complete`. Relaxed on failure:
-                // this thread does not look at the other payload.
+                // Release publishes the payload to the thread that takes it in `complete`. Relaxed on failure: this
+                // thread does not look at the payload that another thread has published.
                 let first = (self.panic).compare_exchange(
                     std::ptr::null_mut(),
                     payload,
@@ -201,14 +202,14 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Subtracts one job, or the body, from the count. At zero the scope's wait ends.
+    /// Subtracts one job, or the body, from the count. When the count is zero, ends the wait for the scope.
     ///
     /// # Safety
     ///
     /// The scope is alive and counts the caller. The scope may be gone afterwards.
     unsafe fn close(scope: *const Self) {
-        // SAFETY: the scope is alive until all jobs have counted themselves out and the latch is set. So
-        // what is needed afterwards is read before the count.
+        // SAFETY: the scope is alive until all jobs have counted themselves out and the latch is set. So what is
+        // needed afterwards is read before the subtraction.
         let (registry, owner, last) = unsafe {
             let scope = &*scope;
             let (registry, owner) = (scope.registry, scope.owner);
@@ -222,7 +223,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
         // SAFETY: this was the last job. The scope stays until its owner is notified.
         let oneshot = unsafe { (*scope).oneshot.clone() };
-        // SAFETY: this was the last job. Only the waiting owner is left, which stays until the latch is set.
+        // SAFETY: this was the last job. Only the waiting owner still uses the scope, and it waits until the latch is
+        // set.
         let sleeps = unsafe { (*scope).latch.set() };
         // SAFETY: pools outlive their jobs.
         let registry = unsafe { &*registry };
@@ -281,7 +283,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
 /// ```
 pub struct ScopeFifo<'scope, P: Platform = Native> {
     scope: Scope<'scope, P>,
-    /// For each worker the jobs that it has spawned. The last queue is for all other threads.
+    /// One queue for each worker, with the jobs that the worker has spawned. The last queue is for all other threads.
     fifos: Box<[Fifo<P>]>,
 }
 
@@ -314,7 +316,7 @@ impl<'scope, P: Platform> ScopeFifo<'scope, P> {
         // The scope waits for the job, and `Scope::job` catches its panic.
         let job = || self.scope.job(Borrowed(me).then(body));
         let worker = Context::worker_of(self.scope.registry());
-        // By thread, not by permit, which may change while the thread waits.
+        // The queue belongs to the thread and not to its permit, since the permit may change while the thread waits.
         let threads = self.fifos.len() - 1;
         let index = worker.map_or(threads, |worker| worker.id() % threads);
         // SAFETY: the scope owns the queue, and waits for the job that `next` runs.

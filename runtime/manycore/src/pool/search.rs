@@ -10,10 +10,11 @@ use crate::sleep::{Left, Scan, Seen};
 use crate::steal::{Claim, Thief};
 use manycore_platform::Platform;
 
-/// The most workers at which one search looks. A search of a thousand workers would take longer than a short
-/// loop, and would move a thousand cache lines between cores.
+/// The largest number of workers at which one search looks. A search of a thousand workers would take longer than a
+/// short loop, and would move a thousand cache lines between cores.
 const MOST_SEARCHED: usize = 128;
-/// A worker asks the system about at most this number of other workers. Each answer takes some 10 us.
+/// A worker asks the system about at most this number of other workers whether they are blocked. Each answer takes
+/// some 10 us.
 const ASKED: usize = 4;
 
 /// A job that was found.
@@ -33,7 +34,7 @@ impl<P: Platform> Worker<P> {
                 job.run(migrated);
                 self.enter_group(outer);
             }
-            // The job's group is unknown, so waiting scopes do not treat its scopes as descendants.
+            // The job's group is unknown, so waiting scopes do not treat the job's scopes as descendants.
             Found::Stolen { victim, claim } => {
                 let stack = &self.registry().worker(victim).stack();
                 // SAFETY: the job was just claimed from this stack, and is run once. Its `run` does not unwind.
@@ -55,7 +56,7 @@ impl<P: Platform> Worker<P> {
         spawned().or_else(mail)
     }
 
-    /// Runs the jobs that were sent to its permit.
+    /// Runs the jobs that were sent to the worker's permit.
     pub(super) fn read_mail(&self) {
         while let Some(job) = self.take_mail() {
             self.run(Found::Queued(job, true));
@@ -66,9 +67,9 @@ impl<P: Platform> Worker<P> {
         (self.registry().injector().take_first()).map(|job| Found::Queued(job, true))
     }
 
-    /// Takes any job, the nearest first: this worker's spawned jobs, its mail, public jobs of other workers, jobs
-    /// that other workers have spawned, jobs from outside. If there is no job, requests jobs of another worker. If
-    /// not `patient`, raises the limit of a worker that has not answered a request.
+    /// Takes any job, the nearest first: this worker's spawned jobs, its mail, public jobs of other workers, jobs that
+    /// other workers have spawned, jobs from outside. If there is no job, requests jobs of another worker. If
+    /// `patient` is false, raises the limit of a worker that has not answered a request.
     ///
     /// A search ends early when a loop may be posted. In a large pool it ends before it has seen all workers, and
     /// the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).
@@ -87,7 +88,7 @@ impl<P: Platform> Worker<P> {
         let registry = self.registry();
         let me = self.as_thief();
         let others = self.others();
-        // Cheap to read: this cache line is written only when a loop or call is posted.
+        // This condition is cheap: its cache line is written only when a loop or call is posted.
         let unheard = |_: &usize| !self.has_posts_after(self.seen());
         let others = others.take(MOST_SEARCHED).take_while(unheard);
         for victim in others.clone() {
@@ -109,7 +110,7 @@ impl<P: Platform> Worker<P> {
         let mut requested = false;
         for victim in others {
             let stack = &registry.worker(victim).stack();
-            // One request per search. An owner that has not answered an earlier request is in a long job, or has
+            // A search makes one request. An owner that has not answered an earlier request is in a long job, or has
             // no job to give.
             if stack.is_requested() {
                 if let Some(claim) = (!patient).then(|| stack.raise(0, me)).flatten() {
@@ -147,7 +148,7 @@ impl<P: Platform> Worker<P> {
         Some(Found::Queued(queued.or_else(left)?, true))
     }
 
-    /// Takes mail of a permit that has no holder any more, if the pool ends.
+    /// If the pool ends, takes mail of a permit that has no holder any more.
     pub(super) fn find_left(&self) -> Option<Found> {
         let registry = self.registry();
         if !registry.shared().is_terminating() {
@@ -157,7 +158,7 @@ impl<P: Platform> Worker<P> {
         mailboxes.find_map(|job| Some(Found::Queued(job?, true)))
     }
 
-    /// This worker as the thief of a job that it steals now.
+    /// Returns this worker's name as the thief of a job that it steals now.
     pub(super) fn as_thief(&self) -> Thief {
         Thief {
             worker: self.id() as u32,
@@ -260,7 +261,7 @@ impl<P: Platform> Scan for Look<'_, P> {
     }
 
     fn look_again(&self) -> Left {
-        // Before the look: the next look sees a later post.
+        // The event count is noted before this look, so that the next look sees a later post.
         let before = self.seen();
         self.worker.note_posts();
         if self.wants_it_after(before) {
@@ -278,8 +279,8 @@ impl<P: Platform> Scan for Look<'_, P> {
             // The worker must not sleep in a parking slot, where growth of the allotment does not wake it.
             Waits::Idle if worker.must_stand_aside() => true,
             Waits::Idle => self.injected() || worker.registry().has_jobs(),
-            // A waiting worker gives its permit away for unrelated jobs, and takes descendants. So any job ends its
-            // sleep. A descendant does so even if the allotment forbids the worker to run.
+            // A waiting worker gives its permit away for unrelated jobs, and takes descendants of the awaited job. So
+            // any job ends its sleep. A descendant ends its sleep even if the allotment forbids the worker to run.
             Waits::ForJob(index) => worker.keeps_others_waiting() || worker.sees_descendant(index),
             Waits::ForScope(_) => worker.keeps_others_waiting() || !worker.spawned().is_empty(),
             Waits::ForLoop => worker.has_posts_after(self.seen()) || worker.keeps_others_waiting(),

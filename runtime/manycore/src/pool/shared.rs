@@ -1,4 +1,4 @@
-//! The part of a pool that workers and callers share, independent of the sleep policy.
+//! The part of a pool that workers and callers share. It does not depend on the sleep policy.
 
 use super::board::Board;
 use super::caller_slot::CallerContext;
@@ -68,7 +68,7 @@ impl<P: Platform> Shared<P> {
             print_at_exit(explained);
         }
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
-        // If threads wait for a core, that alone may make them late: be patient.
+        // If threads wait for a core, this wait alone may make them late. So the patience is longer.
         let patience = if oversubscribed {
             50 * permits::PATIENCE
         } else {
@@ -81,8 +81,8 @@ impl<P: Platform> Shared<P> {
             oversubscribed,
             ticks_per_ns: P::ticks_per_ns() as f32,
             claim_ticks: measure_claim::<P>(),
-            // One slot for each thread, as many again for nested loops, and some for threads from outside. A
-            // caller that finds no free slot runs its loop alone.
+            // The board has one slot for each thread, as many again for nested loops, and some for threads from
+            // outside. A caller that finds no free slot runs its loop alone.
             board: Board::new(2 * threads + 8, clusters.count()),
             clusters,
             idle,
@@ -101,7 +101,8 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Names what threads wait on and contend for, once it has its final address.
+    /// Names the words that threads wait on and contend for, for a simulator. Called once they have their final
+    /// addresses.
     pub(super) fn name(&self) {
         self.board.name();
         self.idle.events.name();
@@ -148,8 +149,8 @@ impl<P: Platform> Shared<P> {
         self.ranks.at_work_since(since) >= self.cores
     }
 
-    /// Whether there are more threads than cores: a thread that spins may keep the thread that it waits for from
-    /// running.
+    /// Whether there are more threads than cores. If so, a thread that spins may take the core that the awaited thread
+    /// needs.
     pub(super) fn is_oversubscribed(&self) -> bool {
         self.oversubscribed
     }
@@ -177,7 +178,7 @@ impl<P: Platform> Shared<P> {
         &self.board
     }
 
-    /// When loops come, and how long workers wait for them.
+    /// The record of when loops come, and of how long workers wait for them.
     #[inline]
     pub(crate) fn idle(&self) -> &Idle<P> {
         &self.idle
@@ -195,7 +196,7 @@ impl<P: Platform> Shared<P> {
         &self.caller_context
     }
 
-    /// How long a waiting thread keeps its permit while others' jobs are pending, in ticks.
+    /// How long a waiting thread keeps its permit while unrelated jobs are pending, in ticks.
     pub(super) fn patience(&self) -> u64 {
         self.patience
     }
@@ -246,7 +247,7 @@ impl<P: Platform> Shared<P> {
         self.allotment.as_ref()
     }
 
-    /// Whether the thread of this rank may run now. Cost: one load of a cache line that is never written, and a
+    /// Whether the thread with this permit may run now. Cost: one load of a cache line that is never written, and a
     /// load of the allotment if the pool follows an allotment.
     #[inline]
     pub(crate) fn allows(&self, rank: usize) -> bool {
@@ -269,14 +270,14 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Whether this process is a child of `fork`, and the pool's threads are in its parent. Natively this is one
-    /// relaxed load: no thread sees the value change.
+    /// Whether this process is a child of `fork`, and the pool's threads are in the parent. Natively this is one
+    /// relaxed load, since no thread sees the value change.
     #[inline]
     pub(super) fn is_forked(&self) -> bool {
         self.generation != P::forks()
     }
 
-    /// Called where a thread that is not at work for the pool enters it.
+    /// Called where a thread that is not at work for the pool enters the pool.
     ///
     /// # Panics
     ///
@@ -289,7 +290,7 @@ impl<P: Platform> Shared<P> {
     }
 
     /// Called when a thread that works for the pool must wait for other threads. A child of `fork` has no other
-    /// threads, so the wait would never end, and this aborts the child. A panic would unwind frames that other
+    /// threads, so the wait would never end, and this aborts the child. A panic instead would unwind frames that other
     /// threads use.
     #[inline]
     pub(super) fn check_wait(&self) {
@@ -315,8 +316,8 @@ fn abort_forked() -> ! {
     std::process::abort();
 }
 
-/// Whether more threads may run at once than there are cores. This is never so in a pool that follows an
-/// allotment, which prevents it.
+/// Whether more threads may run at once than there are cores. In a pool that follows an allotment this is never so,
+/// since the allotment prevents it.
 pub(super) fn is_oversubscribed<P: Platform>(
     threads: usize,
     cores: Cores,

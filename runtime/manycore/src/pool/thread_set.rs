@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | absent | none, or not yet all | starts the threads |
 //! | present | all | posts the task |
-//! | leaving | all are ending | waits until they have ended; then as absent |
+//! | leaving | all are ending | waits until they have ended, then starts the threads |
 //!
 //! A [lazy](super::BuilderExt::lazy) pool begins absent. So does a pool of one thread, which has no thread of
 //! its own until there are detached tasks (`caller_slot.rs`). All other pools begin present.
@@ -24,19 +24,19 @@
 //!
 //! # From present to leaving
 //!
-//! [`Registry::end_threads`] waits for a moment at which the pool is quiet. The lock of `Permits` guards the
-//! counts of detached tasks and registrations, and the exits of callers that leave slowly (`permits/word.rs`).
-//! Under this lock three conditions must hold:
+//! [`Registry::end_threads`] waits for a moment at which the pool is quiet. The lock of `Permits` guards the counts of
+//! detached tasks and registrations, and the exits of callers that leave by the slow path (`permits/word.rs`). Under
+//! this lock three conditions must hold:
 //!
 //! 1. There is no detached task: no spawned job, and no call from the queue.
 //! 2. There is no registration: no thread that is not a worker is in a scope, and no thread is being started
 //!    for a permit that a caller has left.
-//! 3. The caller slot is empty. `end_threads` takes it, so that no caller can.
+//! 3. The caller slot is empty. `end_threads` takes the slot, so that no caller can take it.
 //!
-//! So no thread is at work in the pool. A caller from outside finds the slot taken, posts a detached task, and
-//! waits for `starting`. Then the pool ends as in a drop, and the threads are joined. The only thread that is
-//! left in the pool resets the state that the end has set. Exit handlers of ending threads may still spawn
-//! jobs: then the threads are started again.
+//! So no thread is at work in the pool. A caller from outside finds the slot taken, posts a detached task, and waits
+//! for `starting`. Then the pool ends as in a drop, and the threads are joined. The calling thread, which alone is
+//! left in the pool, resets the state that the end has set. Exit handlers of ending threads may still spawn jobs. In
+//! this case the threads are started again.
 
 use super::call_back::Call;
 use super::context::Context;
@@ -52,8 +52,8 @@ use std::io;
 pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
 
 impl<'a, P: Platform> Stay<'a, P> {
-    /// The registration of a thread that is being started. It lives until the pool can join that thread, or the
-    /// thread's permit has another holder.
+    /// The registration of a thread that is being started. The registration lives until the pool can join that thread,
+    /// or until the thread's permit has another holder.
     pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
         successor.is_counted().then(|| Self(registry))
     }
@@ -70,7 +70,7 @@ impl<P: Platform> Drop for Stay<'_, P> {
 
 /// The state of a pool's threads as a whole.
 pub(super) struct ThreadSet<P: Platform> {
-    /// The first permit that has a thread of the pool's own.
+    /// The first permit that has a thread that the pool starts.
     first: usize,
     /// Whether the pool can start its threads again.
     returns: bool,
@@ -90,7 +90,7 @@ impl<P: Platform> ThreadSet<P> {
         }
     }
 
-    /// The first permit that has a thread of the pool's own.
+    /// The first permit that has a thread that the pool starts.
     pub(super) fn first(&self) -> usize {
         self.first
     }
@@ -123,8 +123,8 @@ impl<P: Platform> Registry<P> {
 
     /// Starts the threads of the pool, if they are absent.
     ///
-    /// A thread of the pool, which can only be in a handler here, does not wait for the lock: the lock's holder starts
-    /// the threads, or waits for this thread's end.
+    /// If the calling thread is a thread of the pool (which then runs a start or exit handler), it does not wait for
+    /// the lock: the lock's holder starts the threads, or waits for this thread's end.
     pub(super) fn start_threads(&self) -> io::Result<()> {
         let starting = &self.thread_set().starting;
         if self.is_own_thread() {
@@ -155,7 +155,7 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// Counts a detached task, after it has made sure that there are threads to run the task.
+    /// Makes sure that there are threads to run a detached task, and then counts the task.
     ///
     /// # Panics
     ///
@@ -164,7 +164,7 @@ impl<P: Platform> Registry<P> {
         loop {
             let state = self.change_permits(|permits| {
                 let state = permits.thread_state();
-                // The job of a thread of the pool, in a handler, has at least that thread.
+                // If a handler of a thread of the pool posts the task, at least that thread can run the task.
                 if state == ThreadState::Present || self.is_own_thread() {
                     self.count_detached();
                     return ThreadState::Present;

@@ -1,4 +1,4 @@
-//! How a pool's threads are made, and what runs around their work.
+//! How a pool's threads are made, and the code that they run before and after their work.
 
 use super::context::Context;
 use super::registry::Registry;
@@ -18,7 +18,7 @@ pub(super) type OfIndex<R> = Arc<dyn Fn(usize) -> R + Send + Sync>;
 /// The builder's settings of the pool's threads.
 #[derive(Clone)]
 pub(super) struct ThreadPlan {
-    /// The beginning of the names, and the size of the stacks.
+    /// The beginning of the threads' names, and the size of their stacks.
     pub(super) spec: ThreadSpec,
     pub(super) on_start: Option<OfIndex<()>>,
     pub(super) on_exit: Option<OfIndex<()>>,
@@ -26,7 +26,7 @@ pub(super) struct ThreadPlan {
     pub(super) reserve: bool,
 }
 
-/// A thread that a pool needs, and that its builder's caller makes.
+/// A thread that a pool needs, and that the builder's caller makes.
 ///
 /// [`seam::build`](crate::seam::build) passes a `ThreadStart` for each of the pool's threads to a function of
 /// its caller. The function has a thread [`run`](Self::run) it.
@@ -86,10 +86,10 @@ impl fmt::Debug for ThreadStart {
 /// Makes a pool's threads while the pool is built.
 pub(crate) type Maker<'a> = &'a mut dyn FnMut(ThreadStart) -> io::Result<()>;
 
-/// What the builder's caller wants for the threads that are being made.
+/// The wishes of the builder's caller for the threads that are being made.
 #[derive(Default)]
 pub(crate) struct Making<'n, 'm> {
-    /// The name of the thread of this number.
+    /// Returns the name of the thread with a given number.
     pub(crate) name_of: Option<&'n dyn Fn(usize) -> String>,
     /// The maker of the threads, if the pool does not make them itself.
     pub(crate) maker: Option<Maker<'m>>,
@@ -107,7 +107,7 @@ impl Making<'_, '_> {
 /// A pool's threads.
 pub(super) struct Threads<P: Platform> {
     plan: ThreadPlan,
-    /// The CPUs of each permit.
+    /// The CPUs to which the thread of each permit is bound.
     cpus: Vec<Vec<usize>>,
     /// The CPUs on which unbound threads begin, if that matters.
     near: Vec<Vec<usize>>,
@@ -115,14 +115,14 @@ pub(super) struct Threads<P: Platform> {
     names: Lock<P, Vec<String>>,
     /// The threads that the pool has started itself, and joins at its end.
     started: Lock<P, Started<P>>,
-    /// The time before which the pool starts no thread of the reserve, since the system has refused a thread.
-    /// Relaxed: only timing depends on it.
+    /// The time before which the pool starts no thread of the reserve (the threads that take over permits of waiting
+    /// threads), since the system has refused a thread. Relaxed: only timing depends on this.
     refused_until: P::AtomicU64,
 }
 
 /// The threads that a pool has started and not joined.
 struct Started<P: Platform> {
-    /// Each thread with its number. Later threads have larger numbers.
+    /// Each thread, with its number. Threads that are started later have larger numbers.
     threads: Vec<(u64, P::Thread)>,
     next: u64,
     /// The numbers of threads that have ended, or are about to.
@@ -154,7 +154,7 @@ impl<P: Platform> Threads<P> {
         self.plan.reserve && P::now() >= self.refused_until.load(Ordering::Relaxed)
     }
 
-    /// The system has refused a thread of the reserve.
+    /// Notes that the system has refused a thread of the reserve.
     pub(super) fn note_refusal(&self) {
         let until = P::now() + P::duration_to_ticks(REFUSED);
         self.refused_until.store(until, Ordering::Relaxed);
@@ -174,7 +174,7 @@ impl<P: Platform> Threads<P> {
     }
 
     /// Records that the thread with this number, the current thread, is about to end. Joins the threads that have
-    /// ended before: the system keeps a thread's stack until it is joined.
+    /// ended before this one, since the system keeps a thread's stack until the thread is joined.
     fn end(&self, number: u64) {
         let take_ended = |started: &mut Started<P>| {
             let ended = started.ended.pop()?;
@@ -187,7 +187,7 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.ended.push(number));
     }
 
-    /// The specification of the thread of worker `id`, which begins with `permit`.
+    /// The specification of the thread of worker `id`. The thread begins with `permit`.
     fn spec(&self, id: usize, permit: usize) -> ThreadSpec {
         ThreadSpec {
             name: (self.names.with(|names| names.get(permit).cloned()))
@@ -214,7 +214,7 @@ impl<P: Platform> Registry<P> {
     ) -> Result<(), (usize, io::Error)> {
         let first = self.thread_set().first();
         for permit in 0..self.mailboxes().len() {
-            // `name_of` is called just before each start: if it panics, the earlier threads have been started.
+            // `name_of` is called just before each start. So if it panics, the earlier threads have been started.
             // Later threads with the same permit have the same name.
             let own = permit >= first || !self.is_adopted();
             if let Some(name_of) = making.name_of.filter(|_| own) {
@@ -233,7 +233,8 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// Starts the thread of worker `id`, bound to the CPUs of `permit`, or has `maker` start it.
+    /// Starts the thread of worker `id`, bound to the CPUs of `permit`. If there is a `maker`, the maker starts the
+    /// thread.
     pub(super) fn start_thread_of(
         &self,
         id: usize,
@@ -259,7 +260,8 @@ impl<P: Platform> Registry<P> {
                 registry.call_handler(&plan.on_exit, id);
                 worker.leave_for_good();
             });
-            // The thread may be another pool's worker, which has given its permit away while it waited here.
+            // The thread may be a worker of another pool that has given away its permit there while it waited in this
+            // pool.
             Context::<P>::come_back();
             if is_own {
                 registry.change_permits(|permits| permits.retire(id));
@@ -285,7 +287,8 @@ impl<P: Platform> Registry<P> {
         Ok(())
     }
 
-    /// Calls a handler. No caller can receive its panic, so the panic handler does, as for a detached job.
+    /// Calls a handler. No caller can receive a panic of the handler, so the panic handler receives it, as for a
+    /// detached job.
     fn call_handler(&self, handler: &Option<OfIndex<()>>, id: usize) {
         let Some(handler) = handler else { return };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler(id))) {

@@ -1,9 +1,9 @@
-//! Visits. If a caller from outside finds the caller slot taken, and a worker asleep, it *visits* the pool: it
+//! Visits. If a caller from outside finds the caller slot taken, and a worker asleep, it *visits* the pool: the caller
 //! runs its call itself, with the permit of that worker.
 //!
-//! If it cannot visit, the call goes to the pool's queue, which costs two wake-ups: of a worker, and at the end
-//! of the caller. For the time of the call the visitor is a [`Worker`], so thieves find the jobs that it pushes
-//! and spawns. When it leaves, jobs that it has spawned may stay in its queue.
+//! If the caller cannot visit, the call goes to the pool's queue. This costs two wake-ups: the wake-up of a worker
+//! and, at the end, the wake-up of the caller. For the time of the call the visitor is a [`Worker`], so thieves find
+//! the jobs that it pushes and spawns. When the visitor leaves, jobs that it has spawned may stay in its queue.
 
 use super::context::Context;
 use super::registry::Registry;
@@ -25,12 +25,13 @@ impl<P: Platform> Registry<P> {
         if self.keeps_caller_slot() || self.is_adopted() || self.sleep().sleepers() == 0 {
             return None;
         }
-        // A thread of the pool that holds permit 0 gives it back when no detached task is left. Visits count as
-        // detached tasks, and would keep it from doing so.
+        // A thread of the pool that holds permit 0 gives the permit back when no detached task is left. Visits count
+        // as detached tasks, so they would keep that thread from giving the permit back.
         if !self.shared().caller_slot().word().has_caller() {
             return None;
         }
-        // As a detached task, the call keeps the pool's threads alive, and makes one ready for permit 0.
+        // Since the call is a detached task, it keeps the pool's threads alive, and makes one of them ready for permit
+        // 0.
         self.begin_detached();
         let spare = self.change_permits(|permits| permits.take_spare());
         let make = || (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self));

@@ -9,7 +9,7 @@ use crate::clusters::Invited;
 use crate::sleep::Seen;
 use manycore_platform::Platform;
 
-/// The number of looks at the gate before any other step. They take about as long as a helper's last block.
+/// The number of looks at the gate before any other step. These looks take about as long as a helper's last block.
 const LOOKS: u32 = 64;
 /// The outcome of a caller's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,20 +25,20 @@ impl<P: Platform> Registry<P> {
     /// Closes the gates of `slot` to the clusters `invited` and waits until they are empty, or until
     /// `is_abandoned` reports that a helper has left work behind.
     ///
-    /// Meanwhile the caller helps only with loops posted from inside its own loop, for which it must wait anyway.
-    /// Other loops could keep it from returning when its own loop is done. So on no stack does an unrelated
+    /// Meanwhile the caller helps only with loops posted from inside its own loop, for which it must wait in any case.
+    /// Other loops could keep the caller from returning when its own loop is done. So on no stack does an unrelated
     /// body, which may want a lock, run above a body that holds the lock.
     ///
     /// # Why it is always woken
     ///
-    /// The caller resets its latch and sets AWAITED in each gate's word. Then it looks once more at the gates and
-    /// for abandoned work, and sleeps until the latch is set. The modification order of a gate's word orders the
-    /// last helper's `leave` and the setting of AWAITED. If `leave` came first, the look sees the gate empty. If
-    /// it came second, the helper saw AWAITED, and sets the latch after that. `sleep/README.md` argues why a
+    /// The caller resets its latch and sets AWAITED in each gate's word. Then it looks once more at the gates and for
+    /// abandoned work, and sleeps until the latch is set. The modification order of a gate's word orders the last
+    /// helper's `leave` and the setting of AWAITED. If `leave` came first, the caller's look sees the gate empty. If
+    /// `leave` came second, the helper saw AWAITED, and sets the latch after that. `sleep/README.md` argues why a
     /// sleeper on a latch is woken. A caller that is woken while another gate is not empty sleeps again. The same
-    /// argument holds for a helper that abandons work: it sets the flag and then leaves.
+    /// argument holds for a helper that abandons work: that helper sets the flag and then leaves.
     ///
-    /// A latch may be set late, after its loop is over. Then the caller of the next loop looks once in vain.
+    /// A latch may be set late, after its loop is over. In that case the caller of the next loop looks once in vain.
     pub(crate) fn wait(
         &self,
         slot: usize,
@@ -82,7 +82,8 @@ impl<P: Platform> Registry<P> {
             if is_abandoned() {
                 return Waited::Abandoned;
             }
-            // Before the search: a loop that is posted later keeps the caller from sleeping.
+            // The event count is read before the search, so that a loop that is posted later keeps the caller from
+            // sleeping.
             let me = Context::worker_of(self).expect("loops are run by workers");
             let seen = me.posts();
             if self.help_descendants(slot) {
@@ -108,7 +109,7 @@ impl<P: Platform> Registry<P> {
                 .board()
                 .inviting(worker.cluster(), 0, None)
                 .any(|slot| {
-                    // A hint. `help` checks it again, where the answer is exact.
+                    // This is a hint. `help` checks it again at a point where the answer is exact.
                     shared.board().descends(slot, ancestor)
                         && worker.help(slot, None, Some(ancestor)).is_some()
                 })

@@ -1,29 +1,28 @@
 //! A monitor's view of a worker that runs a loop in which iterations may wait for each other.
 //!
-//! If a loop has no more iterations than the pool has threads, its body may wait for other iterations, at a
-//! barrier or for a message. A caller may run such a loop alone, because it was short so far. Then the caller
-//! would wait for ever. So the caller *steps*: it increments a count before each iteration. If the monitor
-//! (`monitor.rs`) finds the same count twice, it *rescues* the loop: other threads run the iterations that the
-//! caller has not begun.
+//! If a loop has no more iterations than the pool has threads, its body may wait for other iterations, at a barrier or
+//! for a message. A caller may run such a loop alone, because the loop was short so far. The caller would then wait
+//! for ever. So the caller *steps*: it increments a count before each iteration. If the monitor (`monitor.rs`) finds
+//! the same count twice, it *rescues* the loop: other threads run the iterations that the caller has not begun.
 //!
 //! # Why each iteration is run once, and no frame is used after its end
 //!
-//! Caller, at a step and when it leaves a frame:
+//! At a step, and when it leaves a frame (the record of a watched loop), the caller does this:
 //!
-//! 1. C1 note its progress: which iteration it begins, or that the frame is gone
-//! 2. C2 **light fence**
-//! 3. C3 read `stopped`; if it is set, take the lock `looking` once before it goes on
+//! 1. C1: it notes its progress, which is the iteration that it begins, or that the frame is gone.
+//! 2. C2: it makes a **light fence**.
+//! 3. C3: it reads `stopped`. If this is set, the caller takes the lock `looking` once before it goes on.
 //!
-//! Monitor:
+//! The monitor does this:
 //!
-//! 1. W1 take the lock; set `stopped`
-//! 2. W2 **heavy fence**
-//! 3. W3 read the caller's progress; rescue the rest; free the lock
+//! 1. W1: it takes the lock, and sets `stopped`.
+//! 2. W2: it makes a **heavy fence**.
+//! 3. W3: it reads the caller's progress, rescues the rest of the loop, and frees the lock.
 //!
-//! If C2 comes before W2, W3 sees the note of C1: the monitor takes neither an iteration that the caller
-//! has begun nor a frame that the caller has left. If W2 comes first, C3 sees `stopped`, and the caller
-//! waits until W3 is over. The lock then makes the taken iterations visible to it. So while the monitor
-//! rescues, the caller is within an iteration, or waits for the lock. Checked by `checked/watch.rs`.
+//! If C2 comes before W2, W3 sees the note of C1. So the monitor takes neither an iteration that the caller has begun
+//! nor a frame that the caller has left. If W2 comes first, C3 sees `stopped`, and the caller waits until W3 is over.
+//! The lock then makes the caller see which iterations were taken. So while the monitor rescues, the caller is within
+//! an iteration, or waits for the lock. `checked/watch.rs` checks this.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -31,11 +30,11 @@ use std::cell::Cell;
 
 /// The part of a worker that a monitor looks at.
 pub(crate) struct Watched<P: Platform> {
-    /// The newest frame of its thread, or null.
+    /// The newest frame of the worker's thread, or null.
     newest: P::AtomicPtr<Frame<P>>,
-    /// How often its thread has stepped.
+    /// How often the worker's thread has stepped.
     steps: P::AtomicU32,
-    /// Whether its thread must take the lock `looking` at its next step.
+    /// Whether the worker's thread must take the lock `looking` at its next step.
     stopped: P::AtomicBool,
     looking: Lock<P, ()>,
 }
@@ -49,7 +48,7 @@ pub(crate) struct Frame<P: Platform> {
 }
 
 impl<P: Platform> Frame<P> {
-    /// A frame for `of`, the argument of `rescue`.
+    /// Makes a frame. `of` is the argument of `rescue`.
     pub(crate) fn new(rescue: unsafe fn(*const ()), of: *const ()) -> Self {
         Self {
             outer: Cell::new(std::ptr::null()),
@@ -81,13 +80,13 @@ impl<P: Platform> Watched<P> {
     ///
     /// # Safety
     ///
-    /// The frame stays where it is until the thread has left it, and what its rescue uses is alive until
-    /// then. Between two steps the thread does not touch what the rescue changes.
+    /// The frame stays where it is until the thread has left it, and all data that its rescue uses are alive until
+    /// then. Between two steps the thread does not touch data that the rescue changes.
     #[inline]
     pub(crate) unsafe fn enter(&self, frame: &Frame<P>) {
-        // Relaxed: the thread's own.
+        // Relaxed: only this thread writes it.
         frame.outer.set(self.newest.load(Ordering::Relaxed));
-        // Release: a monitor that finds the frame finds it made.
+        // Release: a monitor that finds the frame sees its fields.
         let frame = std::ptr::from_ref(frame).cast_mut();
         self.newest.store(frame, Ordering::Release);
         self.step();
@@ -96,12 +95,12 @@ impl<P: Platform> Watched<P> {
     /// Counts a step. The thread has noted its progress before (C1).
     #[inline]
     pub(crate) fn step(&self) {
-        // Relaxed: the thread's own count. The fence orders it.
+        // Relaxed: only this thread writes the count. The fence below orders the store.
         let steps = self.steps.load(Ordering::Relaxed).wrapping_add(1);
         self.steps.store(steps, Ordering::Relaxed);
-        // On a platform on which this is no fence, `stopped` is always set.
+        // On a platform without light fences this is no fence, but there `stopped` is always set.
         P::untested_light_fence();
-        // Relaxed: the lock acquires.
+        // Relaxed: the lock in `go_on` acquires.
         if self.stopped.load(Ordering::Relaxed) {
             self.go_on();
         }
@@ -112,15 +111,15 @@ impl<P: Platform> Watched<P> {
     #[inline(never)]
     fn go_on(&self) {
         P::light_fence();
-        // Relaxed: written under the lock.
+        // Relaxed: `stopped` is written under the lock.
         let stopped = !P::has_light_fences();
         (self.looking).with(|()| self.stopped.store(stopped, Ordering::Relaxed));
     }
 
-    /// The thread leaves `frame`, the newest.
+    /// The thread leaves `frame`, which is its newest frame.
     #[inline]
     pub(crate) fn leave(&self, frame: &Frame<P>) {
-        // Release: as in `enter`, of the outer one.
+        // Release, as in `enter`: this publishes the outer frame.
         (self.newest).store(frame.outer.get().cast_mut(), Ordering::Release);
         self.step();
     }

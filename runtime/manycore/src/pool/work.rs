@@ -1,4 +1,4 @@
-//! The main function of a worker: look for work, do it, wait for more.
+//! The main function of a worker. It looks for work, does the work, and waits for more.
 
 use super::board::Participation;
 use super::job::Group;
@@ -22,7 +22,7 @@ impl<P: Platform> Worker<P> {
         if !self.has_permit() && !self.wait_idle() {
             return;
         }
-        // The slot of the last loop: most likely the next loop is there too. At first any slot will do.
+        // The slot of the last loop. The next loop is most likely in the same slot. At first any slot would do.
         let mut last = self.index();
         let mut misses = 0;
         // Whether the worker's last action was to help with a loop.
@@ -31,8 +31,8 @@ impl<P: Platform> Worker<P> {
         // no loop invites the worker until the count changes. Between two jobs of its own, the worker reads only
         // the count, not the whole board.
         let mut loopless = None;
-        // The slot of a loop that the worker has helped with until no iteration was left, and the event count
-        // before. The worker knows that the gate is closed until the count changes.
+        // The slot of a loop that the worker has helped with until no iteration was left, and the event count before
+        // that. Until the count changes, the worker knows that the loop's gate is closed.
         let mut closed = None;
         let mut idle = self.start_looking();
         loop {
@@ -54,9 +54,9 @@ impl<P: Platform> Worker<P> {
                 misses = 0;
                 continue;
             }
-            // Before the search: a later post keeps the worker from sleeping.
+            // The event count is noted before the search, so that a later post keeps the worker from sleeping.
             self.note_posts();
-            // Loops first, but not twice in a row while a caller waits outside.
+            // The worker looks for loops first, but not twice in a row while a caller from outside waits.
             let seen = Some(self.seen());
             let help = if loopless == seen {
                 Help::NotWanted

@@ -15,7 +15,7 @@ use std::io;
 #[repr(C)]
 pub(crate) struct Worker<P: Platform> {
     stack: JobStack<P>,
-    /// Read-only after the pool is made.
+    /// Fields that are not written after the pool is made.
     identity: CachePadded<Identity<P>>,
     /// The worker's spawned jobs.
     spawned: CachePadded<Queue<P>>,
@@ -36,7 +36,7 @@ struct Identity<P: Platform> {
 /// State that a worker writes now and then.
 struct WorkerState<P: Platform> {
     holding: Holding<P>,
-    /// Set when the pool ends. A worker without a job waits for it.
+    /// Set when the pool ends. A worker without a job waits for this latch.
     end: Latch<P>,
     /// Set when all helpers of the worker's loop have left, or when a helper has abandoned work.
     helpers: Latch<P>,
@@ -44,7 +44,7 @@ struct WorkerState<P: Platform> {
     waits_for: P::AtomicU32,
     /// The platform's number of the worker's thread, or 0 if unknown.
     thread: P::AtomicU64,
-    /// The event count before the last search.
+    /// The event count (of posts) as it was before the last search.
     seen: Cell<Seen>,
     /// The scope of the job or body that the worker runs, as far as the worker knows.
     group: Cell<*const Group>,
@@ -52,18 +52,18 @@ struct WorkerState<P: Platform> {
     detached: Cell<u32>,
     /// The number of unrelated jobs that the worker runs on top of each other (`run_others.rs`).
     nested: Cell<u32>,
-    /// The state of the random numbers with which searches begin.
+    /// The state of the random numbers that say with which worker a search begins.
     random: Cell<u32>,
-    /// Searches so far.
+    /// The number of searches so far.
     searches: Cell<u32>,
     /// How often the system had preempted the worker's thread, at the last look.
     preemptions: Cell<u64>,
 }
 
 // SAFETY: only the worker's own thread uses the cells. For worker 0 this is the thread that holds the caller slot,
-// which is handed over with acquire and release. The pointers are to the registry that holds the worker, and to its
-// sleep policy; both are `Sync`. Groups are read under the lock of a queue that holds one of their jobs, which keeps
-// them alive.
+// which is handed over with acquire and release. The pointers are to the registry that holds the worker, and to the
+// registry's sleep policy, and both are `Sync`. Other threads read a group only under the lock of a queue that holds a
+// job of the group, and this job keeps the group alive.
 unsafe impl<P: Platform> Sync for Worker<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Worker<P> {}
@@ -88,7 +88,7 @@ impl<P: Platform> WorkerState<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// A worker without a permit.
+    /// Makes a worker without a permit.
     pub(super) fn new(id: usize, stack_capacity: u32, registry: &Registry<P>) -> io::Result<Self> {
         let stack = JobStack::new(stack_capacity)?;
         let sleep: *const Policy<P> = registry.sleep();
@@ -141,7 +141,7 @@ impl<P: Platform> Worker<P> {
         P::name(&self.state, "worker: state");
     }
 
-    /// The worker's number: the number of its stack, not of a permit.
+    /// The worker's number. This is not the number of its permit.
     #[inline]
     pub(super) fn id(&self) -> usize {
         self.identity.id
@@ -175,7 +175,7 @@ impl<P: Platform> Worker<P> {
         &self.state.holding
     }
 
-    /// Set when the pool ends. A worker without a job waits for it.
+    /// Set when the pool ends. A worker without a job waits for this latch.
     pub(super) fn end(&self) -> &Latch<P> {
         &self.state.end
     }
@@ -190,7 +190,7 @@ impl<P: Platform> Worker<P> {
         &self.state.waits_for
     }
 
-    /// Records that the current thread is this worker's thread. Relaxed: a hint, as in `is_thread_blocked`.
+    /// Records that the current thread is this worker's thread. Relaxed: `is_thread_blocked` reads this as a hint.
     pub(super) fn note_thread(&self) {
         (self.state.thread).store(P::thread_number(), Ordering::Relaxed);
     }
@@ -200,7 +200,7 @@ impl<P: Platform> Worker<P> {
         P::is_blocked(self.state.thread.load(Ordering::Relaxed))
     }
 
-    /// Notes the event count. Called before a search: a later post keeps the worker from sleeping.
+    /// Notes the event count. Called before a search, so that a later post keeps the worker from sleeping.
     pub(super) fn note_posts(&self) {
         self.note_seen(self.posts());
     }
@@ -210,13 +210,13 @@ impl<P: Platform> Worker<P> {
         (self.registry().shared().idle().events).seen(self.cluster())
     }
 
-    /// Whether loops, or calls from outside, may have been posted since the event count was `seen`: it
-    /// has moved on, or the worker is in another cluster.
+    /// Whether loops, or calls from outside, may have been posted since the event count was `seen`. This is so if the
+    /// count has changed, or the worker is in another cluster now.
     pub(super) fn has_posts_after(&self, seen: Seen) -> bool {
         !seen.is_of(self.cluster()) || self.registry().shared().idle().events.is_past(seen)
     }
 
-    /// The event count before the last search.
+    /// The event count (of posts) as it was before the last search.
     pub(super) fn seen(&self) -> Seen {
         self.state.seen.get()
     }
@@ -231,7 +231,7 @@ impl<P: Platform> Worker<P> {
         self.state.group.get()
     }
 
-    /// Records that the worker enters or re-enters a job or the body of the scope `group`. Returns the group before.
+    /// Records that the worker enters or re-enters a job or the body of the scope `group`. Returns the previous group.
     pub(super) fn enter_group(&self, group: *const Group) -> *const Group {
         self.state.group.replace(group)
     }
@@ -263,7 +263,8 @@ impl<P: Platform> Worker<P> {
         result
     }
 
-    /// Whether the system has preempted its thread since the last call of this function. A system call.
+    /// Whether the system has preempted the worker's thread since the last call of this function. This makes a system
+    /// call.
     #[cold]
     pub(crate) fn was_put_aside(&self) -> bool {
         let now = P::preemptions();
@@ -277,7 +278,8 @@ impl<P: Platform> Worker<P> {
         searches
     }
 
-    /// The worker's next pseudo-random number, by Marsaglia's xorshift. It only needs to spread thieves.
+    /// The worker's next pseudo-random number, by Marsaglia's xorshift. The numbers only need to spread thieves over
+    /// the workers.
     pub(super) fn random(&self) -> u32 {
         let mut x = self.state.random.get();
         x ^= x << 13;
@@ -290,7 +292,7 @@ impl<P: Platform> Worker<P> {
     /// Gives the worker's permit away, if it has one.
     pub(super) fn leave_permit(&self) {
         // The worker gives the permit away even if the allotment forbids the permit to run, since the next holder
-        // reads the permit's mail and notices when the allotment grows. A pool that is over needs no holder.
+        // reads the permit's mail and notices when the allotment grows. A pool that has ended needs no holder.
         let registry = self.registry();
         let over = registry.shared().is_terminating() && !registry.has_detached();
         if self.has_permit() && !over {

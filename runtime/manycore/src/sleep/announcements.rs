@@ -20,12 +20,12 @@ impl<P: Platform> Announcements<P> {
         Self((0..clusters).map(|_| EventCount::new()).collect())
     }
 
-    /// Names the event counts for a simulator's accounts.
+    /// Names the event counts for a simulator, which counts the accesses to each.
     pub(crate) fn name(&self) {
         self.0.iter().for_each(EventCount::name);
     }
 
-    /// Reads the event count of `cluster`. A worker there calls this before it looks for work: each later
+    /// Reads the event count of `cluster`. A worker of that cluster calls this before it looks for work. Each later
     /// post changes the count.
     #[inline]
     pub(crate) fn seen(&self, cluster: usize) -> Seen {

@@ -1,8 +1,9 @@
-//! Records which worker ran last on each core. A sleeper that lies on another worker's core is woken elsewhere.
+//! Records which worker ran last on each core. If a sleeper fell asleep on a core that another worker owns now, it is
+//! woken on another core.
 //!
-//! In this module, a worker is the thread that has the worker's permit. A worker owns only the core on which it
-//! last got up or posted. So in a pool with a core for each worker, if two workers run on one core, another
-//! core has no owner.
+//! In this module, a worker is the thread that has the worker's permit. A worker owns only the core on which it last
+//! got up or posted. So if a pool has a core for each worker and two workers run on one core, another core has no
+//! owner.
 //!
 //! All entries are hints: a wrong entry costs two system calls, or leaves two workers on one core until one of
 //! them sleeps again. So the atomics are relaxed and no part of the protocol, and they take no time on a

@@ -15,13 +15,13 @@ pub struct Idle<P: Platform> {
     pub(crate) events: Announcements<P>,
     inter_arrival: CachePadded<InterArrival<P>>,
     costs: CachePadded<Costs<P>>,
-    /// Callers from outside the pool that wait for their calls, or do not run again yet.
+    /// The number of callers from outside the pool that wait for their calls, or do not run again yet.
     callers: CachePadded<P::AtomicU32>,
     other_processes: OtherProcesses<P>,
     /// The longest time that a worker spins for the next loop, in ticks.
     spin_budget: u64,
-    /// In a pool with more threads than cores, the number of cores that are left for workers when the
-    /// caller has one. Further workers do not help with short loops, and never spin.
+    /// In a pool with more threads than cores, the number of cores without the caller's core. Workers with higher
+    /// numbers do not help with short loops, and never spin.
     seated: Option<usize>,
 }
 
@@ -32,11 +32,12 @@ struct Costs<P: Platform> {
     wake: Samples<P>,
     /// The time from the alarm of a timed sleep to the sleeper's first instruction.
     lateness: Samples<P>,
-    /// Time that loops have lost for lack of an awake worker since they last woke one.
+    /// The time that loops have lost, for lack of an awake worker, since a loop last woke a worker because of such
+    /// losses.
     missed: P::AtomicU64,
-    /// The time in which a caller closes the gate of one cluster of a loop.
+    /// The time that a caller takes to close a loop's gate for one cluster of workers.
     closing: Samples<P>,
-    /// Workers woken because of `missed` since a loop last gained by an awake worker.
+    /// The number of workers that were woken because of `missed` since an awake worker last shortened a loop.
     in_vain: P::AtomicU32,
 }
 
@@ -45,7 +46,7 @@ struct Costs<P: Platform> {
 pub(crate) enum Woken {
     /// Something was posted while the worker was awake.
     Spinning,
-    /// The worker was asleep, so others may be asleep too.
+    /// The worker was asleep, so other workers may be asleep too.
     Sleeping,
 }
 
@@ -63,12 +64,12 @@ pub(crate) enum After {
 /// How a worker waits for an expected loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimedWait {
-    /// When to wake up, in ticks. In the past if the loop may come at any moment.
+    /// When to wake up, in ticks. This is in the past if the loop may come at any moment.
     pub(super) alarm: u64,
-    /// When to stop spinning after that.
+    /// When to stop spinning after the alarm.
     pub(super) until: u64,
-    /// How long to sleep if the loop has not come by `until`. It may still come without waking this worker. After
-    /// that sleep, the worker finds the loop in the record of gaps.
+    /// How long to sleep if the loop has not come by `until`. The loop may still come without waking this worker.
+    /// After that sleep, the worker finds the loop in the record of gaps.
     pub(super) timeout: u64,
     /// The core on which the worker must not spin.
     pub(super) core: usize,
@@ -76,7 +77,7 @@ pub(super) struct TimedWait {
 
 /// One worker spins for expected loops for at most one part in `DUTY` of its time.
 const DUTY: u64 = 8;
-/// The limit of the spin budget. With it no sum of clock readings overflows.
+/// The largest spin budget. With this limit no sum of clock readings overflows.
 const LONGEST_SPIN: Duration = Duration::from_secs(3600);
 /// One more cluster costs a loop this many successive transfers of a cache line between clusters. One of them
 /// closes the cluster's gate.
@@ -94,8 +95,8 @@ const UNFORESEEABLE: f32 = 128.0;
 const DOUBLINGS: u32 = 6;
 
 impl<P: Platform> Idle<P> {
-    /// `seated` is the number of cores besides the caller's, if threads outnumber cores. `clusters` is the
-    /// number of the workers' clusters.
+    /// `seated` is the number of cores without the caller's core, if threads outnumber cores. `clusters` is the number
+    /// of the workers' clusters.
     pub fn new(spin_budget: Duration, seated: Option<usize>, clusters: usize) -> Self {
         let ticks = |ns| P::duration_to_ticks(Duration::from_nanos(ns));
         Self {
@@ -115,7 +116,7 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// Records a loop that was posted, or would have been if a worker had been awake. For `caller` see
+    /// Records a loop that was posted, or that would have been posted if a worker had been awake. `caller` is as in
     /// [`InterArrival::loop_ended`].
     pub(crate) fn loop_ended(&self, caller: usize, started: u64, ended: u64) {
         self.inter_arrival
@@ -147,23 +148,22 @@ impl<P: Platform> Idle<P> {
         self.costs.closing.add(ticks / clusters as u64);
     }
 
-    /// Whether a loop of `work` ticks should wake a sleeper: the loop is longer than a wake-up, or loops have
-    /// missed enough.
+    /// Whether a loop of `work` ticks should wake a sleeper: the loop is longer than a wake-up, or loops have [lost
+    /// enough](Self::has_missed) for lack of an awake worker.
     pub(crate) fn pays_to_wake(&self, work: f32) -> bool {
         work > 1.25 * self.wake_cost() as f32 || self.has_missed(work)
     }
 
-    /// Whether loops, including this one of `work` ticks, have missed enough for lack of an awake worker that
-    /// it pays to wake one.
+    /// Whether loops, including this one of `work` ticks, have lost so much time for lack of an awake worker that it
+    /// pays to wake a worker.
     ///
-    /// A short loop gains only if more loops follow while the woken worker still spins. So missed work is
-    /// added up, and a worker is woken once the sum exceeds the price of a wake-up. This costs at most about
-    /// twice as much as the better of never waking and always waking (the ski-rental argument). After each
-    /// wake-up without gain the price doubles, so useless wake-ups become rare.
+    /// A short loop gains only if more loops follow while the woken worker still spins. So the lost time is added up,
+    /// and a worker is woken once the sum exceeds the price of a wake-up. This costs at most about twice as much as
+    /// never waking or always waking, whichever is better (the ski-rental argument). After each wake-up without gain
+    /// the price doubles, so useless wake-ups become rare.
     pub(crate) fn has_missed(&self, work: f32) -> bool {
         let wake = self.wake_cost();
-        // If the worker would sleep again before the next loop, less work counts as missed, and
-        // wake-ups are rare.
+        // If the woken worker would sleep again before the next loop, less time counts as lost, so wake-ups are rare.
         let foreseeable = self.spins(1) && self.inter_arrival.next_is_foreseeable();
         let share = if foreseeable { 2.0 } else { UNFORESEEABLE };
         let missed = self.costs.missed.load(Ordering::Relaxed) + (work / share) as u64;
@@ -191,7 +191,7 @@ impl<P: Platform> Idle<P> {
 
     /// Records that a caller from outside the pool begins to wait.
     pub(crate) fn caller_waits(&self) {
-        // Relaxed: a hint to threads that look for work and may run on the core that the caller needs.
+        // Relaxed: this is a hint to threads that look for work and may run on the core that the caller needs.
         self.callers.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -205,9 +205,9 @@ impl<P: Platform> Idle<P> {
         self.callers.load(Ordering::Relaxed)
     }
 
-    /// Yields the core to other threads of the pool and to its callers. Returns `false`, without a yield, if
-    /// other processes would take the core: then the waiting thread should sleep. `filled` returns whether
-    /// the pool's own threads have had work for all cores since a given time.
+    /// Yields the core to other threads of the pool and to its callers. Returns `false`, without a yield, if other
+    /// processes would take the core. In that case the waiting thread should sleep. `filled` returns whether the
+    /// pool's own threads have had work for all cores since a given time.
     pub(crate) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         self.other_processes.yield_core(filled)
     }
@@ -228,13 +228,13 @@ impl<P: Platform> Idle<P> {
         self.waiting_callers() > 0
     }
 
-    /// Whether other processes want the cores. Then waiting threads should sleep at once.
+    /// Whether other processes want the cores. If so, waiting threads should sleep at once.
     pub(crate) fn other_processes_run(&self, now: u64) -> bool {
         self.other_processes.are_running(now)
     }
 
-    /// A waiting thread runs again at `now`, and had something to do since `due`. Another process may have
-    /// delayed it. For `filled` see [`yield_core`](Self::yield_core).
+    /// A waiting thread runs again at `now`, and had something to do since `due`. Another process may have delayed it.
+    /// `filled` is as in [`yield_core`](Self::yield_core).
     pub(crate) fn notice_other_processes(
         &self,
         due: u64,
@@ -276,7 +276,7 @@ impl<P: Platform> Idle<P> {
         self.spins(worker) && self.inter_arrival.are_regular()
     }
 
-    /// Returns how to wait for the next loop, if one is expected. `helped` says that the worker helped with a loop
+    /// Returns how to wait for the next loop, if one is expected. `helped` says whether the worker helped with a loop
     /// that ends about now.
     pub(super) fn expected(&self, helped: bool) -> Option<TimedWait> {
         let view = View {
@@ -298,7 +298,7 @@ impl<P: Platform> Idle<P> {
         })
     }
 
-    /// Records how late a sleep ended that was to end at `alarm`.
+    /// Records how late a sleep ended. The sleep was to end at `alarm`.
     ///
     /// If a post came before the worker woke, that sleep counts too. Otherwise a lateness that makes the worker
     /// miss every loop would go unnoticed.
@@ -310,7 +310,7 @@ impl<P: Platform> Idle<P> {
         }
     }
 
-    /// Records how long the wake-up of a worker took that was roused at `roused_at`.
+    /// Records how long the wake-up of a worker took. The worker was roused at `roused_at`.
     pub(super) fn learn_wake(&self, roused_at: u64, filled: impl FnOnce(u64) -> bool) {
         let now = P::now();
         self.notice_late_worker(roused_at, now, filled);

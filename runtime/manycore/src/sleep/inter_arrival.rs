@@ -7,21 +7,21 @@ use std::array::from_fn;
 /// The recent inter-arrival gaps: between the end of one posted loop and the start of the
 /// next, in ticks.
 ///
-/// The spin budget divides gaps into two kinds. *Short* gaps are cheaper to spin through than to sleep through.
-/// For *long* gaps a period is kept: a worker sleeps through most of a regular gap, and spins again when the
-/// loop comes. Bursts of loops with pauses between them (frames, requests) have gaps of both kinds. Neither
-/// kind disturbs the estimate of the other.
+/// The spin budget divides gaps into two kinds. *Short* gaps are cheaper to spin through than to sleep through. For
+/// *long* gaps the pool keeps a period, which is their usual length: a worker sleeps through most of a regular gap,
+/// and spins again when the next loop is due. Bursts of loops with pauses between them (frames, requests) have gaps of
+/// both kinds. Neither kind disturbs the estimate of the other.
 ///
-/// The pool has a period, and so has each of the last few callers. If several callers call at once, each
-/// regularly, the gaps of the whole pool are irregular.
+/// The pool has a period, and so has each of the last few callers: if several callers call regularly, the gaps of the
+/// whole pool may still be irregular.
 ///
-/// All accesses are relaxed, and race: the values are estimates, which affect only time.
+/// All accesses are relaxed, and may race with each other, since the values are estimates that affect only time.
 pub(crate) struct InterArrival<P: Platform> {
     /// The share of short gaps, in 1/256. Each gap replaces an eighth of it.
     short_share: P::AtomicU32,
     /// A decaying maximum of short gaps.
     short_bound: P::AtomicU64,
-    /// Which periods are regular, one bit each. The lowest bit is the pool's.
+    /// One bit for each period, which says whether the period is regular. The lowest bit is for the pool.
     regular: P::AtomicU32,
     pool: Period<P>,
     /// The caller of each period in `callers`, or 0 for no caller.
@@ -29,8 +29,7 @@ pub(crate) struct InterArrival<P: Platform> {
     callers: [CachePadded<Period<P>>; CALLERS],
 }
 
-/// The number of callers with a stored period. A new caller replaces the one whose last call is the
-/// oldest.
+/// The number of callers with a stored period. A new caller replaces the caller with the oldest last call.
 const CALLERS: usize = 8;
 /// Workers spin through short gaps if at least this share of recent gaps was short, in 1/256.
 const SHORT_SHARE_TO_SPIN: u32 = 16;
@@ -38,7 +37,7 @@ const SHORT_SHARE_TO_SPIN: u32 = 16;
 impl<P: Platform> InterArrival<P> {
     pub(crate) fn new() -> Self {
         Self {
-            // A new pool takes half the gaps for short, so it spins a little and learns.
+            // A new pool begins with the assumption that half of the gaps are short, so it spins a little and learns.
             short_share: P::AtomicU32::new(128),
             short_bound: P::AtomicU64::new(u64::MAX),
             regular: P::AtomicU32::new(0),
@@ -50,7 +49,7 @@ impl<P: Platform> InterArrival<P> {
 
     /// Records that a loop of `caller` ran from `started` to `ended`. Gaps of up to `budget` ticks are short.
     ///
-    /// `caller` is any number that stays the same for a caller's next loop and differs between callers.
+    /// `caller` is any number that differs between callers and is the same for all loops of one caller.
     pub(crate) fn loop_ended(&self, caller: usize, started: u64, ended: u64, budget: u64) {
         if let Some(gap) = gap(self.pool.ends(ended), started) {
             let share = self.short_share.load(Ordering::Relaxed);
@@ -123,8 +122,8 @@ impl<P: Platform> InterArrival<P> {
         bound.saturating_mul(2).clamp(budget / 2, budget)
     }
 
-    /// Whether a worker that is woken now would also be awake for the next loop: still spinning, or woken in
-    /// time.
+    /// Whether a worker that is woken now would also be awake for the next loop, because it still spins, or because it
+    /// wakes in time.
     pub(crate) fn next_is_foreseeable(&self) -> bool {
         self.short_share.load(Ordering::Relaxed) >= SHORT_SHARE_TO_SPIN || self.are_regular()
     }
@@ -275,7 +274,7 @@ mod tests {
             window.from <= now + 10_000 && now + 10_000 <= window.to,
             "{window:?}"
         );
-        // The loop came before this period predicted one, so it counts as another caller's.
+        // The loop came before this period predicted one, so it counts as a loop of another caller.
         let early = View { now: end, ..view };
         let window = gaps.expected(&early, |_, _| 2_000).expect("regular");
         assert!(window.from <= end + 10_000, "{window:?}");

@@ -7,14 +7,14 @@ const OPEN: u32 = 0;
 const AWAITED: u32 = 1;
 const SET: u32 = 2;
 
-/// A flag. One worker, its owner, waits until another thread sets the flag, once.
+/// A flag. One worker, the flag's owner, waits until another thread sets the flag, which happens once.
 ///
 /// The owner announces its sleep in the flag itself. So the setter learns from the value that it
 /// replaces whether to wake the owner:
 ///
 /// * If the setter comes before [`announce_sleep`](Self::announce_sleep), `announce_sleep` fails,
 ///   and the owner stays awake.
-/// * If the setter comes after it, [`set`](Self::set) returns `true`, and the setter wakes the owner.
+/// * If the setter comes after `announce_sleep`, [`set`](Self::set) returns `true`, and the setter wakes the owner.
 ///
 /// Latches live in pool memory, in a worker or a slot of its stack. So no latch is freed while a
 /// thread sets it, even if its owner no longer uses it.
@@ -39,8 +39,8 @@ impl<P: Platform> Latch<P> {
         self.state.load(Ordering::Acquire) == SET
     }
 
-    /// The owner, in its parking slot, announces that it will sleep. Returns `false` if the latch is
-    /// set; then the owner must not sleep.
+    /// The owner, in its parking slot, announces that it will sleep. Returns `false` if the latch is set. In that case
+    /// the owner must not sleep.
     #[must_use]
     pub fn announce_sleep(&self) -> bool {
         // Release: a thread that reads AWAITED in `set` finds the owner parked. Acquire on failure: an
@@ -58,7 +58,7 @@ impl<P: Platform> Latch<P> {
         let _ = (self.state).compare_exchange(AWAITED, OPEN, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Sets the latch. Returns `true` if the owner sleeps; then the caller must wake the owner.
+    /// Sets the latch. Returns `true` if the owner sleeps. The caller must then wake the owner.
     #[inline]
     #[must_use]
     pub fn set(&self) -> bool {

@@ -10,13 +10,13 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Makes a policy that does not spin for long, for `workers` workers of one cluster. Posters do not fence, and
-/// the first worker that falls asleep pays for that.
+/// Makes a policy that does not spin for long, for `workers` workers of one cluster. Posters do not make fences, so
+/// the first worker that falls asleep makes a heavy fence.
 pub(super) fn policy<P: Platform>(workers: usize) -> Nearest<P> {
     fresh(workers).light()
 }
 
-/// As `policy`, but posters fence, as in a new pool.
+/// As `policy`, but posters make fences, as in a new pool.
 pub(super) fn fresh<P: Platform>(workers: usize) -> Nearest<P> {
     Nearest::new(&Setup {
         clusters: &vec![0; workers],
@@ -42,7 +42,7 @@ impl<P: Platform> Jobs<P> {
     }
 
     pub(super) fn push(&self, index: usize) {
-        // Release suffices: the fence in `posted` does the rest.
+        // Release suffices, since the fence in `posted` orders the rest.
         self.0[index].store(1, Ordering::Release);
     }
 
@@ -138,7 +138,7 @@ fn two_jobs_for_one_sleeper() {
     loom_model(Some(2), || all_jobs_run::<Loom>(1, 2, 1));
 }
 
-/// The first sleeper must not run the second job: it calls the second sleeper.
+/// The first sleeper runs one job only, so it must call the second sleeper for the second job.
 #[test]
 fn two_jobs_for_two_sleepers() {
     loom_model(Some(1), || all_jobs_run::<Loom>(1, 2, 2));
@@ -165,8 +165,8 @@ fn no_jobs_are_left_to_a_worker_that_blocks() {
     loom_model(Some(1), || left_to_a_blocked_worker::<Loom>(2, 2));
 }
 
-/// With one interruption, either poster posts at any step of the sleeper, or the sleeper runs at any step of one poster.
-/// What needs two of these at once is left to `ci/long.sh model`.
+/// With one interruption, either poster posts at any step of the sleeper, or the sleeper runs at any step of one
+/// poster. `ci/long.sh model` checks cases that need two of these at once.
 #[test]
 fn two_posters_and_one_sleeper() {
     loom_model(preemptions(1), || all_jobs_run::<Loom>(2, 1, 1));

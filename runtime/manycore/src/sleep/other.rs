@@ -31,8 +31,8 @@ pub trait Sleep<P: Platform>: Send + Sync {
     /// Worker `poster` has pushed a job. `was_empty`: its deque held no job before.
     fn posted(&self, poster: usize, was_empty: bool);
 
-    /// `jobs` jobs that any worker can find were added near worker `near`. `was_empty`: there were none before.
-    /// Makes a full fence.
+    /// `jobs` jobs that any worker can find were added near worker `near`. `was_empty` says whether there were no such
+    /// jobs before. Makes a full fence.
     fn injected(&self, near: usize, jobs: u32, was_empty: bool);
 
     /// Wakes `worker` if it sleeps.
@@ -50,8 +50,8 @@ pub trait Sleep<P: Platform>: Send + Sync {
     /// `worker` stops looking: it has work, or need not look any longer.
     fn work_found(&self, worker: usize, remembered: Remembered);
 
-    /// `worker` has searched once more in vain. Returns once the worker should search again: the latch may be
-    /// set by then. The result is whether the worker has slept.
+    /// `worker` has searched once more in vain. Returns when the worker should search again, or the latch may be set.
+    /// The result says whether the worker has slept.
     fn no_work_found(
         &self,
         worker: usize,
@@ -91,7 +91,7 @@ macro_rules! of_either {
 }
 
 impl<P: Platform> Policy<P> {
-    /// Makes a policy by `other`, or [`Nearest`] if `other` is `None`.
+    /// Makes a policy with `other`, or makes [`Nearest`] if `other` is `None`.
     pub fn new(setup: &Setup<'_, P>, other: Option<Make<P>>) -> Self {
         Self(match other {
             None => Which::Nearest(Nearest::new(setup)),
@@ -111,8 +111,8 @@ impl<P: Platform> Policy<P> {
         }
     }
 
-    /// A worker has pushed a job. `was_empty`: its deque held no job before. Returns `true` if no worker is
-    /// awake for the job and a permit is vacant.
+    /// A worker has pushed a job. `was_empty` says whether its deque held no job before. Returns `true` if no worker
+    /// is awake for the job and a permit is vacant.
     #[inline(always)]
     #[must_use]
     pub fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) -> bool {
@@ -205,8 +205,7 @@ impl<P: Platform> Policy<P> {
         })
     }
 
-    /// `worker` stops looking. Returns as [`posted_by`](Self::posted_by), for the jobs that are
-    /// left.
+    /// `worker` stops looking. Returns the same as [`posted_by`](Self::posted_by), for the jobs that are left.
     #[must_use]
     pub fn work_found(&self, worker: usize, looking: Looking) -> bool {
         match (&self.0, looking.0) {

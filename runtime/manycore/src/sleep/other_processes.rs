@@ -1,22 +1,23 @@
-//! Detects other processes that want the pool's cores. Then waiting threads sleep, and neither spin nor
-//! yield.
+//! Detects other processes that want the pool's cores. While there are such processes, waiting threads sleep, and
+//! neither spin nor yield.
 //!
-//! A yield gives the core at once to other threads of the pool and its callers, and costs less than a sleep.
-//! But if another process computes on that core, it keeps the core for a whole time slice of 1 to 4 ms. A
-//! thread that sleeps instead gets its core back as soon as it is woken. Spinning costs time too: the spinning
-//! thread uses up its share of the core, and when work arrives, it must wait for the other process's slice to
-//! end. Calls from outside the pool took 1,600 us beside two busy processes on two cores, and 1 to 2 us alone.
+//! A yield gives the core at once to other threads of the pool and its callers, and costs less than a sleep. But if
+//! another process computes on that core, this process keeps the core for a whole time slice of 1 to 4 ms. A thread
+//! that sleeps instead gets its core back as soon as it is woken. Spinning costs time too: the spinning thread uses up
+//! its share of the core, and when work arrives, the thread must wait until the time slice of the other process ends.
+//! Calls from outside the pool took 1,600 us beside two busy processes on two cores, and 1 to 2 us without them.
 //!
-//! A waiting thread is *late* if it runs again a time slice after it had work. If threads are late twice within
-//! 50 ms, all threads stop spinning and yielding for a pause. If that soon happens again, the next pause is
-//! twice as long. Beside processes that never rest, the attempts to spin or yield take less than 1% of the time.
+//! A waiting thread is *late* if it runs again only a time slice after it got something to do. If threads are late
+//! twice within 50 ms, all threads stop spinning and yielding for a pause. If threads are late again soon after the
+//! pause, the next pause is twice as long. Beside processes that never rest, the attempts to spin or yield between the
+//! pauses take less than 1% of the time.
 //!
-//! A late thread counts only if a caller waited for it: the late thread is the caller itself, or it is a worker
+//! A late thread counts only if a caller waited for it. So the late thread must be the caller itself, or a worker
 //! without work while a caller from outside waits.
 //!
-//! The pool itself can make its threads late. A caller from outside yields its core to the workers that run its
-//! call, so its lateness counts from the end of the call. If the pool has work for all cores, its threads wait
-//! for one another, and none counts as late.
+//! The pool itself can make its threads late. A caller from outside yields its core to the workers that run its call,
+//! so the caller's lateness counts from the end of the call. If the pool has work for all cores, its threads wait for
+//! one another, and none counts as late.
 
 use crate::times::{FIRST_PAUSE, LATELY, LONGEST_PAUSE, SLICE};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
@@ -49,9 +50,9 @@ impl<P: Platform> OtherProcesses<P> {
         now < self.0.until.load(Ordering::Relaxed)
     }
 
-    /// A waiting thread runs again at `now`, and had something to do since `due`. If that is long ago, another
-    /// process has delayed the thread. But if `filled(due)`, the pool's own threads had work for all cores at
-    /// some time since `due`, and may have delayed it.
+    /// A waiting thread runs again at `now`, and had something to do since `due`. If `due` is long ago, another
+    /// process has delayed the thread. But if `filled(due)` returns `true`, the pool's own threads had work for all
+    /// cores at some time since `due`, and may have delayed the thread.
     pub(super) fn notice(&self, due: u64, now: u64, filled: impl FnOnce(u64) -> bool) {
         if now.saturating_sub(due) > P::duration_to_ticks(SLICE) && !filled(due) {
             self.pause(now);
@@ -95,8 +96,8 @@ impl<P: Platform> OtherProcesses<P> {
         self.0.length.load(Ordering::Relaxed) != 0
     }
 
-    /// Yields the core. Returns `false` during a pause, without a yield: then the waiting thread should
-    /// sleep. For `filled` see [`notice`](Self::notice).
+    /// Yields the core. During a pause returns `false`, without a yield, and the waiting thread should sleep. `filled`
+    /// is as in [`notice`](Self::notice).
     pub(super) fn yield_core(&self, filled: impl FnOnce(u64) -> bool) -> bool {
         let before = P::now();
         if self.are_running(before) {
@@ -187,8 +188,8 @@ mod tests {
         let callers = random.usize(1..=2);
         let mut machine = Config::preset("graviton2-64").expect("the preset exists");
         (machine.cores, machine.group_cores) = (cores, cores);
-        // An idle core takes a waiting thread within 40 us. Otherwise the system could delay a thread
-        // beside an idle core, which is not the pool's doing.
+        // An idle core takes a waiting thread within 40 us. Otherwise the system could delay a thread beside an idle
+        // core, which the pool cannot prevent.
         (machine.os.tick, machine.os.tick_cost, machine.os.hot) = (50_000, 0, 0);
         machine.os.balance = 1;
         let seen = Arc::new(AtomicBool::new(false));
@@ -247,8 +248,8 @@ mod tests {
         }
     }
 
-    /// A pool must not take its own work for another process's. Otherwise its threads would hardly ever spin, and
-    /// would sleep and wake for each call.
+    /// A pool must not take its own work for the work of another process. Otherwise its threads would hardly ever
+    /// spin, and would sleep and wake for each call.
     #[test]
     #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
     fn a_pool_does_not_take_itself_for_another_process() {

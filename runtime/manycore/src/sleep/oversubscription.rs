@@ -1,14 +1,14 @@
-//! Pools with more threads than cores: as many workers are awake as there are cores, and one
-//! sleeper keeps watch.
+//! Pools with more threads than cores: as many workers are awake as there are cores, and one of the sleeping workers
+//! keeps watch.
 //!
-//! On two cores, a third awake worker makes nothing faster: it takes the core of a worker that others wait for.
-//! So a job posted while each core has an awake worker is left to those workers. But an awake worker may be
-//! blocked in a user's job, and no thread can see that. So one sleeper, the *watchdog*, naps. After each nap,
-//! the watchdog checks whether a job was left and whether a core is unused. If both hold, the watchdog works,
-//! and the next sleeper keeps watch. An unused core shows that some awake workers are blocked. Beside other
-//! processes no core is unused, so the watchdog also asks the system for blocked threads. If workers are
-//! blocked, more workers may be awake: 1 more at first, then 3, then 7, until a watchdog finds no blocked
-//! worker.
+//! On two cores, a third awake worker makes nothing faster: it takes the core of a worker for which other threads
+//! wait. So if a job is posted while each core has an awake worker, the job is left to those workers. But an awake
+//! worker may be blocked in a user's job, and no thread can see that. So one sleeper, the *watchdog*, sleeps only for
+//! short times (naps). After each nap, the watchdog checks whether a job was left and whether a core is unused. If
+//! both hold, the watchdog works, and the next sleeper keeps watch. An unused core shows that some awake workers are
+//! blocked. If other processes use the cores, no core is unused, so the watchdog also asks the system for blocked
+//! threads. If workers are blocked, more workers may be awake: 1 more at first, then 3, then 7, until a watchdog finds
+//! no blocked worker.
 //!
 //! `README.md` in this folder proves that some worker picks up every job.
 
@@ -26,7 +26,7 @@ pub(super) struct Oversubscription<P: Platform> {
     watch: CachePadded<Watch<P>>,
 }
 
-/// All accesses are relaxed. The README argues for the fences around them.
+/// All accesses are relaxed. The README gives the reasons for the fences around them.
 struct Watch<P: Platform> {
     /// Whether a worker keeps watch.
     watched: P::AtomicBool,
@@ -37,11 +37,11 @@ struct Watch<P: Platform> {
 /// The watchdog's next action after a nap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It gets up and looks for work.
+    /// The watchdog gets up and looks for work.
     Up,
-    /// It takes another nap.
+    /// The watchdog takes another nap.
     Nap,
-    /// It sleeps until it is called.
+    /// The watchdog ends its watch and sleeps until it is called.
     Sleep,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct WatchdogTimer {
     /// The total time of the latest naps in a row after which no job was left.
     in_vain: Duration,
     longest_left: Duration,
-    /// The tick since which each look has found a job that was left.
+    /// The time, in ticks, since which each look has found a job that was left.
     left_since: Option<u64>,
 }
 
@@ -101,9 +101,9 @@ impl<P: Platform> Oversubscription<P> {
         }
     }
 
-    /// Whether a worker keeps watch. The caller has made a fence: the README says where.
+    /// Whether a worker keeps watch. The caller has made a fence, at the place that the README names.
     pub(super) fn is_watched(&self) -> bool {
-        // Relaxed: ordered by the caller's fences.
+        // Relaxed: the caller's fences order this load.
         self.watch.watched.load(Ordering::Relaxed)
     }
 
@@ -122,10 +122,10 @@ impl<P: Platform> Oversubscription<P> {
         })
     }
 
-    /// Ends the watch. The watchdog's next search, or its last look before it sleeps, finds the jobs that
-    /// others have left to it. `fence` orders this against posters that have seen the watch.
+    /// Ends the watch. The watchdog's next search, or its last look before it sleeps, finds the jobs that other
+    /// threads have left to it. `fence` orders the end of the watch against posters that have seen the watch.
     pub(super) fn leave(&self, _: WatchdogTimer, fence: impl FnOnce()) {
-        // Relaxed: ordered by the fence.
+        // Relaxed: the fence orders this store.
         self.watch.watched.store(false, Ordering::Relaxed);
         fence();
     }
@@ -139,7 +139,8 @@ impl WatchdogTimer {
 }
 
 impl<P: Platform> Oversubscription<P> {
-    /// The watchdog's next action after a nap in a full pool. `left`: there is a job that no worker has begun.
+    /// The watchdog's next action after a nap in a full pool. `left` says whether there is a job that no worker has
+    /// begun.
     pub(super) fn after_nap(&self, timer: &mut WatchdogTimer, left: bool, scan: &dyn Scan) -> Next {
         if !left {
             self.set_blocked(0);
@@ -156,7 +157,7 @@ impl<P: Platform> Oversubscription<P> {
         if crate::conserving::fault::is(crate::conserving::fault::Fault::SleepySentry) {
             return Next::Nap;
         }
-        // The probe for an idle core comes second: beside other processes it takes a time slice.
+        // The probe for an idle core comes second, since it takes a time slice if other processes use the cores.
         if scan.is_any_blocked() || has_idle_core::<P>() {
             self.set_blocked(
                 (2 * self.blocked() + 1).min(self.permits - self.cores.min(self.permits)),

@@ -1,4 +1,4 @@
-//! The parking slots of a pool's workers, by cluster.
+//! The parking slots in which a pool's workers sleep, by cluster.
 
 use super::core_owners::CoreOwners;
 use crate::clusters::Invited;
@@ -8,17 +8,18 @@ use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The reason of a wake-up: a job was posted.
+/// The reason of a wake-up for a job that was posted.
 pub(super) const CALLED: u32 = 2;
-/// No wake-up: the worker's permit is lent to a caller (`nearest/lending.rs`), and the worker sleeps on.
+/// The state of a worker whose permit is lent to a caller (`nearest/lending.rs`). This is no wake-up: the worker
+/// sleeps on.
 const LENT: u32 = 3;
 
-/// The parker of a thread, and the core on which the thread lies.
+/// The parker of a thread, and the core on which the thread fell asleep.
 struct Berth<P: Platform> {
     parker: Parker<P>,
-    /// The thread's number in the upper half and its core in the lower half, or 0 if the wake-up must not move
-    /// the thread. Written before the thread lies down, for the thread that rouses it. A hint that takes no
-    /// time on a simulator.
+    /// The thread's number in the upper half and its core in the lower half, or 0 if the wake-up must not move the
+    /// thread. This is written before the thread lies down, and the thread that rouses it reads this. It is a hint
+    /// that takes no time on a simulator.
     place: AtomicU64,
 }
 
@@ -54,9 +55,9 @@ impl<P: Platform> Roused<'_, P> {
 
 /// The workers of one cluster, up to 64, and which of them sleep.
 struct SleepSet<P: Platform> {
-    /// Sleepers that may take any job, one bit each.
+    /// One bit for each sleeper that may take any job.
     free: P::AtomicU64,
-    /// Sleepers that wait for a stolen job, one bit each.
+    /// One bit for each sleeper that waits for a stolen job.
     waiting: P::AtomicU64,
     workers: Vec<usize>,
 }
@@ -66,15 +67,15 @@ struct ParkingSlot<P: Platform> {
     worker: Berth<P>,
     /// A caller that has borrowed the permit sleeps here.
     borrower: Berth<P>,
-    /// Whether the sleeper's permit may be lent. Written before the worker lies down.
+    /// Whether the sleeper's permit may be lent. This is written before the worker lies down.
     lendable: P::AtomicBool,
     set: usize,
     bit: u64,
-    /// Counts for the report, no part of the protocol: all accesses are relaxed and take no time on a
+    /// Counts for the report. They are no part of the protocol, so all accesses are relaxed and take no time on a
     /// simulator.
     sleeps: AtomicU64,
     wakeups: AtomicU64,
-    /// When the worker was last roused, in ticks, or 0 if it was not roused since it lay down. Also a hint.
+    /// When the worker was last roused, in ticks, or 0 if it was not roused since it lay down. This is a hint, too.
     roused_at: AtomicU64,
 }
 
@@ -93,8 +94,8 @@ impl<P: Platform> ParkingSlot<P> {
     }
 }
 
-/// All parking slots of a pool. A worker's bit says that it lies down or is about to. The worker clears
-/// the bit when it is up again (`nearest/sleeping.rs`), or [`lend`](Self::lend) does.
+/// All parking slots of a pool. A worker's bit says that the worker lies in its parker or is about to lie down. The
+/// worker clears the bit when it is up again (`nearest/sleeping.rs`), or [`lend`](Self::lend) clears it.
 pub(super) struct ParkingSlots<P: Platform> {
     slots: Box<[CachePadded<ParkingSlot<P>>]>,
     sets: Box<[CachePadded<SleepSet<P>>]>,
@@ -102,7 +103,7 @@ pub(super) struct ParkingSlots<P: Platform> {
 }
 
 impl<P: Platform> ParkingSlots<P> {
-    /// Makes the slots of workers in the clusters `clusters`.
+    /// Makes the slots of a pool's workers. `clusters` has the cluster of each worker.
     pub(super) fn new(clusters: &[u32]) -> Self {
         let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
         let mut sets = vec![Vec::new(); count];
@@ -150,9 +151,8 @@ impl<P: Platform> ParkingSlots<P> {
         &self.slots[worker].berth().parker
     }
 
-    /// Gets up the worker that lies in `parker`. Returns why it was roused, or `Parker::ASLEEP` if no thread
-    /// roused it. If its permit is lent, the worker first sleeps until the permit is back and the worker is
-    /// roused.
+    /// Gets up the worker that lies in `parker`. Returns why the worker was roused, or `Parker::ASLEEP` if no thread
+    /// roused it. If its permit is lent, the worker first sleeps until it has the permit again and is roused.
     pub(super) fn rise(parker: &Parker<P>) -> u32 {
         parker.rise_after(LENT)
     }
@@ -175,7 +175,7 @@ impl<P: Platform> ParkingSlots<P> {
         self.owners.claim(P::core(), worker);
     }
 
-    /// Hides `worker` from threads that look for sleepers.
+    /// Makes `worker` invisible to threads that look for sleepers.
     pub(super) fn unmark(&self, worker: usize, free: bool) {
         // Relaxed: a thread that still sees the bit finds the parker empty.
         self.word(worker, free)
@@ -187,7 +187,7 @@ impl<P: Platform> ParkingSlots<P> {
         invited.clusters().len() == self.sets.len()
     }
 
-    /// Workers asleep in the clusters `invited`, as seen a moment ago.
+    /// Returns the number of workers that slept in the clusters `invited` a moment ago.
     ///
     /// Relaxed: a caller that has posted a loop has fenced since then, and a sleeper sets its bit before its
     /// own fence and its last look. So either the caller sees the bit, or the sleeper sees the post.
@@ -199,9 +199,9 @@ impl<P: Platform> ParkingSlots<P> {
         self.sets[invited.clusters()].iter().map(asleep).sum()
     }
 
-    /// Takes a sleeper out of its parker: of the clusters `within`, or of any cluster if `within` is `None`.
-    /// The cluster of worker `near` comes first. Within a cluster the search begins at the bit position of
-    /// `near`, so that posters choose different sleepers.
+    /// Takes a sleeper of the clusters `within`, or of any cluster if `within` is `None`, out of its parker. The
+    /// cluster of worker `near` comes first. Within a cluster the search begins at the bit position of `near`, so that
+    /// posters choose different sleepers.
     pub(super) fn rouse_near(
         &self,
         near: usize,
@@ -238,7 +238,7 @@ impl<P: Platform> ParkingSlots<P> {
         let berth = if slot.worker.parker.rouse(reason) {
             &slot.worker
         } else {
-            // A thread that wakes a borrower has seen the borrower's latch, and so sees LENT.
+            // A thread that wakes a borrower has seen the borrower's latch. So it also sees LENT.
             Some(&slot.borrower).filter(|berth| slot.is_lent() && berth.parker.rouse(reason))?
         };
         slot.wakeups.fetch_add(1, Relaxed);
@@ -261,7 +261,8 @@ impl<P: Platform> ParkingSlots<P> {
                 bits &= !(1 << bit);
                 let worker = set.workers[bit as usize];
                 let slot = &self.slots[worker];
-                // Relaxed: a hint here. Below, the exchange has acquired the word of this sleep.
+                // Relaxed: the first look is a hint. Before the second look, the exchange in `rouse` has acquired the
+                // word of this sleep.
                 let lendable = || slot.lendable.load(Ordering::Relaxed);
                 if !lendable() || !slot.worker.parker.rouse(LENT) {
                     continue;
@@ -291,18 +292,18 @@ impl<P: Platform> ParkingSlots<P> {
         self.wake_apart(worker, berth, wake);
     }
 
-    /// Runs `wake`, which wakes the thread that lies in `berth`. If the thread lies on the core of another
-    /// worker, it gets up elsewhere. A caller from outside owns no core: most such callers wait for the worker,
-    /// which then gets their core.
+    /// Runs `wake`, which wakes the thread that lies in `berth`. If the thread fell asleep on a core that another
+    /// worker uses now, it gets up on another core. A caller from outside owns no core: most such callers wait for the
+    /// worker, which then gets the caller's core.
     fn wake_apart(&self, worker: usize, berth: &Berth<P>, mut wake: impl FnMut()) {
         let is_taken = |core| self.owners.is_anothers(core, worker);
         let behind = berth.place().filter(|&(_, core)| is_taken(core));
         #[cfg(test)]
         let behind = behind.filter(|_| !fault::is(Fault::StaysBehind));
         match behind {
-            // The thread lies until this wake-up. But during this call the thread may get up for no reason and
-            // end, and a new thread may get its number. Then the new thread may be moved to another of its
-            // cores.
+            // The thread lies until this wake-up. But during this call the thread may get up for no reason and end,
+            // and a new thread may get its number. Then the new thread may be moved to another core on which it may
+            // run.
             Some((thread, _)) => P::wake_elsewhere(thread, &is_taken, &mut wake),
             None => wake(),
         }
@@ -313,13 +314,13 @@ impl<P: Platform> ParkingSlots<P> {
         self.slots[worker].is_lent()
     }
 
-    /// Lays `worker` down, not yet roused. `moves`: if another worker owns this core at the wake-up, the thread
-    /// is moved.
+    /// Lays `worker` down. `moves` says that the thread is to be moved if another worker owns this core at the
+    /// wake-up.
     pub(super) fn lie_down(&self, worker: usize, lendable: bool, moves: bool) {
         let slot = &self.slots[worker];
         slot.roused_at.store(0, Relaxed);
-        // Relaxed: `Parker::lie_down` publishes it. Reading first avoids a needless write. A borrower does not
-        // change it.
+        // Relaxed: `Parker::lie_down` publishes `lendable`. Reading it first avoids a needless write. A borrower does
+        // not change it.
         if !slot.is_lent() && slot.lendable.load(Ordering::Relaxed) != lendable {
             slot.lendable.store(lendable, Ordering::Relaxed);
         }
@@ -333,8 +334,8 @@ impl<P: Platform> ParkingSlots<P> {
         berth.parker.lie_down();
     }
 
-    /// When `worker`, which is up, was roused, in ticks. `None` if it was not roused, or the time is not yet
-    /// written.
+    /// The time at which `worker`, which is up, was roused, in ticks. `None` if the worker was not roused, or the time
+    /// is not yet written.
     pub(super) fn roused_at(&self, worker: usize) -> Option<u64> {
         Some(self.slots[worker].roused_at.load(Relaxed)).filter(|&at| at != 0)
     }

@@ -5,13 +5,14 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// The long gaps of one caller, or of a pool: their mean, mean deviation and a
 /// decaying minimum, in ticks.
 ///
-/// Callers of loops write it, and workers that have run out of work read it. The fields are updated one by one
-/// and racily, and all accesses are relaxed: the fields are estimates, on which only time depends.
+/// Callers of loops write it, and workers that have run out of work read it. The fields are updated one by one without
+/// a lock, and all accesses are relaxed: the fields are estimates, on which only time depends.
 pub(super) struct Period<P: Platform> {
     last_end: P::AtomicU64,
     mean: P::AtomicU64,
     deviation: P::AtomicU64,
-    /// A decaying minimum. A caller that sleeps between loops may be as late as its timer, but is never early.
+    /// A decaying minimum of the gaps. A caller that sleeps between loops may be as late as its timer, but is never
+    /// early.
     low: P::AtomicU64,
     /// The number of long gaps in a row that were as long as expected.
     hits: P::AtomicU32,
@@ -19,13 +20,13 @@ pub(super) struct Period<P: Platform> {
     core: P::AtomicU32,
 }
 
-/// After this many long gaps in a row that fit their mean, the next one is predicted.
+/// After this many long gaps in a row that fit their mean, the next gap is predicted.
 const HITS_TO_TRUST: u32 = 3;
 /// After this number of hits, a single miss changes nothing.
 const MOST_HITS: u32 = 4;
-/// Half the width of the window in which a long gap should end, in mean deviations.
+/// Half the width of the window in which a long gap should end, as a multiple of the mean deviation.
 const WINDOW_DEVIATIONS: u64 = 3;
-/// Periods without a loop after which the estimate is dropped.
+/// The estimate is dropped after this number of periods without a loop.
 const PERIODS: u64 = 2;
 
 /// The expected time of the next loop, as absolute ticks.
@@ -76,7 +77,7 @@ impl<P: Platform> Period<P> {
         last
     }
 
-    /// Forgets all gaps: the period belongs to another caller from now on.
+    /// Forgets all gaps. From now on the period belongs to another caller.
     pub(super) fn clear(&self) {
         self.last_end.store(0, Ordering::Relaxed);
         self.mean.store(0, Ordering::Relaxed);
@@ -109,8 +110,8 @@ impl<P: Platform> Period<P> {
         let low = self.low.load(Ordering::Relaxed);
         let low = gap.min(low + mean.saturating_sub(low) / 16);
         self.low.store(low, Ordering::Relaxed);
-        // The deviation falls slowly and rises fast: a slightly wide window costs spinning, and a window that
-        // is too narrow costs a wake-up.
+        // The deviation falls slowly and rises fast: a window that is a little too wide costs some spinning, but a
+        // window that is too narrow costs a wake-up.
         let step = if miss > deviation { 2 } else { 8 };
         let deviation = deviation - deviation / step + miss / step;
         self.deviation.store(deviation, Ordering::Relaxed);

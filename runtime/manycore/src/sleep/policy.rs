@@ -12,8 +12,8 @@ pub struct Tally {
     pub sleeps: u64,
     /// How often a thread woke a worker.
     pub wakeups: u64,
-    /// How often a worker's watchdog found work for which no thread had woken the worker. Only other
-    /// runtimes' policies as they were published count this.
+    /// How often a worker's watchdog found work for which no thread had woken the worker. Only the published policies
+    /// of other runtimes count this.
     pub recovered: u64,
 }
 
@@ -28,31 +28,31 @@ pub struct Setup<'a, P: Platform> {
 /// What a worker has seen after a nap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// No work.
+    /// The worker has seen no work.
     Nothing,
-    /// Jobs that no worker has begun.
+    /// The worker has seen jobs that no worker has begun.
     Jobs,
-    /// Something that [this worker](Scan::wants_it) must do itself.
+    /// The worker has seen work that [it must do itself](Scan::wants_it).
     ForIt,
 }
 
 /// How a worker that is about to sleep looks for work.
 pub trait Scan {
-    /// Whether there is something outside the workers' deques: a job in the injector or this worker's
-    /// mailbox, a posted loop, or the pool's end.
+    /// Whether there is work outside the workers' deques: a job in the injector or this worker's mailbox, a posted
+    /// loop, or the pool's end.
     fn injected(&self) -> bool;
 
-    /// Whether there is anything: as [`injected`](Self::injected), or a job on any worker's deque.
+    /// Whether there is any work: work as in [`injected`](Self::injected), or a job on any worker's deque.
     fn anything(&self) -> bool;
 
-    /// Whether this worker must act even if others are awake: on its own mail, a loop that was posted
-    /// since the last search, the pool's end, or a thread that wants its permit. By default the worker
-    /// leaves nothing to others.
+    /// Whether this worker must act even if other workers are awake. The reasons are its own mail, a loop that was
+    /// posted since the last search, the pool's end, or a thread that wants its permit. By default the worker leaves
+    /// nothing to other workers.
     fn wants_it(&self) -> bool {
         true
     }
 
-    /// After a nap, reads the event count again and looks for work that others have left.
+    /// After a nap, reads the event count again and looks for work that other workers have left.
     fn look_again(&self) -> Left {
         match self.anything() {
             true => Left::Jobs,
@@ -67,19 +67,19 @@ pub trait Scan {
     /// descendants.
     fn is_free(&self) -> bool;
 
-    /// Whether the pool's threads may have had work for all its cores at some time since `since`. A hint:
-    /// if so, a thread that runs late may have waited for one of these cores.
+    /// Whether the pool's threads may have had work for all its cores at some time since `since`. This is a hint: if
+    /// so, a thread that runs late may have waited for one of these cores.
     fn has_filled_cores(&self, since: u64) -> bool {
         let _ = since;
         false
     }
 
-    /// Whether a sample of the workers at work has one that is blocked in the system.
+    /// Whether a worker is blocked in the system. This looks at a sample of the workers at work.
     fn is_any_blocked(&self) -> bool {
         false
     }
 
-    /// Whether fewer workers than cores were awake a moment ago. If not, a spinning worker may delay a
+    /// Whether fewer workers than cores were awake a moment ago. If this is not so, a spinning worker may delay a
     /// thread outside the pool that waits for a message from a job.
     fn has_spare_core(&self) -> bool {
         true

@@ -1,8 +1,10 @@
-//! The public word of a stack, which says which jobs are public.
+//! The public word of a job stack. It says which jobs of the stack thieves may steal.
 
-/// Set if the platform has no light fences. The owner then always looks twice, the second time after a fence.
+/// Set in the word if the platform has no light fences. The owner then always reads the word twice, the second time
+/// after a fence.
 pub(super) const FENCED: u64 = 1 << 63;
-/// The number of bits of an index in a stack. Below: the lowest bits of `limit` and `top`, and masks.
+/// The number of bits of an index in a stack. The next constants are the positions of `limit` and `top` in the word,
+/// and masks.
 const INDEX_BITS: u32 = 23;
 const LIMIT_SHIFT: u32 = 63 - INDEX_BITS;
 const TOP_SHIFT: u32 = LIMIT_SHIFT - INDEX_BITS;
@@ -10,7 +12,7 @@ const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
 /// If `limit` has this value, a thief requests jobs, and nothing is public.
 const REQUESTED: u32 = INDEX_MASK as u32;
-/// If `raiser` has this value, the owner has got a request and had nothing to give.
+/// If `raiser` has this value, the owner has got a request and had no job to give.
 const PROMISED: u64 = RAISER_MASK;
 
 /// The most jobs that a stack can hold. Their indices, and the next index after them, are all below [`REQUESTED`].
@@ -18,9 +20,9 @@ pub(super) const MOST_JOBS: u32 = REQUESTED - 2;
 
 /// Says in one word which jobs of a stack are stolen, public or private. Each change is one compare-and-swap.
 ///
-/// Indices count from 1. Jobs up to `top` are stolen, jobs after `top` up to `limit` are public, and jobs above
-/// both are the owner's. While `raiser` names a worker, that thief is about to raise the limit, and nothing is
-/// public yet. While `limit` is the largest number, a thief requests jobs from the owner.
+/// Indices count from 1. Jobs up to `top` are stolen, jobs after `top` up to `limit` are public, and jobs above both
+/// are private to the owner. While `raiser` names a worker, that worker, a thief, is about to raise the limit, and
+/// nothing is public yet. While `limit` is the largest number, a thief requests jobs from the owner.
 ///
 /// The limit is in the highest bits below FENCED. So the owner can check with one comparison of the whole word
 /// whether a job is its own (see [`covers`](Self::covers)).
@@ -78,8 +80,8 @@ impl Public {
         }
     }
 
-    /// Whether the owner must look twice before it takes the job at `index`. This is so if `index` is not above
-    /// the limit, or if FENCED is set.
+    /// Whether the owner must call `JobStack::confirm` before it takes the job at `index`. This is so if `index` is
+    /// not above the limit, or if FENCED is set.
     #[inline(always)]
     pub(super) fn covers(self, index: u32) -> bool {
         self.0 >= u64::from(index) << LIMIT_SHIFT

@@ -25,7 +25,7 @@ const NOBODY: u64 = u64::MAX;
 const ORPHANED: u64 = u64::MAX - 1;
 
 /// The record of a theft. It belongs to an index of the stack and not to the job there. The owner of a stolen job
-/// waits on it.
+/// waits on the latch.
 ///
 /// The memory belongs to the pool, so it outlives a thief's access to the latch. It is apart from the pointers to
 /// jobs, so thieves write to no cache line that the owner pushes to.

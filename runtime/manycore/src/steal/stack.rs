@@ -25,15 +25,16 @@ pub(crate) struct JobStack<P: Platform> {
     fenced: u64,
 }
 
-/// The part that only the owner writes. Exceptions: thieves also write to `gate` and to slots.
+/// The part that the owner writes. Thieves write only to `gate` and to slots.
 struct Owned<P: Platform> {
     /// The index of the next job. Thieves read this only if the owner does not answer a request.
     bottom: P::AtomicU32,
-    /// A push at this index or above takes the slow path. This is the end of the entries. While thieves are
-    /// starving, it is 0: from a request until the owner gets back a public job. Thieves write this too, and may
-    /// overwrite the owner's value. It affects only speed.
+    /// A push at this index or above takes the slow path. This is normally the end of the initialised entries. While
+    /// thieves are starving (from a request until the owner takes back a public job), this is 0. Thieves write this
+    /// too, and may overwrite the owner's value. The value affects only speed.
     gate: P::AtomicU32,
-    /// The entries below this index (from 1 on) are initialised. No thread has ever touched the memory beyond.
+    /// The entries below this index (from 1 on) are initialised. No thread has ever touched the memory of the other
+    /// entries.
     ready: Cell<u32>,
     /// The pointers to jobs, by index. The address space for the whole capacity is reserved at once, and the
     /// operating system provides pages on first use.
@@ -72,7 +73,7 @@ impl<P: Platform> JobStack<P> {
     ///
     /// # Errors
     ///
-    /// If the address space has no room for that many.
+    /// If the address space has no room for that many jobs.
     pub(crate) fn new(capacity: u32) -> io::Result<Self> {
         let fenced = if P::has_light_fences() { 0 } else { FENCED };
         let entries = 1 + capacity.min(MOST_JOBS) as usize;
@@ -119,7 +120,7 @@ impl<P: Platform> JobStack<P> {
     pub(crate) fn make_room(&self) -> Option<(u32, bool)> {
         let own = &*self.own;
         let index = self.bottom();
-        // Relaxed: the value is the owner's own, or a thief's hint.
+        // Relaxed: the value is what the owner itself has written, or the hint of a thief.
         let starving = own.gate.load(Ordering::Relaxed) == 0;
         if index == own.ready.get() && !self.grow() {
             return None;
@@ -246,8 +247,8 @@ impl<P: Platform> JobStack<P> {
                     (self.own.gate).store(self.own.ready.get(), Ordering::Relaxed);
                     Public::open(top, older)
                 }
-                // The thief that requests or raises gets the jobs that are left, which is cheaper for it than a
-                // raise. If no job is left, it gets the next job that is pushed.
+                // The thief that requests or raises gets the jobs that are left, which is cheaper for that thief than
+                // a raise. If no job is left, the thief gets the next job that is pushed.
                 PublicState::Requested | PublicState::Raising => {
                     self.own.gate.store(0, Ordering::Relaxed);
                     if top < older {
@@ -267,9 +268,9 @@ impl<P: Platform> JobStack<P> {
 
     fn exchange(&self, from: Public, to: Public) -> Result<(), Public> {
         let to = to.0 | self.fenced;
-        // Release publishes jobs that this thread makes public, or whose publication it passes on. Acquire lets a
-        // thread that claims a job see the job. A failed exchange acquires too, for the next round of the caller's
-        // loop.
+        // Release publishes the jobs that this thread makes public, and passes on the publication by earlier
+        // exchanges. Acquire lets a thread that claims a job see the job. A failed exchange acquires too, for the next
+        // round of the caller's loop.
         let swap = (self.public).compare_exchange(from.0, to, Ordering::AcqRel, Ordering::Acquire);
         swap.map(drop).map_err(Public)
     }
@@ -284,8 +285,8 @@ impl<P: Platform> JobStack<P> {
         self.slot(index).thief()
     }
 
-    /// The owner calls this when it has seen the latch of its newest job, which was stolen, set. Frees the job's
-    /// index.
+    /// Frees the index of the owner's newest job, which was stolen. The owner calls this when it has seen the job's
+    /// latch set.
     pub(crate) fn retire(&self, index: u32) {
         debug_assert_eq!(self.bottom(), index + 1);
         let slot = self.slot(index);
@@ -390,7 +391,7 @@ impl<P: Platform> JobStack<P> {
         // Acquire: this thread sees the jobs below `bottom`.
         let limit = limit.min(self.own.bottom.load(Ordering::Acquire) - 1);
         if limit < index {
-            // If another thread has changed the word meanwhile, its word stays.
+            // If another thread has changed the word meanwhile, that change stays.
             let _ = self.exchange(raised, Public::open(top, top));
             return None;
         }

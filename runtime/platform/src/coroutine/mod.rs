@@ -1,9 +1,9 @@
 //! Coroutines, and the stacks they run on.
 //!
-//! With the feature `coroutines` these are the types of the crate `corosensei`, which documents them. Without it, and
-//! on processors that `corosensei` does not support (WebAssembly, and 64-bit Arm under Windows), types of the same
-//! names replace them. Then [`Platform::stack`](crate::Platform::stack) fails, so no stack and no coroutine exists,
-//! but code that uses these types compiles.
+//! With the feature `coroutines` these are the types of the crate `corosensei`, which documents them. Without the
+//! feature, and on processors that `corosensei` does not support (WebAssembly, and 64-bit Arm under Windows), types of
+//! the same names replace these types. Then [`Platform::stack`](crate::Platform::stack) fails, so no stack and no
+//! coroutine exists, but code that uses these types compiles.
 //!
 #![cfg_attr(feature = "coroutines", doc = "```")]
 #![cfg_attr(not(feature = "coroutines"), doc = "```ignore")]

@@ -12,7 +12,7 @@ pub type StackPointer = NonZeroUsize;
 ///
 /// # Safety
 ///
-/// No requirements: no coroutine runs on these stacks.
+/// There are no requirements, since no coroutine runs on these stacks.
 pub unsafe trait Stack {
     /// The highest address.
     fn base(&self) -> StackPointer;

@@ -1,4 +1,5 @@
-//! `std::sync::atomic` as an implementation of the seam's traits. Every method is the standard library's, inlined.
+//! `std::sync::atomic` as an implementation of the seam's traits. Every method is the inlined method of the standard
+//! library.
 
 use super::system;
 use crate::atomic::{Futex, impl_atomic, impl_atomic_integer};

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The time in ticks: on x86-64 of the time-stamp counter, on 64-bit Arm of the virtual counter, on 64-bit RISC-V of
-/// the timer, elsewhere nanoseconds.
+/// The time in ticks. The ticks are those of the time-stamp counter on x86-64, of the virtual counter on 64-bit Arm,
+/// and of the timer on 64-bit RISC-V. Elsewhere they are nanoseconds.
 #[inline(always)]
 pub(super) fn now() -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -45,8 +45,9 @@ pub(super) fn now() -> u64 {
     }
 }
 
-/// The system's monotonic clock, since an arbitrary moment. The function asks the system directly. A stored `Instant`
-/// would need a lock for its initialisation, and a fork during that would leave the lock locked in the child.
+/// The time of the system's monotonic clock, since an arbitrary moment. The function asks the system directly. A
+/// stored `Instant` would need a lock for its initialisation, and a fork during the initialisation would leave this
+/// lock locked in the child.
 #[cfg(unix)]
 fn nanoseconds() -> u64 {
     let mut time = libc::timespec {
@@ -61,7 +62,7 @@ fn nanoseconds() -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
-/// If the standard library has no clock either, calls are counted, so that time limits still end.
+/// If the standard library has no clock either, this counts its calls, so that time limits still end.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn nanoseconds() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -69,7 +70,7 @@ fn nanoseconds() -> u64 {
     CALLS.fetch_add(A_CALL, Ordering::Relaxed)
 }
 
-/// The nanoseconds that the clock advances at each call: about the time of some instructions.
+/// The nanoseconds by which the clock advances at each call: about the time of some instructions.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 const A_CALL: u64 = 10;
 
@@ -82,12 +83,13 @@ fn nanoseconds() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Ticks in a nanosecond, measured once against the system's monotonic clock.
+/// The number of ticks in a nanosecond, measured once against the system's monotonic clock.
 pub(super) fn ticks_per_ns() -> f64 {
     /// The bits of the rate, or 0 while the rate is not known.
     static RATE: AtomicU64 = AtomicU64::new(0);
     // Relaxed, here and below: the number is the only shared data. There is no lock, for the reason given at
-    // `nanoseconds`. Several threads may measure at once. The first to store decides the rate for all.
+    // `nanoseconds`. Several threads may measure at once. The first thread that stores its result decides the rate for
+    // all.
     let known = RATE.load(Ordering::Relaxed);
     if known != 0 {
         return f64::from_bits(known);
@@ -102,7 +104,7 @@ pub(super) fn ticks_per_ns() -> f64 {
 const CALIBRATION: u64 = 500_000;
 /// The fewest ticks of the measurement. A timer of 1 MHz, as some RISC-V boards have, is measured for 5 ms.
 const FEWEST_TICKS: u64 = 5_000;
-/// The greatest length, for a counter that is slower still or stands.
+/// The greatest length of the measurement in nanoseconds, for a counter that is still slower, or stands still.
 const LONGEST: u64 = 10_000_000;
 /// The rates that a counter can have: 10 kHz to 100 GHz.
 const RATES: std::ops::RangeInclusive<f64> = 1e-5..=1e2;
@@ -139,8 +141,8 @@ fn rate(clock: &dyn Fn() -> u64, counter: &dyn Fn() -> u64) -> f64 {
     end_ticks.wrapping_sub(start_ticks) as f64 / end.wrapping_sub(start) as f64
 }
 
-/// Reads both clocks at nearly the same time. The system may preempt the thread between two reads, for milliseconds. So
-/// this reads several times, and takes the time during which the counter advanced least.
+/// Reads both clocks at nearly the same time. The system may preempt the thread between two reads, for milliseconds.
+/// So this reads several times, and takes the read during which the counter advanced least.
 fn both(clock: &dyn Fn() -> u64, counter: &dyn Fn() -> u64) -> (u64, u64) {
     const READS: u32 = 5;
     let read = |_| {

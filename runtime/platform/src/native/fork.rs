@@ -25,9 +25,9 @@ pub(super) fn watch() -> io::Result<()> {
     if cfg!(miri) || WATCHED.load(Ordering::Relaxed) {
         return Ok(());
     }
-    // There is no lock, since a fork during this would leave it locked in the child. If two threads both get here,
-    // each fork counts as two. `forks` only promises a different number. SAFETY: the handler is a function of this
-    // program, and may run whenever a child begins.
+    // There is no lock, since a fork while it is held would leave it locked in the child. If two threads both make
+    // this call, each fork counts as two. That is no problem, since `forks` only promises a different number. SAFETY:
+    // the handler is a function of this program, and may run whenever a child begins.
     match unsafe { libc::pthread_atfork(None, None, Some(count)) } {
         0 => {
             WATCHED.store(true, Ordering::Relaxed);

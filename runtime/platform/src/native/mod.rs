@@ -12,7 +12,7 @@ mod thread;
 mod linux;
 #[cfg(any(manycore_portable, not(target_os = "linux")))]
 mod portable;
-// On Linux, only for this module's tests.
+// On Linux, only this module's tests need this.
 #[cfg(all(test, target_os = "linux", not(manycore_portable)))]
 #[path = "portable/futex.rs"]
 mod portable_futex;
@@ -55,11 +55,11 @@ std::thread_local! {
     static SLOT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Spin iterations between two looks at the clock. A look costs as much as a `pause`.
+/// The number of spin iterations between two looks at the clock. A look costs as much as a `pause`.
 const SPINS_PER_CLOCK: u32 = 16;
 
-/// Also ends if the clock has jumped back, as the counter does when a machine wakes from hibernation: `until` may then
-/// be days away.
+/// Spins while `word` holds `value`, until `until`. Also ends if the clock has jumped back, as the counter does when a
+/// machine wakes from hibernation, since `until` may then be days away.
 #[inline(always)]
 fn spin_while(word: &atomic::AtomicU32, value: u32, until: u64, clock: impl Fn() -> u64) -> u32 {
     let mut began = 0;
@@ -81,12 +81,13 @@ fn spin_while(word: &atomic::AtomicU32, value: u32, until: u64, clock: impl Fn()
     }
 }
 
-// SAFETY: by the number of the promise. 1: the cells are the standard library's. 2: the system's `futex` has the
-// argument. 3: the fences are the standard library's, and the system's `fence` has the argument about the asymmetric
-// pair. 4: see `spin_while` below. 5: the threads are the standard library's, and `thread` drops a body that does not
-// run. 6: the slot is a thread-local variable without a destructor, which exists as long as its thread. 7:
-// `corosensei` gets the stack and its guard page from the system. 8: `fork` has the argument. Without `fork` there are
-// no children. 9: no method panics, and `thread` contains panics of the user's values.
+// SAFETY: the numbers are those of the promises. 1: the cells are those of the standard library. 2: the system's
+// module `futex` has the argument. 3: the fences are those of the standard library, and the system's module `fence`
+// has the argument about the asymmetric pair. 4: see `spin_while`. 5: the threads are those of the standard library,
+// and `thread` drops a body that does not run. 6: the slot is a thread-local variable without a destructor, which
+// exists as long as its thread. 7: `corosensei` gets the stack and its guard page from the system. 8: the module
+// `fork` has the argument. Without `fork` there are no children. 9: no method panics, and `thread` contains panics of
+// the user's values.
 unsafe impl Platform for Native {
     type AtomicU32 = atomic::AtomicU32;
     type AtomicU64 = atomic::AtomicU64;

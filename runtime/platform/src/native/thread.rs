@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, yield_now};
 use std::time::{Duration, Instant};
 
-/// How long a creator yields to a new thread at most: some four times what a start takes on an idle machine.
+/// The longest time that a creator yields to a new thread: some four times the time of a start on an idle machine.
 const START: Duration = Duration::from_micros(200);
 
 /// A thread of this host.
@@ -18,10 +18,10 @@ pub struct NativeThread(JoinHandle<()>);
 
 impl NativeThread {
     pub(super) fn join(self) {
-        // An error is the thread's panic. The panic hook has already printed its message.
+        // An error is a panic of the thread. The panic hook has already printed the panic's message.
         if let Err(payload) = self.0.join() {
-            // The payload is the user's value, and its destructor may panic. That second panic's payload is leaked,
-            // since it may do so again.
+            // The payload is the user's value, and its destructor may panic. The payload of that second panic is
+            // leaked, since its destructor may panic again.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
             std::mem::forget(dropped);
         }
@@ -38,15 +38,15 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
         builder = builder.stack_size(bytes);
     }
     if spec.cpus.is_empty() {
-        // A system may put a new thread behind its creator on the creator's core. There it waits 4 ms for a time slice
-        // to end, though another core is idle. So the creator yields until the thread has moved. The creator does not
-        // sleep, since the system might wake it on the thread's core.
+        // A system may put a new thread behind its creator on the creator's core. There the new thread waits 4 ms for
+        // a time slice to end, although another core is idle. So the creator yields until the thread has moved. The
+        // creator does not sleep, since the system might wake the creator on the new thread's core.
         let moved = Arc::new(AtomicBool::new(false));
         let has_moved = Arc::clone(&moved);
         let creators = core();
         let thread = builder.spawn(move || {
             leave_core(creators);
-            // Relaxed: a hint.
+            // Relaxed: this is a hint.
             moved.store(true, Ordering::Relaxed);
             drop(moved);
             sharpen_timer();
@@ -82,8 +82,8 @@ pub(super) fn spawn(spec: ThreadSpec, body: Box<dyn FnOnce() + Send>) -> io::Res
     }
 }
 
-/// Whether a thread could be bound. Not a channel: the standard library's takes longer to compile than the rest of
-/// this crate.
+/// Whether a thread could be bound. This is not a channel, since the channel of the standard library takes longer to
+/// compile than the rest of this crate.
 #[derive(Default)]
 struct Verdict {
     result: Mutex<Option<io::Result<()>>>,

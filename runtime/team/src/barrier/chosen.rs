@@ -5,8 +5,8 @@ use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
 /// The barrier for a placement. Two members share one word. If every member has a core, the barrier
-/// is the [`GroupedBarrier`]. If members share cores, it is the [`SenseBarrier`]: no member waits
-/// twice in an episode, so each needs a core only once.
+/// is the [`GroupedBarrier`]. If members share cores, the barrier is the [`SenseBarrier`]: no
+/// member waits twice in an episode, so each member needs a core only once.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -43,7 +43,7 @@ enum ChosenMemberWay {
     Sense(SenseMember),
 }
 
-/// Members of a [`Pair`].
+/// The number of members of a [`Pair`].
 const PAIR: usize = 2;
 
 impl<P: Platform> ChosenBarrier<P> {
@@ -59,7 +59,7 @@ impl<P: Platform> ChosenBarrier<P> {
         Self { way }
     }
 
-    /// The member of rank `rank`.
+    /// Returns the member of rank `rank`.
     ///
     /// # Panics
     ///

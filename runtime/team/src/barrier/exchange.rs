@@ -1,9 +1,9 @@
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 
-/// Each party announces itself to all others, in ceil(log2 n) rounds. In round r a party announces
-/// itself to the party 2^r places after it, and waits for the party 2^r places before it. After the
-/// round it knows that 2^(r+1) parties have arrived (Hensgen, Finkel and Manber 1988).
+/// Each party announces itself to all other parties, in ceil(log2 n) rounds. In round r a party
+/// announces itself to the party 2^r places after it, and waits for the party 2^r places before it.
+/// After the round it knows that 2^(r+1) parties have arrived (Hensgen, Finkel and Manber 1988).
 ///
 /// Each party has a word for each round, on a line of its own, with one writer and one reader. The
 /// word holds the number of the episode. The published version alternates between two sets of flags
@@ -15,7 +15,7 @@ pub struct Exchange<P: Platform> {
 }
 
 impl<P: Platform> Exchange<P> {
-    /// An exchange between `parties` parties.
+    /// Makes an exchange between `parties` parties.
     pub fn new(parties: usize) -> Self {
         let rounds = parties.next_power_of_two().trailing_zeros() as usize;
         let word = |_| CachePadded::new(<P::Futex as Atomic<u32>>::new(0));
@@ -33,7 +33,7 @@ impl<P: Platform> Exchange<P> {
         word.map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Announces `party` in `episode` and waits until all others have announced themselves.
+    /// Announces `party` in `episode` and waits until all other parties have announced themselves.
     #[inline]
     pub fn meet(&self, waiting: &Waiting<P>, party: usize, episode: u32) {
         let (mut round, mut distance) = (&self.told[..], 1);
@@ -45,8 +45,8 @@ impl<P: Platform> Exchange<P> {
                 further - self.parties
             };
             waiting.release(&round[next], episode);
-            // The announcing party may be one episode ahead, but no further: the next episode needs
-            // this party. So the word holds the episode before, this episode or the next.
+            // The announcing party may be one episode ahead, but no further, since the next episode
+            // needs this party. So the word holds the previous episode, this episode or the next.
             waiting.wait_while(&round[party], episode.wrapping_sub(1));
             distance *= 2;
             round = &round[self.parties..];

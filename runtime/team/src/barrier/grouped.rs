@@ -5,13 +5,13 @@ use super::placement::Placement;
 use super::waiting::Waiting;
 use manycore_platform::Platform;
 
-/// A barrier of two levels: the members of a core group meet, and then the groups meet.
+/// A barrier with two levels: the members of each core group meet, and then the groups meet.
 ///
 /// The members of a group count their arrivals on one line, which stays in the cache that they
 /// share. The last member takes part in an exchange between the groups, in ceil(log2 groups)
 /// rounds. Then it releases its group with a second line. If all members are in one core group,
-/// they all exchange with each other, without a count. With two members that is one store and one
-/// load an episode. Core groups of more than 16 members are divided into parts.
+/// they all exchange with each other, without a count. With two members this takes one store and
+/// one load in each episode. Core groups of more than 16 members are divided into parts.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -52,7 +52,7 @@ impl<P: Platform> GroupedBarrier<P> {
         }
     }
 
-    /// The member of rank `rank`.
+    /// Returns the member of rank `rank`.
     ///
     /// # Panics
     ///
@@ -74,8 +74,9 @@ impl<P: Platform> GroupedBarrier<P> {
         let GroupedMember { group, episode } = *member;
         let node = &self.nodes[group];
         if node.is_last() {
-            // Any member may be the last. The exchange keeps what it knows of a group in its words,
-            // and the node's count makes them visible to the next last member.
+            // Any member may be the last. The exchange keeps its knowledge of a group in its words,
+            // and the node's count makes these words visible to the member that is last the next
+            // time.
             self.exchange.meet(&self.waiting, group, episode);
             node.release(&self.waiting, episode);
         } else {

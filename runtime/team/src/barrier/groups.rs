@@ -1,21 +1,21 @@
 use super::placement::Placement;
 
-/// The largest group that counts arrivals on one line. Up to this size a line costs less than
-/// separate words: on the simulated Westmere-EX one line for ten cores beats two.
+/// The largest group that counts arrivals on one cache line. Up to this size one line costs less
+/// than several: on the simulated Westmere-EX one line for ten cores is faster than two.
 const ONE_LINE: usize = 16;
 /// The largest part of a larger group. On the simulated Kunpeng 920, whose groups have 32 cores,
 /// parts of 3 to 8 hardly differ.
 const PART: usize = 8;
 
-/// Ranks in groups, whose members meet first.
+/// The ranks (members) in groups. The members of a group meet first.
 pub(super) struct Groups {
     group: Vec<usize>,
     size: Vec<usize>,
 }
 
 impl Groups {
-    /// The placement's groups, large ones in parts. If all members are in one core group, each is a
-    /// group of its own, so that no line is written by all members.
+    /// Makes the placement's groups, and divides large ones. If all members are in one core group,
+    /// each is a group of its own, so that they do not all write to one line.
     pub(super) fn new(placement: &Placement) -> Self {
         let members = placement.members();
         if placement.groups() == 1 {
@@ -31,7 +31,7 @@ impl Groups {
         for &size in &whole.size {
             first.push(first[first.len() - 1] + parts(size));
         }
-        // Members of each group that are already placed.
+        // The number of members of each group that are already placed.
         let mut met = vec![0; whole.size.len()];
         Self::by(members, |rank| {
             let group = whole.group[rank];
@@ -41,7 +41,7 @@ impl Groups {
         })
     }
 
-    /// The groups by `group`, which is called with each rank in order and leaves no number out.
+    /// Makes the groups by `group`. It is called with each rank in order, and leaves no number out.
     fn by(members: usize, group: impl FnMut(usize) -> usize) -> Self {
         let group: Vec<_> = (0..members).map(group).collect();
         let groups = 1 + group.iter().copied().max().unwrap_or(0);

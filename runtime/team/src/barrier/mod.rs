@@ -4,8 +4,9 @@
 //! Members with a core each meet in groups, and then the groups meet (`grouped.rs`). Members that
 //! share cores have one count and one word (`sense.rs`).
 //!
-//! In all three, a member that waits long sleeps, so it does not keep a core from the member that
-//! it waits for. `waiting.rs` has the protocol; `pair.rs` has its own.
+//! In all three, a member that waits for a long time sleeps, so that it does not take the core that
+//! the awaited member needs. `waiting.rs` has the protocol for this, and `pair.rs` has a protocol
+//! of its own.
 //!
 //! An *episode* is one meeting of all members.
 

@@ -2,33 +2,34 @@ use super::placement::Placement;
 use super::waiting::Waiting;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// Set in the word while the member that arrived first sleeps or is about to.
+/// Set in the word while the member that arrived first sleeps or is about to sleep.
 const ASLEEP: u32 = 1;
 /// An arrival. Every second arrival carries into the episode number, in the bits above.
 const ARRIVAL: u32 = 2;
 
 /// One word, on one cache line. Each member adds to it when it arrives. The second addition opens
-/// the next episode, which the first member awaits.
+/// the next episode (the time until the next meeting), and the first member waits for this.
 ///
-/// An episode is two additions and one transfer of the line. The second member leaves at once, with
-/// the line in its cache, so its next arrival costs no transfer. The first member looks at the word
-/// by exchanges that change nothing ([`Waiting::own_while`]). The look that finds the second
+/// An episode costs two additions and one transfer of the line. The second member leaves at once,
+/// with the line in its cache, so its next arrival costs no transfer. The first member looks at the
+/// word by exchanges that change nothing ([`Waiting::own_while`]). The look that finds the second
 /// addition also brings the line for that member's next arrival. Looks by loads would cost a second
 /// transfer, as in a barrier with a count and a generation on one line. Two lines, each with one
 /// writer and one reader (`DisseminationBarrier` in the crate `manycore-programs`), also cost two
-/// transfers, and both members wait in every episode; here only one waits.
+/// transfers, and both members wait in every episode. With this barrier only one member waits.
 ///
-/// Nanoseconds an episode, on two idle cores of an EPYC VM, real-time priority, medians of 61
-/// rounds of 5,000 episodes: this barrier 109; looks by loads 167; count and generation on one line
-/// 167; two lines, a store and a load each, 221; count and sense on a line each 346.
+/// These are the nanoseconds for an episode on two idle cores of an EPYC VM, with real-time
+/// priority, as medians of 61 rounds of 5,000 episodes. This barrier: 109. Looks by loads: 167.
+/// Count and generation on one line: 167. Two lines, with a store and a load each: 221. Count and
+/// sense on a line each: 346.
 ///
 /// # No wake-up is lost
 ///
 /// The first member sets ASLEEP, and the futex lets it sleep only if the word has not changed
 /// since. If the second member's addition comes before ASLEEP is set, the first member finds the
-/// next episode in the word. If it comes after, the addition returns ASLEEP, and the second member
-/// clears the bit and then wakes the first. All this is in one word, so no fence is needed. A
-/// second member that is late may clear the ASLEEP of the next episode. It then makes a wake-up
+/// next episode in the word. If the addition comes after that, it returns ASLEEP, and the second
+/// member clears the bit and then wakes the first member. All this is in one word, so no fence is
+/// needed. A late second member may clear the ASLEEP of the next episode, and then makes a wake-up
 /// call. A member that is woken without reason, or finds the word changed, sets the bit again
 /// before it sleeps again.
 pub(super) struct Pair<P: Platform> {
@@ -52,7 +53,8 @@ impl<P: Platform> Pair<P> {
     /// Waits until both members have arrived. Members need no state: any thread may be one.
     #[inline]
     pub(super) fn wait(&self) {
-        // Release: this member's work. Acquire: the other member's work, if it has arrived.
+        // Release publishes this member's work. Acquire makes the other member's work visible, if
+        // that member has arrived.
         let before = self.word.fetch_add(ARRIVAL, Ordering::AcqRel);
         if before & ARRIVAL == 0 {
             self.wait_for_other(before.wrapping_add(ARRIVAL));
@@ -81,12 +83,12 @@ impl<P: Platform> Pair<P> {
 
     fn sleep(&self, during: u32) {
         loop {
-            // Acquire: the other member's work, if it has arrived.
+            // Acquire makes the other member's work visible, if that member has arrived.
             let before = self.word.fetch_or(ASLEEP, Ordering::Acquire);
             if episode(before) != during {
-                // The bit stays set, so the next second arrival makes a needless system call. It
-                // must stay, because by now the other member may have set it, to sleep in the next
-                // episode.
+                // The bit stays set, so the next second arrival makes a needless system call. The
+                // bit must stay, because by now the other member may have set it in order to sleep
+                // in the next episode.
                 return;
             }
             self.word.wait(before | ASLEEP, None);
@@ -100,7 +102,7 @@ impl<P: Platform> Pair<P> {
     #[cold]
     #[inline(never)]
     fn wake(&self) {
-        // Relaxed: it publishes nothing, and the word's modification order orders the rest.
+        // Relaxed: this publishes nothing, and the word's modification order orders the rest.
         self.word.fetch_and(!ASLEEP, Ordering::Relaxed);
         self.word.wake(1);
     }

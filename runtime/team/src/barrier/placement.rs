@@ -14,18 +14,18 @@ use std::time::Duration;
 pub struct Placement {
     /// The core group of each rank.
     group: Vec<usize>,
-    /// Cores that the ranks have to themselves.
+    /// The number of cores that the ranks have to themselves.
     cores: usize,
     patience: Duration,
 }
 
 impl Placement {
     /// The default [patience](Self::patience): several times the wake-up of a thread, which takes
-    /// 30 to 60 us on a virtual machine. A member that sleeps too early pays for a wake-up; one
-    /// that sleeps too late has spun in vain.
+    /// 30 to 60 us on a virtual machine. A member that sleeps too early pays for a wake-up. A
+    /// member that sleeps too late has spun in vain.
     pub const PATIENCE: Duration = Duration::from_micros(200);
 
-    /// A placement of `members` ranks in one core group. Each rank has a core of its own.
+    /// Makes a placement of `members` ranks in one core group. Each rank has a core of its own.
     ///
     /// # Panics
     ///
@@ -35,8 +35,8 @@ impl Placement {
         Self::grouped(vec![0; members])
     }
 
-    /// A placement of one rank for each entry of `group`, which is the rank's core group. Groups
-    /// are numbered from 0 without gaps. Each rank has a core of its own.
+    /// Makes a placement of one rank for each entry of `group`. The entry is the rank's core group.
+    /// Groups are numbered from 0 without gaps. Each rank has a core of its own.
     ///
     /// # Panics
     ///
@@ -99,7 +99,7 @@ impl Placement {
         self.group[rank]
     }
 
-    /// Whether ranks share cores. If they do, a waiting member must let others run.
+    /// Whether ranks share cores. If they do, a waiting member must let other members run.
     pub fn is_oversubscribed(&self) -> bool {
         self.cores < self.group.len()
     }

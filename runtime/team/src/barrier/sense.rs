@@ -3,12 +3,12 @@ use super::placement::Placement;
 use super::waiting::Waiting;
 use manycore_platform::Platform;
 
-/// The sense-reversing barrier: one count, and one word that releases all (Hensgen, Finkel and
-/// Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
+/// The sense-reversing barrier, with one count, and one word that releases all members (Hensgen,
+/// Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
 ///
-/// All members write the count's line in turn. The last member writes the word, on another line,
-/// and all others read it. Both take time linear in the members. This barrier suits members that
-/// share cores, because no member waits twice in an episode.
+/// All members write to the count's cache line in turn. The last member writes the word, on another
+/// line, and all other members read it. Both steps take time linear in the number of members. This
+/// barrier suits members that share cores, because no member waits twice in an episode.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -43,7 +43,7 @@ impl<P: Platform> SenseBarrier<P> {
         }
     }
 
-    /// The member of rank `rank`.
+    /// Returns the member of rank `rank`.
     ///
     /// # Panics
     ///

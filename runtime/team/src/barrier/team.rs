@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// A barrier for a team of threads.
 ///
 /// Each thread takes a [`member`](Self::member) and calls [`wait`](TeamMember::wait) on it. The
-/// algorithm depends on whether each member can have a core of its own. A member that waits long
-/// sleeps, so that the member that it waits for gets a core.
+/// algorithm depends on whether each member can have a core of its own. A member that waits for a
+/// long time sleeps, so that the member for which it waits gets a core.
 ///
 /// ```
 /// use manycore_team::barrier::TeamBarrier;
@@ -42,7 +42,7 @@ struct Shared<P: Platform> {
     members: usize,
 }
 
-/// The free ranks.
+/// The free ranks (the numbers of members).
 struct Places {
     /// The lowest rank that was never taken.
     next: usize,
@@ -51,7 +51,7 @@ struct Places {
 }
 
 impl Places {
-    /// Takes the lowest rank that was given back, or else a new one.
+    /// Takes the lowest rank that was given back, or else a new rank.
     fn take(&mut self, members: usize) -> Option<usize> {
         if let Some((place, _)) = self.back.iter().enumerate().min_by_key(|(_, rank)| **rank) {
             return Some(self.back.swap_remove(place));
@@ -66,12 +66,12 @@ impl Places {
 
 /// A thread's part in a [`TeamBarrier`].
 ///
-/// A dropped member can be taken again by [`TeamBarrier::member`]. Until a thread has taken it and
-/// arrives, the others wait. So a thread that panics between two episodes delays its team and does
-/// not break the barrier.
+/// [`TeamBarrier::member`] can take a dropped member again. Until a thread has taken the member and
+/// arrives, the other members wait. So a thread that panics between two episodes (two meetings at
+/// the barrier) delays its team and does not break the barrier.
 #[doc(alias = "Barrier")]
 pub struct TeamMember<P: Platform = Native> {
-    /// Dropped before `place`, which gives back the rank.
+    /// This is dropped before `place`, which gives back the rank.
     member: ChosenMember,
     place: TakenRank<P>,
 }
@@ -90,8 +90,8 @@ impl<P: Platform> Drop for TakenRank<P> {
 }
 
 impl TeamBarrier {
-    /// A barrier for `members` threads of this process. The call reads the topology, the CPU mask
-    /// and the CPU quota, in some 0.1 ms.
+    /// Makes a barrier for `members` threads of this process. The call reads the topology, the CPU
+    /// mask and the CPU quota, which takes some 0.1 ms.
     ///
     /// # Panics
     ///
@@ -143,7 +143,8 @@ impl<P: Platform> TeamBarrier<P> {
         }
     }
 
-    /// Takes a member: a dropped one again, or else the next in the order of the placement's ranks.
+    /// Takes a member. If members were dropped, this is one of them. Otherwise it is the next
+    /// member in the order of the placement's ranks.
     ///
     /// # Panics
     ///
@@ -171,7 +172,7 @@ impl<P: Platform> TeamBarrier<P> {
     #[track_caller]
     pub fn member(&self) -> TeamMember<P> {
         let members = self.shared.members;
-        // The lock orders what the rank's former member did before what its new member does.
+        // The lock orders the work of the rank's former member before the work of its new member.
         let rank = self.shared.places.with(|places| places.take(members));
         let rank = rank.unwrap_or_else(|| panic!("all {members} members are taken"));
         let place = TakenRank {
@@ -195,9 +196,9 @@ impl<P: Platform> TeamBarrier<P> {
 }
 
 impl<P: Platform> TeamMember<P> {
-    /// Waits until all members have called `wait` as often as this one. Returns `true` on one
-    /// member, the leader, which can do work that is due once an episode. The leader is the same in
-    /// each episode.
+    /// Waits until all members have called `wait` as often as this member. Returns `true` on one
+    /// member, the leader, which can do work that is due once in each episode. The leader is the
+    /// same in each episode.
     ///
     /// The members' work before the barrier is visible to all of them after it.
     #[inline]

@@ -4,29 +4,30 @@ use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
 /// The longest spin before a yield. The system may have put two members on one core although
-/// another core is idle. Then a member that spins keeps the other from arriving.
+/// another core is idle. In that case a member that spins keeps the other member from arriving.
 const SPIN_QUANTUM: Duration = Duration::from_micros(10);
 
-/// Looks by exchanges before the first look at the clock: about 2 us. A member without patience
-/// looks once.
+/// The number of looks by exchanges before the first look at the clock. They take about 2 us. A
+/// member without patience looks once.
 const LOOKS: u32 = 64;
 
 /// How members wait, first awake and then asleep, and how a plain store releases them.
 ///
 /// Members on cores of their own spin, as in the published barriers. Members that share cores
-/// yield. Both stop when the placement's patience ends: the operating system may have taken the
-/// core from the member that all wait for, and then a spinning member is in the way.
+/// yield. Both stop when the placement's patience ends. The operating system may have taken the
+/// core from the member for which all others wait, and then a spinning member takes a core that
+/// this member needs.
 ///
 /// # No wake-up is lost
 ///
-/// [`Sleepers`] explains why, here with asymmetric fences. The releaser publishes the word
-/// itself: a sleeper sees the word changed, or the releaser sees a sleeper and wakes all that sleep
-/// on the word.
+/// [`Sleepers`] has the argument, which holds here with asymmetric fences. The releaser publishes
+/// the word itself. So a sleeper sees that the word has changed, or the releaser sees a sleeper and
+/// wakes all members that sleep on the word.
 ///
 /// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence.
 /// Sleeping members pay for the fence.
 pub struct Waiting<P: Platform> {
-    /// Members of the barrier that sleep or are about to, on any of its words.
+    /// The number of members that sleep, or are about to sleep, on any word of the barrier.
     sleepers: Sleepers<P, Asymmetric>,
     /// How long a member waits awake, in ticks.
     patience: u64,
@@ -38,7 +39,7 @@ pub struct Waiting<P: Platform> {
 }
 
 impl<P: Platform> Waiting<P> {
-    /// How the members of `placement` wait.
+    /// Makes the description of how the members of `placement` wait.
     pub fn new(placement: &Placement) -> Self {
         // Light fences are full fences until this call.
         P::has_light_fences();
@@ -55,18 +56,18 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Writes `value` to the word that others wait on, and wakes them if they sleep.
+    /// Writes `value` to the word on which other members wait, and wakes them if they sleep.
     #[inline]
     pub fn release(&self, word: &P::Futex, value: u32) {
-        // Release: a member that sees the value sees the releaser's work, and the work of others
-        // that the releaser has seen.
+        // Release: a member that sees the value sees the releaser's work, and the work of other
+        // members that the releaser has seen.
         word.store(value, Ordering::Release);
         if self.sleepers.after_publishing() > 0 {
             wake::<P>(word);
         }
     }
 
-    /// Waits until the word no longer holds `value`, and acquires what the writer did.
+    /// Waits until the word no longer holds `value`, and acquires the writer's work.
     #[inline]
     pub fn wait_while(&self, word: &P::Futex, value: u32) {
         if self.look_while(word, value) == value {
@@ -81,15 +82,15 @@ impl<P: Platform> Waiting<P> {
         if self.yields {
             word.load(Ordering::Acquire)
         } else {
-            // One spin quantum, whose end needs no look at the clock.
+            // This spins for one quantum, and its end needs no look at the clock.
             P::spin_while(word, value, 0)
         }
     }
 
     /// Like `look_while`, for a word that the caller writes next. A look is an exchange that
-    /// changes nothing. It brings the line for writing, where a load would bring it for reading and
-    /// the write would need a second transfer. While no thread writes, the line stays in this
-    /// core's cache and a look costs no transfer.
+    /// changes nothing. The exchange fetches the cache line for writing. A load would fetch the
+    /// line for reading, and the write would then need a second transfer. While no thread writes,
+    /// the line stays in this core's cache and a look costs no transfer.
     #[inline]
     pub fn own_while(&self, word: &P::Futex, value: u32) -> u32 {
         if self.yields {

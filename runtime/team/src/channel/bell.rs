@@ -4,25 +4,25 @@
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// How long a thread spins before it sleeps: about as long as to fall asleep and wake up.
+/// How long a thread spins before it sleeps: about the time of falling asleep and waking up.
 const SPIN: Duration = Duration::from_micros(20);
 
 /// Set while a thread sleeps or is about to sleep.
 const AWAITED: u32 = 1;
 
-/// A word that is odd while a thread may sleep on it. A ring adds one to an odd word.
+/// A word that is odd while a thread may sleep on it. Ringing the bell adds one to an odd word.
 ///
-/// The thread that rings: R1 publishes the change; R2 executes a light fence; R3 reads the word
-/// and, if it is odd, makes it even by compare-and-swap and wakes all. The thread that sleeps: S1
-/// makes the word odd; S2 executes a heavy fence; S3 looks once more; S4 sleeps while the word is
-/// as S1 left it.
+/// The thread that rings takes these steps. R1 publishes the change. R2 executes a light fence. R3
+/// reads the word and, if the word is odd, makes it even by compare-and-swap and wakes all
+/// sleepers. The thread that sleeps takes these steps. S1 makes the word odd. S2 executes a heavy
+/// fence. S3 looks once more. S4 sleeps while the word is as S1 left it.
 ///
 /// *No wake-up is lost.* If R2 comes before S2, S3 finds the change. If S2 comes before R2, R3
-/// reads what S1 left or a later value. If that is odd, this ringer makes it even, or another has
-/// just done so. If it is even, a ringer has made it even since S1. The ringer that made it even
-/// wakes all sleepers afterwards. The word does not return to what S1 left (except after 2^31
-/// rings, while the sleeper is held up between S1 and S4). The futex compares and falls asleep in
-/// one step. So the sleeper is woken, or does not fall asleep.
+/// reads the word that S1 left or a later value. If that word is odd, this ringer makes it even, or
+/// another ringer has just done so. If it is even, a ringer has made it even since S1. The ringer
+/// that made it even wakes all sleepers afterwards. The word does not return to the value that S1
+/// left (except after 2^31 rings while the sleeper is held up between S1 and S4). The futex
+/// compares and falls asleep in one step. So the sleeper is woken, or does not fall asleep.
 ///
 /// A bell makes one system call each time that a thread goes to sleep. The sender of a thousand
 /// messages makes one call while a sleeper wakes up.
@@ -52,8 +52,8 @@ impl<P: Platform> Bell<P> {
     fn wake(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & AWAITED != 0 {
-            // Relaxed, as everywhere here: a thread that wakes up checks its condition again, and
-            // executes a fence before it sleeps again.
+            // Relaxed, as all accesses in this file: a thread that wakes up checks its condition
+            // again, and executes a fence before it sleeps again.
             let rung = word.wrapping_add(AWAITED);
             match (self.word).compare_exchange(word, rung, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {

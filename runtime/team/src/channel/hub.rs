@@ -10,8 +10,8 @@ use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 
-/// Frequently read words are on one line, which changes only when a thread falls asleep, first
-/// sends or leaves.
+/// Frequently read words are on one cache line. It changes only when a thread falls asleep, sends
+/// for the first time, or leaves.
 pub(super) struct Hub<P: Platform> {
     settings: Settings,
     pub(super) longest_piece: usize,
@@ -22,18 +22,18 @@ pub(super) struct Hub<P: Platform> {
 pub(super) struct HotLine<P: Platform> {
     /// Receivers wait here for messages.
     pub(super) arrival: Bell<P>,
-    /// Counts rings made, plus rings closed.
+    /// The number of rings made, plus the number of rings closed.
     version: P::AtomicU32,
-    /// Read only by receivers that wait.
+    /// The count of ports and handles. Only waiting receivers read it.
     pub(super) senders: SenderCount<P>,
 }
 
 struct Members<P: Platform> {
-    /// Ports opened so far.
+    /// The number of ports opened so far.
     opened: usize,
     /// The numbers of the open ports.
     ports: Vec<usize>,
-    /// Rings that a port may still read from.
+    /// The rings from which a port may still read.
     rings: Vec<Arc<Ring<P>>>,
 }
 
@@ -58,7 +58,7 @@ impl<P: Platform> Hub<P> {
         })
     }
 
-    /// Opens a port, which receives what is sent from now on. Returns its number and its receiving
+    /// Opens a port, which receives all messages from now on. Returns its number and its receiving
     /// side.
     pub(super) fn open(&self) -> (usize, Inbox<P>) {
         self.hot.senders.add(PORT);
@@ -107,7 +107,8 @@ impl<P: Platform> Hub<P> {
         }
     }
 
-    /// Makes the ring of a port that first sends. All other ports read it from the first record on.
+    /// Makes the ring of a port that sends for the first time. All other ports read this ring from
+    /// the first record on.
     pub(super) fn add_ring(&self, sender: usize) -> Arc<Ring<P>> {
         self.members.with(|members| {
             let others = members.ports.iter().copied();
@@ -128,7 +129,7 @@ impl<P: Platform> Hub<P> {
 
     /// Updates a port's readers if rings have changed. Returns whether they have.
     pub(super) fn look_after(&self, inbox: &mut Inbox<P>, port: usize) -> bool {
-        // Acquire: pairs with the release in `tell`. The lock protects the rings.
+        // Acquire pairs with the release in `tell`. The lock protects the rings.
         let version = self.hot.version.load(Ordering::Acquire);
         if version == inbox.version {
             return false;

@@ -62,7 +62,7 @@ impl<P: Platform> Inbox<P> {
         port: usize,
         mut data: Option<&mut Vec<u8>>,
     ) -> Option<Message> {
-        // The number of senders in a row that had nothing.
+        // The number of senders in a row that had no message.
         let mut silent = 0;
         loop {
             let Some(reader) = self.readers.get_mut(self.turn) else {
@@ -100,8 +100,8 @@ impl<P: Platform> Inbox<P> {
         }
     }
 
-    /// Passes the turn on after a quarter ring. So a sender that is never silent does not keep the
-    /// port from other senders, or from noticing new ones.
+    /// Passes the turn on after a quarter ring. So if a sender is never silent, the port still
+    /// receives from other senders and notices new senders.
     #[cold]
     fn pass_turn(&mut self, hub: &Hub<P>, port: usize) {
         self.turn += 1;
@@ -130,7 +130,7 @@ impl<P: Platform> Inbox<P> {
         mut data: Option<&mut Vec<u8>>,
     ) -> Result<Message, Closed> {
         wait_for(&hub.hot.arrival, || {
-            // The order of these two matters: see `SenderCount`.
+            // The order of these two looks matters: see `SenderCount`.
             let is_closed = hub.hot.senders.is_closed();
             match self.take(hub, port, data.as_deref_mut()) {
                 Some(message) => Some(Ok(message)),
@@ -139,7 +139,7 @@ impl<P: Platform> Inbox<P> {
         })
     }
 
-    /// Sets the filter. Messages that are already in the rings still pass by the old filter.
+    /// Sets the filter. For messages that are already in the rings, the old filter decides.
     pub(super) fn set_filter(&mut self, hub: &Hub<P>, port: usize, filter: Filter) {
         hub.look_after(self, port);
         for reader in &mut self.readers {

@@ -15,19 +15,19 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The word that was sent; 0 for long data.
+    /// The word that was sent, or 0 for long data.
     pub payload: u64,
     /// The word that [filters](super::Filter) compare.
     pub signature: u32,
-    /// A second word.
+    /// The tag, a second and smaller word.
     pub tag: u32,
     /// The length of the message's long data, in bytes.
     pub length: usize,
     /// The [number](super::Port::number) of the port that sent the message.
     pub sender: usize,
-    /// Messages of this sender that the receiver lost since the previous message that it received
-    /// from this sender. Messages that the filter would not pass count too. Always 0 unless the
-    /// channel [loses](super::Slow::Lose) what slow receivers do not take.
+    /// The number of this sender's messages that the receiver lost since the previous message that
+    /// it received from this sender. Messages that the filter would not pass count too. This is 0
+    /// unless the channel [loses](super::Slow::Lose) messages that slow receivers do not take.
     pub missed: u64,
 }
 

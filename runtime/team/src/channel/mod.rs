@@ -1,20 +1,20 @@
 //! Broadcast channels: a thread that has a port of a channel sends to all other ports and receives
-//! from them. Each port that sends has a ring in memory, which all others read. These are the
+//! from them. Each port that sends has a ring in memory, which all other ports read. These are the
 //! virtual channels of Park 2013, section 3.2 and table 4.2. `README.md` argues that no message is
 //! lost or torn.
 //!
-//! * A [`Port`] receives what is sent after the port was opened.
+//! * A [`Port`] receives all messages that are sent after the port was opened.
 //! * Messages of one sender arrive in the order of sending. Messages of several senders arrive in
 //!   any order.
 //! * A message is kept until each receiver has taken it, unless the channel was made to
-//!   [lose](Slow::Lose) what slow receivers do not take. Memory is bounded: see [`Settings`].
+//!   [lose](Slow::Lose) messages that slow receivers do not take. [`Settings`] bounds the memory.
 //! * A sender's work before it sends is visible to the thread that receives.
 //! * A message may also carry a signature and a tag ([`Port::send_marked`]). A port may
 //!   [filter](Port::set_filter) messages by signature.
 //! * When all other ports and all handles are gone and all messages are taken, receiving returns
 //!   [`Closed`]. An unused handle keeps the channel open: drop it when all ports are open. A port
-//!   that only listens keeps the channel open too. If several ports wait for each other, one must
-//!   send a last message.
+//!   that only listens keeps the channel open too. If several ports wait for each other, one of
+//!   them must send a last message.
 //!
 //! ```
 //! use manycore_team::channel::{Channel, Closed};
@@ -63,8 +63,8 @@ use sender_count::HANDLE;
 use std::fmt;
 use std::sync::Arc;
 
-/// A broadcast channel. A clone is another handle of the same channel. The channel ends when its
-/// last handle and its last port are dropped.
+/// A broadcast channel. A clone of it is another handle of the same channel. The channel ends when
+/// its last handle and its last port are dropped.
 ///
 /// ```
 /// use manycore_team::channel::Channel;
@@ -81,7 +81,7 @@ pub struct Channel<P: Platform = Native> {
 }
 
 impl Channel {
-    /// A new channel. Its senders wait for slow receivers.
+    /// Makes a new channel. Its senders wait for slow receivers.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -142,7 +142,7 @@ impl<P: Platform> Channel<P> {
         Self { hub }
     }
 
-    /// Opens a port, which receives all that is sent after this call, unless it sets a
+    /// Opens a port. The port receives all messages that are sent after this call, unless it sets a
     /// [filter](Port::set_filter).
     ///
     /// ```

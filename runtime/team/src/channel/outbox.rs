@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The sending side of a port, which makes its ring at its first message.
 pub(super) struct Outbox<P: Platform> {
     ring: Option<Arc<Ring<P>>>,
-    /// Where the next record goes, and the number of its message.
+    /// The place of the next record, and the number of its message.
     next: Mark,
     /// The port may write up to this position.
     limit: u64,
@@ -41,7 +41,7 @@ impl<P: Platform> Outbox<P> {
         };
         self.make_sure_of(hub, sender, 2);
         let ring = self.made();
-        // Relaxed: the header publishes it.
+        // Relaxed: the header publishes this word.
         ring.word(self.next.position + 1)
             .store(payload, Ordering::Relaxed);
         self.publish(hub, header, 2, true);
@@ -99,7 +99,7 @@ impl<P: Platform> Outbox<P> {
         }
     }
 
-    /// The ring, which exists after `make_sure_of`.
+    /// Returns the ring, which exists after `make_sure_of`.
     #[inline(always)]
     fn made(&self) -> &Ring<P> {
         self.ring.as_ref().expect("there is room in it")

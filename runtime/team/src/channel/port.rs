@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// One thread's end of a channel. A port sends to all other ports and receives from them.
 ///
 /// A dropped port receives nothing more. Messages that it has sent are still received.
-// On cache lines of its own, two as they are prefetched: it changes with each message, and its
-// neighbour in memory may be another thread's.
+// A port is on two cache lines of its own, since processors prefetch pairs of lines. It changes
+// with each message, and its neighbour in memory may belong to another thread.
 #[doc(alias = "VirtualChannelPort")]
 #[repr(align(128))]
 pub struct Port<P: Platform = Native> {
@@ -32,8 +32,8 @@ impl<P: Platform> Port<P> {
         }
     }
 
-    /// The number by which receivers know this port ([`Message::sender`]). Ports are numbered from
-    /// 0 in the order of opening.
+    /// The number by which receivers identify this port ([`Message::sender`]). Ports are numbered
+    /// from 0 in the order of opening.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -47,8 +47,8 @@ impl<P: Platform> Port<P> {
 
     /// Sends a word to all other ports of the channel.
     ///
-    /// A send is a few stores if there is room and no receiver sleeps. With
-    /// [`Slow::Wait`](super::Slow::Wait) it waits for room.
+    /// A send is a few stores if the ring has room and no receiver sleeps. Without room, a sender
+    /// with [`Slow::Wait`](super::Slow::Wait) waits.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -64,7 +64,7 @@ impl<P: Platform> Port<P> {
         self.send_marked(payload, 0, 0);
     }
 
-    /// Like [`send`](Self::send), with a signature and a tag. [Filters](Self::set_filter) compare
+    /// Like [`send`](Self::send), with a signature and a tag. [Filters](Self::set_filter) look at
     /// the signature. The tag is a second, smaller word. `send` sets both to 0.
     ///
     /// ```
@@ -122,7 +122,7 @@ impl<P: Platform> Port<P> {
         (self.outbox).send_long(&self.hub, self.number, data, signature, tag);
     }
 
-    /// Takes the oldest message, if there is one. Long data is not returned, only its length.
+    /// Takes the oldest message, if there is one. For long data, this returns only the length.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -160,13 +160,14 @@ impl<P: Platform> Port<P> {
         self.inbox.take(&self.hub, self.number, Some(data))
     }
 
-    /// Takes the oldest message. Without one, it spins for a while and then sleeps until one
-    /// arrives.
+    /// Takes the oldest message. If there is no message, spins for a while and then sleeps until
+    /// one arrives.
     ///
     /// # Errors
     ///
     /// Returns [`Closed`] when all messages are taken and no port can send any more: no other port
-    /// of the channel is open, and no handle is left to open one. A waiting call then returns too.
+    /// of the channel is open, and no handle is left to open one. A call that waits returns this
+    /// error too.
     ///
     /// ```
     /// use manycore_team::channel::Channel;
@@ -207,8 +208,8 @@ impl<P: Platform> Port<P> {
         (self.inbox).wait_and_take(&self.hub, self.number, Some(data))
     }
 
-    /// Whether no port can send any more. Messages may be left until a later
-    /// [`try_receive`](Self::try_receive) finds nothing.
+    /// Whether no port can send any more. Messages that were sent before may still be there until a
+    /// later [`try_receive`](Self::try_receive) finds nothing.
     ///
     /// ```
     /// use manycore_team::channel::Channel;

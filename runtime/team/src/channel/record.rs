@@ -1,6 +1,7 @@
 //! The format of a message in a ring.
 //!
-//! A record begins at an even position with a header, which is never 0. The record of a word:
+//! A record begins at an even position with a header, which is never 0. The record of a word has
+//! these parts:
 //!
 //! | word | bits |
 //! |---|---|
@@ -8,7 +9,7 @@
 //! | payload | 64 |
 //! | tag, if the kind is [`WIDE`] | 64, and 64 unused |
 //!
-//! The record of long data, or of a piece of it:
+//! The record of long data, or of a piece of it, has these parts:
 //!
 //! | word | bits |
 //! |---|---|
@@ -16,7 +17,7 @@
 //! | names | tag 32, signature 32 |
 //! | data | as many words as the bytes fill, rounded up to an even number |
 
-/// Records begin at multiples of this many words. These are 16 bytes, so the record of a word lies
+/// Records begin at multiples of this many words. They are 16 bytes, so the record of a word lies
 /// in one cache line.
 pub(super) const GRANULE: u64 = 2;
 
@@ -24,7 +25,7 @@ pub(super) const GRANULE: u64 = 2;
 pub(super) const WORD: u8 = 1;
 /// A word, with any tag.
 pub(super) const WIDE: u8 = 2;
-/// Long data. The two bits below are added to it.
+/// The kind of long data. The bits [`FIRST`] and [`LAST`] are added to it.
 const LONG: u8 = 4;
 const FIRST: u8 = 8;
 const LAST: u8 = 16;
@@ -37,7 +38,7 @@ const TAG_BITS: u32 = 24;
 pub(super) struct Header(pub(super) u64);
 
 impl Header {
-    /// No header: no record is here yet.
+    /// The word of a place without a record.
     pub(super) const NONE: u64 = 0;
 
     /// The header of a word, unless its tag is too large.
@@ -52,7 +53,8 @@ impl Header {
         Self(u64::from(signature) << 32 | u64::from(WIDE))
     }
 
-    /// The header of a piece of long data: its `first`, its `last`, both or neither.
+    /// The header of a piece of long data. The piece may be the `first` of its message, the `last`,
+    /// both or neither.
     pub(super) fn long(bytes: usize, first: bool, last: bool) -> Self {
         let mut kind = LONG;
         if first {
@@ -104,7 +106,7 @@ impl Header {
     }
 }
 
-/// Words of a record with `bytes` bytes of data.
+/// The number of words of a record with `bytes` bytes of data.
 pub(super) fn long_words(bytes: usize) -> u64 {
     (2 + bytes.div_ceil(8) as u64).next_multiple_of(GRANULE)
 }

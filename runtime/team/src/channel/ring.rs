@@ -8,16 +8,19 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 
 const WORDS_A_LINE: u64 = 8;
-/// Two lines: a quarter holds the largest record of a word.
+/// The fewest words of a ring: two cache lines. A quarter of them holds the largest record of a
+/// word.
 const LEAST: u64 = 16;
-/// 4 GiB, because a piece has 32 bits for its bytes; 1 GiB if `usize` has 32 bits.
+/// The most bytes of a ring: 4 GiB, because a piece has 32 bits for its bytes, or 1 GiB if `usize`
+/// has 32 bits.
 const MOST: usize = match 1_usize.checked_shl(32) {
     Some(most) => most,
     None => 1 << 30,
 };
 
-/// Records one after the other, in a circle of words. Only the *owner*, the sending port, writes to
-/// it. A position counts words from the first record and never wraps around.
+/// A circle of words with one record (a message or a piece of one) after the other. Only the
+/// *owner*, which is the sending port, writes to the words. A position counts words from the first
+/// record and never wraps around.
 pub(super) struct Ring<P: Platform> {
     /// The owner's number.
     pub(super) sender: usize,
@@ -30,16 +33,16 @@ pub(super) struct Ring<P: Platform> {
     readers: Lock<P, Readers<P>>,
 }
 
-/// A cache line, so that no record of a word lies in two.
+/// A cache line. With this alignment, no record of a word lies in two lines.
 #[repr(align(64))]
 struct Line<P: Platform>([P::AtomicU64; WORDS_A_LINE as usize]);
 
-/// How far the owner may have written, and a mark, where a reader can begin. Each time the owner
+/// How far the owner may have written, and a mark at which a reader can begin. Each time the owner
 /// makes room, it moves the mark to its next record.
 ///
-/// Only used if the owner overtakes readers. Otherwise `mark` in [`Readers`] is used.
+/// This is for owners that overtake readers. Other owners use `mark` in [`Readers`].
 struct Claim<P: Platform> {
-    /// The owner has written nothing from here on.
+    /// The owner has written nothing from this position on.
     claimed: P::AtomicU64,
     mark: P::AtomicU64,
     mark_number: P::AtomicU64,
@@ -62,7 +65,7 @@ struct Readers<P: Platform> {
     closed: bool,
 }
 
-/// How far one reader has read. The reader writes this once a quarter ring, on a line of its own.
+/// How far one reader has read. The reader writes this after each quarter ring, on its own line.
 pub(super) struct ReadCursor<P: Platform> {
     reader: usize,
     position: CachePadded<P::AtomicU64>,
@@ -76,13 +79,13 @@ impl<P: Platform> ReadCursor<P> {
 
     /// Publishes that the reader needs nothing before `position`.
     pub(super) fn publish(&self, position: u64) {
-        // Release: the reader's loads come before the stores of the owner, which loads with
+        // Release: the reader's loads come before later stores of the owner, which loads this with
         // acquire.
         self.position.store(position, Ordering::Release);
     }
 }
 
-/// Words in a ring.
+/// The number of words in a ring.
 fn words(settings: Settings) -> u64 {
     let bytes = settings.capacity.min(MOST).next_power_of_two();
     (bytes as u64 / 8).max(LEAST)
@@ -94,7 +97,7 @@ pub(super) fn longest_piece(settings: Settings) -> usize {
 }
 
 impl<P: Platform> Ring<P> {
-    /// A ring that the ports `readers` read from the start.
+    /// Makes a ring that the ports `readers` read from the start.
     pub(super) fn new(sender: usize, settings: Settings, readers: &[usize]) -> Self {
         let words = words(settings);
         let zero = || <P::AtomicU64 as Atomic<u64>>::new(Header::NONE);
@@ -122,15 +125,15 @@ impl<P: Platform> Ring<P> {
         }
     }
 
-    /// Words in the ring.
+    /// The number of words in the ring.
     #[inline(always)]
     pub(super) fn capacity(&self) -> u64 {
         self.lines.len() as u64 * WORDS_A_LINE
     }
 
-    /// In words. A reader publishes its position after each quarter ring, and no record is longer.
-    /// So a sender never waits for a reader that has read everything, even if the published
-    /// position is old.
+    /// A quarter of the ring, in words. A reader publishes its position after each quarter ring,
+    /// and no record is longer than a quarter. So a sender never waits for a reader that has read
+    /// everything, even if the published position is old.
     #[inline(always)]
     pub(super) fn quarter(&self) -> u64 {
         self.capacity() / 4
@@ -143,19 +146,19 @@ impl<P: Platform> Ring<P> {
         &self.lines[line].0[(position % WORDS_A_LINE) as usize]
     }
 
-    /// How far the owner, at `mark`, may write: a ring past the slowest reader. New readers begin
-    /// at `mark`.
+    /// Returns how far the owner, which is at `mark`, may write: a whole ring past the slowest
+    /// reader. New readers begin at `mark`.
     pub(super) fn limit(&self, mark: Mark) -> u64 {
         self.readers.with(|readers| {
             readers.mark = mark;
-            // Acquire: pairs with `ReadCursor::publish`.
+            // Acquire pairs with `ReadCursor::publish`.
             let positions = (readers.cursors.iter()).map(|it| it.position.load(Ordering::Acquire));
             positions.min().unwrap_or(mark.position) + self.capacity()
         })
     }
 
-    /// Announces that the owner, at `mark`, may write up to `limit`, over records that readers have
-    /// not read.
+    /// Announces that the owner, which is at `mark`, may write up to `limit`, over records that
+    /// readers have not read.
     pub(super) fn claim(&self, mark: Mark, limit: u64) {
         let claim = &self.claim;
         claim.claimed.store(limit, Ordering::Relaxed);
@@ -172,13 +175,13 @@ impl<P: Platform> Ring<P> {
     /// loaded.
     #[inline(always)]
     pub(super) fn has_overtaken(&self, position: u64) -> bool {
-        // Pairs with the fence in `claim`.
+        // This fence pairs with the fence in `claim`.
         P::fence(Ordering::Acquire);
         self.claim.claimed.load(Ordering::Relaxed) > position + self.capacity()
     }
 
-    /// Where to begin or continue if the owner overtakes readers: at most about a quarter ring
-    /// behind the owner.
+    /// Returns where a reader begins or continues if the owner overtakes readers. This is at most
+    /// about a quarter ring behind the owner.
     pub(super) fn latest_mark(&self) -> Mark {
         let claim = &self.claim;
         loop {
@@ -196,15 +199,15 @@ impl<P: Platform> Ring<P> {
         }
     }
 
-    /// Adds a reader. An owner that waits for readers overwrites nothing from the mark on before
-    /// the reader's cursor has passed it. `None` if the owner has gone.
+    /// Adds a reader. An owner that waits for readers overwrites no word after the mark before the
+    /// reader's cursor has passed it. `None` if the owner has gone.
     pub(super) fn join(&self, reader: usize) -> Option<(Arc<ReadCursor<P>>, Mark)> {
         let (cursor, mark) = self.readers.with(|readers| {
             if readers.closed {
                 return None;
             }
-            // The owner's limit was computed at this mark, from cursors at or before it. So it is
-            // at most a ring past the new cursor.
+            // The owner's limit was computed at this mark, from cursors at or before it. So the
+            // limit is at most a ring past the new cursor.
             let cursor = ReadCursor::new(reader, readers.mark.position);
             readers.cursors.push(Arc::clone(&cursor));
             Some((cursor, readers.mark))
@@ -229,7 +232,7 @@ impl<P: Platform> Ring<P> {
         self.room.ring();
     }
 
-    /// Closes the ring: the owner has sent its last message.
+    /// Closes the ring. Called when the owner has sent its last message.
     pub(super) fn close(&self) {
         self.readers.with(|readers| readers.closed = true);
     }

@@ -11,17 +11,18 @@ use std::sync::Arc;
 pub(super) struct RingReader<P: Platform> {
     pub(super) ring: Arc<Ring<P>>,
     cursor: Arc<ReadCursor<P>>,
-    /// The position of the next record and, if the owner overtakes readers, its message's number.
+    /// The position of the next record. If the owner (the port that sends) overtakes readers, also
+    /// the number of the record's message.
     next: Mark,
     /// The position that the cursor holds.
     published: u64,
-    /// Messages lost since the last message that was returned.
+    /// The number of messages that were lost since the last message that was returned.
     missed: u64,
     /// A long message whose last piece has not been read yet.
     partial: Option<Partial>,
     /// Whether the next record may belong to a message whose beginning is lost.
     headless: bool,
-    /// Replaced filters in order, each with the position where it ends.
+    /// The replaced filters in order, each with the position where it ends.
     replaced: VecDeque<(u64, Filter)>,
     /// Whether the owner has gone, so that no more records come.
     pub(super) closed: bool,
@@ -36,14 +37,14 @@ struct Partial {
 /// What the reader finds at its next record.
 pub(super) enum Look {
     Nothing,
-    /// A record that is no message for this port, or not yet a whole message.
+    /// A record that is not a message for this port, or is not yet a whole message.
     Other,
     /// A message that passes the filter.
     Message(Message),
 }
 
 impl<P: Platform> RingReader<P> {
-    /// A reader that begins at `next`.
+    /// Makes a reader that begins at `next`.
     pub(super) fn new(ring: Arc<Ring<P>>, cursor: Arc<ReadCursor<P>>, next: Mark) -> Self {
         Self {
             ring,
@@ -59,13 +60,15 @@ impl<P: Platform> RingReader<P> {
     }
 
     /// Takes the next record if it is a word that passes the filter, as it usually is. This is
-    /// separate from [`look`](Self::look) so that the message is built where it is used. Through
-    /// memory, with narrow stores and then wide loads, it would cost five times as much.
+    /// separate from [`look`](Self::look) so that the message is built where it is used. If the
+    /// message went through memory, with narrow stores and then wide loads, this would cost five
+    /// times as much.
     #[inline(always)]
     pub(super) fn take_word(&mut self, filter: Filter) -> Option<Message> {
         let ring = &*self.ring;
         let position = self.next.position;
-        // Acquire: the record is complete, and the sender's earlier work is visible.
+        // Acquire: after this load, the record is complete and the sender's earlier work is
+        // visible.
         let header = Header(ring.word(position).load(Ordering::Acquire));
         let payload = ring.word(position + 1).load(Ordering::Relaxed);
         let usual = header.kind() == WORD
@@ -170,7 +173,7 @@ impl<P: Platform> RingReader<P> {
         if let Some(partial) = partial.as_mut().filter(|partial| partial.passes) {
             length = partial.data.len() + header.bytes();
             // A whole message that the caller does not want need not be copied. Pieces are copied,
-            // because the caller of the last piece may want all of them.
+            // because the caller that takes the last piece may want all pieces.
             match &mut data {
                 Some(data) if whole && !self.ring.loses => {
                     data.clear();
@@ -207,7 +210,7 @@ impl<P: Platform> RingReader<P> {
         })
     }
 
-    /// Moves to the next record. `last` says whether this one ended its message.
+    /// Moves to the next record. `last` says whether this record ended its message.
     #[inline(always)]
     fn pass(&mut self, words: u64, last: bool) {
         self.next.position += words;
@@ -227,13 +230,13 @@ impl<P: Platform> RingReader<P> {
         self.ring.room.ring();
     }
 
-    /// Changes each time a quarter ring has been read.
+    /// The published position, which changes each time a quarter ring has been read.
     pub(super) fn published(&self) -> u64 {
         self.published
     }
 
-    /// Whether the owner may have overwritten what was just read of the next record. If so, moves
-    /// to the latest mark.
+    /// Whether the owner may have overwritten the words that were just read of the next record. If
+    /// so, moves to the latest mark.
     #[inline(always)]
     fn has_lost_the_record(&mut self) -> bool {
         let lost = self.ring.loses && self.ring.has_overtaken(self.next.position);
@@ -266,7 +269,7 @@ impl<P: Platform> RingReader<P> {
         replaced.unwrap_or(filter).passes(signature)
     }
 
-    /// Keeps `filter` only for what has been sent so far.
+    /// Keeps `filter` only for the messages that have been sent so far.
     pub(super) fn replace(&mut self, filter: Filter) {
         let end = self.end().position;
         let since = self
@@ -278,7 +281,7 @@ impl<P: Platform> RingReader<P> {
         }
     }
 
-    /// Moves to the end of what has been sent.
+    /// Moves to the end of the records that have been sent.
     pub(super) fn skip(&mut self) {
         self.next = self.end();
         self.publish();

@@ -1,14 +1,14 @@
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
-/// A handle in the count. Handles can open ports.
+/// The part of the count that stands for one handle. Handles can open ports.
 pub const HANDLE: u64 = 1 << 32;
-/// An open port in the count.
+/// The part of the count that stands for one open port.
 pub const PORT: u64 = 1;
 
 /// Counts a channel's handles and open ports.
 ///
-/// When one port and no handle are left, that port receives no more than has been sent. This is
-/// final: ports come from handles, and handles from handles.
+/// When one port and no handle are left, no more messages are sent to that port. This is final,
+/// since only handles make ports and other handles.
 ///
 /// *No message is overlooked.* A port sends before it leaves, leaving is a release, and the changes
 /// of the word are one chain of read-modify-writes. So a receiver that first finds the channel
@@ -32,15 +32,15 @@ impl<P: Platform> SenderCount<P> {
         self.count.fetch_add(end, Ordering::Relaxed);
     }
 
-    /// Removes a handle or port. Returns `true` if that closed the channel for the last port, which
-    /// the caller must wake.
+    /// Removes a handle or port. Returns `true` if this closed the channel for the last port. The
+    /// caller must then wake that port.
     #[must_use]
     pub fn leave(&self, end: u64) -> bool {
         // Release: see `SenderCount`.
         self.count.fetch_sub(end, Ordering::Release) - end == PORT
     }
 
-    /// Whether the calling port is left alone, without handles.
+    /// Whether the calling port is the last port and there is no handle.
     pub fn is_closed(&self) -> bool {
         // Acquire: see `SenderCount`.
         self.count.load(Ordering::Acquire) == PORT

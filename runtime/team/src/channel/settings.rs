@@ -17,11 +17,11 @@ pub struct Settings {
     /// least 128. A word takes 16 bytes, or 32 if its tag is 2^24 or more. A port allocates this
     /// memory at its first message. A port that only receives allocates none.
     pub capacity: usize,
-    /// What a sender does when it is that far ahead.
+    /// The sender's action when it is that far ahead of a receiver.
     pub slow: Slow,
 }
 
-/// The treatment of a receiver that is a whole [capacity](Settings::capacity) behind.
+/// The treatment of a receiver that is behind by a whole [capacity](Settings::capacity).
 ///
 /// ```
 /// use manycore_team::channel::{Settings, Slow};
@@ -33,7 +33,7 @@ pub enum Slow {
     /// The sender waits for the receiver, and nothing is lost. A port that never receives stops all
     /// senders. Two ports that send to each other without receiving stop each other.
     Wait,
-    /// The receiver loses what it has not taken, and learns [how many
+    /// The receiver loses messages that it has not taken, and learns [how many
     /// messages](super::Message::missed) it lost. No sender ever waits.
     Lose,
 }

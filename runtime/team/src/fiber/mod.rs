@@ -3,8 +3,8 @@
 //!
 //! Fibers carry the ranks of a team. A rank is written as if it had a thread, and waits at barriers
 //! in the middle of its loops. If there are fewer cores than ranks, a worker suspends the rank that
-//! waits and resumes another. That takes some tens of nanoseconds, and not the operating system's
-//! microseconds.
+//! waits and resumes another rank. That takes some tens of nanoseconds. A switch of threads by the
+//! operating system takes microseconds.
 //!
 //! ```
 //! use manycore_platform::Native;
@@ -33,9 +33,10 @@
 //! ```
 //!
 //! A switch takes some 10 to 15 ns, on a machine that was not idle (`cargo bench -p manycore-team
-//! --bench fiber`). On the simulated chip it takes sixty instructions and a line or two for the
-//! saved registers. On the chip `atac-64`, 48 fibers that take turns on one core take 64 cycles
-//! each if their stacks have colours ([`Stacks`]), and 560 if all begin on a page.
+//! --bench fiber`). On the simulated chip it takes sixty instructions, and a cache line or two for
+//! the saved registers. On the chip `atac-64`, 48 fibers take turns on one core. A turn takes 64
+//! cycles if their stacks have colours ([`Stacks`]), and 560 cycles if all stacks begin at a page
+//! boundary.
 //!
 //! # Fibers on the simulated chip and under the checkers
 //!
@@ -44,23 +45,23 @@
 //! that resumed the coroutine. Each resumption writes this word again.
 //!
 //! On the simulated chip and under the checkers, the thread that resumes a fiber is a coroutine
-//! itself, the *outer* one. It is suspended whenever it is another simulated thread's turn. That
-//! may happen while it executes on the fiber's stack, the *inner* stack. This is sound, and needs
-//! no additional code:
+//! itself, the *outer* one. The outer coroutine is suspended whenever it is the turn of another
+//! simulated thread. That may happen while the outer coroutine executes on the fiber's stack, the
+//! *inner* stack. This is sound, and needs no additional code:
 //!
-//! * Suspending the outer coroutine pushes its registers where it executes, on the inner stack, and
-//!   hands that stack pointer to the code that resumed the outer coroutine. The outer parent link,
-//!   at the base of the *outer* stack, leads to that code. All of these are still in place.
-//!   Resuming the outer coroutine continues at that stack pointer, and writes the outer parent
-//!   link. The link's place follows from the base of the outer stack, which the coroutine's owner
-//!   knows, and not from the stack pointer.
+//! * Suspending the outer coroutine pushes its registers onto the inner stack, where it executes,
+//!   and hands that stack pointer to the code that resumed the outer coroutine. The outer parent
+//!   link, at the base of the *outer* stack, leads to that code. The inner stack, the outer stack
+//!   and the link stay in place. Resuming the outer coroutine continues at that stack pointer, and
+//!   writes the outer parent link. The link's place follows from the base of the outer stack, which
+//!   the coroutine's owner knows, and not from the stack pointer.
 //! * Meanwhile the inner stack is in use, and no other thread can resume or drop the fiber. The
 //!   caller of `resume` has borrowed the fiber, in a frame of the outer stack that has not
 //!   returned.
-//! * The inner parent link leads to that frame. When the fiber suspends itself it goes only there,
-//!   and the outer coroutine executes on its own stack again. From then on another simulated thread
-//!   may resume the fiber, which writes the inner link again. No outer coroutine refers to the
-//!   inner stack at that time.
+//! * The inner parent link leads to that frame. When the fiber suspends itself, the thread
+//!   continues only there, and the outer coroutine executes on its own stack again. From then on
+//!   another simulated thread may resume the fiber, and this resumption writes the inner link
+//!   again. No outer coroutine refers to the inner stack at that time.
 //! * So stacks are always linked in the order of nested calls. A panic unwinds to the root of the
 //!   fiber, where it is caught, and never crosses from one stack to another.
 //!
@@ -71,7 +72,8 @@
 //! # Moving a fiber
 //!
 //! A [`Fiber`] stays on its thread. A [`Movable`] may change threads, and making one is unsafe.
-//! Compilers rely on two rules that a frame breaks when it continues on another thread:
+//! Compilers rely on two rules. A stack frame breaks these rules when it continues on another
+//! thread:
 //!
 //! * **Data that is not [`Send`] stays on its thread.** For example, an `Rc` may have a clone in a
 //!   thread-local variable, and a lock's guard may have to be released by its own thread.
@@ -84,12 +86,12 @@
 //!   loop. No annotation prevents this. The remedy is to access the variable in a separate function
 //!   that does not suspend and is never inlined.
 //!
-//! This crate's thread-local variable is the platform's slot, a pointer. Each fiber has its own. A
-//! resumption installs the fiber's slot and saves it afterwards, by functions that are not inlined,
-//! so the fiber finds its slot on every thread. Code that may suspend reads the slot by [`slot`],
-//! because `P::slot` natively inlines. The thread-local variables of the chip (the engine, the
-//! arena) and of the checkers belong to the *host's* thread. A simulation or model stays on one
-//! host thread, so their addresses stay valid.
+//! This crate's thread-local variable is the platform's slot, a pointer. Each fiber has its own
+//! value of the slot. A resumption installs the fiber's slot and saves it afterwards, by functions
+//! that are not inlined, so the fiber finds its slot on every thread. Code that may suspend reads
+//! the slot by [`slot`], because the native `P::slot` is inlined. The thread-local variables of the
+//! chip (the engine, the arena) and of the checkers belong to the *host's* thread. A simulation or
+//! model stays on one host thread, so the addresses of these variables stay valid.
 //!
 //! Two thread-local variables of the standard library matter. One is the count of panics: if a
 //! fiber suspends while it unwinds and continues on another thread, its panic is counted on one
@@ -99,13 +101,13 @@
 //! # Dropping a fiber that has not ended
 //!
 //! The thread that drops the fiber unwinds it. [`Suspender::suspend`] does not return, and
-//! everything on the stack is dropped up to the root, as by a panic that no hook reports.
-//! Forgetting the stack would be cheaper and wrong: other code relies on destructors, for example
-//! that a scope's threads have ended. If the body catches the panic and suspends again, `suspend`
-//! panics again. If a *destructor* on the stack suspends, the process ends, as when a destructor
-//! panics. It also ends if a fiber must be unwound in a program that is compiled to abort on
-//! panics. On the chip a fiber is unwound inside of the simulation, in simulated time. The fibers
-//! and threads that an ended simulation leaves behind are not unwound.
+//! everything on the stack is dropped up to the fiber's first frame, as by a panic that no hook
+//! reports. Forgetting the stack would be cheaper, but wrong: other code relies on destructors, for
+//! example that a scope's threads have ended. If the body catches the panic and suspends again,
+//! `suspend` panics again. If a *destructor* on the stack suspends, the process ends, as when a
+//! destructor panics. The process also ends if a fiber must be unwound in a program that is
+//! compiled to abort on panics. On the chip a fiber is unwound inside of the simulation, in
+//! simulated time. The fibers and threads that an ended simulation leaves behind are not unwound.
 
 #[cfg(all(test, not(miri)))]
 mod checked;

@@ -1,10 +1,10 @@
 use super::{Fiber, Progress};
 use manycore_platform::Platform;
 
-/// A fiber that any thread may resume, one at a time.
+/// A fiber that any thread may resume, but only one thread at a time.
 ///
-/// It does not lend its [`Fiber`]: a `&mut Fiber` could be exchanged for a fiber that must stay on
-/// its thread.
+/// This type does not lend its [`Fiber`]: with a `&mut Fiber`, a caller could exchange the fiber
+/// for a fiber that must stay on its thread.
 ///
 /// ```compile_fail,E0308
 /// use manycore_platform::Native;
@@ -45,10 +45,10 @@ use manycore_platform::Platform;
 #[derive(Debug)]
 pub struct Movable<P: Platform>(Fiber<P>);
 
-// SAFETY: by the contract of `new`, another thread may use what is on the stack, and none of it
-// belongs to a thread. The stack itself is `Send`, by its trait. Only the fiber's own code follows
-// the pointer in the slot. Moving a value between threads means that one thread at a time has it,
-// and sees what the previous thread did to the stack.
+// SAFETY: by the contract of `new`, another thread may use all values on the stack, and none of
+// them is bound to a thread. The stack itself is `Send`, by its trait. Only the fiber's own code
+// follows the pointer in the slot. Moving a value between threads means that one thread at a time
+// has it, and sees what the previous thread did to the stack.
 unsafe impl<P: Platform> Send for Movable<P> {}
 
 impl<P: Platform> Movable<P> {
@@ -59,12 +59,13 @@ impl<P: Platform> Movable<P> {
     /// For the fiber's body and all functions that it calls, before it begins and wherever it
     /// suspends itself:
     ///
-    /// * All live values on its stack are [`Send`], including what the body has captured. So is
-    ///   what the platform's slot points to.
+    /// * All live values on its stack are [`Send`], including what the body has captured. The value
+    ///   to which the platform's slot points is [`Send`] too.
     /// * No address of a thread-local variable is kept across a suspension. The program must not
-    ///   keep one, for example inside of a [`LocalKey::with`](std::thread::LocalKey::with). The
-    ///   compiler must not either: a function that suspends, itself or in code inlined into it,
-    ///   uses thread-local variables only through functions that are never inlined.
+    ///   keep such an address, for example inside of a
+    ///   [`LocalKey::with`](std::thread::LocalKey::with). The compiler must not keep one either.
+    ///   Therefore a function that suspends, itself or in code inlined into it, uses thread-local
+    ///   variables only through functions that are never inlined.
     /// * The fiber is not unwinding: a destructor that runs because of a panic does not suspend.
     pub unsafe fn new(fiber: Fiber<P>) -> Self {
         Self(fiber)

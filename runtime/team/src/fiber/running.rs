@@ -13,8 +13,8 @@ use std::thread;
 
 /// Code with a stack of its own, which can be suspended in the middle of a call.
 ///
-/// It does nothing until it is resumed. See the [module](super) for what happens when it is
-/// dropped, and for moving it to another thread.
+/// A fiber does nothing until it is resumed. The [module](super) explains what happens when a fiber
+/// is dropped, and how to move it to another thread.
 pub struct Fiber<P: Platform> {
     /// `None` once the stack has been taken out.
     coroutine: Option<Running<P>>,
@@ -65,8 +65,8 @@ pub enum Progress {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Suspender<P: Platform> {
-    /// The fiber's parent link, at the base of its stack. A pointer makes this neither `Send` nor
-    /// `Sync`.
+    /// The fiber's parent link (its way back to the resuming thread), at the base of its stack.
+    /// Because this is a pointer, the type is neither `Send` nor `Sync`.
     yielder: *const Yielder<(), ()>,
     /// The addresses of the fiber's stack.
     stack: Range<usize>,
@@ -74,8 +74,9 @@ pub struct Suspender<P: Platform> {
 }
 
 impl<P: Platform> Suspender<P> {
-    /// Suspends the fiber: its `resume` returns. This call returns at the next `resume`, perhaps on
-    /// another thread. A switch takes a few nanoseconds if the stacks are in the cache.
+    /// Suspends the fiber, so that the current call of `resume` returns. This call returns at the
+    /// next `resume`, perhaps on another thread. A switch takes a few nanoseconds if the stacks are
+    /// in the cache.
     ///
     /// If the fiber is dropped instead, this call unwinds and does not return.
     ///
@@ -86,8 +87,8 @@ impl<P: Platform> Suspender<P> {
     #[inline]
     #[track_caller]
     pub fn suspend(&self) {
-        // A simulator does not see that registers are saved, so accesses to this array stand for
-        // that. Natively, only the array's address is used, to check the stack.
+        // A simulator does not see the saving of registers, so accesses to this array stand for it.
+        // Natively, only the array's address is used, to check the stack.
         let mut registers = [0_u64; SAVED];
         let here = ptr::from_ref(&registers).addr();
         assert!(
@@ -104,8 +105,9 @@ impl<P: Platform> Suspender<P> {
 /// Words that a suspended fiber keeps on its stack. The switch saves two registers and the return
 /// address, and its caller up to four more.
 const SAVED: usize = 7;
-/// Instructions from `resume` to the fiber and back: seventeen on the suspending side, as rustc
-/// 1.95 compiles it for x86-64, and some forty on the resuming side, those for the slot included.
+/// The number of instructions from `resume` to the fiber and back, as rustc 1.95 compiles them for
+/// x86-64. There are seventeen on the suspending side, and some forty on the resuming side,
+/// including the instructions for the slot.
 const SWITCH: u64 = 60;
 
 impl<P: Platform> Fiber<P> {
@@ -116,8 +118,8 @@ impl<P: Platform> Fiber<P> {
     ///
     /// # Safety
     ///
-    /// * The borrows of `body` live until the fiber has ended or is dropped, and for ever if it is
-    ///   forgotten.
+    /// * The borrows of `body` live until the fiber has ended or is dropped, and for ever if the
+    ///   fiber is forgotten.
     /// * No destructor of a thread-local variable drops the fiber, unless the fiber has ended. The
     ///   fiber may be suspended inside of a [`LocalKey::with`](std::thread::LocalKey::with), and
     ///   the thread may already have dropped that variable.
@@ -161,14 +163,14 @@ impl<P: Platform> Fiber<P> {
                 platform: PhantomData,
             };
             // A panic goes to the caller of `resume`, which decides whether the remaining state may
-            // be used. This also catches the unwinding of a dropped fiber; no code sees that
-            // payload.
+            // be used. This also catches the unwinding of a dropped fiber. No code sees the payload
+            // of that unwinding.
             catch_unwind(AssertUnwindSafe(|| {
                 let body = body.0.take().expect("a body is called once");
                 body(&suspender);
             }))
         };
-        // SAFETY: by the contract, what the body borrows lives as long as the coroutine.
+        // SAFETY: by the contract, all values that the body borrows live as long as the coroutine.
         let coroutine = unsafe { Coroutine::with_stack_unchecked(stack, root) };
         Self {
             coroutine: Some(coroutine),
@@ -178,7 +180,7 @@ impl<P: Platform> Fiber<P> {
 
     /// Resumes the fiber on this thread, until it suspends itself or ends.
     ///
-    /// While the fiber runs, the platform's slot is the fiber's own, at first null.
+    /// While the fiber runs, the platform's slot has the fiber's own value, which is null at first.
     ///
     /// # Panics
     ///
@@ -209,7 +211,7 @@ impl<P: Platform> Fiber<P> {
         let coroutine = coroutine.expect("a fiber that has ended is not resumed");
         P::compute(SWITCH);
         let resumer = exchange::<P>(self.slot);
-        // This does not unwind, because the root catches panics.
+        // This does not unwind, because the fiber's first function catches panics.
         let result = coroutine.resume(());
         self.slot = exchange::<P>(resumer);
         match result {
@@ -236,8 +238,8 @@ impl<P: Platform> Fiber<P> {
         self.coroutine.as_ref().is_none_or(Coroutine::done)
     }
 
-    /// Returns the stack, for another fiber. Unwinds a fiber that has not ended, as if it were
-    /// dropped.
+    /// Returns the stack, for another fiber. If the fiber has not ended, it is unwound as in a
+    /// drop.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -267,8 +269,8 @@ impl<P: Platform> Fiber<P> {
         };
         // Destructors on the fiber's stack run with the fiber's slot.
         let resumer = exchange::<P>(self.slot);
-        // A body that catches the unwinding and panics leaves a payload, whose destructor may panic
-        // when the ended coroutine drops it.
+        // If a body catches the unwinding and then panics, it leaves a payload. The payload's
+        // destructor may panic when the ended coroutine drops the payload.
         forget(catch_unwind(AssertUnwindSafe(|| coroutine.force_unwind())));
         exchange::<P>(resumer);
     }
@@ -291,8 +293,8 @@ impl<P: Platform> Drop for Fiber<P> {
 
 /// A body that has not been called.
 ///
-/// Its drop catches a panic of a captured value's destructor. If the panic went on, the coroutine
-/// would drop the closure that owns this body a second time.
+/// If the destructor of a captured value panics, the drop of this type catches the panic. If that
+/// panic continued, the coroutine would drop the closure that owns this body a second time.
 struct Unbegun<B>(Option<Box<B>>);
 
 impl<B> Drop for Unbegun<B> {

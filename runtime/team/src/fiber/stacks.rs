@@ -6,24 +6,24 @@ use std::io;
 
 /// Stacks end at page boundaries.
 const PAGE: usize = 4096;
-/// Bytes from one colour to the next. They hold what a waiting fiber touches at each switch: the
-/// root's frame and the few above it. An odd number of lines, so that the colours use all lines of
-/// a page in turn.
+/// Bytes from one colour (a depth at which fibers begin) to the next. They hold the frames that a
+/// waiting fiber touches at each switch: the frame of its first function, and a few later ones.
+/// This is an odd number of cache lines, so that the colours use all lines of a page in turn.
 const STEP: usize = 5 * 64;
-/// The number of lines of a page.
+/// The number of colours, which is the number of cache lines of a page.
 const COLOURS: usize = PAGE / 64;
 
-/// The stacks of a team's fibers. Taking a used stack takes some tens of nanoseconds, and making a
-/// new one some ten microseconds.
+/// A pool of stacks for a team's fibers. Taking a used stack takes some tens of nanoseconds. Making
+/// a new stack takes some ten microseconds.
 ///
-/// A stack keeps the memory that it ever touched until the pool is dropped.
+/// If a fiber has touched a page of a stack, the stack keeps that page until the pool is dropped.
 ///
 /// # Colours
 ///
-/// A stack ends at a page boundary, and near that end a fiber that waits keeps what it needs to
-/// continue. A cache chooses a set by the address within the page. If all fibers began at the very
-/// end, these lines would share a few sets, and a few dozen fibers would evict each other from a
-/// cache with space for a thousand. So fibers begin at different depths, called *colours*. The
+/// A stack ends at a page boundary, and near that end a waiting fiber keeps the data that it needs
+/// to continue. A cache chooses a set by the address within the page. If all fibers began at the
+/// very end, these lines would share a few sets, and a few dozen fibers would evict each other from
+/// a cache with space for a thousand. So fibers begin at different depths, called *colours*. The
 /// `i`th stack of a pool begins five lines below the one before, modulo a page.
 ///
 /// ```
@@ -44,7 +44,7 @@ pub struct Stacks<P: Platform> {
 }
 
 struct FreeStacks<P: Platform> {
-    /// The last is taken first, because the caches have it.
+    /// The stack that was put back last is taken first, because the caches have its lines.
     free: Vec<FiberStack<P>>,
     made: usize,
 }
@@ -56,10 +56,11 @@ pub struct FiberStack<P: Platform> {
 }
 
 impl<P: Platform> Stacks<P> {
-    /// A pool without stacks. Each will have at least `bytes` bytes. Only touched pages cost
-    /// memory.
+    /// Makes a pool without stacks. Each stack will have at least `bytes` bytes. Only touched pages
+    /// cost memory.
     ///
-    /// Rust's own frames need some kilobytes, a panic's message some 16 KiB. The least is 4 KiB.
+    /// Rust's own frames need some kilobytes, and the message of a panic needs some 16 KiB. The
+    /// smallest size is 4 KiB.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -101,8 +102,8 @@ impl<P: Platform> Stacks<P> {
     ///
     /// # Errors
     ///
-    /// Returns the error of the operating system, or of the simulated one, if a new stack cannot be
-    /// made.
+    /// Returns the error of the operating system (which may be a simulated system) if a new stack
+    /// cannot be made.
     ///
     /// ```
     /// use manycore_platform::Native;
@@ -116,7 +117,8 @@ impl<P: Platform> Stacks<P> {
             Ok(stack) => return Ok(stack),
             Err(index) => index,
         };
-        // Outside of the lock, because it takes long. If it fails, one colour stays unused.
+        // The stack is made outside of the lock, because this takes long. If it fails, one colour
+        // stays unused.
         Ok(FiberStack {
             stack: P::stack(self.bytes.saturating_add(PAGE))?,
             depth: index % self.colours * STEP % PAGE,
@@ -152,10 +154,10 @@ impl<P: Platform> FreeStacks<P> {
     }
 }
 
-// SAFETY: the memory is a stack's, whose trait promises that it is ours, writable, and guarded
-// below. Less than a page is left out at the end, and `take` asked for a page more than the
-// minimum. Pages and colours are multiples of a line, which is a multiple of every alignment that a
-// stack must have.
+// SAFETY: the memory belongs to a stack. By its trait this memory is writable and guarded below,
+// and nothing else refers to it. This type leaves out less than a page at the end, and `take` asked
+// for a page more than the minimum. Pages and colours are multiples of a line, which is a multiple
+// of every alignment that a stack must have.
 unsafe impl<P: Platform> Stack for FiberStack<P> {
     #[inline]
     fn base(&self) -> StackPointer {

@@ -17,28 +17,28 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Interrupted during its work. The team continues it later.
+    /// The rank was interrupted during its work. The team continues the rank later.
     Preempted,
-    /// Arrived at a barrier. The team continues it when all ranks have arrived.
+    /// The rank has arrived at a barrier. The team continues the rank when all ranks have arrived.
     Arrived(Site),
-    /// At its end. The run is over when all ranks are.
+    /// The rank is at its end. The run is over when all ranks are at their ends.
     Done,
 }
 
 /// The program of one rank. The team calls [`go_on`](Self::go_on) again and again, on any free
-/// worker, until it returns [`Step::Done`].
+/// worker, until the call returns [`Step::Done`].
 ///
 /// No two calls overlap, and the writes of one call are visible to the next. The work of all ranks
 /// before a barrier is visible to all ranks after it.
 ///
 /// Any code that has a turn may call `go_on`, for example a body made of other bodies. Such a body
-/// must return their steps. If it does not, it breaks their barriers and nothing else; a
-/// [`Stackful`](super::Stackful) notices that and panics.
+/// must return the steps of the other bodies. If it does not, it breaks their barriers and nothing
+/// else. A [`Stackful`](super::Stackful) notices this and panics.
 ///
-/// A body is a state machine: a phase, and the progress in that phase. It checks [`Turn::is_over`]
-/// every microsecond or so, and returns [`Step::Preempted`] when the turn is over. A
-/// [`Cursor`](super::Cursor) does this for a loop. A body that does not check is never preempted,
-/// so the team never cuts it between workers. A closure is a body too.
+/// A body is a state machine, with a phase and the progress in that phase. It checks
+/// [`Turn::is_over`] every microsecond or so, and returns [`Step::Preempted`] when the turn is
+/// over. A [`Cursor`](super::Cursor) does this for a loop. A body that does not check is never
+/// preempted, so the team never divides its work between workers. A closure is a body too.
 /// [`Stackful`](super::Stackful) is for code that cannot be written like this.
 ///
 /// ```
@@ -143,7 +143,7 @@ impl<P: Platform> Turn<'_, P> {
         self.size
     }
 
-    /// The worker of this turn, from 0. The next turn may be on another one.
+    /// The worker of this turn, from 0. The next turn may be on another worker.
     #[must_use]
     pub fn worker(&self) -> usize {
         self.worker
@@ -157,8 +157,8 @@ impl<P: Platform> Turn<'_, P> {
     #[inline]
     #[must_use]
     pub fn is_over(&self) -> bool {
-        // Relaxed: a thread that stops a run or takes a worker away publishes nothing by it, and
-        // only needs it to be seen soon.
+        // Relaxed: a thread that stops a run or takes a worker away publishes nothing by this. The
+        // rank only needs to see it soon.
         !self.allotment.allows(self.worker)
             || self.opening.load(Ordering::Relaxed) & STOP != 0
             || (self.deadline != u64::MAX && P::now() >= self.deadline)
@@ -171,8 +171,8 @@ impl<P: Platform> Turn<'_, P> {
         unsafe { self.exchange.leave::<P, T>(self.episode, self.rank, value) };
     }
 
-    /// The value that rank `other` left in the previous episode. `None` if it left none, or none of
-    /// type `T`.
+    /// The value that rank `other` left in the previous episode. `None` if that rank left no value,
+    /// or no value of type `T`.
     pub(super) fn take<T: Copy + Send + 'static>(&self, other: usize) -> Option<T> {
         // SAFETY: as in `leave`.
         unsafe { self.exchange.take::<P, T>(self.episode, other) }

@@ -8,12 +8,12 @@ use manycore_platform::{Native, Platform, ThreadSpec};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that a worker spins by default: about as long as to wake it.
+/// The longest time that a worker spins by default: about the time of waking it.
 const PATIENCE: Duration = Duration::from_micros(20);
-/// A preemption: two switches, and the transfer of lines from another core.
+/// The cost of a preemption: two switches, and the transfer of cache lines from another core.
 const SWITCH_COST: Duration = Duration::from_nanos(500);
 
-/// Bytes of a rank's stack. Only pages that the rank touches cost memory.
+/// The bytes of a rank's stack. Only pages that the rank touches cost memory.
 const STACK_SIZE: usize = 512 << 10;
 
 /// Settings for a new [`Team`].
@@ -52,47 +52,47 @@ impl<P: Platform> TeamBuilder<P> {
         }
     }
 
-    /// The CPUs of each worker, as a set of logical CPUs. A worker without an entry may run on any
-    /// CPU, as may worker 0, the caller of [`Team::run`].
+    /// Sets the CPUs of each worker, as a set of logical CPUs. A worker without an entry may run on any CPU. So may
+    /// worker 0, which is the caller of [`Team::run`].
     #[must_use]
     pub fn cpus(mut self, cpus: Vec<Vec<usize>>) -> Self {
         self.cpus = cpus;
         self
     }
 
-    /// The name of the workers in debuggers. A worker's number is appended.
+    /// Sets the name of the workers in debuggers. The worker's number follows the name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The size of a [`Stackful`](super::Stackful) rank's stack in bytes. The default is 512 KiB.
-    /// Only pages that the rank touches cost memory.
+    /// Sets the size of the stack of a [`Stackful`](super::Stackful) rank in bytes. The default is 512 KiB. Only pages
+    /// that the rank touches cost memory.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes;
         self
     }
 
-    /// How ranks are divided among workers.
+    /// Sets how ranks are divided among workers.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.settings.policy = policy;
         self
     }
 
-    /// How long a worker without a rank stays awake. The default is 20 us, about the cost of waking
-    /// it. Choose less if another thread can use the core at once.
+    /// Sets how long a worker without a rank stays awake. The default is 20 us, about the cost of waking it. Choose a
+    /// shorter time if another thread can use the core at once.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.settings.patience = patience;
         self
     }
 
-    /// The cost of interrupting a rank and continuing it on another worker. The default is 0.5 us.
-    /// It is more if the rank works on data that the other worker's caches lack. The team does not
-    /// cut a rank for a smaller gain. A higher cost makes turns longer.
+    /// Sets the cost of interrupting a rank and continuing it on another worker. The default is 0.5 us. The cost is
+    /// higher if the rank works on data that the other worker's caches lack. The team does not divide a rank between
+    /// workers for a smaller gain. A higher cost makes turns longer.
     #[must_use]
     pub fn switch_cost(mut self, cost: Duration) -> Self {
         self.settings.switch_cost = cost;
@@ -103,7 +103,7 @@ impl<P: Platform> TeamBuilder<P> {
     ///
     /// # Errors
     ///
-    /// Returns an error if there are no workers, or if the platform refuses a thread or to bind it.
+    /// Returns an error if there are no workers, or if the platform refuses to start a thread or to bind it.
     pub fn build(self) -> Result<Team<P>, BuildError> {
         if self.workers == 0 {
             return Err(BuildError::ZeroWorkers);
@@ -111,10 +111,11 @@ impl<P: Platform> TeamBuilder<P> {
         // This comes before the team notes its generation, so that the team notices each later fork.
         P::watch_forks().map_err(|source| BuildError::Memory { source })?;
         let patience = P::duration_to_ticks(self.settings.patience);
-        // An error below drops this, which ends the workers that have started.
+        // An error below drops this value. The drop ends the workers that have started.
         let mut team = Team {
             workers: Arc::new(Workers::new(self.allotment, patience)),
-            // Grows with the threads that the system grants: a huge number of workers ends with its error.
+            // The list grows as the system grants threads, so a huge number of workers ends with the error of the
+            // system.
             threads: Vec::new(),
             stacks: Arc::new(Stacks::new(self.stack_size)),
             settings: self.settings,

@@ -33,7 +33,8 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// A cursor over these items in blocks of `grain`, which should be about a microsecond's work.
+    /// Makes a cursor over these items in blocks of `grain` items. A block should be about a
+    /// microsecond of work.
     ///
     /// # Panics
     ///
@@ -45,8 +46,8 @@ impl Cursor {
         Self { left: items, grain }
     }
 
-    /// A cursor over rank `rank`'s share of `items` items, which `size` ranks divide between
-    /// blocks.
+    /// Makes a cursor over the share of rank `rank` of `items` items. `size` ranks share the items,
+    /// and each block belongs to one rank.
     ///
     /// # Panics
     ///
@@ -64,7 +65,7 @@ impl Cursor {
         assert!(rank < size, "rank {rank} of {size}");
         assert!(grain > 0, "a cursor's block has at least one item");
         let blocks = items.div_ceil(grain);
-        // Both products may be larger than a `usize`; the quotient is not.
+        // Both products may be larger than a `usize`, but the quotients are not.
         let first = |rank: usize| (blocks as u128 * rank as u128 / size as u128) as usize;
         let edge = |rank: usize| first(rank).saturating_mul(grain).min(items);
         Self::new(edge(rank)..edge(rank + 1), grain)
@@ -76,7 +77,7 @@ impl Cursor {
         self.left.clone()
     }
 
-    /// Takes a block. It is taken before it runs: if it panics, it does not run again.
+    /// Takes a block. A block is taken before it runs, so if it panics, it does not run again.
     #[inline]
     fn next_block(&mut self) -> Range<usize> {
         let start = self.left.start;

@@ -1,19 +1,20 @@
 //! Estimates of each rank's work after a site, learned from its times.
 
 /// An estimate is the least time that was seen, because interrupts, cache misses and neighbours
-/// only add time. In case the work has grown, the estimate drifts up by 1/16 of the difference each
-/// time.
+/// only add time. The work may have grown, so each time the estimate rises by the difference
+/// divided by this number.
 const DRIFT: u64 = 16;
 /// After this many larger times in a row the estimate becomes the least of them.
 const CONSISTENT: u8 = 3;
-/// A time is larger if it exceeds the estimate by more than a tenth.
+/// A time counts as larger if it exceeds the estimate by more than the estimate divided by this
+/// number.
 const LARGER: u64 = 10;
 
 /// The work of one rank, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     work: u64,
-    /// How many times in a row were larger.
+    /// How many of the last times, in a row, were larger.
     above: u8,
     /// The least of these times.
     least_above: u64,
@@ -24,7 +25,7 @@ struct Estimate {
 pub(super) struct Estimates {
     ranks: Vec<Estimate>,
     times: u32,
-    /// See the method `error`.
+    /// The value of the method `error`.
     error: f64,
 }
 
@@ -42,8 +43,8 @@ impl Estimates {
         self.times
     }
 
-    /// How wrong the estimates were lately: the mean of the ranks' absolute errors over the mean of
-    /// their work, each time averaged with the value before.
+    /// How wrong the estimates were lately: the mean of the ranks' absolute errors, divided by the
+    /// mean of their work, and each time averaged with the previous value.
     pub(super) fn error(&self) -> f64 {
         self.error
     }
@@ -64,7 +65,7 @@ impl Estimates {
         self.error = if self.times <= 1 {
             error
         } else {
-            // A mean, so that a single noisy time fades.
+            // This is a mean, so that a single noisy time fades.
             error.min(1.0).midpoint(self.error)
         };
         self.times = self.times.saturating_add(1);
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn noise_hardly_changes_an_estimate() {
-        // A neighbour uses the core every third time.
+        // Another process uses the core every third time.
         let estimates = learned((0..300).map(|time| if time % 3 == 2 { 5_000 } else { 1_000 }));
         assert!((1_000..1_300).contains(&work(&estimates)), "{estimates:?}");
     }

@@ -10,14 +10,15 @@ use std::slice;
 /// The largest value that a rank can leave, in bytes.
 const ROOM: usize = 64;
 struct Slot {
-    /// The value's episode and type. `None` before the first value.
+    /// The value's episode (the interval between two barriers) and its type. `None` before the
+    /// first value.
     label: Option<(Episode, TypeId)>,
     bytes: Bytes,
 }
 
 #[repr(align(64))]
 struct Bytes {
-    /// Used only by its address.
+    /// Only the address of this field is used.
     _room: [MaybeUninit<u8>; ROOM],
 }
 
@@ -26,14 +27,14 @@ struct Bytes {
 /// In an episode each rank writes its own slot of the episode's parity, and reads slots of the
 /// other parity. An episode begins when all ranks have arrived at the end of the previous one. So
 /// no read overlaps a write, whatever bodies do with their turns. The label says whether a value is
-/// the expected one. (Episodes are numbered modulo 2^29. If a rank leaves nothing for so long, its
-/// old value passes for a new one.)
+/// the expected value. (Episodes are numbered modulo 2^29. If a rank leaves no value in so many
+/// episodes, its old value passes for a new one.)
 pub(super) struct ValueExchange {
     slots: [Box<[CachePadded<UnsafeCell<Slot>>]>; 2],
 }
 
-// SAFETY: by the contract of the methods, the claimer of a rank writes the rank's slot, and others
-// read it only in the next episode. The slots hold only `Send` values.
+// SAFETY: by the contract of the methods, the claimer of a rank writes the rank's slot, and other
+// threads read it only in the next episode. The slots hold only `Send` values.
 unsafe impl Sync for ValueExchange {}
 // SAFETY: as above.
 unsafe impl Send for ValueExchange {}
@@ -74,8 +75,8 @@ impl ValueExchange {
     ) {
         const { Self::fits::<T>() };
         let slot = self.slots[episode.parity()][rank].get();
-        // SAFETY: only the claimer uses this slot, and no rank reads it in this episode. It is
-        // large enough, see `fits`.
+        // SAFETY: only the claimer uses this slot, and no rank reads it in this episode. The slot
+        // is large enough: see `fits`.
         unsafe {
             (*slot).label = Some((episode, TypeId::of::<T>()));
             value_in::<T>(slot).write(value);
@@ -83,8 +84,8 @@ impl ValueExchange {
         }
     }
 
-    /// The value that `rank` left in the previous episode. `None` if it left none, or none of type
-    /// `T`.
+    /// The value that `rank` left in the previous episode. `None` if the rank left no value, or no
+    /// value of type `T`.
     ///
     /// # Safety
     ///
@@ -107,7 +108,7 @@ impl ValueExchange {
     }
 }
 
-/// The place of the value in a slot.
+/// Returns the place of the value in a slot.
 ///
 /// # Safety
 ///

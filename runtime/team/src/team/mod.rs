@@ -1,8 +1,8 @@
 //! Teams of a fixed number of ranks on a changing number of workers.
 //!
-//! The T parts of a program that meet at barriers are its *ranks*; T is fixed. A *worker* is a
-//! thread that runs ranks, on a core of its own. `README.md` in this folder describes the protocol
-//! and the division of ranks among workers.
+//! The parts of a program that meet at barriers are its *ranks*, and their number is fixed. A
+//! *worker* is a thread that runs ranks, on a core of its own. `README.md` in this folder describes
+//! the protocol and the division of ranks among workers.
 
 mod body;
 mod builder;
@@ -53,13 +53,13 @@ use workers::Workers;
 /// Workers that run the ranks of a program, on the cores that an [`Allotment`] leaves them.
 ///
 /// Worker `w` runs while the allotment allows it. The team uses a new core at once. When a core is
-/// taken away, its worker leaves where its rank can next be interrupted, and the rank continues on
-/// another worker. The number of ranks never changes.
+/// taken away, its worker leaves when the worker's rank can next be interrupted, and the rank
+/// continues on another worker. The number of ranks never changes.
 ///
 /// # Cost
 ///
 /// A switch from rank to rank takes some 15 ns, or 40 ns if the ranks have stacks. A barrier takes
-/// that long for each rank of a worker, and 0.2 us for the workers to meet.
+/// this time for each rank of a worker, and 0.2 us for the workers to meet.
 ///
 /// # In a child after `fork`
 ///
@@ -101,8 +101,8 @@ pub struct Team<P: Platform = Native> {
 }
 
 impl<P: Platform> Team<P> {
-    /// A team of up to `most_workers` workers, which follow the allotment. Worker 0 is the thread
-    /// that calls [`run`](Self::run). The others are threads of the team.
+    /// Makes a team of up to `most_workers` workers, which follow the allotment. Worker 0 is the
+    /// thread that calls [`run`](Self::run). The others are threads of the team.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl<P: Platform> Team<P> {
         TeamBuilder::new(most_workers, allotment)
     }
 
-    /// The most workers that the team uses.
+    /// The largest number of workers that the team uses.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.threads.len() + 1
@@ -135,13 +135,14 @@ impl<P: Platform> Team<P> {
     ///
     /// * Panics if `ranks` is 0 or more than 65,535.
     /// * Panics in a child after `fork`, unless the team has only one worker.
-    /// * Panics with the panic of a rank. The other ranks stop where they can next be interrupted,
-    ///   and do not continue.
+    /// * Panics with the panic of a rank, if one panics. The other ranks stop when they can next be
+    ///   interrupted, and do not continue.
     /// * Panics if some ranks are done and others wait for them at a barrier.
-    /// * Otherwise panics with the panic of a body's destructor, when all bodies are dropped.
+    /// * Otherwise panics with the panic of a body's destructor, if one panics when all bodies are
+    ///   dropped.
     ///
-    /// The first of several panics is passed on. The other payloads are dropped, and panics of
-    /// their destructors are contained.
+    /// If there are several panics, the first is passed on. The payloads of the other panics are
+    /// dropped, and panics of their destructors are contained.
     #[track_caller]
     pub fn run<B: Body<P>>(&mut self, ranks: usize, body: impl FnMut(usize) -> B) -> Report {
         assert!(
@@ -152,7 +153,7 @@ impl<P: Platform> Team<P> {
             self.is_here(),
             "this Team is the parent's, and a child of fork lacks its threads: make another Team"
         );
-        // Bodies have lines of their own, because several workers write to them.
+        // Bodies have cache lines of their own, because several workers write to them.
         let mut bodies: Vec<_> = (0..ranks).map(body).map(CachePadded::new).collect();
         let pointers = bodies
             .iter_mut()
@@ -167,7 +168,7 @@ impl<P: Platform> Team<P> {
         if run.workers() > 1 {
             self.workers.call(&run);
         }
-        // Any allotment has a core for worker 0, so it stays until the run is over.
+        // Each allotment has a core for worker 0, so worker 0 stays until the run is over.
         while !run.is_over() {
             WorkerRun::new(&run, 0).take_part();
         }
@@ -177,7 +178,7 @@ impl<P: Platform> Team<P> {
         let mut result = unsafe { run.result() };
         for body in bodies {
             // A body whose destructor panics does not keep the others from being dropped. A rank's
-            // panic goes first.
+            // panic is passed on rather than a destructor's.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
                 match result {
                     Ok(_) => result = Err(payload),
@@ -207,7 +208,8 @@ impl Drop for AbortOnUnwind {
 impl<P: Platform> Drop for Team<P> {
     fn drop(&mut self) {
         if !self.is_here() {
-            // The threads' locks may never be released, and the threads never end.
+            // The threads are in the parent: their locks may never be released, and they never end
+            // here.
             self.threads.drain(..).for_each(forget);
             return;
         }

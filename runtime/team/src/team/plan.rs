@@ -1,12 +1,13 @@
-//! The division of an interval among workers by McNaughton's wrap-around rule.
+//! The division of an interval (the work of all ranks between two barriers) among workers by
+//! McNaughton's wrap-around rule.
 
 /// Where a core's part begins, in the work of all ranks laid end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The core's first rank, as a place in the order of division.
     pub rank: usize,
-    /// If not 0, the rank is shared: this core runs it first, for `budget` ticks, and the core
-    /// before runs it last.
+    /// If not 0, the rank is shared: this core runs it first, for `budget` ticks, and the previous
+    /// core runs the rest of it at the end.
     pub budget: u64,
 }
 
@@ -15,7 +16,7 @@ impl Cut {
         Self { rank, budget: 0 }
     }
 
-    /// The work of a core whose part begins at `self` and ends at `next`.
+    /// Returns the work of a core, if its part begins at `self` and ends at `next`.
     #[cfg(test)]
     fn load(self, next: Self, work: &[u64], overhead: u64) -> u64 {
         let first = self.rank + usize::from(self.budget > 0);
@@ -29,7 +30,7 @@ impl Cut {
     }
 }
 
-/// Where core `core`'s share begins if ranks are divided by number.
+/// Returns where the part of core `core` begins if ranks are divided by number.
 pub fn even(ranks: usize, core: usize, cores: usize) -> Cut {
     Cut::before(ranks * core / cores)
 }
@@ -41,7 +42,7 @@ pub(super) fn even_span(work: &[u64], cores: usize) -> u64 {
     (0..cores).map(load).max().unwrap_or(0)
 }
 
-/// The shortest time on `cores` cores if each rank runs on one core at a time (McNaughton,
+/// The shortest possible time on `cores` cores if each rank runs on one core at a time (McNaughton,
 /// Management Science 6, 1959).
 pub(super) fn ideal_span(work: &[u64], cores: usize) -> u64 {
     let sum: u64 = work.iter().sum();
@@ -62,9 +63,9 @@ impl Plan {
     /// Plans for ranks with this work.
     ///
     /// A rank gets a core of its own if its work is at least the mean of the remaining work on the
-    /// remaining cores. Such a rank decides when the interval is over, so a cut, or a rank before
-    /// it, would only delay it. The other ranks are wrapped around the other cores, where each
-    /// fits, usually with time to spare.
+    /// remaining cores. The interval ends when such a rank ends, so a cut of this rank, or another
+    /// rank before it on its core, would only delay the end. The other ranks are wrapped around the
+    /// other cores. Each of them fits there, usually with time to spare.
     ///
     /// No part of a rank is shorter than `least`. A cut rank takes `overhead` more on its first
     /// core.
@@ -85,7 +86,7 @@ impl Plan {
                 break;
             }
         }
-        // By number, so that the same ranks stay on the same cores.
+        // The order is by number, so that the same ranks stay on the same cores.
         order.sort_unstable();
         let alone = order.len();
         for rank in 0..work.len() {
@@ -102,17 +103,17 @@ impl Plan {
     }
 }
 
-/// Each core's share of the cost of the cuts, if all boundaries are cuts. Rounded up, so that the
-/// last core does not get all remainders.
+/// Each core's share of the cost of the cuts, if there is a cut at each boundary between two cores.
+/// It is rounded up, so that the last core does not get all remainders.
 pub(super) fn shared(overhead: u64, cores: usize) -> u64 {
     (overhead * (cores as u64 - 1)).div_ceil(cores as u64)
 }
 
-/// Divides the work, in the order of ranks, into an ideal span for each core. At most `cores - 1`
-/// ranks are cut, none if a part would be shorter than `least`. A cut rank takes `overhead` more,
-/// which the cores share.
+/// Divides the work, in the order of ranks, into an ideal span for each core. There are at most
+/// `cores - 1` cuts, and none that would make a part shorter than `least`. A cut rank takes
+/// `overhead` more time, which the cores share.
 ///
-/// `cuts` gets `cores + 1` entries; the last is the end.
+/// `cuts` gets `cores + 1` entries. The last entry is the end.
 fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cut>) {
     let span = ideal_span(work, cores) + shared(overhead, cores);
     cuts.clear();
@@ -139,7 +140,7 @@ fn wrap(work: &[u64], cores: usize, least: u64, overhead: u64, cuts: &mut Vec<Cu
                 Cut::before(rank + 1)
             }
         };
-        // A rank that went whole to the core before may also contain this boundary.
+        // A rank that the previous core got as a whole may also contain this boundary.
         let last = cuts[core - 1];
         let cut = if cut.rank < last.rank { last } else { cut };
         if cut.budget > 0 {

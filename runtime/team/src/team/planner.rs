@@ -1,22 +1,23 @@
-//! The planner learns the work of ranks and decides how intervals are run. The worker that
-//! completes an episode uses it before it opens the next.
+//! The planner learns the work of ranks and decides how intervals are run. An interval is the work between two
+//! barriers, and an episode one run of an interval. The worker that completes an episode uses the planner before it
+//! opens the next episode.
 
 use super::estimate::Estimates;
 use super::plan::{Cut, Plan, even_span, ideal_span, shared};
 use super::{Policy, Site};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// The number of remembered sites. Another site replaces the one that was learned first.
+/// The number of remembered sites. A new site (where an interval begins) replaces the site that was learned first.
 const SITES: usize = 32;
-/// An interval is unstable if its estimates are wrong by more than this.
+/// An interval is unstable if its estimates have been wrong by more than this part.
 const UNSTABLE: f64 = 0.1;
-/// After the first few times, learning takes at most 1/50 of the time.
+/// After the first few times, learning takes at most the time divided by this.
 const LEARNING_SHARE: u64 = 50;
 const ALWAYS_LEARNED: u32 = 3;
-/// A difference below this part of the span is too slight for a cut or a change.
+/// A difference below the span divided by this is too slight for a cut or a change.
 const SLIGHT: u64 = 64;
-/// The highest cost of a cut, in ticks: some months, so no interval is cut. Sums with it do not overflow, and a
-/// quantum fits its word.
+/// The highest cost of a cut (a rank divided between two workers), in ticks: some months, so there are no cuts. Sums
+/// with it do not overflow, and a quantum fits its word.
 const MOST_SWITCH: u64 = 1 << 56;
 
 /// How an interval is divided.
@@ -32,9 +33,9 @@ pub enum Division {
 
 /// The planner's decisions, as workers read them.
 ///
-/// All accesses are relaxed. The words are written before a release opens the episode, and read
-/// after an acquire of the opening. A late worker may read the words of a later episode. Then it
-/// can claim no rank (see `README.md`), so its decisions have no effect.
+/// All accesses are relaxed. The words are written before a release opens the episode, and read after an acquire of
+/// the opening. A late worker may read the words of a later episode. In that case the worker can claim no rank (see
+/// `README.md`), so its decisions have no effect.
 pub struct Schedule<P: Platform> {
     way: P::AtomicU64,
     cores: P::AtomicU32,
@@ -51,7 +52,7 @@ struct Entries<P: Platform> {
 }
 
 impl<P: Platform> Schedule<P> {
-    /// A schedule that divides ranks by number among `cores` cores.
+    /// Makes a schedule that divides ranks by number among `cores` cores.
     pub fn new(cores: usize) -> Self {
         Self {
             way: P::AtomicU64::new(encode(Division::Even)),
@@ -64,7 +65,7 @@ impl<P: Platform> Schedule<P> {
         self.cores.store(cores as u32, Ordering::Relaxed);
     }
 
-    /// How ranks are divided in the episode, among how many cores.
+    /// Returns how ranks are divided in the episode, and among how many cores.
     pub fn get(&self) -> (Division, usize) {
         let cores = self.cores.load(Ordering::Relaxed) as usize;
         (decode(self.way.load(Ordering::Relaxed)), cores)
@@ -87,11 +88,11 @@ fn decode(way: u64) -> Division {
     }
 }
 
-/// The budget is in the low bits of a plan's entry, the rank above.
+/// The budget is in the low bits of a plan's entry, and the rank is in the bits above.
 const BUDGET_BITS: u32 = 48;
 
 impl<P: Platform> Plans<P> {
-    /// Space for plans of up to `cores` cores and `ranks` ranks.
+    /// Makes space for plans of up to `cores` cores and `ranks` ranks.
     pub fn new(cores: usize, ranks: usize) -> Self {
         let entries = |_| Entries {
             cuts: (0..=cores).map(|_| P::AtomicU64::new(0)).collect(),
@@ -131,9 +132,9 @@ impl<P: Platform> Plans<P> {
 struct Interval {
     site: Site,
     estimates: Estimates,
-    /// Time in this interval since it was learned from.
+    /// The time spent in this interval since the planner last learned from it.
     unlearned: u64,
-    /// The number of cores of the plan; 0 if there is no plan yet.
+    /// The number of cores of the plan, or 0 if there is no plan yet.
     cores: usize,
     way: Division,
     plan: Plan,
@@ -158,7 +159,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// A planner that knows nothing yet. `switch` is the cost of a cut, in ticks.
+    /// Makes a planner that knows nothing yet. `switch` is the cost of a cut, in ticks.
     pub fn new(policy: Policy, ranks: usize, switch: u64) -> Self {
         let mut planner = Self {
             policy,
@@ -177,7 +178,7 @@ impl Planner {
         planner
     }
 
-    /// Plans unstable intervals too, for a runtime that could otherwise only leave ranks uncut.
+    /// Plans unstable intervals too. This is for a runtime that could otherwise only leave ranks uncut.
     pub fn always(mut self) -> Self {
         self.always = true;
         self
@@ -233,7 +234,7 @@ impl Planner {
             }
             interval.way = match self.policy {
                 Policy::Fifo => Division::Even,
-                // A cut would gain too little.
+                // With less than this, a cut would gain too little.
                 _ if even_span(&self.work, cores).saturating_sub(span) <= slight => Division::Even,
                 Policy::Wrap if self.always || interval.estimates.error() <= UNSTABLE => {
                     let least = (2 * self.switch).max(span / (2 * SLIGHT)) + self.overhead;
@@ -257,7 +258,7 @@ impl Planner {
         }
     }
 
-    /// The number of the open interval. When it is forgotten, another interval gets the number.
+    /// The number of the open interval. When an interval is forgotten, another interval gets its number.
     pub fn interval(&self) -> usize {
         self.current
     }
@@ -330,10 +331,10 @@ mod tests {
             }
         }
 
-        /// Ends an episode. Returns how the next, after `site`, is divided.
+        /// Ends an episode. Returns how the next episode, which begins at `site`, is divided.
         fn episode(&mut self, took: u64, site: Site, cores: usize) -> Division {
             self.planner.close::<Native>([took; RANKS].into_iter());
-            // Long enough to learn from each time.
+            // The interval seems long enough for the planner to learn from each episode.
             self.planner.opened = 0;
             (self.planner).open(site, cores, &self.schedule, &self.plans);
             self.planner.opened = 0;

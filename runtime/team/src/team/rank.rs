@@ -6,18 +6,19 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The data that a rank and the worker that resumes it share.
+/// The data that a rank (one of a program's parts that meet at barriers) shares with the worker
+/// that resumes it.
 pub(super) struct Seat<P: Platform> {
     /// The rank's turn while it runs, otherwise null.
     pub(super) turn: Cell<*const Turn<'static, P>>,
-    /// The rank's current worker, or its last one.
+    /// The rank's current worker, or its last worker if it does not run.
     pub(super) worker: Cell<usize>,
     /// Why the rank has suspended itself.
     pub(super) step: Cell<Step>,
 }
 
 /// A rank of a [`Team`](super::Team), as its program sees it: the rank's number, and methods to
-/// meet the other ranks. The program of a [`Stackful`](super::Stackful) receives one.
+/// meet the other ranks. The program of a [`Stackful`](super::Stackful) receives a `Rank`.
 ///
 /// At a barrier and at [`pause`](Self::pause) the rank may be suspended and continue on another
 /// thread: see [`Stackful::new`](super::Stackful::new).
@@ -93,17 +94,18 @@ impl<P: Platform> Rank<P> {
     }
 
     /// The rank's current worker, from 0. In a destructor that runs because another rank has
-    /// panicked, its last worker.
+    /// panicked, this is the rank's last worker.
     #[must_use]
     pub fn worker(&self) -> usize {
         // SAFETY: by the contract of `new` the seat exists.
         unsafe { (*self.seat).worker.get() }
     }
 
-    /// Waits until all ranks are at this barrier. Their work before it is visible to all ranks
-    /// after it.
+    /// Waits until all ranks are at this barrier. The ranks' work before the barrier is visible to
+    /// all ranks after it.
     ///
-    /// The place of the call is the [site](Site) of the work that follows.
+    /// The place of the call in the source is the [site](Site) by which the team knows the work
+    /// that follows.
     #[inline]
     #[track_caller]
     pub fn barrier(&mut self) {
@@ -127,7 +129,8 @@ impl<P: Platform> Rank<P> {
         let next = self.turn().episode.next();
         self.suspend(Step::Arrived(site));
         let episode = self.turn().episode;
-        // Fails if the calling body has not returned the step to the team, or has returned it late.
+        // This fails if the calling body has not returned the step to the team, or has returned it
+        // late.
         assert!(
             episode == next,
             "rank {} goes on from a barrier in the wrong episode",
@@ -135,8 +138,8 @@ impl<P: Platform> Rank<P> {
         );
     }
 
-    /// A place where the rank can be interrupted if another rank should have the worker. A call
-    /// that does not interrupt the rank takes some 10 ns. Call it each microsecond or so.
+    /// Interrupts the rank if another rank should have the worker. A call that does not interrupt
+    /// the rank takes some 10 ns. Call this about once a microsecond.
     #[inline]
     pub fn pause(&mut self) {
         if self.turn().is_over() {
@@ -153,8 +156,9 @@ impl<P: Platform> Rank<P> {
         }
     }
 
-    /// A barrier at which each rank leaves a value. All ranks get the values combined by `with` in
-    /// the order of the ranks, which is the same result in every run.
+    /// Waits at a barrier at which each rank leaves a value. Returns the values of all ranks,
+    /// combined by `with` in the order of the ranks. So the result is the same for all ranks, and
+    /// in every run.
     ///
     /// # Panics
     ///

@@ -3,7 +3,7 @@ use super::{Body, Site};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::cell::UnsafeCell;
 
-/// The worker of a rank that has not run.
+/// The worker number of a rank that has not run.
 pub(super) const NOWHERE: usize = usize::MAX;
 
 /// A rank: its word, and the data of its owner.
@@ -12,11 +12,11 @@ pub(super) struct RankCell<P: Platform> {
     inner: UnsafeCell<Inner<P>>,
 }
 
-/// The data of a rank. It belongs to the claimer or, when all ranks have arrived, to the worker
-/// that completes the episode.
+/// The data of a rank. They belong to the worker that has claimed the rank or, when all ranks have
+/// arrived, to the worker that completes the episode.
 pub(super) struct Inner<P: Platform> {
     pub(super) body: *mut (dyn Body<P> + 'static),
-    /// Ticks that the rank has run in this interval.
+    /// The ticks that the rank has run in this interval.
     pub(super) took: u64,
     /// The rank's last worker.
     pub(super) worker: usize,
@@ -26,7 +26,7 @@ pub(super) struct Inner<P: Platform> {
     pub(super) site: Option<Site>,
 }
 
-// SAFETY: `Inner` has one owner at a time, as it says, and a `Body` is `Send`.
+// SAFETY: `Inner` has one owner at a time, as its comment says, and a `Body` is `Send`.
 unsafe impl<P: Platform> Sync for RankCell<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for RankCell<P> {}
@@ -45,7 +45,7 @@ impl<P: Platform> RankCell<P> {
         }
     }
 
-    /// Whether the rank is ready. It may be claimed at any time.
+    /// Whether the rank is ready. Another worker may claim it at any time.
     #[inline]
     fn is_ready(&self, episode: Episode) -> bool {
         // Relaxed: the claim decides, and a worker that is about to sleep executes a fence before
@@ -63,8 +63,8 @@ impl<P: Platform> RankCell<P> {
             .is_ok()
     }
 
-    /// Like `claim`, for a rank that the plan does not give to this worker. It looks first, because
-    /// a failed exchange takes the line away from its owner.
+    /// Like `claim`, for a rank that the plan does not give to this worker. This looks first,
+    /// because a failed exchange would take the cache line away from the rank's worker.
     #[inline]
     pub(super) fn claim_of_others(&self, episode: Episode) -> bool {
         self.is_ready(episode) && self.claim(episode)
@@ -74,8 +74,8 @@ impl<P: Platform> RankCell<P> {
     ///
     /// # Safety
     ///
-    /// The caller has claimed the rank and not given it back, or it completes the episode and has
-    /// not opened the next.
+    /// The caller has claimed the rank and has not given it back, or the caller completes the
+    /// episode and has not opened the next.
     #[allow(clippy::mut_from_ref, reason = "the contract gives it to one alone")]
     #[inline]
     pub(super) unsafe fn inner(&self) -> &mut Inner<P> {
@@ -83,12 +83,12 @@ impl<P: Platform> RankCell<P> {
         unsafe { &mut *self.inner.get() }
     }
 
-    /// Makes the rank ready again within an interval. The caller then looks for sleepers, after
-    /// this write in the view of every thread.
+    /// Makes the rank ready again within an interval. The caller then looks for sleepers. Every
+    /// thread sees this write before that look.
     pub(super) fn put_back(&self, episode: Episode) {
-        // Release: publishes the rank's work to the next claimer. A read-modify-write with its
-        // fence, because a look at the opening word follows: see `README.md`. SeqCst only because
-        // the result is unused: see `Platform::fence_after_rmw`.
+        // Release: publishes the rank's work to the next claimer. This is a read-modify-write with
+        // its fence, because a look at the opening word follows: see `README.md`. SeqCst is needed
+        // only because the result is unused: see `Platform::fence_after_rmw`.
         self.word.swap(episode.ready(), Ordering::SeqCst);
         P::fence_after_rmw();
     }
@@ -96,9 +96,9 @@ impl<P: Platform> RankCell<P> {
     /// Counts the rank as arrived. It can be claimed in the next episode.
     #[inline]
     pub(super) fn arrive(&self, episode: Episode) {
-        // Relaxed: a worker claims the rank again only after it has acquired the next opening,
-        // which follows the caller's announcement, a release. A plain store is enough: no other
-        // worker writes the word of a claimed rank.
+        // Relaxed: a worker claims the rank again only after it has acquired the next opening. That
+        // opening follows the caller's announcement, which is a release. A plain store is enough:
+        // no other worker writes the word of a claimed rank.
         self.word.store(episode.next().ready(), Ordering::Relaxed);
     }
 }

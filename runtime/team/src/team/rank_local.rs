@@ -2,8 +2,8 @@ use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::fmt;
 
-/// A value for each rank, on lines of its own, that the rank finds on every worker. It replaces
-/// `thread_local!`: a rank loses such variables when it changes to another worker.
+/// A value for each rank, on cache lines of its own. The rank finds its value on every worker. It
+/// replaces `thread_local!`: a rank loses such variables when it changes to another worker.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -40,7 +40,7 @@ unsafe impl<T: Send, P: Platform> Sync for RankLocal<T, P> {}
 unsafe impl<T: Send, P: Platform> Send for RankLocal<T, P> {}
 
 impl<T, P: Platform> RankLocal<T, P> {
-    /// A value for each of `ranks` ranks. `value` makes it from the rank's number.
+    /// Makes a value for each of `ranks` ranks. `value` makes the value from the rank's number.
     pub fn new(ranks: usize, mut value: impl FnMut(usize) -> T) -> Self {
         let place = |rank| {
             CachePadded::new(LocalValue {
@@ -58,13 +58,13 @@ impl<T, P: Platform> RankLocal<T, P> {
     ///
     /// # Panics
     ///
-    /// Panics if there is no such rank, or if its value is in use, by another thread or by the
-    /// caller.
+    /// Panics if there is no such rank, or if another thread or the caller is using the rank's
+    /// value.
     #[track_caller]
     pub fn with<R>(&self, rank: usize, body: impl FnOnce(&mut T) -> R) -> R {
         let place = &self.places[rank];
-        // Acquire pairs with the release below: this call sees what the last call did, even on
-        // another thread without a barrier in between.
+        // Acquire pairs with the release below: this call sees the changes of the last call, even
+        // if that was on another thread without a barrier in between.
         let is_taken = place.is_taken.swap(true, Ordering::Acquire);
         assert!(!is_taken, "the value of rank {rank} is in use");
         // This also frees the value if `body` panics.
@@ -83,7 +83,7 @@ struct Back<'a, P: Platform>(&'a P::AtomicBool);
 
 impl<P: Platform> Drop for Back<'_, P> {
     fn drop(&mut self) {
-        // Release: pairs with the acquire in `with`.
+        // Release pairs with the acquire in `with`.
         self.0.store(false, Ordering::Release);
     }
 }

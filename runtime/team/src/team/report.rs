@@ -11,12 +11,12 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Intervals between barriers, and the last interval, which ends when all ranks are done.
+    /// The number of intervals between barriers, with the last, which ends when all ranks are done.
     pub episodes: u64,
-    /// Turns that ranks had.
+    /// The number of turns that ranks had.
     pub switches: u64,
     /// How often a worker put back a rank that had not arrived.
     pub preemptions: u64,
-    /// Turns on another worker than the rank's turn before.
+    /// The number of turns on another worker than the rank's previous turn.
     pub migrations: u64,
 }

@@ -14,10 +14,10 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// In `arrived` the low half counts the ranks that have arrived, and the high half counts how many
-/// of these are done.
+/// In `arrived` the low half counts the ranks that have arrived at the end of the episode (the work
+/// between two barriers), and the high half counts how many of these ranks are done.
 const DONE_SHIFT: u32 = 16;
-/// The most ranks that each half can count.
+/// The largest number of ranks that each half can count.
 pub(super) const MOST_RANKS: usize = u16::MAX as usize;
 
 #[derive(Clone, Debug)]
@@ -29,14 +29,15 @@ pub(super) struct TeamSettings {
     pub(super) switch_cost: Duration,
 }
 
-/// The line that all workers read. It is written when an episode is opened, when a worker falls
-/// asleep, and when the run is stopped.
+/// The cache line that all workers read. It is written when an episode is opened, when a worker
+/// falls asleep, and when the run is stopped.
 pub(super) struct EpisodeOpening<P: Platform> {
     pub(super) word: P::Futex,
     pub(super) schedule: Schedule<P>,
 }
 
-/// The counts of a worker, on a line of its own. The worker writes them before it gives ranks away.
+/// The counts of a worker, on a cache line of its own. The worker writes them before it gives ranks
+/// away.
 pub(super) struct Tally<P: Platform> {
     pub(super) switches: P::AtomicU64,
     pub(super) preemptions: P::AtomicU64,
@@ -45,13 +46,14 @@ pub(super) struct Tally<P: Platform> {
 
 pub(super) struct Run<P: Platform> {
     pub(super) opening: CachePadded<EpisodeOpening<P>>,
-    /// Ranks whose arrival in this episode has been announced.
+    /// The number of ranks whose arrival in this episode has been announced.
     arrived: CachePadded<P::AtomicU32>,
-    /// Where ranks take turns, the next rank. A hint.
+    /// The next rank, in an episode in which ranks take turns. This is a hint.
     pub(super) turn: CachePadded<P::AtomicUsize>,
     pub(super) ranks: Box<[CachePadded<RankCell<P>>]>,
     pub(super) plans: Plans<P>,
-    /// The planner belongs to the worker that completes an episode, until it opens the next.
+    /// The planner belongs to the worker that completes an episode, until that worker opens the
+    /// next episode.
     planner: UnsafeCell<Planner>,
     episodes: UnsafeCell<u64>,
     pub(super) tallies: Box<[CachePadded<Tally<P>>]>,
@@ -66,18 +68,20 @@ pub(super) struct Run<P: Platform> {
 }
 
 // SAFETY: the planner and the count of episodes belong to one worker at a time: the worker whose
-// announcement completed an episode, until it opens the next. All other announcements come before
-// that one in the order of changes of `arrived`. All else is made to be shared.
+// announcement completed an episode, until that worker opens the next episode. All other
+// announcements come before that announcement in the modification order of `arrived`. All other
+// fields are made to be shared.
 unsafe impl<P: Platform> Sync for Run<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Run<P> {}
 
-/// How long a worker without ranks leaves the ranks of others alone. Their workers may be about to
-/// run them, and then taking their lines away costs both more than it helps.
+/// How long a worker without ranks leaves the ranks of other workers alone. Those workers may be
+/// about to run their ranks, and then taking over the ranks' cache lines costs both workers more
+/// than it helps.
 const POLITENESS: Duration = Duration::from_micros(1);
 
 impl<P: Platform> Run<P> {
-    /// A run of these bodies, by `workers` workers.
+    /// Makes a run of these bodies by `workers` workers.
     ///
     /// # Safety
     ///
@@ -138,18 +142,18 @@ impl<P: Platform> Run<P> {
         run
     }
 
-    /// Workers that may take part: at most as many as ranks.
+    /// The number of workers that may take part, which is at most the number of ranks.
     pub(super) fn workers(&self) -> usize {
         self.workers
     }
 
     pub(super) fn is_over(&self) -> bool {
-        // Acquire: the caller, which returns, sees the work of the ranks.
+        // Acquire: the caller, which returns from the run, sees the work of the ranks.
         Atomic::load(&self.opening.word, Ordering::Acquire) & OVER != 0
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        // Relaxed: this only keeps work from being begun.
+        // Relaxed: this look only keeps a worker from beginning more work.
         Atomic::load(&self.opening.word, Ordering::Relaxed) & STOP != 0
     }
 
@@ -163,38 +167,38 @@ impl<P: Platform> Run<P> {
                 None
             }
         });
-        // Not under the lock, because it runs the destructor of a user's type.
+        // This is not done under the lock, because it runs the destructor of a user's type.
         if let Some(later) = later {
             let_go(later);
         }
         // Relaxed: the caller holds a rank, and announces its arrival later, by a release. No
-        // worker need wake up for this: the caller buries the ranks that are ready, and a worker
-        // that runs a rank comes to its end.
+        // worker need wake up for this: the caller counts the ranks that are ready as done, and a
+        // worker that runs a rank ends by itself.
         self.opening.word.fetch_or(STOP, Ordering::Relaxed);
     }
 
-    /// Wakes all workers that sleep or are about to, because there is a rank to claim. Call it
-    /// after [`RankCell::put_back`].
+    /// Wakes all workers that sleep or are about to, because there is a rank to claim. Called after
+    /// [`RankCell::put_back`].
     pub(super) fn tell_sleepers(&self) {
         let word = &self.opening.word;
-        // Relaxed: the fence of `put_back` orders it after the rank's word. It pairs with the fence
-        // of a worker that falls asleep: see `README.md`.
+        // Relaxed: the fence of `put_back` orders this load after the write of the rank's word.
+        // That fence pairs with the fence of a worker that falls asleep: see `README.md`.
         if Atomic::load(word, Ordering::Relaxed) & PARKED != 0 {
             // Relaxed: this publishes nothing. The word changes, so a worker that is about to fall
-            // asleep does not.
+            // asleep stays awake.
             word.fetch_and(!PARKED, Ordering::Relaxed);
             wake_all::<P>(word);
         }
     }
 
-    /// Announces that `arrived` more ranks have arrived, `done` of them at their ends, the last at
-    /// `site`. Returns whether the episode is complete. If so, the next episode is open, or the run
-    /// is over.
+    /// Announces that `arrived` more ranks have arrived, of which `done` are at their ends. The
+    /// last rank has arrived at `site`. Returns whether the episode is complete. If so, the next
+    /// episode is open, or the run is over.
     pub(super) fn announce(&self, arrived: u32, done: u32, site: Site, episode: Episode) -> bool {
         let news = arrived | done << DONE_SHIFT;
-        // Release: the ranks' work and their words. Acquire: the work and words of all others, for
-        // the worker that completes the episode. All announcements are one chain of
-        // read-modify-writes.
+        // Release publishes the ranks' work and their words. Acquire makes the work and words of
+        // all other ranks visible to the worker that completes the episode. All announcements are
+        // one chain of read-modify-writes.
         let all = self.arrived.fetch_add(news, Ordering::AcqRel) + news;
         if (all & u32::from(u16::MAX)) as usize != self.ranks.len() {
             return false;
@@ -206,7 +210,7 @@ impl<P: Platform> Run<P> {
         true
     }
 
-    /// All ranks have arrived: opens the next episode, or ends the run.
+    /// Opens the next episode, or ends the run. Called when all ranks have arrived.
     fn complete(&self, done: usize, site: Site, episode: Episode) {
         // SAFETY: all ranks have arrived, and the next episode is not open.
         let (planner, episodes) = unsafe { (&mut *self.planner.get(), &mut *self.episodes.get()) };
@@ -236,9 +240,9 @@ impl<P: Platform> Run<P> {
     }
 
     fn open(&self, word: u32) {
-        // Release: the ranks' work, the schedule, and this worker's use of the planner. The swap
-        // also takes PARKED: a worker that set it before is woken, and a worker that sets it later
-        // sees the new word.
+        // Release publishes the ranks' work, the schedule, and this worker's use of the planner.
+        // The swap also takes PARKED: a worker that set it before is woken, and a worker that sets
+        // it later sees the new word.
         let before = self.opening.word.swap(word, Ordering::Release);
         if before & PARKED != 0 {
             wake_all::<P>(&self.opening.word);

@@ -8,20 +8,21 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::Arc;
 
-/// The body of a rank that is written as if it had a thread. Its program may call [`Rank::barrier`]
-/// anywhere, even inside loops.
+/// The body of a rank whose program is written as if it had a thread. Its program may call
+/// [`Rank::barrier`] anywhere, even inside loops.
 ///
-/// [`Rank`] has an example. Stacks come from the team's pool, of
-/// [`stack_size`](super::TeamBuilder::stack_size) each.
+/// [`Rank`] has an example. The stacks come from the team's pool, and each has the size
+/// [`stack_size`](super::TeamBuilder::stack_size).
 ///
 /// # Panics
 ///
-/// When a rank panics, the others stop where they are and do not continue. Their stacks are
+/// When a rank panics, the other ranks stop where they are and do not continue. Their stacks are
 /// unwound, so that all values on them are dropped, on the thread that called
 /// [`Team::run`](super::Team::run).
 pub struct Stackful<P: Platform, F> {
     state: State<P, F>,
-    /// In a box, because the rank on the stack has a pointer to it.
+    /// The seat (the data that the rank and its worker share) is in a box, because the rank on the
+    /// stack has a pointer to it.
     seat: Box<Seat<P>>,
 }
 
@@ -39,18 +40,18 @@ struct Begun<P: Platform> {
 }
 
 // SAFETY: by the contract of `new`, the program and the values on its stack may change threads. The
-// rank and the thread that resumes it use the seat one at a time, and each resumption sets its
-// pointer.
+// rank and the thread that resumes it use the seat one at a time, and each resumption sets the
+// pointer in it.
 unsafe impl<P: Platform, F: Send> Send for Stackful<P, F> {}
 
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
-    /// The body of one rank.
+    /// Makes the body of one rank.
     ///
     /// # Safety
     ///
-    /// Between any two calls of the program to its [`Rank`] it may change to another thread, except
-    /// calls that only ask for its number. So, for the program and all functions that it calls, at
-    /// each [`barrier`](Rank::barrier), [`pause`](Rank::pause) and reduction:
+    /// The program may change to another thread in each call to its [`Rank`], except in calls that
+    /// only ask for its number. So, for the program and all functions that it calls, at each
+    /// [`barrier`](Rank::barrier), [`pause`](Rank::pause) and reduction:
     ///
     /// * All live values on its stack are [`Send`]: no guard of a lock, no [`Rc`](std::rc::Rc).
     /// * No address of a thread-local variable is kept across the call, by the program or by the
@@ -84,8 +85,9 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
         let stack = stacks.take();
         let stack = stack.unwrap_or_else(|why| panic!("no stack for rank {}: {why}", turn.rank()));
         let seat = &raw const *self.seat;
-        // SAFETY: what the program borrows lives at least as long as this body, whose type contains
-        // the program. The body drops the fiber when it is dropped, and the team drops all bodies.
+        // SAFETY: all values that the program borrows live at least as long as this body, since the
+        // body's type contains the program. The body drops the fiber when it is dropped, and the
+        // team drops all bodies.
         let fiber = unsafe {
             Fiber::new(stack, move |suspender| {
                 // The seat is in its box until the fiber is gone, and the turn is set before
@@ -93,7 +95,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
                 program(&mut Rank::new(seat, suspender));
             })
         };
-        // SAFETY: by the contract of `new`. The rank points only to what moves with the fiber.
+        // SAFETY: by the contract of `new`. The rank points only to data that moves with the fiber.
         let fiber = unsafe { Movable::new(fiber) };
         self.state = State::Begun(Begun {
             fiber: Some(fiber),

@@ -1,10 +1,10 @@
-//! The words of the protocol. `README.md` in this folder argues why it is correct.
+//! The words of the team's protocol. `README.md` in this folder argues why the protocol is correct.
 
-/// In the opening word: a worker sleeps on it, or is about to.
+/// A bit of the opening word: a worker sleeps on the word, or is about to sleep.
 pub(super) const PARKED: u32 = 1;
-/// In the opening word: the run has failed, and no rank may continue.
+/// A bit of the opening word: the run has failed, and no rank may continue.
 pub(super) const STOP: u32 = 2;
-/// In the opening word: the run is over.
+/// A bit of the opening word: the run is over.
 pub(super) const OVER: u32 = 4;
 const EPISODE_SHIFT: u32 = 3;
 const EPISODES: u32 = u32::MAX >> EPISODE_SHIFT;
@@ -33,7 +33,7 @@ impl Episode {
         Self(self.0.wrapping_sub(1) & EPISODES)
     }
 
-    /// 0 and 1 in turn, also where numbers wrap around.
+    /// Returns 0 and 1 in turn, also where the numbers wrap around.
     pub(super) fn parity(self) -> usize {
         (self.0 % 2) as usize
     }

@@ -36,8 +36,8 @@ const LONGEST: u64 = 8;
 pub(super) struct WorkerRun<'a, P: Platform> {
     run: &'a Run<P>,
     worker: usize,
-    /// The ranks that have arrived here and are not announced, how many of them are done, and the
-    /// site of the last.
+    /// The number of ranks that have arrived on this worker and are not announced, how many of them
+    /// are done, and the site of the last of them.
     arrived: u32,
     done: u32,
     site: Site,
@@ -51,7 +51,8 @@ pub(super) struct WorkerRun<'a, P: Platform> {
 impl<'a, P: Platform> WorkerRun<'a, P> {
     pub(super) fn new(run: &'a Run<P>, worker: usize) -> Self {
         let tally = &run.tallies[worker];
-        // Relaxed: only this worker writes the tally, which has counts from before.
+        // Relaxed: only this worker writes the tally, which has the counts of its earlier parts in
+        // this run.
         let before = |count: &P::AtomicU64| count.load(Ordering::Relaxed);
         Self {
             run,
@@ -110,7 +111,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             _ => even(self.run.ranks.len(), core, cores),
         };
         let (from, to): (Cut, Cut) = (cut(self.worker), cut(self.worker + 1));
-        // The core before may have a part of the first rank, and the next core of the last.
+        // The previous core may have a part of the first rank, and the next core may have a part of
+        // the last rank.
         let last = to.rank + usize::from(to.budget > 0);
         for place in from.rank..last {
             let rank = match way {
@@ -155,7 +157,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
                 }
                 return Then::Leaves;
             }
-            // The worker gives its rank back only for another one.
+            // The worker gives its rank back only if it gets another rank.
             let rank = match (self.next_turn(episode), held.take()) {
                 (Some(other), held) => {
                     if let Some(rank) = held {
@@ -174,7 +176,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
 
     /// Claims the next rank in a circle.
     fn next_turn(&self, episode: Episode) -> Option<usize> {
-        // Relaxed: a hint where to look first.
+        // Relaxed: this is a hint where to look first.
         let turn = self.run.turn.load(Ordering::Relaxed);
         let rank = self.claim_from(episode, turn)?;
         self.run.turn.store(rank + 1, Ordering::Relaxed);
@@ -190,7 +192,7 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
     }
 
     /// Gives a claimed rank a turn, of `budget` ticks if there is a budget. Returns `false` if the
-    /// rank was preempted; the worker then still has it.
+    /// rank was preempted. In that case the worker still has the rank.
     fn go_on(&mut self, episode: Episode, rank: usize, budget: Option<u64>) -> bool {
         let run = self.run;
         let cell = &run.ranks[rank];
@@ -220,8 +222,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
             not_sync: PhantomData,
         };
         self.switches += 1;
-        // SAFETY: the body lives until the run is over, which it is not before this rank has
-        // arrived. It is this worker's, as `inner` is.
+        // SAFETY: the body lives until the run is over, and the run is not over before this rank
+        // has arrived. The body belongs to this worker, as `inner` does.
         let body = unsafe { &mut *inner.body };
         // No code looks at the state that a panic leaves: the rank is done.
         let step = catch_unwind(AssertUnwindSafe(|| body.go_on(&turn)));
@@ -264,7 +266,8 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         self.done += 1;
     }
 
-    /// Announces what has arrived here. Returns `true` if that completes the episode.
+    /// Announces the ranks that have arrived on this worker. Returns `true` if this completes the
+    /// episode.
     fn announce(&mut self, episode: Episode) -> bool {
         if self.arrived == 0 {
             return false;
@@ -277,14 +280,14 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
 
     fn keep_tally(&self) {
         let tally = &self.run.tallies[self.worker];
-        // Relaxed: the worker's next step publishes the counts. That step is an announcement, or
-        // puts back a rank whose next claimer makes one.
+        // Relaxed: the worker's next step publishes the counts. That step is an announcement, or it
+        // puts back a rank, and the rank's next claimer makes an announcement.
         tally.switches.store(self.switches, Ordering::Relaxed);
         tally.preemptions.store(self.preemptions, Ordering::Relaxed);
         tally.migrations.store(self.migrations, Ordering::Relaxed);
     }
 
-    /// Waits for the next episode, and runs ranks that no worker runs.
+    /// Waits for the next episode. Meanwhile runs ranks that no worker runs.
     fn wait(&mut self, episode: Episode) -> Then {
         let word = &self.run.opening.word;
         let (politeness, patience) = (self.run.politeness, self.run.patience);
@@ -324,11 +327,11 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// Runs a claimed rank of another worker, and then more that are ready. Returns `false` if the
-    /// worker must leave.
+    /// Runs a claimed rank of another worker, and then more ranks that are ready. Returns `false`
+    /// if the worker must leave.
     ///
-    /// They are announced together, which delays no worker: the episode cannot end before the last
-    /// of them has arrived.
+    /// These ranks are announced together. This delays no worker, since the episode cannot end
+    /// before the last of them has arrived.
     fn help(&mut self, episode: Episode, mut rank: usize) -> bool {
         loop {
             if !self.run_rank(episode, rank, None) || !self.may_run() {
@@ -341,15 +344,15 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
         }
     }
 
-    /// The end of this worker's own ranks, if ranks are divided by number. The worker looks there
-    /// first.
+    /// The end of this worker's own ranks, if ranks are divided by number. The worker looks for
+    /// other ranks from there on.
     fn own_end(&self) -> usize {
         let (_, cores) = self.run.opening.schedule.get();
         even(self.run.ranks.len(), self.worker + 1, cores.max(1)).rank
     }
 
-    /// Claims a rank that no worker runs. Without one, sleeps until the next episode or until a
-    /// rank is put back.
+    /// Claims a rank that no worker runs. If there is no such rank, sleeps until the next episode
+    /// or until a rank is put back.
     ///
     /// # No wake-up is lost
     ///
@@ -358,15 +361,15 @@ impl<'a, P: Platform> WorkerRun<'a, P> {
     #[cold]
     fn sleep(&self, episode: Episode) -> Option<usize> {
         let word = &self.run.opening.word;
-        // Relaxed: ordered before the look below by the fence, and against the opening by the
-        // word's modification order.
+        // Relaxed: the fence orders this exchange before the look below, and the word's
+        // modification order orders it against the opening.
         let before = word.fetch_or(PARKED, Ordering::Relaxed);
         if before & OVER != 0 || Episode::of(before) != episode {
             return None;
         }
         P::fence_after_rmw();
         let found = self.claim_from(episode, self.own_end());
-        // If one is found, PARKED stays set, and another worker makes a needless system call.
+        // If a rank is found, PARKED stays set, and another worker makes a needless system call.
         if found.is_none() {
             Futex::wait(word, before | PARKED, None);
         }

@@ -45,7 +45,7 @@ impl<P: Platform> Workers<P> {
     }
 
     fn announce(&self) {
-        // Looks for sleepers after the post. `EventCount` says why no wake-up is lost.
+        // This looks for sleepers after the post. `EventCount` argues why no wake-up is lost.
         if self.calls.post() > 0 {
             self.calls.wake(u32::MAX);
         }
@@ -61,10 +61,11 @@ impl<P: Platform> Workers<P> {
     /// The main loop of worker `worker`.
     pub(super) fn work(&self, worker: usize) {
         loop {
-            // The order matters: the worker first reads the two words that it may sleep on, and
-            // then the end, its core and the run, which these words announce. A later change of
-            // those also changes a word, so the worker does not sleep on the old word. `seen`
-            // acquires: a worker that sees a nudge's word also sees the reason for the nudge.
+            // The order matters. The worker first reads the two words that it may sleep on. Then it
+            // reads the end, its core and the run, which these words announce. A later change of
+            // these three also changes a word, so the worker does not sleep on the old word. `seen`
+            // acquires, so a worker that sees the word of a nudge also sees the reason for the
+            // nudge.
             let cores = self.allotment.seen();
             let call = self.calls.seen();
             if self.is_ending.load(Ordering::Acquire) {
@@ -80,8 +81,8 @@ impl<P: Platform> Workers<P> {
                     Leave::Over | Leave::Revoked => continue,
                 }
             }
-            // A worker that loses its core here does not notice. That does no harm, because it soon
-            // sleeps.
+            // A worker that loses its core during this spin does not notice it. This does no harm,
+            // because the worker soon sleeps.
             if !self.calls.spin(call, P::now() + self.patience) {
                 self.calls.sleep(call, None);
             }

@@ -1,4 +1,4 @@
-//! A thread that sets an allotment to what the system leaves this process.
+//! A thread that sets an allotment to the number of cores that the system leaves this process.
 
 mod neighbours;
 mod pace;
@@ -36,19 +36,19 @@ use std::{fmt, io};
 ///
 /// # The mask
 ///
-/// The watch reads the affinity mask of its own thread. The thread inherits the mask from the thread that starts
-/// it, and never changes it, so binding other threads of the process has no effect. Start the watch from a thread
-/// that is not bound. A program that confines a process from outside must do so for all threads (`taskset -a -p`):
-/// the system offers no other way.
+/// The watch reads the affinity mask of its own thread. This thread inherits the mask from the thread that starts the
+/// watch, and never changes the mask. So binding other threads of the process has no effect. Start the watch from a
+/// thread that is not bound. A program that confines a process from outside must do so for all threads (`taskset -a
+/// -p`): the system offers no other way.
 ///
 /// # Quotas
 ///
-/// The watch paces a quota of fewer CPUs than mask and cpuset leave. Each of the kernel's periods begins with the next
-/// larger number of workers. When the rest of the quota just pays for the next smaller number, that number follows. So
-/// the CPU time used stays 2.5% below the quota, and the kernel never stops the group. The watch counts the CPU time
-/// that the group has used (v2, or v1 with `cpuacct` beside `cpu`), or else this process. If the kernel throttles this
-/// group, or a group around it, the margin grows, to at most 25%. With a quota of up to one CPU, one worker remains.
-/// The watch does not pace it, and the kernel sometimes stops it.
+/// The watch paces a quota of fewer CPUs than mask and cpuset leave. Each of the kernel's periods begins with the
+/// quota, rounded up, as the number of workers. When the rest of the quota just pays for the quota, rounded down, the
+/// watch changes to that number. So the CPU time used stays 2.5% below the quota, and the kernel never stops the
+/// group. The watch counts the CPU time of the group (v2, or v1 with `cpuacct` beside `cpu`), or else of this process.
+/// If the kernel throttles this group, or a group around it, the margin grows, to at most 25%. With a quota of up to
+/// one CPU, one worker remains. The watch does not pace that worker, and the kernel sometimes stops it.
 ///
 /// # In a child after `fork`
 ///
@@ -85,13 +85,13 @@ pub struct Watch {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// CPUs that the affinity mask and the cpuset leave.
+    /// The number of CPUs that the affinity mask and the cpuset leave.
     pub cpus: usize,
-    /// CPU time that the control groups grant, in CPUs. `None` means any.
+    /// The CPU time that the control groups grant, in CPUs. `None` means no limit.
     pub quota: Option<f64>,
     /// The last argument of [`Watch::cap`].
     pub cap: Option<NonZeroUsize>,
-    /// How many of this process's CPUs other processes use. `None` if the watch does not heed them.
+    /// How many of this process's CPUs other processes use. `None` if the watch does not heed other processes.
     pub neighbours: Option<f64>,
 }
 
@@ -116,7 +116,7 @@ impl Watch {
     /// ```
     pub fn start() -> io::Result<Self> {
         if cfg!(target_family = "wasm") {
-            // The sources would also need a clock, which this target does not have.
+            // Besides threads, this target lacks the clock that the sources need.
             return Err(io::ErrorKind::Unsupported.into());
         }
         Native::watch_forks()?;
@@ -137,7 +137,8 @@ impl Watch {
         })
     }
 
-    /// The watch's allotment, for `manycore::Builder::follow`. It keeps its value when the watch is dropped.
+    /// The watch's allotment, for `manycore::Builder::follow`. The allotment keeps its value when the watch is
+    /// dropped.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -176,9 +177,9 @@ impl Watch {
     /// Sets whether the allotment leaves out CPUs that other processes keep busy. At first it includes them.
     ///
     /// This is for teams that meet at barriers more often than every 10 ms: beside a busy process, two workers on 1.5
-    /// CPUs make less progress than one worker on a whole CPU. Independent jobs gain by the half CPU. The use is
-    /// counted for 300 ms, in whole CPUs. Less than 0.3 of a CPU does not count, and one CPU always remains. Does
-    /// nothing if the kernel has no `/proc/stat`.
+    /// CPUs make less progress than one worker on a whole CPU. Independent jobs gain by the half CPU. The watch
+    /// measures the use by other processes over 300 ms, and rounds it to whole CPUs. Less than 0.3 of a CPU does not
+    /// count, and one CPU always remains. Without `/proc/stat` this setting has no effect.
     ///
     /// If several processes heed each other, nothing makes their shares even.
     ///
@@ -205,10 +206,11 @@ impl Watch {
 
     /// Lets the watch rest while it is not needed, so that an idle process does not wake up.
     ///
-    /// `is_idle` returns whether the watch is not needed. Each look calls `is_idle(false)`. When that has been `true`
-    /// for a second, the watch calls `is_idle(true)`. If that is `true` too, the watch rests until
-    /// [`wake`](Self::wake), and the allotment does not change. A caller that needs the watch first makes `is_idle`
-    /// return `false`, and then calls `wake`, unless it knows that `is_idle` was not called with `true` before.
+    /// `is_idle` returns whether the watch is not needed. Each look calls `is_idle(false)`. When these calls have
+    /// returned `true` for a second, the watch calls `is_idle(true)`. If this call returns `true` too, the watch rests
+    /// until [`wake`](Self::wake), and the allotment does not change. A caller that needs the watch first makes
+    /// `is_idle` return `false`, and then calls `wake`, unless it knows that `is_idle` was not called with `true`
+    /// before.
     ///
     /// # Panics
     ///
@@ -226,7 +228,8 @@ impl Watch {
         self.shared.lock().is_idle = Some(is_idle);
     }
 
-    /// Ends the watch's rest, if it rests. It then looks at once. Does nothing in a child after `fork`.
+    /// Ends the watch's rest, if the watch rests. The watch then looks at its sources at once. Does nothing in a child
+    /// after `fork`.
     ///
     /// ```
     /// let watch = manycore_cores::elastic::Watch::start()?;
@@ -285,8 +288,8 @@ impl Drop for Watch {
         self.shared.lock().stop = true;
         self.shared.stops.notify_one();
         if let Some(thread) = self.thread.take() {
-            // The watch's own thread may drop the watch: it calls followers, and one may hold the last reference. It
-            // then ends after this.
+            // The watch's own thread may drop the watch: it calls followers, and a follower may hold the last
+            // reference. In that case the thread ends after this drop.
             if thread.thread().id() != std::thread::current().id() {
                 // An error is a panic, which the panic hook has reported.
                 let _ = thread.join();
@@ -314,8 +317,8 @@ impl Watched {
     /// the watch.
     ///
     /// No wake-up is lost. Both waits test their conditions under the lock, after the last call of users' code. The
-    /// thread sets `rests` before it calls `is_idle(true)`. So a caller that needs the watch has made `is_idle` return
-    /// `false` in time, or its [`wake`](Watch::wake) comes later and ends the rest.
+    /// thread sets `rests` before it calls `is_idle(true)`. So if a caller needs the watch, it has made `is_idle`
+    /// return `false` in time, or its call of [`wake`](Watch::wake) comes later and ends the rest.
     fn watch(&self) {
         let mut state = self.lock();
         while !state.stop {

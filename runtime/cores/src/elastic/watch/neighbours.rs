@@ -1,16 +1,18 @@
-//! How many CPUs other processes leave, computed from their use.
+//! How many CPUs other processes leave to this process, computed from their use of CPU time.
 //!
-//! If a worker shares its CPU with another process, the kernel stops it for milliseconds at a time, wherever it is.
-//! A team that meets at barriers then waits for this worker at each barrier. So CPUs that others use count as gone,
-//! in whole CPUs.
+//! If a worker shares its CPU with another process, the kernel stops the worker for milliseconds at a time, at any
+//! point of its work. A team that meets at barriers then waits for this worker at each barrier. So CPUs that other
+//! processes use count as gone, in whole CPUs.
 //!
-//! The others' use is the busy time of this process's CPUs, less the time that the process itself has used. Time that
-//! a hypervisor has taken (steal) is busy time. While this process competes, others get less than they want, and it
-//! leaves them one CPU too few. They then use more, until it leaves them as many CPUs as they use up.
+//! The use by other processes is the busy time of this process's CPUs, less the time that the process itself has used.
+//! Time that a hypervisor has taken (steal) is busy time. While this process competes for CPUs, other processes get
+//! less time than they want, so this process leaves them one CPU too few. The other processes then use more time,
+//! until this process leaves them as many CPUs as they want.
 
 use std::time::Duration;
 
-/// How long use is added up before the number changes. The kernel counts in steps of 10 ms for each CPU.
+/// How long the use is added up before the number of CPUs may change. The kernel counts in steps of 10 ms for each
+/// CPU.
 pub(super) const WINDOW: Duration = Duration::from_millis(300);
 /// Other processes may use this part of a CPU before it counts as gone.
 const CRUMBS: f64 = 0.3;
@@ -19,11 +21,11 @@ const CRUMBS: f64 = 0.3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Load {
     pub(super) now: Duration,
-    /// Changes when the set of CPUs that this process may use changes.
+    /// A number that changes when the set of CPUs that this process may use changes.
     pub(super) set: u32,
-    /// Time that all processes, and a hypervisor, have used on the CPUs that this process may use.
+    /// The time that all processes, and a hypervisor, have used on the CPUs that this process may use.
     pub(super) busy: Duration,
-    /// Time that this process has used.
+    /// The time that this process has used.
     pub(super) own: Duration,
 }
 
@@ -40,7 +42,7 @@ impl Neighbours {
             .is_none_or(|last| now.saturating_sub(last.now) >= WINDOW)
     }
 
-    /// Ends the window, and begins the next.
+    /// Ends the window with `load`, and begins the next window.
     pub(super) fn learn(&mut self, load: Load) {
         // The earlier use of new CPUs does not count: their window begins now.
         if let Some(last) = self.last.replace(load).filter(|last| last.set == load.set) {
@@ -51,7 +53,7 @@ impl Neighbours {
         }
     }
 
-    /// The CPUs that others used in the last window.
+    /// The number of CPUs that other processes used in the last window.
     pub(super) fn used(&self) -> f64 {
         self.use_of_others
     }

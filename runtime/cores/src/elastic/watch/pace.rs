@@ -1,24 +1,25 @@
 //! How many workers a CPU quota pays for, from one moment to the next.
 //!
 //! A quota of 1.5 CPUs is 150 ms of CPU time in each period of 100 ms. Two workers use it up in 75 ms, and the kernel
-//! stops them for the rest, wherever they are. One worker leaves a third of the quota unused. So two workers run from
-//! the period's beginning, until the rest of the quota just pays for one worker to the period's end. A change moves
-//! data to another cache and divides a team's work anew. Two changes a period are the fewest that use the quota.
+//! stops them for the rest of the period, even in the middle of a section that other threads wait for. One worker
+//! leaves a third of the quota unused. So two workers run from the period's beginning, until the rest of the quota
+//! just pays for one worker to the period's end. A change moves data to another cache and divides a team's work anew.
+//! At least two changes in each period are needed to use the quota.
 //!
 //! The pace is a closed loop: it counts the CPU time that all threads have used, not the number of workers. Workers
-//! that stop late use more. The pace learns how much, and reserves it in the next period (`reserve`).
+//! that stop late use more time. The pace learns how much more, and reserves that time in the next period (`reserve`).
 //!
 //! If [`Phase`] does not know when the kernel's periods begin, the pace makes up periods that are ten times shorter.
 //! The use in any of the kernel's periods then differs from the rate by at most the variation within one made-up
 //! period.
 //!
-//! If the kernel throttles nevertheless (processes in the group whose time is not visible, or a late watch), the
-//! margin grows. It shrinks again slowly.
+//! The kernel may throttle nevertheless, because the group has processes with invisible times, or because the watch is
+//! late. In that case the margin grows, and shrinks again slowly.
 
 use super::phase::Phase;
 use std::time::Duration;
 
-/// The first and the least part of the quota that stays unused. CPUs take their share in slices, and some 1 ms of a
+/// The part of the quota that stays unused at first, and at least. CPUs take their share in slices, and some 1 ms of a
 /// slice is left on each CPU.
 const MARGIN: f64 = 0.025;
 /// The largest margin.
@@ -26,15 +27,15 @@ const MOST_MARGIN: f64 = 0.25;
 /// The growth of the margin after a throttled period, and its decrease per second.
 const BACK_OFF: f64 = 0.01;
 const RECOVERY: f64 = 0.0005;
-/// The larger number of workers runs again if this part of a period is left over on one CPU.
+/// The larger number of workers runs again if at least this part of a period, on one CPU, is left over.
 const LEFT_OVER: f64 = 0.02;
-/// The part of a period that may be missing on one CPU before the pace uses still fewer workers.
+/// The part of a period, on one CPU, that may be missing before the pace uses still fewer workers.
 const LACK: f64 = 0.03;
 /// The shortest time between two looks, as a part of the kernel's period, and in seconds.
 const SOON: [f64; 2] = [0.002, 0.0005];
 /// The longest time between two looks, as a part of the period: if the period's beginning is known, and if it is not.
 const LATE: [f64; 2] = [0.05, 0.02];
-/// The part of the reserve that remains if a period needed less.
+/// The part of the reserve that remains after a period that needed less.
 const FORGET: f64 = 0.9;
 
 /// Whether a quota of `cpus` needs no pace, because one worker always remains.
@@ -45,9 +46,9 @@ pub(super) fn is_for_one(cpus: f64) -> bool {
 /// How much of the quota has been used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
-    /// When these values were read, since any fixed moment.
+    /// When these values were read, as the time since some fixed moment.
     pub(super) now: Duration,
-    /// CPU time used until `now`, since any fixed moment.
+    /// The CPU time that was used between some fixed moment and `now`.
     pub(super) used: Duration,
     /// The number of periods that the kernel has begun.
     pub(super) periods: Option<u64>,
@@ -55,10 +56,10 @@ pub(super) struct Usage {
     pub(super) throttled: Option<u64>,
 }
 
-/// The decision until the next look.
+/// The decision of a look, which holds until the next look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pace {
-    /// Workers, at least one.
+    /// The number of workers, at least one.
     pub(super) workers: usize,
     pub(super) next: Duration,
 }
@@ -67,11 +68,12 @@ pub(super) struct Pace {
 pub(super) struct QuotaPace {
     margin: f64,
     phase: Phase,
-    /// CPU time that was used when the period began, in seconds.
+    /// The CPU time that had been used when the period began, in seconds.
     base: f64,
     /// Whether the larger number of workers is allowed.
     many: bool,
-    /// The most CPU seconds that workers used after they should stop: so far, and in this period.
+    /// The most CPU seconds that workers used after they should have stopped: `reserve` in earlier periods, fading,
+    /// and `overrun` in this period.
     reserve: f64,
     overrun: f64,
     last: Option<Usage>,
@@ -90,7 +92,7 @@ impl QuotaPace {
         }
     }
 
-    /// The pace for a quota of `cpus` in each `period`.
+    /// Returns the pace for a quota of `cpus` in each `period`.
     pub(super) fn look(&mut self, cpus: f64, period: Duration, usage: Usage) -> Pace {
         let soon = (SOON[0] * period.as_secs_f64()).max(SOON[1]);
         let late = |is_known: bool| (LATE[usize::from(!is_known)] * period.as_secs_f64()).max(soon);
@@ -104,7 +106,7 @@ impl QuotaPace {
             };
         };
         let seconds = usage.now.saturating_sub(last.now).as_secs_f64();
-        // `None` is less than any number.
+        // The comparison is right without a new count too, since `None` is less than any number.
         if last.throttled.is_some() && usage.throttled > last.throttled {
             self.margin = (self.margin + BACK_OFF).min(MOST_MARGIN);
         }
@@ -126,7 +128,8 @@ impl QuotaPace {
             rate.ceil()
         } else {
             self.overrun = self.overrun.max(-over - self.reserve);
-            // If other processes use the time, the rest may not pay for `few` workers. Then fewer run.
+            // If other processes use the time, the rest of the quota may not pay for `few` workers. Then fewer workers
+            // run.
             few.min(((left + LACK * length) / rest.max(1e-6)).floor())
         };
         let next = (self.phase).next_look(usage.now, usage.now + Duration::from_secs_f64(pause));
@@ -143,13 +146,14 @@ impl QuotaPace {
         let Some(began) = self.phase.follow(last.now, usage.now, counted, period) else {
             return;
         };
-        // The use at the beginning, as if time was used evenly between the two looks.
+        // The CPU time at the beginning of the period, on the assumption that it was used evenly between the two
+        // looks.
         let share = began.saturating_sub(last.now).as_secs_f64()
             / usage.now.saturating_sub(last.now).as_secs_f64().max(1e-6);
         let base = last.used.as_secs_f64()
             + usage.used.saturating_sub(last.used).as_secs_f64() * share.min(1.0);
-        // The next made-up period pays back excess use, up to a limit, since the kernel has forgotten it. Several
-        // made-up periods may have passed between two looks.
+        // The next made-up period pays back excess use, up to a limit, since the kernel forgets the excess at the end
+        // of its own period. Several made-up periods may have passed between two looks.
         let is_made_up = !was_known && !self.phase.is_known();
         let debt = if is_made_up {
             let passed = began.saturating_sub(begun_before).as_secs_f64();
@@ -164,7 +168,7 @@ impl QuotaPace {
         self.overrun = 0.0;
     }
 
-    /// The CPUs that the pace aims at.
+    /// The number of CPUs that the pace aims at.
     fn rate(&self, cpus: f64) -> f64 {
         cpus * (1.0 - self.margin)
     }
@@ -181,7 +185,7 @@ mod tests {
     const KEPT: f64 = 1_000.0;
 
     /// A kernel that grants `quota` microseconds of CPU time in each `period`, in slices to each CPU, and stops CPUs
-    /// that get no more. Its process has workers that never rest.
+    /// that get no more. Under this kernel runs a process with workers that never rest.
     struct QuotaKernel {
         quota: f64,
         period: u64,
@@ -222,7 +226,7 @@ mod tests {
             }
         }
 
-        /// Runs `workers` workers for one step. Returns whether the kernel stopped one.
+        /// Runs `workers` workers for one step. Returns whether the kernel stopped a worker.
         fn step(&mut self, workers: usize) -> bool {
             let mut stopped = false;
             self.left -= self.others * STEP as f64;
@@ -388,7 +392,7 @@ mod tests {
         assert_eq!(look(202, 302), 1);
     }
 
-    /// Idle time is no credit beyond the period.
+    /// Unused time of a period is no credit for later periods.
     #[test]
     fn a_rest_gives_no_credit() {
         let mut pace = QuotaPace::new();

@@ -1,27 +1,28 @@
 //! When the kernel's periods of a CPU quota begin.
 //!
-//! The kernel counts its periods. If the count has changed between two looks, a period has begun between them.
-//! Since all periods are equally long, the beginnings of the others follow. A look in the middle of that interval
-//! halves it. So after some periods the beginning is known to a five-hundredth of a period. A group that rests has
-//! no periods: the first period after a rest may begin at any time.
+//! The kernel counts its periods. If the count has changed between two looks, a period has begun between them. Since
+//! all periods are equally long, the beginnings of the other periods follow. The time between the two looks is the
+//! interval in which the beginning lies. A look in the middle of that interval of a later period halves the interval.
+//! So after some periods the beginning is known to a five-hundredth of a period. A group that rests has no periods:
+//! the first period after a rest may begin at any time.
 //!
-//! If the kernel counts no periods, or none yet, `Phase` makes up shorter ones ([`SHORTER`]).
+//! If the kernel counts no periods, or has counted none yet, `Phase` makes up shorter periods ([`SHORTER`]).
 
 use std::time::Duration;
 
-/// The beginning is looked for until it is known to this part of a period.
+/// The beginning is looked for until it is known to the period's length divided by this number.
 const EXACT: u32 = 500;
-/// The kernel's period is this many made-up periods.
+/// The kernel's period is as long as this many made-up periods.
 const SHORTER: u32 = 10;
 
 /// The period that has begun last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phase {
-    /// The period has begun between these two times.
+    /// The period has begun between `earliest` and `latest`.
     earliest: Duration,
     latest: Duration,
     length: Duration,
-    /// Whether this is a period of the kernel, and not made up.
+    /// Whether this is a period of the kernel. Otherwise it is made up.
     is_known: bool,
 }
 
@@ -64,7 +65,7 @@ impl Phase {
         period: Duration,
     ) -> Option<Duration> {
         if let Some((before, after)) = counted.filter(|(before, after)| before < after) {
-            // The interval in which the last of these periods has begun.
+            // This is the interval in which the last of these periods has begun.
             let (mut earliest, mut latest) = (last.max(now.saturating_sub(period)), now);
             if self.is_known && self.length == period {
                 let passed = period * u32::try_from(after - before).unwrap_or(1);

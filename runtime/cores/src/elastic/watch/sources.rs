@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 /// The files and system calls that say what this process may use. Tests put the files below another root.
 pub(super) struct Sources {
     root: PathBuf,
-    /// Whether the root is this machine's. If so, system calls are used as well.
+    /// Whether the root is the root of this machine. If so, system calls are used as well.
     here: bool,
     groups: Groups,
     mask: Option<CpuSet>,
     cpuset: Option<CpuSet>,
-    /// CPUs that both `mask` and `cpuset` leave.
+    /// The number of CPUs that both `mask` and `cpuset` leave.
     cpus: usize,
-    /// Changes when `mask` or `cpuset` changes.
+    /// A number that changes when `mask` or `cpuset` changes.
     set: u32,
     quota: Option<Quota>,
     began: Instant,
@@ -82,7 +82,7 @@ impl Sources {
 
     fn count_cpus(&mut self) {
         let both = match (&self.mask, &self.cpuset) {
-            // The two may differ in age: the mask is read more often.
+            // The mask and the cpuset may differ in age, since the mask is read more often.
             (Some(mask), Some(set)) => match mask.intersection(set).len() {
                 0 => mask.len(),
                 both => both,

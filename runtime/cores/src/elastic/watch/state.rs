@@ -12,7 +12,7 @@ pub(super) const MASK: Duration = Duration::from_millis(10);
 /// How often the watch reads the control groups' files, and how often it looks up the groups themselves.
 pub(super) const FILES: Duration = Duration::from_millis(100);
 pub(super) const GROUPS: Duration = Duration::from_millis(500);
-/// While the watch paces a quota, it does both more often by this factor.
+/// While the watch paces a quota, it reads files and looks up groups more often by this factor.
 const PACED: u32 = 5;
 /// The watch rests when it has not been needed for this long.
 const REST: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ pub(super) struct WatchState {
     pub(super) neighbours: Option<Neighbours>,
     /// The quota that the watch obeys.
     pub(super) quota: Option<Quota>,
-    /// Since when the system has granted less than `quota`.
+    /// The time since which the system has granted less than `quota`.
     smaller_since: Option<Instant>,
     pace: QuotaPace,
     /// The last decision of the pace. `None` if there is no quota below `cpus`, or if it is for one worker.
@@ -35,14 +35,15 @@ pub(super) struct WatchState {
     files_at: Duration,
     groups_at: Duration,
     pub(super) is_idle: Option<IsIdle>,
-    /// Since when each call of `is_idle` has returned `true`.
+    /// The time since which each call of `is_idle` has returned `true`.
     idle_since: Option<Duration>,
     /// Whether the thread sleeps until it is woken.
     pub(super) rests: bool,
     pub(super) stop: bool,
 }
 
-/// A user's function that returns whether the watch is not needed. The argument is whether the watch then rests.
+/// A user's function that returns whether the watch is not needed. The argument says whether the watch will rest if
+/// the function returns `true`.
 type IsIdle = fn(bool) -> bool;
 
 impl WatchState {
@@ -83,7 +84,7 @@ impl WatchState {
         self.paced.map_or(now + MASK, |pace| pace.next)
     }
 
-    /// Whether the watch was not needed for [`REST`]. `is_idle` is whether it is not needed now.
+    /// Whether the watch was not needed for [`REST`]. `is_idle` says whether it is not needed now.
     pub(super) fn may_rest(&mut self, now: Duration, is_idle: bool) -> bool {
         if !is_idle {
             self.idle_since = None;
@@ -130,7 +131,7 @@ impl WatchState {
         }
     }
 
-    /// The allotment's new number of cores, by the last reads.
+    /// The allotment's new number of cores, computed from the last reads.
     pub(super) fn capped(&self) -> usize {
         let cap = self.cap.map_or(usize::MAX, NonZeroUsize::get);
         let paced = match (self.paced, self.quota) {

@@ -1,4 +1,4 @@
-//! Tests: what a watch calls may use the watch.
+//! Tests that functions which a watch calls may use the watch.
 
 use super::Watch;
 use crate::elastic::Follower;
@@ -107,7 +107,7 @@ fn the_question_for_need_uses_the_watch() {
         }
         true
     });
-    // Twice, so the thread goes on although it was woken while it asked.
+    // The question comes twice, so the thread goes on although it was woken while it asked.
     while QUESTIONS.load(Ordering::Relaxed) < 2 {
         std::thread::sleep(Duration::from_millis(1));
     }

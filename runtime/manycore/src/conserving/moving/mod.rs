@@ -1,14 +1,14 @@
 //! Tests that each permit belongs to one thread at a time, even while threads change their permits.
 //!
-//! If a thread waits while unrelated jobs are pending, it gives its permit away and continues with another
-//! permit. So after each wait, everything that names the thread's permit is stale: a permit that was read, a
-//! rank, or a `Context`. If a thread continues with a stale permit, two threads work under the same number.
-//! Then iterations are lost, and two threads have the same `&mut`.
+//! If a thread waits while unrelated jobs are pending, it gives its permit away and continues with another permit. So
+//! after each wait, everything that names the thread's permit is stale: a permit that was read, a rank, or a
+//! `Context`. If a thread continues with a stale permit, two threads work under the same number. In that case
+//! iterations are lost, and two threads have the same `&mut`.
 //!
-//! Random programs provoke this on the simulated machine. They have bodies of all kinds (of loops, joins, scopes,
-//! detached jobs, broadcasts and calls into another pool). The bodies make all kinds of calls with long waits,
-//! while unrelated jobs are available. There are one to three callers from outside. The allotment of one pool
-//! changes, and the pools' threads end and start again.
+//! Random programs provoke this on the simulated machine. The programs have bodies of loops, joins, scopes, detached
+//! jobs, broadcasts and calls into another pool. The bodies make all kinds of calls with long waits, while unrelated
+//! jobs are available. There are one to three callers from outside. The allotment of one pool changes, and the pools'
+//! threads end and start again.
 //!
 //! # The property
 //!
@@ -20,8 +20,8 @@
 //!    may have given its permit away.)
 //! 2. Blocks of one loop with the same rank do not overlap if different threads run them. A block includes all
 //!    calls in it, because a thread keeps its rank in the loop.
-//! 3. Each iteration of each loop runs once, and the loop's result is the same as a plain loop's. Each item is
-//!    dropped once.
+//! 3. Each iteration of each loop runs once, and the result is the same as that of a plain loop. Each item is dropped
+//!    once.
 //! 4. If no call into the pool was under way, none of the pool's threads runs when `end_threads` has returned.
 //! 5. Each program ends.
 //!

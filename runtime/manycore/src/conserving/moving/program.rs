@@ -19,7 +19,7 @@ pub(super) struct Program {
     pub(super) callers: Vec<Steps>,
 }
 
-/// A shared list of steps, because detached jobs keep a reference to theirs.
+/// A list of steps. It is shared because detached jobs keep a reference to their lists.
 pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub(super) enum Step {
     /// A detached job. The body waits, without the pool's help, until the job begins, and keeps its permit.
     /// Only the first such step of a program does this, because several could take all permits.
     Meet,
-    /// A call with each permit, and the caller waits for all of them.
+    /// A call with each permit. The caller waits for all these calls.
     Broadcast(Steps),
     /// A call with each permit. No thread waits for it.
     Mail(Steps),
@@ -62,7 +62,7 @@ pub(super) struct Loop {
     pub(super) steps: Steps,
 }
 
-/// What a loop does with its items. The result is compared with a plain loop's.
+/// What a loop does with its items. The result is compared with the result of a plain loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Nothing. `Plain` and `Other` have different body code, so the pool predicts them separately.
@@ -78,7 +78,7 @@ pub(super) enum Kind {
     Fill,
     /// As `Fill`, in chunks of three.
     Chunks,
-    /// Scans the items: combines all items up to each, in order.
+    /// Replaces each item by the combination of all items up to it, in order.
     Scan,
 }
 

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How often a step may run in sum, so that no program takes long.
+/// The largest total number of runs of a step, so that no program takes long.
 const RUNS: usize = 60;
 /// The greatest depth of nested steps.
 const DEPTH: usize = 4;
@@ -41,7 +41,7 @@ pub(super) fn program(seed: u64) -> Program {
     };
     let mut rng = Rng::with_seed(seed);
     let mut some = |more: Range<usize>| rng.usize(more);
-    // Few permits, so that all are taken when a body waits.
+    // There are few permits, so that all of them are taken when a body waits.
     let threads = [some(2..5), some(1..4)];
     let cores = match some(0..4) {
         0 => threads[0].div_ceil(2),
@@ -180,8 +180,8 @@ impl Random {
         }
     }
 
-    /// Another worker takes the second half of a join, and the caller takes the second half within that. There
-    /// the caller waits for a job to begin, while the other worker waits for the caller.
+    /// Another worker takes the second half of a join, and the caller takes the second half of a join within that
+    /// half. In this inner half the caller waits for a job to begin, while the other worker waits for the caller.
     fn meeting(&mut self) -> Step {
         let compute = |me: &mut Self, powers| vec![Step::Compute(me.length(powers))];
         let long = Arc::new(compute(self, 6..7));

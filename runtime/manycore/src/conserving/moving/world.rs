@@ -11,9 +11,9 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform, Thread
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// A program that takes more cycles counts as hanging. The longest takes a fraction of this.
+/// A program that takes more cycles counts as hanging. The longest program takes a fraction of this.
 const LIMIT: u64 = 1 << 34;
-/// Cycles before the first call, in which the pools' threads start.
+/// The number of cycles before the first call. The pools' threads start in this time.
 const START: u64 = 2_000_000;
 
 type Word = <Simulated as Platform>::Futex;
@@ -40,7 +40,7 @@ struct Thread<'a> {
 /// Runs `program`. Returns the first failure, which is the same for the same program.
 pub(super) fn run(program: &Program) -> Result<(), String> {
     let witness = Arc::new(Witness::default());
-    // Twice the cores that each pool knows of, because there are two pools.
+    // The machine has twice the cores that each pool knows of, because there are two pools.
     let simulation = Simulation::new(&machine(2 * program.cores)).limit(LIMIT);
     let ended = simulation.run(|| World::main(program, &witness));
     match (witness.broken(), ended) {
@@ -119,7 +119,8 @@ impl World {
         self.pools[pool].current_thread_index()
     }
 
-    /// Runs a body of `pool`. A stretch begins at its start, and one ends at its end.
+    /// Runs a body of `pool`. A stretch (user code without calls into a pool) begins with the body, and a stretch ends
+    /// with it.
     fn body<R>(self: &Arc<Self>, pool: usize, body: impl FnOnce(Thread<'_>) -> R) -> R {
         self.witness.begin_stretch(pool, self.permit(pool));
         let result = body(Thread {
@@ -141,7 +142,7 @@ impl Thread<'_> {
         &self.world.pools[self.pool]
     }
 
-    /// Makes a call into `pool`. The calling body's stretch ends before the call, and another begins when the
+    /// Makes a call into `pool`. The calling body's stretch ends before the call, and another stretch begins when the
     /// call returns.
     fn call<R>(self, pool: usize, call: impl FnOnce() -> R) -> R {
         let (world, witness) = (self.world, &self.world.witness);

@@ -143,7 +143,8 @@ fn who_leaves_has_read_its_mail() {
     }
 }
 
-/// Only the adopted thread: others' calls wait for it to yield, and their spawned jobs outlive the pool.
+/// The adopted thread is the only thread. Calls of other threads wait until it yields, and jobs that they spawn
+/// outlive the pool.
 fn alone<P: Platform>() {
     adopted::<P>(1, |pool| {
         let (ran, registry) = (Count::default(), Arc::clone(&pool.registry));

@@ -1,5 +1,5 @@
-//! Pools that follow an allotment, under shuttle: while it changes each job runs, once;
-//! a worker that is not allowed to run parks, and comes back when it is allowed.
+//! Pools that follow an allotment, under shuttle: while the allotment changes, each job runs once. A worker that is
+//! not allowed to run parks, and comes back when it is allowed again.
 
 use super::fork::{Count, FencedShuttle, dawdle};
 use super::whole::{Meeting, RunCounts, check, partitioners, until_asleep};
@@ -94,7 +94,7 @@ fn detached<P: Platform>(threads: usize) {
             });
             dawdle::<P>();
         }
-        // On worker 0, which leaves it behind.
+        // Worker 0 spawns this job, and leaves it to other workers.
         let (met, done) = (Arc::clone(&ran), count.clone());
         pool.install(|| {
             pool.spawn(move || {
@@ -154,7 +154,7 @@ fn growth_reaches_a_wait<P: Platform>() {
         Arc::clone(&over),
     );
     pool.spawn_broadcast(move |call| match call.index() {
-        // It keeps its permit busy.
+        // This call keeps its permit busy.
         1 => ended.attend(),
         2 => {
             let worker = Context::worker_of(&registry).expect("calls are run by workers");
@@ -173,7 +173,7 @@ fn growth_reaches_a_wait<P: Platform>() {
         _ => {}
     });
     stolen.attend();
-    // The worker with permit 2: the others are in calls.
+    // This waits for the worker with permit 2, since the other workers are in calls.
     until_asleep(&pool, 1);
     allotment.set(3);
     over.attend();

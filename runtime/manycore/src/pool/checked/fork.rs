@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A platform that refuses asymmetric fences.
 pub(super) type FencedShuttle = Faulty<Shuttle, Fenced>;
 
-/// The standard library's atomic: keeping the books is no step of the model.
+/// A count for the test. It uses the standard library's atomic, so counting is no step of the model.
 #[derive(Clone, Default)]
 pub(super) struct Count(Arc<AtomicU32>);
 
@@ -27,7 +27,7 @@ impl Count {
     }
 }
 
-/// Each leaf runs once, whoever runs it, and before its join returns.
+/// Each leaf runs once, on any thread, and before its join returns.
 fn tree<P: Platform>(pool: &Pool<P>, depth: u32, leaves: &Count) {
     if depth == 0 {
         return leaves.up();
@@ -130,9 +130,8 @@ fn an_owner_asleep_helps_its_thief() {
     check(200, helps_its_thief::<FencedShuttle>);
 }
 
-/// A worker claims a job that turns out to be no business of its own, gives it
-/// back, and leaves the pool. The owner, which waits for it and takes nothing but
-/// its descendants, is the only one left.
+/// A worker claims a job that it must not run, gives the job back, and leaves the pool. Then only the owner is left,
+/// which waits for this job and takes only descendants of it.
 fn gives_back<P: Platform>() {
     let (pool, leaves) = (Arc::new(pool::<P>(2)), Count::default());
     let (inside, counted) = (Arc::clone(&pool), leaves.clone());
@@ -157,7 +156,7 @@ fn gives_back<P: Platform>() {
         given.attend();
         worker.hand_over(Found::Stolen { victim: 1, claim });
     });
-    // Whoever is the last owner: the model ends when all threads have.
+    // Any thread may be the last owner of the pool. The model ends when all threads have ended.
 }
 
 #[test]
@@ -215,7 +214,7 @@ fn scopes_of_three_external_threads() {
     check(100, scopes_from_outside::<FencedShuttle>);
 }
 
-/// Detached jobs, and jobs of theirs, are over when the pool is.
+/// Detached jobs, and the jobs that they spawn, have ended when the pool has ended.
 fn spawns<P: Platform>(threads: usize) {
     let (pool, ran) = (pool::<P>(threads), Count::default());
     let job = |ran: &Count| {
@@ -279,7 +278,7 @@ fn three_external_threads() {
     }
 }
 
-/// Callers come and go while others' calls wait: no two threads have one permit.
+/// Callers come and go while calls of other threads wait. No two threads have the same permit.
 fn permits_of_external_threads<P: Platform>() {
     let pool = pool::<P>(2);
     let taken = [const { AtomicU32::new(0) }; 2];
@@ -304,7 +303,7 @@ fn external_threads_have_a_permit_each() {
     check(2_000, permits_of_external_threads::<Shuttle>);
 }
 
-/// Each level of a tree in the next pool of a ring.
+/// Runs a tree of joins. Each level runs in the next pool of a ring.
 fn around<P: Platform>(ring: &[&Pool<P>], depth: usize, leaves: &Count) {
     if depth == 0 {
         return leaves.up();

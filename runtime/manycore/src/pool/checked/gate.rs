@@ -76,13 +76,13 @@ fn one_helper_and_three_loops() {
     loom_model(None, || frame_outlives_helpers(Gate::<Loom>::new, 1, 3));
 }
 
-/// With a bound on preemptions. Without it, the next test takes minutes.
+/// This test has a bound on preemptions. The next test has none, and takes minutes.
 #[test]
 fn two_helpers() {
     loom_model(Some(3), || frame_outlives_helpers(Gate::<Loom>::new, 2, 1));
 }
 
-/// 3.7 million interleavings.
+/// This tries 3.7 million interleavings.
 #[test]
 #[ignore = "takes ten minutes; run by ci/long.sh ignored"]
 fn two_helpers_without_bound() {
@@ -104,7 +104,7 @@ fn each_fault_of_the_atomics_is_caught() {
         });
         println!("{}: {why}", std::any::type_name::<F>());
     }
-    // Helper and caller both miss the other.
+    // Helper and caller miss each other.
     fails::<NoFence>(1);
     // The frame is not there yet, or the result is not.
     fails::<Relaxed>(1);

@@ -12,7 +12,7 @@ use manycore_platform::Platform;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// A pool that starts its threads late. `dedicated`: whether all threads are its own.
+/// Makes a pool that starts its threads late. `dedicated` says whether the pool starts all its threads itself.
 fn lazy<P: Platform>(threads: usize, dedicated: bool) -> Pool<P> {
     let builder = Builder::on_platform().open_joins(64).lazy(true);
     let builder = builder.dedicated(dedicated);
@@ -20,8 +20,7 @@ fn lazy<P: Platform>(threads: usize, dedicated: bool) -> Pool<P> {
     pool.expect("a model makes its threads")
 }
 
-/// A call of each kind. If the halves `meet`, another thread must take part; otherwise no thread may be
-/// forgotten.
+/// A call of each kind. If the halves `meet`, another thread must take part. Otherwise no thread may be forgotten.
 fn call<P: Platform>(pool: &Pool<P>, kind: usize, meet: bool) {
     let (n, calls) = (pool.threads(), Count::default());
     let expected = match kind {
@@ -109,7 +108,7 @@ fn calls_while_threads_end<P: Platform>(threads: usize, dedicated: bool, kinds: 
     call(&pool, kinds[0], true);
 }
 
-/// Schedules that are random only: PCT lets a thread that looks again and again starve the others.
+/// The schedules are only random, since PCT lets a thread that looks again and again starve the other threads.
 #[test]
 fn calls_race_with_the_end_of_the_threads() {
     for first in 0..KINDS {
@@ -127,9 +126,9 @@ fn calls_race_with_the_end_of_the_threads() {
     }
 }
 
-/// A caller gives permit 0 away while it blocks in another pool, comes back to another permit, and
-/// leaves; another thread ends the pool's threads meanwhile. The holder of permit 0 must hear that
-/// it has the caller slot for nothing, and the end must miss no thread.
+/// A caller gives permit 0 away while it blocks in another pool, comes back to another permit, and leaves. Meanwhile
+/// another thread ends the pool's threads. The holder of permit 0 must learn that it has the caller slot for nothing,
+/// and the end must miss no thread.
 fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
     let (pool, other) = (lazy::<P>(2, false), lazy::<P>(1, true));
     team::<P>(2, |rank| {
@@ -141,7 +140,7 @@ fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
         let count = Count::default();
         pool.install(|| {
             let (begun, back) = (Arc::new(Meeting::<P>::of(2)), Arc::new(Meeting::<P>::of(2)));
-            // Long enough for this thread to give its permit away.
+            // This call is long enough for this thread to give its permit away.
             other.install(|| {
                 dawdle::<P>();
                 let (begun, back) = (Arc::clone(&begun), Arc::clone(&back));
@@ -157,7 +156,7 @@ fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
                 begun.attend();
             });
             back.arrive();
-            // So long that the holder of permit 0 sleeps.
+            // This takes so long that the holder of permit 0 sleeps.
             for _ in 0..8 {
                 dawdle::<P>();
             }
@@ -186,7 +185,7 @@ fn who_leaves_from_another_permit_wakes_the_holder_of_permit_0() {
 /// A job is spawned from outside, and a thread is started for it. Another thread ends the pool's threads as
 /// soon as the job is over, which may be before the pool has the new thread's handle.
 fn a_thread_is_started_while_threads_end<P: Platform>() {
-    // The standard library's: keeping the books is no step of the model.
+    // This is the standard library's atomic, so counting is no step of the model.
     let alive = Arc::new(AtomicUsize::new(0));
     let (begun, ended) = (Arc::clone(&alive), Arc::clone(&alive));
     let builder = Builder::<P>::on_platform().open_joins(64).lazy(true);
@@ -239,7 +238,7 @@ fn a_pool_of_one_ends_its_thread() {
     });
 }
 
-/// A thread inside the pool cannot end the pool's threads; an adopted thread is always inside.
+/// A thread inside the pool cannot end the pool's threads. An adopted thread is always inside.
 #[test]
 fn threads_do_not_end_from_within() {
     check(20, || {

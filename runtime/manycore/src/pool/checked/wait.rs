@@ -9,11 +9,11 @@ use manycore_platform::Platform;
 /// A caller's fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum WaitMistake {
-    /// It sleeps without having looked again after the announcement.
+    /// The caller sleeps without having looked again after the announcement.
     NoSecondLook,
-    /// It resets its latch after the announcement, not before.
+    /// The caller resets its latch after the announcement instead of before it.
     ResetsLate,
-    /// It does not announce that it sleeps.
+    /// The caller does not announce that it sleeps.
     NotAnnounced,
 }
 
@@ -31,7 +31,7 @@ impl<P: Platform> Caller<P> {
         }
     }
 
-    /// As a sleep policy does: `Nearest::sleep` without its bookkeeping.
+    /// Sleeps as a sleep policy does: `Nearest::sleep` without its bookkeeping.
     fn sleep(&self) {
         if self.latch.is_set() {
             return;
@@ -45,9 +45,9 @@ impl<P: Platform> Caller<P> {
     }
 }
 
-/// `Shared::wait` without its patience (64 looks and 100 us) and without helping: it
-/// sleeps as soon as it may, by the steps of `Worker::await_helpers`. The checker would
-/// need all of that time to come to the step that matters; `whole` runs the original.
+/// `Shared::wait` without its patience (64 looks and 100 us) and without helping: the caller sleeps
+/// as soon as it may, by the steps of `Worker::await_helpers`. The checker would need all of that
+/// time to come to the step that matters. `whole` runs the original.
 fn wait<P: Platform>(gate: &Gate<P>, caller: &Caller<P>, mistake: Option<WaitMistake>) {
     gate.close();
     while !gate.is_empty() {
@@ -77,7 +77,7 @@ fn tell<P: Platform>(left: Departure, caller: &Caller<P>) {
     }
 }
 
-/// One caller runs `loops` loops and waits, each helper comes by once.
+/// One caller runs `loops` loops and waits for each. Each helper comes once.
 fn caller_is_woken<P: Platform>(helpers: usize, loops: u32, mistake: Option<WaitMistake>) {
     let (gate, caller) = (Gate::<P>::new(), Caller::<P>::new());
     let frame = Plain::new(0);

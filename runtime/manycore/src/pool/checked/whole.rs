@@ -68,8 +68,7 @@ fn each_once<P: Platform>(pool: &Pool<P>, partitioner: Partitioner, n: usize) {
     tally.assert_each_once();
 }
 
-/// A place at which `expected` threads wait for each other, asleep: if a thread is never called, the model
-/// deadlocks.
+/// A place at which `expected` threads wait for each other, asleep. If a thread is never called, the model deadlocks.
 pub(super) struct Meeting<P: Platform> {
     arrived: P::Futex,
     expected: u32,
@@ -101,7 +100,7 @@ impl<P: Platform> Meeting<P> {
     }
 }
 
-/// A loop of one iteration a thread, all at once: every worker must come.
+/// Runs a loop with one iteration for each thread. The iterations meet, so every worker must come.
 fn all_hands<P: Platform>(pool: &Pool<P>) {
     let n = pool.threads();
     let (tally, meeting) = (RunCounts::new(n), Meeting::<P>::of(n as u32));
@@ -113,7 +112,7 @@ fn all_hands<P: Platform>(pool: &Pool<P>) {
     tally.assert_each_once();
 }
 
-/// Lets the others run until `threads` are asleep in the pool.
+/// Lets the other threads run until `threads` threads are asleep in the pool.
 pub(super) fn until_asleep<P: Platform>(pool: &Pool<P>, threads: u32) {
     while pool.registry.sleepers() < threads {
         P::yield_now();
@@ -150,8 +149,8 @@ fn loops_in_a_row_find_every_worker_awake_or_asleep() {
     }
 }
 
-/// Loops that come at a rhythm are met by workers that sleep until just before
-/// the next is due: timed sleeps, which may end at any moment.
+/// When loops come at a rhythm, workers sleep until just before the next loop is due. These are timed sleeps, which
+/// may end at any moment.
 #[test]
 fn loops_at_a_rhythm_find_workers_in_timed_sleep() {
     const PERIOD: u64 = 1_000_000;
@@ -171,7 +170,7 @@ fn loops_at_a_rhythm_find_workers_in_timed_sleep() {
     });
 }
 
-/// More threads than cores: no thread spins, and waiting callers yield.
+/// The pool has more threads than cores, so no thread spins, and waiting callers yield.
 #[test]
 fn more_threads_than_cores() {
     check(500, || {
@@ -234,8 +233,8 @@ fn a_caller_asleep_is_woken_by_its_last_helper() {
     });
 }
 
-/// The last helper leaves before, while or after the caller falls asleep, which
-/// it does after some 300 steps if time flies.
+/// The last helper leaves before, while or after the caller falls asleep. The caller falls asleep after some 300 steps
+/// if time passes quickly.
 #[test]
 fn a_caller_about_to_sleep_is_woken_by_its_last_helper() {
     check(1_500, || {
@@ -333,8 +332,8 @@ fn loops_from_two_threads_at_once() {
     }
 }
 
-/// The panic reaches the caller when every worker has left, and the pool stays
-/// whole. Thrown without the panic hook, which would print each.
+/// The panic reaches the caller when every worker has left, and the pool stays whole. The panics are thrown without
+/// the panic hook, which would print each of them.
 #[test]
 fn a_panic_in_a_body() {
     for partitioner in partitioners() {
@@ -384,8 +383,8 @@ fn a_faulty_platform_is_caught() {
         until_asleep(&pool, 1);
     });
     assert!(deaf.contains("deadlock"), "{deaf}");
-    // Run twice, or not at all: the thief's store may also undo a refill. Or, for the fault is
-    // the whole platform's, a post or a wake-up is lost.
+    // Iterations run twice, or not at all, since the thief's store may also undo a refill. Or a post or a wake-up is
+    // lost, since the fault affects the whole platform.
     let shows = |why: Option<String>| {
         let Some(why) = why else { return };
         assert!(

@@ -1,8 +1,8 @@
 //! A worker with a borrowed permit. The permit's own worker sleeps (`sleep/nearest/lending.rs`).
 //!
 //! A caller from outside that finds the caller slot taken becomes such a worker for the time of its call
-//! (`pool/visit.rs`). If it waits while others' jobs are pending, it gives the permit back, and the sleeping worker
-//! gets up. After that the caller is a worker like any other, and returns with whatever permit it gets.
+//! (`pool/visit.rs`). If the caller waits while unrelated jobs are pending, it gives the permit back, and the sleeping
+//! worker gets up. After that the caller is a worker like any other, and when its wait is over it gets any permit.
 
 use super::NOWHERE;
 use crate::pool::permits::Successor;
@@ -21,7 +21,7 @@ impl<P: Platform> Scan for AfterLoan<'_, P> {
 
     fn anything(&self) -> bool {
         let worker = self.0.worker;
-        // The poster of a later loop finds the worker counted. An earlier loop is on the board.
+        // The poster of a later loop finds that the worker is counted as a sleeper. An earlier loop is on the board.
         worker.note_posts();
         self.wants_it() || worker.is_invited() || self.0.anything()
     }
@@ -40,16 +40,16 @@ impl<P: Platform> Scan for AfterLoan<'_, P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// This worker, which had none, borrows `permit`.
+    /// This worker, which had no permit, borrows `permit`.
     pub(in crate::pool) fn begin_visit(&self, permit: usize) {
         self.set_permit(permit);
-        // Relaxed: others read it as a hint.
+        // Relaxed: other threads read this as a hint.
         (self.holding().borrowed).store(permit as u32, Ordering::Relaxed);
         self.set_busy(true);
         self.note_work();
     }
 
-    /// Gives its permit up, for good.
+    /// Gives the worker's permit up when the visit ends.
     pub(in crate::pool) fn end_visit(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         self.set_busy(false);
@@ -68,11 +68,11 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Ends the loan of `permit`. Returns whether it was borrowed. A worker may be granted a second permit while it
-    /// has the borrowed one.
+    /// Ends the loan of `permit`. Returns whether the permit was borrowed. A worker may be granted a second permit
+    /// while it has the borrowed permit.
     pub(super) fn take_borrowed(&self, permit: usize) -> bool {
         let borrowed = &self.holding().borrowed;
-        // Relaxed: only the worker itself writes it.
+        // Relaxed: only the worker itself writes this.
         let is_borrowed = borrowed.load(Ordering::Relaxed) == permit as u32;
         if is_borrowed {
             borrowed.store(NOWHERE, Ordering::Relaxed);
@@ -80,7 +80,7 @@ impl<P: Platform> Worker<P> {
         is_borrowed
     }
 
-    /// Whether another worker has borrowed its permit, as a hint.
+    /// Whether another worker has borrowed this worker's permit, as a hint.
     pub(super) fn has_lent(&self, permit: usize) -> bool {
         let borrowed = self.holding().borrowed.load(Ordering::Relaxed);
         self.sleep().is_lent(permit) && borrowed != permit as u32

@@ -20,8 +20,8 @@ pub(in crate::pool) enum Help {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Joins the first open loop found and works in it until nothing is left to claim. It does not look at
-    /// the slot `except`: that loop is closed, and a look would take the slot's cache line from its caller.
+    /// Joins the first open loop found and works in it until nothing is left to claim. It skips the slot `except`: the
+    /// loop there is closed, and a look would take the slot's cache line from the loop's caller.
     pub(in crate::pool) fn help_any(
         &self,
         last: usize,
@@ -46,9 +46,9 @@ impl<P: Platform> Worker<P> {
         help
     }
 
-    /// Joins the loop in `slot` if it is open and wants another helper; if `within` names a slot, the loop must also be
-    /// nested in the loop of that slot. Works until nothing is left to claim, and returns how that ended.
-    /// Returns `None` if the worker did not join.
+    /// Joins the loop in `slot` if it is open and wants another helper; If `within` names a slot, the loop must also
+    /// be nested in the loop of that slot. Works until nothing is left to claim, and returns how the participation
+    /// ended. Returns `None` if the worker did not join.
     pub(in crate::pool) fn help(
         &self,
         slot: usize,
@@ -63,8 +63,8 @@ impl<P: Platform> Worker<P> {
         let cluster = shared.clusters().of(permit).cluster as usize;
         let entrance = shared.board().entrance(cluster, slot);
         let gate = entrance.gate();
-        // Fetches two lines at once instead of one after the other: the gate's, and, if the loop has the same frame
-        // as last time, the frame's.
+        // This fetches two cache lines at once instead of one after the other: the gate's line and, if the loop's
+        // frame is at the same address as the last loop's, the frame's line.
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
@@ -87,12 +87,12 @@ impl<P: Platform> Worker<P> {
         shared.ranks().note_work(permit);
         let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
-            // SAFETY: inside the gate the frame is alive and ready, and the rank is ours alone in this loop: it
-            // is the permit that this thread has now, a permit has one holder, and a thread that gave it away
-            // within this loop has barred it.
+            // SAFETY: inside the gate the frame is alive and ready, and only this thread has the rank in this loop:
+            // the rank is the permit that this thread has now, a permit has one holder, and a thread that gave this
+            // permit away within this loop has barred the permit from the loop.
             let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
             registry.tell(match ended {
-                // Nothing is left to claim: no other helper need come.
+                // Nothing is left to claim, so no other helper need come.
                 Participation::Done => gate.leave_closed(),
                 Participation::Left => gate.leave(),
                 Participation::Abandoned => gate.leave_behind(),
@@ -102,7 +102,7 @@ impl<P: Platform> Worker<P> {
         Some(ended)
     }
 
-    /// Passes a wake-up on to two more: many sleepers are woken as a tree.
+    /// Passes a wake-up on to two more sleepers, so that many sleepers are woken as a tree.
     fn wake_more(&self, wanted: u32, invited: Invited) {
         let count = wanted.min(2).min(self.sleep().sleepers_in(invited));
         if count > 0 {
@@ -112,12 +112,12 @@ impl<P: Platform> Worker<P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Workers asleep, as a hint.
+    /// The number of workers that sleep, as a hint.
     pub(crate) fn sleepers(&self) -> u32 {
         self.sleep().sleepers()
     }
 
-    /// Workers asleep in the clusters `invited`, as a hint.
+    /// The number of workers that sleep in the clusters `invited`, as a hint.
     pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
         self.sleep().sleepers_in(invited)
     }

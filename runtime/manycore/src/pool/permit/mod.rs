@@ -1,16 +1,16 @@
-//! A worker with its permit, whichever that is now.
+//! A worker with its permit, which may change.
 //!
-//! A thread that waits may give its permit away and continue with another (`permits/mod.rs`). So the
-//! number of a worker's permit is valid until the worker next runs the user's code, or waits. A
-//! stale number has caused a double free: a worker read its number, ran a job, came back with another
-//! permit, and helped with a loop under the old number, as did the new holder of that permit.
+//! A thread that waits may give its permit away and continue with another permit (`permits/mod.rs`). So the number of
+//! a worker's permit is valid until the worker next runs the user's code, or waits. A stale number once caused a
+//! double free. A worker read its number, ran a job, came back with another permit, and helped with a loop under the
+//! old number. The new holder of the old permit helped with the same loop under the same number.
 //!
-//! Therefore only this module, and the modules in it, can ask a worker for that number:
-//! `Worker::permit` is private to them. Others ask the worker to do something *with its permit*
-//! (take its mail, look for work, help with a loop), and each of these functions reads the number
-//! where it uses it. The modules outside of `pool` see no permit at all: `Context::take_part` reads it
-//! and hands it on as the *rank* in that one loop. If the thread gives the permit away meanwhile, the permit is
-//! *barred* from the loop: its next holder cannot take part until the thread has left the loop.
+//! Therefore only this module, and the modules in it, can ask a worker for that number: `Worker::permit` is private to
+//! them. Other modules ask the worker to do something *with its permit* (take its mail, look for work, help with a
+//! loop). Each of these functions reads the number where it uses it. The modules outside of `pool` see no permit at
+//! all: `Context::take_part` reads the number and hands it on as the thread's *rank* in that one loop. If the thread
+//! gives the permit away meanwhile, the permit is *barred* from the loop: its next holder cannot take part until the
+//! thread has left the loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
@@ -18,15 +18,15 @@
 //!
 //! | value | why it stays valid |
 //! |---|---|
-//! | a thread's rank in a loop (`pool/context.rs`, `loops/`, `partition/`) | its permit, once given away, is barred from the loop until the thread has left the loop |
-//! | the place of a rank's partial result (`loops/reduce.rs`) | it belongs to the rank; no reference into it lives across a call |
+//! | a thread's rank in a loop (`pool/context.rs`, `loops/`, `partition/`) | once the thread has given the permit away, the permit is barred from the loop until the thread has left the loop |
+//! | the place of a rank's partial result (`loops/reduce.rs`) | the place belongs to the rank, and no reference to it lives across a call |
 //! | `ALONE`, the rank of a loop that is not posted | a constant: no other thread is in the loop |
 //! | a loop's frame and its slot of the board | they belong to the call, and the gate guards them |
 //! | `&Worker` with its stack of jobs, queues and latches; the worker to wake when the last job or helper ends | a worker belongs to one thread while that thread is in the pool |
 //! | the index of a call of `broadcast` | it names the call, not the thread |
 //! | the permit that a caller had last (`pool/caller_slot.rs`) | the call is over, and the caller has given the number up |
 //! | the slot of the last loop, the event count of the last look (`pool/work.rs`) | hints about the board |
-//! | what `current_thread_index` returned | the pool never relies on it |
+//! | the number that `current_thread_index` returned | the pool never relies on it |
 
 mod borrowed;
 mod help;
@@ -42,7 +42,7 @@ use crate::sleep::{Latch, Looking};
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// The permit of a thread that has none.
+/// The permit number of a thread without a permit.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Which permit a worker has, and where it sleeps while it has none.
@@ -51,7 +51,7 @@ pub(super) struct Holding<P: Platform> {
     permit: P::AtomicU32,
     /// The worker sleeps here while it has no permit.
     alone: Parker<P>,
-    /// The permit that it has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
+    /// The permit that the worker has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
     borrowed: P::AtomicU32,
 }
 
@@ -64,14 +64,15 @@ impl<P: Platform> Holding<P> {
         }
     }
 
-    /// The permit, or NOWHERE: written by the thread that gives the worker one, and by the worker itself.
+    /// The worker's permit, or NOWHERE. The thread that gives the worker a permit writes this word, and so does the
+    /// worker.
     #[inline(always)]
     pub(super) fn word(&self) -> &P::AtomicU32 {
         &self.permit
     }
 
-    /// The worker has no permit any more. Relaxed: the lock of `Permits` publishes the store, or the
-    /// start of the worker's thread does.
+    /// Notes that the worker has no permit any more. Relaxed: the lock of `Permits` or the start of the worker's
+    /// thread publishes the store.
     pub(super) fn clear(&self) {
         self.permit.store(NOWHERE, Ordering::Relaxed);
     }
@@ -88,8 +89,9 @@ impl<P: Platform> Holding<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// The permit that this worker has now. Private: see the head of this module. If the worker has none, it waits for
-    /// one. That can happen in start and exit handlers only: a thread of the reserve starts and ends without a permit.
+    /// The permit that this worker has now. This function is private for the reason at the head of this module. If the
+    /// worker has no permit, it waits for one. This happens only in start and exit handlers, since a thread of the
+    /// reserve starts and ends without a permit.
     #[inline(always)]
     fn permit(&self) -> usize {
         match self.permit_or_none() {
@@ -100,7 +102,8 @@ impl<P: Platform> Worker<P> {
 
     #[inline(always)]
     fn permit_or_none(&self) -> Option<usize> {
-        // Relaxed: the worker itself wrote it, or has acquired the giver's write since.
+        // Relaxed: the worker itself wrote the number, or has acquired the write of the thread that gave it the
+        // permit.
         let permit = self.holding().permit.load(Ordering::Relaxed);
         (permit != NOWHERE).then_some(permit as usize)
     }
@@ -117,7 +120,8 @@ impl<P: Platform> Worker<P> {
         self.permit_or_none().is_some()
     }
 
-    /// Relaxed: what hands the permit over to the worker publishes the store, or the latch does.
+    /// Notes that the worker has `permit`. Relaxed: the wake-up that hands the permit over publishes the store, or the
+    /// latch does.
     pub(super) fn set_permit(&self, permit: usize) {
         self.holding()
             .permit
@@ -131,7 +135,7 @@ impl<P: Platform> Worker<P> {
         before
     }
 
-    /// The number of its permit now, for the user.
+    /// The number of the worker's permit now, for the user.
     #[inline]
     pub(super) fn index(&self) -> usize {
         self.permit()
@@ -140,13 +144,13 @@ impl<P: Platform> Worker<P> {
 
 /// Questions of a worker about its permit.
 impl<P: Platform> Worker<P> {
-    /// Whether the allotment allows it to run.
+    /// Whether the allotment allows the worker to run.
     #[inline]
     pub(super) fn is_allowed(&self) -> bool {
         self.registry().shared().allows(self.permit())
     }
 
-    /// Whether it has a permit and is at work, as a hint.
+    /// Whether the worker has a permit and is at work, as a hint.
     pub(super) fn is_at_work(&self) -> bool {
         let permit = self.holding().permit.load(Ordering::Relaxed);
         permit != NOWHERE
@@ -199,7 +203,7 @@ impl<P: Platform> Worker<P> {
         self.sleep().start_looking(self.permit())
     }
 
-    /// The worker has searched in vain. It may sleep here. Returns whether it has slept.
+    /// The worker has searched in vain, and may sleep here. Returns whether it has slept.
     pub(super) fn no_work_found(
         &self,
         idle: &mut Looking,
@@ -220,7 +224,8 @@ impl<P: Platform> Worker<P> {
     /// The worker has pushed a job onto a stack or queue that `was_empty`.
     #[inline(always)]
     pub(super) fn posted(&self, was_empty: bool) {
-        // Which worker is the nearest, which is a hint. So a worker without a permit need not wait for one.
+        // The number only says which sleepers are near, which is a hint. So a worker without a permit need not wait
+        // for a permit.
         let permit = || self.permit_or_none().unwrap_or(0);
         if self.sleep().posted_by(permit, was_empty) {
             self.registry().fill_caller_slot();
@@ -239,7 +244,7 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
-    /// The cluster of the worker's permit. A worker without a permit may name any cluster: 0.
+    /// The cluster of the worker's permit. For a worker without a permit, which may name any cluster, this is 0.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
         self.permit_or_none()
@@ -257,7 +262,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Notes whether the worker is at work, for the watchdog (`Scan::is_any_blocked`). A worker whose patience has
-    /// ended is not at work: it gives its permit away when others' jobs are pending.
+    /// ended is not at work: such a worker gives its permit away when unrelated jobs are pending.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()

@@ -1,5 +1,5 @@
-//! A worker's own side of permits (`permits/mod.rs`): how it gives its permit away, sleeps without
-//! one, returns, and makes way for others.
+//! How a worker gives its permit away, sleeps without a permit, gets a permit again, and makes way for other workers
+//! (`permits/mod.rs`).
 
 use crate::pool::context::Context;
 use crate::pool::naps::Naps;
@@ -11,13 +11,13 @@ use manycore_cores::sync::Parker;
 use manycore_platform::Platform;
 use std::time::Duration;
 
-/// A thread that has had no permit for so long ends, unless it is the last one on the idle list. While jobs
-/// wait, many more threads may be started than the pool needs later.
+/// A thread that has had no permit for this time ends, unless it is the last thread on the idle list. While jobs wait,
+/// many more threads may be started than the pool needs later.
 const IDLE: Duration = Duration::from_secs(1);
 
 impl<P: Platform> Worker<P> {
     pub(in crate::pool) fn wake_alone(&self, state: u32) {
-        // This publishes the permit, and all that its last holder did while holding it.
+        // This call publishes the permit, and all that the permit's last holder did while it had the permit.
         self.holding().alone.tell(state);
     }
 
@@ -27,7 +27,7 @@ impl<P: Platform> Worker<P> {
         self.holding().alone.rouse(LISTED)
     }
 
-    /// Sleeps until this worker, which is on one of the lists, has a permit. Returns `false` if it was
+    /// Sleeps until this worker, which is on one of the lists, has a permit. Returns `false` if the worker was
     /// dismissed, or has left the idle list after [`IDLE`] without a permit.
     fn await_permit(&self) -> bool {
         let alone = &self.holding().alone;
@@ -44,11 +44,11 @@ impl<P: Platform> Worker<P> {
             };
             match state {
                 GRANTED | DISMISSED => {
-                    // No other thread looks at it until it is on a list again.
+                    // No other thread uses this parker until the worker is on a list again.
                     alone.reset();
                     return state == GRANTED;
                 }
-                // It asks once: the last thread on the idle list stays, and sleeps on.
+                // The worker tries this once: if it is the last thread on the idle list, it stays and sleeps on.
                 _ if time.is_some() && P::now() >= idle_until => {
                     if self.leave_idle_list() {
                         return false;
@@ -65,7 +65,7 @@ impl<P: Platform> Worker<P> {
         (self.registry()).change_permits(|permits| permits.leave_idle(self.id()))
     }
 
-    /// Waits, on the idle list, for a permit. Returns `false` if the pool needs this thread no more.
+    /// Waits, on the idle list, for a permit. Returns `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn wait_idle(&self) -> bool {
         let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
         joined && self.await_permit()
@@ -81,8 +81,8 @@ impl<P: Platform> Worker<P> {
         given
     }
 
-    /// Gives `permit`, which this worker has, away. Returns `false` if no thread can take it, or if
-    /// this worker was roused. Then the caller of this function still has the permit.
+    /// Gives away `permit`, which this worker has. Returns `false` if no thread can take the permit, or if this worker
+    /// was roused. In this case the worker still has the permit.
     fn offer(&self, permit: usize) -> bool {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::NoReserve) {
@@ -92,8 +92,8 @@ impl<P: Platform> Worker<P> {
         Context::<P>::bar_loops(registry.shared(), permit);
         let is_caller = self.id() == 0 && permit == 0;
         let offered = registry.change_permits(|permits| {
-            // If this worker was roused while it lay down, it is listed, or about to have another permit, which `clear`
-            // must not overwrite. Workers are roused under the lock, so this look is exact.
+            // If this worker was roused while it lay down, it is on the ready list, or is about to get another permit.
+            // `clear` must not overwrite that permit. Workers are roused under the lock, so this look is exact.
             if self.holding().alone.glance() > Parker::<P>::ASLEEP {
                 return None;
             }
@@ -122,17 +122,17 @@ impl<P: Platform> Worker<P> {
         true
     }
 
-    /// Gives the permit away and sleeps until `latch` is set, then waits for a permit. May
-    /// return spuriously. Returns `false` if it could not give the permit away, and has not waited.
+    /// Gives the permit away, sleeps until `latch` is set, and then waits for a permit. May return spuriously. Returns
+    /// `false` if the worker could not give the permit away, and so has not waited.
     ///
-    /// It lies down first. So a thread that sets the latch while the permit is on its way to
-    /// another worker, or later, finds this worker asleep, and lists it.
+    /// The worker lies down first. So a thread that sets the latch while the permit is on its way to another worker,
+    /// or later, finds this worker asleep, and puts it on the ready list.
     pub(in crate::pool) fn wait_without_permit(&self, latch: &Latch<P>) -> bool {
         let (permit, alone) = (self.permit(), &self.holding().alone);
-        // The thread that sets the latch sees there that this worker is asleep, and finds it here.
+        // The thread that sets the latch sees in the latch that this worker is asleep, and finds it in `alone`.
         alone.lie_down();
         if !(latch.announce_sleep()) {
-            // Set.
+            // The latch is set.
             self.get_up_with(permit);
             return true;
         }
@@ -147,7 +147,7 @@ impl<P: Platform> Worker<P> {
         true
     }
 
-    /// Sleeps with its permit until `latch` is set, for `time` at most. May return spuriously.
+    /// Sleeps with the permit until `latch` is set, for `time` at most. May return spuriously.
     pub(in crate::pool) fn nap(&self, latch: &Latch<P>, time: Duration) {
         let (permit, alone) = (self.permit(), &self.holding().alone);
         // The same steps as in `wait_without_permit` when its offer fails.
@@ -159,15 +159,15 @@ impl<P: Platform> Worker<P> {
         self.get_up_with(permit);
     }
 
-    /// Gets up with `permit`, which it has not given away after all. Returns `true` if the thread that set the
-    /// latch, or the late setter of an older latch, has listed it meanwhile.
+    /// Gets up with `permit`, which the worker has not given away after all. Returns `true` if another thread has
+    /// listed the worker meanwhile: the thread that set the latch, or the late setter of an older latch.
     fn get_up_with(&self, permit: usize) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let roused = !alone.rise_unroused();
-        // It is roused and listed under the lock.
+        // Threads rouse and list this worker under the lock.
         let struck = roused && registry.change_permits(|permits| permits.strike(self.id()));
         if struck {
-            // No other thread looks at it until it is on a list again.
+            // No other thread uses this parker until the worker is on a list again.
             alone.reset();
         } else if roused {
             // Another thread grants it a second permit now, which this worker passes on.
@@ -188,7 +188,7 @@ impl<P: Platform> Worker<P> {
         if self.has_permit() {
             return;
         }
-        // While this thread waits, another may need the permits that this one has in other pools.
+        // While this thread waits, another thread may need the permits that this thread has in other pools.
         Context::leave_others(self.registry().shared());
         if self.joins_ready_list() && self.await_turn_beside_others() {
             let granted = self.await_permit();
@@ -208,12 +208,12 @@ impl<P: Platform> Worker<P> {
         true
     }
 
-    /// Waits on the ready list while this thread has permits in other pools that no other thread takes. Meanwhile
-    /// the thread runs jobs of those pools, since the holder of a permit here may wait for such a job. Returns
+    /// Waits on the ready list while this thread has permits in other pools that no other thread takes. Meanwhile the
+    /// thread runs jobs of those pools, since the holder of a permit of this pool may wait for such a job. Returns
     /// `false` if the worker has a permit.
     ///
-    /// The worker leaves the list before it runs a job. Otherwise a permit here could be granted to it, and lie
-    /// unused until the job ends.
+    /// The worker leaves the list before it runs a job. Otherwise the worker could get a permit of this pool, which
+    /// would lie unused until the job ends.
     fn await_turn_beside_others(&self) -> bool {
         let (registry, alone) = (self.registry(), &self.holding().alone);
         let shared = registry.shared();
@@ -227,7 +227,7 @@ impl<P: Platform> Worker<P> {
                 if Context::run_other_elsewhere(shared) {
                     naps = Naps::new();
                 }
-                // Inside the job the thread may have come back to this pool, and got a permit.
+                // Within the job the thread may have come back to this pool and got a permit.
                 if self.has_permit() || !self.joins_ready_list() {
                     return false;
                 }
@@ -236,30 +236,29 @@ impl<P: Platform> Worker<P> {
         true
     }
 
-    /// Hands this worker's permit to the first thread of the ready list, and waits for
-    /// another. Returns `None` if the list is empty, and `false` if the pool needs
-    /// this thread no more.
+    /// Hands this worker's permit to the first thread of the ready list, and waits for another permit. Returns `None`
+    /// if the list is empty, and `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn make_way(&self) -> Option<bool> {
         let (registry, me, permit) = (self.registry(), self.id(), self.permit());
         if !registry.permits().has_ready() {
             return None;
         }
         let (next, stays) = registry.change_permits(|permits| {
-            // The permit is cleared before the worker is listed: the thread that takes the worker off
-            // the list sets its permit. An adopted thread cannot join the idle list: it joins the ready list.
+            // The permit is cleared before the worker is listed: the thread that takes the worker off the list sets
+            // its permit. An adopted thread cannot join the idle list, so it joins the ready list.
             permits.make_way(me, me == 0, || self.holding().clear())
         })?;
         registry.grant(permit, next);
         Some(stays && self.await_permit())
     }
 
-    /// The pool has ended, and this worker works no more. Its permit is free for an exit handler that uses the pool, or
-    /// for an adopted thread on the ready list.
+    /// Called when the pool has ended and this worker works no more. Its permit becomes free for an exit handler that
+    /// uses the pool, or for an adopted thread on the ready list.
     pub(in crate::pool) fn go_home(&self) {
         let (registry, permit) = (self.registry(), self.permit());
         let successor = registry.change_permits(|permits| permits.go_home(permit));
         if self.id() != 0 || !registry.is_adopted() {
-            // The number stays with the adopted thread, which outlives the pool and never works for it again.
+            // The adopted thread, which outlives the pool and never works for it again, keeps its permit's number.
             self.holding().clear();
         }
         if let Some(successor) = successor {
@@ -267,7 +266,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The worker's thread ends, after the exit handler. If the handler has used the pool, the worker has a permit.
+    /// Called when the worker's thread ends, after the exit handler. If the handler has used the pool, the worker has
+    /// a permit.
     pub(in crate::pool) fn leave_for_good(&self) {
         if !self.has_permit() {
             return;
@@ -282,8 +282,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Gives the caller slot back if the pool has no detached tasks any more, and waits on
-    /// the idle list. Returns `None` if it keeps the slot, and `false` if the pool needs this thread no more.
+    /// Gives the caller slot back if the pool has no detached tasks any more, and waits on the idle list. Returns
+    /// `None` if the worker keeps the slot, and `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn give_caller_slot_back(&self) -> Option<bool> {
         let (registry, me) = (self.registry(), self.id());
         if me == 0
@@ -301,7 +301,7 @@ impl<P: Platform> Worker<P> {
         given.then(|| self.await_permit())
     }
 
-    /// Whether this worker holds the caller slot, and should give it back.
+    /// Whether this worker holds the caller slot and should give the slot back.
     pub(in crate::pool) fn overstays(&self) -> bool {
         let registry = self.registry();
         self.id() != 0

@@ -1,22 +1,22 @@
 //! Permits: which of a pool's threads may run.
 //!
-//! A pool of n threads has n permits, numbered from 0, and runs jobs only on threads with a permit: never
-//! more than n at once. The number is the value of [`current_thread_index`](crate::current_thread_index),
-//! the rank in loops, and the number of the mailbox that the thread reads. Permit 0 is the caller slot's
-//! (`word.rs`).
+//! A pool of n threads has n permits, numbered from 0, and runs jobs only on threads with a permit: never on more than
+//! n threads at once. A permit's number is the value of [`current_thread_index`](crate::current_thread_index), the
+//! rank in loops, and the number of the mailbox that the thread reads. Permit 0 belongs to the caller slot
+//! (`word.rs`): callers from outside take it.
 //!
-//! A thread may wait for a stolen half of a join, the end of a scope or the helpers of a loop. It then runs
-//! only descendants of its call. If unrelated jobs are pending for longer than [`PATIENCE`], the thread
-//! gives its permit away: to a thread of the *ready list*, whose wait has ended, or otherwise to a thread of
-//! the *idle list*, which has nothing to do. If both are empty, a thread is started. The successor works
-//! like any other worker. When the wait is over, the thread needs a permit again:
+//! A thread may wait for a stolen half of a join, the end of a scope or the helpers of a loop. It then runs only
+//! descendants of its call. If unrelated jobs are pending for longer than [`PATIENCE`], the thread gives its permit
+//! away. The successor is a thread of the *ready list*, which has threads whose wait has ended, or else a thread of
+//! the *idle list*, which has threads with nothing to do. If both lists are empty, a thread is started. The successor
+//! works like any other worker. When the wait of the first thread is over, that thread needs a permit again:
 //!
-//! 1. R1 it joins the ready list; then fence, and call a sleeper as for a job;
-//! 2. R2 a thread that looks for work gives its permit to the first thread on that list, and joins the idle
-//!    list. A thread that waits and gives its permit away gives it to that first thread, too.
+//! 1. R1: the thread joins the ready list, then makes a fence, and calls a sleeper as for a job.
+//! 2. R2: a thread that looks for work gives its permit to the first thread on that list, and joins the idle list. A
+//!    thread that waits and gives its permit away gives it to that first thread, too.
 //!
-//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: a thread joins the list as
-//! a job is posted, and each search and each last look before sleep reads the list.
+//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: a thread joins the list in the
+//! same way as a job is posted, and each search and each last look before sleep reads the list.
 //!
 //! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread at
 //! the head of the ready list, and looks at the list before it takes another job. So the thread whose wait has
@@ -27,25 +27,25 @@
 //!
 //! # Why no threads wait in a circle
 //!
-//! A thread that blocks in another pool gives up its permits in all pools before it does
-//! (`Context::block_on`), and takes a permit only in the pool in which it continues. So a thread that waits
-//! for a permit holds none. A thread that holds a permit runs, or looks for work and finds the
-//! ready list, or waits, and offers its permit to that list after at most `PATIENCE`.
+//! A thread that blocks in another pool first gives up its permits in all pools (`Context::block_on`). Afterwards it
+//! takes a permit only in the pool in which it continues. So a thread that waits for a permit holds none. A thread
+//! that holds a permit runs, or looks for work and finds the ready list, or waits. If it waits, it offers its permit
+//! to that list after at most `PATIENCE`.
 //!
-//! If a thread that waits finds no thread for its permit, it keeps the permit (`run_others.rs`). After each nap it
+//! If a waiting thread finds no other thread for its permit, it keeps the permit (`run_others.rs`). After each nap it
 //! offers the permit again, first to the ready list. Between its naps it runs jobs of the pool whose permit it keeps,
 //! also while it waits for a permit of another pool.
 //!
 //! # Ranks of loops
 //!
-//! A thread may give its permit away within a loop's body. In that loop it keeps its rank, so no other
-//! thread may take part in it with the same number: the permit is barred from the loop until the thread has
+//! A thread may give its permit away within a loop's body. In that loop the thread keeps its rank, so no other thread
+//! may take part in the loop with the same number. Therefore the permit is barred from the loop until the thread has
 //! left it (`Ranks::bar`).
 //!
 //! # Files
 //!
-//! `word.rs` has the caller slot's word, `state.rs` the lists and the transitions, which know
-//! nothing of a pool. This file takes the steps that a transition leaves to the pool.
+//! `word.rs` has the caller slot's word, `state.rs` has the lists and the transitions, which know nothing of a pool.
+//! This file takes the steps that a transition leaves to the pool.
 
 #[cfg(test)]
 mod checked;
@@ -67,14 +67,14 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::time::Duration;
 
-/// How long a thread that waits keeps its permit while others' jobs are pending: about the time to
-/// wake a thread. Joins of fine grain never wait that long.
+/// How long a thread that waits keeps its permit while unrelated jobs are pending. This is about the time to wake a
+/// thread. Joins of fine grain never wait that long.
 pub(super) const PATIENCE: Duration = Duration::from_micros(60);
 
-// Why a thread without a permit is taken out of its sleep.
+// The reasons for which a thread that sleeps without a permit is woken.
 pub(super) const GRANTED: u32 = 2;
 pub(super) const DISMISSED: u32 = 3;
-/// The worker is on the ready list: its wait is over.
+/// The worker is on the ready list, because its wait is over.
 pub(super) const LISTED: u32 = 4;
 
 impl<P: Platform> Registry<P> {
@@ -87,7 +87,8 @@ impl<P: Platform> Registry<P> {
         result
     }
 
-    /// Compiled once, not once per closure of [`change_permits`](Self::change_permits).
+    /// Ends a change of the permits. This is a function of its own so that it is compiled once, and not for each
+    /// closure of [`change_permits`](Self::change_permits).
     #[inline(never)]
     fn end_change(&self, state: State<'_, P>) {
         state.end(|vacancy: Vacancy| {
@@ -96,8 +97,8 @@ impl<P: Platform> Registry<P> {
         });
     }
 
-    /// Gives `permit` to `successor`, which may be a thread that is started for it. Until the permit
-    /// is given, or lost, the caller holds a [`Stay`] for that successor.
+    /// Gives `permit` to `successor`. If the successor is new, starts a thread for the permit. Until the permit is
+    /// given or [lost](State::lose), the caller holds a [`Stay`] for that successor.
     pub(super) fn pass_on(&self, permit: usize, successor: &Successor) -> io::Result<()> {
         match successor {
             Successor::Worker(worker) => {
@@ -117,8 +118,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As [`pass_on`](Self::pass_on). If no thread takes the permit, it is [lost](State::lose), and the pool runs one
-    /// thread less. Then this returns `false`.
+    /// As [`pass_on`](Self::pass_on). If no thread takes the permit, the permit is [lost](State::lose), the pool runs
+    /// one thread less, and this returns `false`.
     pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) -> bool {
         let _stay = Stay::of(self, successor);
         let passed_on = self.pass_on(permit, successor).is_ok();
@@ -133,14 +134,14 @@ impl<P: Platform> Registry<P> {
         if permit == 0 && worker == 0 {
             self.change_permits(|permits| permits.regain());
         }
-        // The last holder of the permit may have been idle.
+        // The last holder of the permit may have noted that it is idle.
         self.shared().ranks().note_work(permit);
         let worker = self.worker(worker);
         worker.set_permit(permit);
         worker.wake_alone(GRANTED);
     }
 
-    /// Starts a thread of the pool with `permit`. Without one, the thread joins the idle list.
+    /// Starts a thread of the pool with `permit`. If `permit` is `None`, the thread joins the idle list.
     fn start_thread(&self, permit: Option<usize>) -> io::Result<()> {
         let id = match self.change_permits(|permits| permits.take_spare()) {
             Some(id) => id,
@@ -156,7 +157,7 @@ impl<P: Platform> Registry<P> {
         started
     }
 
-    /// Starts the thread of worker `id`, with `permit`, or has `maker` do so.
+    /// Starts the thread of worker `id`, with `permit`. If there is a `maker`, the maker starts the thread.
     pub(super) fn start_worker(
         &self,
         id: usize,
@@ -172,12 +173,12 @@ impl<P: Platform> Registry<P> {
         self.start_thread_of(id, 0, None)
     }
 
-    /// Starts a thread for a pool that has only its callers as threads.
+    /// Starts a thread for a pool that has started none yet.
     pub(super) fn have_a_thread(&self) -> io::Result<()> {
         if !self.threads().are_none() {
             return Ok(());
         }
-        // If a caller has the slot, the thread begins on the idle list.
+        // If a caller has permit 0, the new thread begins on the idle list.
         let occupied = self.change_permits(|permits| permits.occupy());
         let started = self.start_thread(occupied.then_some(0));
         if started.is_err() && occupied {
@@ -193,7 +194,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Wakes `worker` wherever it sleeps. Its latch was set while it slept.
+    /// Wakes `worker`, with or without a permit. Its latch was set while it slept.
     pub(super) fn notify(&self, worker: usize) {
         let worker = self.worker(worker);
         // Relaxed: a worker that sleeps in a parking slot sleeps in the slot of its permit. The permit does not change
@@ -203,8 +204,8 @@ impl<P: Platform> Registry<P> {
         if permit != NOWHERE {
             self.sleep().notify(permit as usize);
         }
-        // Relaxed: this thread has seen in the latch that the worker sleeps. So it sees this word as it was then, or a
-        // newer value.
+        // Relaxed: this thread has seen in the latch that the worker sleeps. So this thread sees this word as it was
+        // when the worker fell asleep, or a newer value.
         let alone = worker.holding().is_asleep();
         if alone && self.list_first(worker.id()) {
             worker.holding().wake();
@@ -215,7 +216,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// R1: calls a sleeper for a worker that has joined the ready list.
+    /// Step R1: calls a sleeper for a worker that has joined the ready list.
     pub(super) fn call_for_permit(&self) {
         // `call_for` makes the fence.
         self.call_for(0, true);

@@ -1,10 +1,9 @@
 //! Which thread has which permit: the lists of threads without a permit, and the transitions.
 //!
-//! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. Each
-//! transition is one method of [`State`]: it changes the lists and the caller slot's word together,
-//! and returns the steps that remain when the lock is free. It knows neither threads nor jobs. The
-//! pool takes those steps (`mod.rs`), and tests drive the transitions alone (`tests.rs`,
-//! `checked.rs`).
+//! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. Each transition is one
+//! method of [`State`]: it changes the lists and the word of the caller slot (the right to be worker 0) together. It
+//! returns the steps that remain to be taken when the lock is free. The methods know neither threads nor jobs. The
+//! pool takes those steps (`mod.rs`), and tests drive the transitions alone (`tests.rs`, `checked.rs`).
 
 use super::held::Held;
 use super::word::{CallerSlot, Word};
@@ -17,13 +16,13 @@ use std::ops::Range;
 /// The result when a worker is put on the ready list.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Listed {
-    /// It is on the list.
+    /// The worker is on the list.
     Waiting,
-    /// It has this permit at once.
+    /// The worker has got this permit at once.
     Placed(usize),
 }
 
-/// The thread that gets a permit. From here on no other thread has the permit.
+/// The thread that gets a permit. Once there is a successor, no other thread has the permit.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(in crate::pool) enum Successor {
@@ -34,7 +33,7 @@ pub(in crate::pool) enum Successor {
 }
 
 impl Successor {
-    /// Whether it counts as a registration.
+    /// Whether the successor counts as a registration.
     pub(in crate::pool) fn is_counted(&self) -> bool {
         #[cfg(test)]
         if fault::is(fault::Fault::UncountedStart) {
@@ -44,25 +43,25 @@ impl Successor {
     }
 }
 
-/// The state that a caller leaves behind.
+/// What a caller leaves behind in the caller slot.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Left {
     /// Nothing.
     Nothing,
-    /// A vacant slot. If there are jobs, a thread must be found for it.
+    /// A vacant slot. If there are jobs, a thread must be found for the slot.
     Vacancy,
-    /// This permit goes to this successor.
+    /// This permit, which goes to this successor.
     Permit(usize, Successor),
 }
 
 /// Whether a pool has started its own threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pool) enum ThreadState {
-    /// None, or not all.
+    /// No thread has been started, or not all.
     Absent,
-    /// All.
+    /// All threads have been started.
     Present,
-    /// They end, all of them.
+    /// All threads are ending.
     Leaving,
 }
 
@@ -70,9 +69,9 @@ pub(in crate::pool) enum ThreadState {
 struct Lists {
     /// Workers with empty stacks. They wait for the next permit.
     idle: Vec<usize>,
-    /// The ready list: their waits are over, and they need a permit. In order of arrival.
+    /// The ready list, in order of arrival: workers that have waited, and now need a permit.
     ready: Vec<usize>,
-    /// Workers without a thread: the system refused it, or it has ended.
+    /// Workers without a thread: the system refused the thread, or the thread has ended.
     spare: Vec<usize>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
@@ -81,17 +80,17 @@ struct Lists {
     thread_state: ThreadState,
     /// Whether a thread that is not yet started could take what is posted.
     lacking: bool,
-    /// Reasons to keep the threads: threads that are in scopes without being workers, and threads that are
-    /// being started.
+    /// The number of registrations, which keep the pool's threads from ending: one for each thread that is in a scope
+    /// without being a worker, and one for each thread that is being started.
     registrations: usize,
-    /// Whether the vacancy has changed in this section.
+    /// Whether the vacancy has changed since the lock was taken.
     changed: bool,
 }
 
 /// The state of a pool's permits, and the lock around it.
 pub(in crate::pool) struct Permits<P: Platform> {
     lists: Lock<P, Lists>,
-    /// How many workers are on the ready list; written under the lock.
+    /// How many workers are on the ready list. This is written under the lock.
     ready: P::AtomicU32,
 }
 
@@ -130,7 +129,7 @@ impl<P: Platform> Permits<P> {
     pub(in crate::pool) fn begin<'a>(&'a self, slot: &'a CallerSlot<P>) -> State<'a, P> {
         State {
             permits: self,
-            // SAFETY: freed by `State::end`, which takes the pointer.
+            // SAFETY: `State::end` frees the lock.
             lists: unsafe { Held::of(&self.lists) },
             slot,
         }
@@ -153,10 +152,10 @@ pub(in crate::pool) struct Vacancy {
 }
 
 impl<P: Platform> State<'_, P> {
-    /// Frees the lock. If the pool's vacancy has changed, it first calls `announce` with the new vacancy.
+    /// Frees the lock. If the pool's vacancy has changed, first calls `announce` with the new vacancy.
     pub(in crate::pool) fn end(mut self, announce: impl FnOnce(Vacancy)) {
         let count = self.lists.ready.len() as u32;
-        // Relaxed: written under the lock. Release pairs with `has_ready`.
+        // Relaxed: this is written under the lock. Release pairs with `has_ready`.
         if self.permits.ready.load(Ordering::Relaxed) != count {
             self.permits.ready.store(count, Ordering::Release);
         }
@@ -166,11 +165,11 @@ impl<P: Platform> State<'_, P> {
                 any: self.lists.lacking || self.slot.is_vacant(),
             });
         }
-        // SAFETY: taken by `Permits::begin`, which has made this.
+        // SAFETY: `Permits::begin` has taken the lock and made this state.
         unsafe { self.permits.lists.free() };
     }
 
-    /// Makes a transition of the word alone; returns it before and after.
+    /// Makes a transition of the word alone. Returns the word before and after the transition.
     fn change(&mut self, to: fn(Word) -> Word) -> (Word, Word) {
         let (before, after) = self.slot.change(to);
         self.lists.changed |= before.is_vacant() != after.is_vacant();
@@ -183,7 +182,8 @@ impl<P: Platform> State<'_, P> {
         !before.is_held() && after.is_held()
     }
 
-    /// The thread that gets a permit which is given up: the ready list comes first.
+    /// Returns the thread that gets a permit which another thread gives up: the first worker of the ready list, or
+    /// else an idle worker, or else a new thread.
     fn successor(&mut self) -> Successor {
         let worker = self.next_ready().or_else(|| self.lists.idle.pop());
         let successor = worker.map_or(Successor::New, Successor::Worker);
@@ -205,7 +205,7 @@ impl<P: Platform> State<'_, P> {
     }
 }
 
-/// The caller slot: detached tasks, and callers that leave slowly.
+/// Transitions of the caller slot, for detached tasks and for callers that cannot leave by the word alone.
 impl<P: Platform> State<'_, P> {
     /// A detached task is about to be posted. Returns whether this made the slot vacant.
     pub(in crate::pool) fn post(&mut self) -> bool {
@@ -231,7 +231,8 @@ impl<P: Platform> State<'_, P> {
         before != after
     }
 
-    /// Has a thread of the pool take permit 0. If a caller is in the slot, it will look for jobs when it leaves.
+    /// Has a thread of the pool take permit 0. If a caller is in the slot, that caller will look for jobs when it
+    /// leaves.
     pub(in crate::pool) fn summon(&mut self) -> Option<Successor> {
         self.change_to_held(Word::summoned)
             .then(|| self.successor())
@@ -242,8 +243,8 @@ impl<P: Platform> State<'_, P> {
         self.change_to_held(Word::occupied)
     }
 
-    /// The caller, which has `permit`, leaves. `waits`: whether a job needs a thread
-    /// with permit 0. `posted`: whether a detached task has not ended.
+    /// The caller, which has `permit`, leaves. `waits` returns whether a job needs a thread with permit 0. `posted`
+    /// returns whether a detached task has not ended.
     pub(in crate::pool) fn leave(
         &mut self,
         permit: usize,
@@ -266,8 +267,8 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which is alone in the slot, gives it back and joins the idle list. Returns
-    /// `false` if it is not alone, or a thread is on the ready list, or the pool ends.
+    /// Worker `id`, which is alone in the slot, gives the slot back and joins the idle list. Returns `false` if the
+    /// worker is not alone, or a thread is on the ready list, or the pool ends.
     pub(in crate::pool) fn give_back(&mut self, id: usize, cleared: impl FnOnce()) -> bool {
         if self.lists.closed || self.has_ready() {
             return false;
@@ -282,9 +283,9 @@ impl<P: Platform> State<'_, P> {
     }
 }
 
-/// Permits that change hands.
+/// Transitions in which a permit passes from one thread to another.
 impl<P: Platform> State<'_, P> {
-    /// A worker gives its permit away. `from_slot`: whether it is the caller with permit 0, or an adopted
+    /// A worker gives its permit away. `from_slot` says whether the worker is the caller with permit 0, or an adopted
     /// thread, which keeps its stack.
     pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
         if from_slot {
@@ -298,8 +299,8 @@ impl<P: Platform> State<'_, P> {
         self.change(Word::regained);
     }
 
-    /// There is no thread for `permit`. Permit 0 returns to the caller slot; any other permit waits for the
-    /// next ready worker.
+    /// There is no thread for `permit`. Permit 0 returns to the caller slot. Any other permit waits for the next ready
+    /// worker.
     pub(in crate::pool) fn lose(&mut self, permit: usize) {
         if permit == 0 {
             self.change(Word::given_up);
@@ -308,7 +309,7 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which has no permit and runs, wants one.
+    /// Worker `id`, which runs and has no permit, wants a permit.
     pub(in crate::pool) fn list(&mut self, id: usize) -> Listed {
         // A caller that has the slot passes its permit on when it leaves.
         if self.change_to_held(Word::summoned) {
@@ -323,10 +324,9 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which sleeps without a permit, wants one, before all others: what it waited for
-    /// is over.
+    /// Worker `id`, which sleeps without a permit, wants a permit before all other workers, because its wait is over.
     pub(in crate::pool) fn list_first(&mut self, id: usize) {
-        // An empty slot becomes vacant, and is filled as for a job.
+        // If the caller slot is empty, it becomes vacant, and is filled as for a job.
         self.change(Word::wanted);
         self.lists.ready.insert(0, id);
     }
@@ -390,13 +390,13 @@ impl<P: Platform> State<'_, P> {
     }
 }
 
-/// The threads as a whole.
+/// Transitions of the pool's threads as a whole.
 impl<P: Platform> State<'_, P> {
     pub(in crate::pool) fn thread_state(&self) -> ThreadState {
         self.lists.thread_state
     }
 
-    /// The threads are absent. `lacking`: whether a posted job could use one.
+    /// The threads are absent. `lacking` says whether a posted job could use one of them.
     pub(in crate::pool) fn be_absent(&mut self, lacking: bool) {
         self.lists.thread_state = ThreadState::Absent;
         self.set_lacking(lacking);
@@ -423,18 +423,18 @@ impl<P: Platform> State<'_, P> {
         self.lists.spare.push(id);
     }
 
-    /// One more reason to keep the threads.
+    /// Counts one more registration.
     pub(in crate::pool) fn register(&mut self) {
         self.lists.registrations += 1;
     }
 
-    /// One less.
+    /// Counts one registration less.
     pub(in crate::pool) fn deregister(&mut self) {
         self.lists.registrations -= 1;
     }
 
-    /// Has the threads end, if none is at work and no caller comes. `kept`: whether a thread of the pool's
-    /// own has the caller slot for good. `posted`: whether a detached task has not ended.
+    /// Makes the threads end if none is at work and no caller comes. `kept` says whether a thread that the pool
+    /// started has the caller slot for good. `posted` says whether a detached task has not ended.
     pub(in crate::pool) fn end_if_quiet(&mut self, kept: bool, posted: bool) -> bool {
         if self.lists.registrations > 0 || posted {
             return false;
@@ -444,7 +444,7 @@ impl<P: Platform> State<'_, P> {
             if before == after {
                 return false;
             }
-            // For the exit handlers: the thread that has closed the slot only waits.
+            // Exit handlers may need permit 0. The thread that has closed the slot only waits.
             self.lists.free.push(0);
         }
         self.lists.thread_state = ThreadState::Leaving;
@@ -458,8 +458,8 @@ impl<P: Platform> State<'_, P> {
         std::mem::take(&mut self.lists.idle)
     }
 
-    /// All threads have ended, and the pool goes on; the threads of `spare` are started later, when a
-    /// permit needs one. `kept`, `posted`: as in [`end_if_quiet`](Self::end_if_quiet).
+    /// All threads have ended, and the pool goes on. The threads of the workers in `spare` are started later, when a
+    /// permit needs one. `kept` and `posted` are as in [`end_if_quiet`](Self::end_if_quiet).
     pub(in crate::pool) fn reopen(
         &mut self,
         spare: Range<usize>,
@@ -481,7 +481,7 @@ impl<P: Platform> State<'_, P> {
         self.be_absent(lacking);
     }
 
-    /// Threads that have not started will never start: their permits are free.
+    /// Threads that have not started will never start. Makes their permits free.
     pub(in crate::pool) fn start_no_more(&mut self, permits: Range<usize>) {
         self.lists.free.extend(permits);
         self.be_present();

@@ -2,14 +2,14 @@
 //!
 //! | bits | holder of worker 0's stack | holder of permit 0 |
 //! |---|---|---|
-//! | none | nobody | nobody |
+//! | none | no thread | no thread, and no job needs one |
 //! | CALLER | a caller | that caller |
 //! | CALLER, HELD | a caller that waits, or has another permit by now | a thread of the pool |
-//! | HELD | nobody | a thread of the pool |
+//! | HELD | no thread | a thread of the pool |
 //! | VACANT | no thread | no thread, and jobs may wait for a holder |
 //!
-//! NEEDED comes with CALLER: that caller leaves by `Registry::leave_slowly`, which finds a thread for
-//! permit 0 if jobs or ready workers need one.
+//! NEEDED is set only together with CALLER. The caller then leaves by `Registry::leave_slowly`, which finds a thread
+//! for permit 0 if jobs or ready workers need one.
 //!
 //! Two transitions need no lock, only one locked instruction each: a caller enters (none to CALLER) and leaves
 //! (CALLER to none). Every other transition is a function of [`Word`] below, and [`CallerSlot::change`] makes
@@ -40,7 +40,7 @@ impl Word {
         self.0 & HELD != 0
     }
 
-    /// Whether that thread is alone in the slot: no caller has it.
+    /// Whether a thread of the pool has permit 0 and no caller has the slot.
     pub(in crate::pool) fn is_held_alone(self) -> bool {
         self.0 == HELD
     }
@@ -55,7 +55,7 @@ impl Word {
         self.0 & (HELD | VACANT | NEEDED) != 0
     }
 
-    /// A detached task is about to be posted: a thread must be ready for permit 0.
+    /// A detached task is about to be posted, so a thread must be ready to take permit 0.
     pub(super) fn attended(self) -> Self {
         match self {
             _ if self.is_attended() => self,
@@ -96,7 +96,7 @@ impl Word {
         }
     }
 
-    /// As [`occupied`](Self::occupied); a caller that has the slot must look for jobs when it leaves.
+    /// As [`occupied`](Self::occupied). In addition, if a caller has the slot, it must look for jobs when it leaves.
     pub(super) fn summoned(self) -> Self {
         match self.0 {
             0 | VACANT => Self(HELD),
@@ -129,7 +129,7 @@ impl Word {
         }
     }
 
-    /// The caller has left. Worker 0's stack is free; the rest of the word stays.
+    /// The caller has left, and worker 0's stack is free. The bits for permit 0 stay.
     pub(super) fn left(self) -> Self {
         Self(self.0 & !(CALLER | NEEDED))
     }
@@ -139,8 +139,8 @@ impl Word {
         Self(self.left().0 | VACANT)
     }
 
-    /// A thread wants a permit: an empty slot becomes vacant. If a caller has the slot, it must leave
-    /// slowly.
+    /// A thread wants a permit: an empty slot becomes vacant. If a caller has the slot, it must leave by
+    /// `Registry::leave_slowly`.
     pub(super) fn wanted(self) -> Self {
         match self.0 {
             0 => Self(VACANT),
@@ -173,8 +173,8 @@ impl<P: Platform> CallerSlot<P> {
     /// A caller enters, if the slot is empty. Cost: one locked instruction.
     #[inline]
     pub(crate) fn take(&self) -> bool {
-        // Acquire pairs with `leave` and `change`: what the last holder did to the worker's cells
-        // is visible. Relaxed on failure: the caller then leaves them alone.
+        // Acquire pairs with `leave` and `change`: all that the last holder did to the worker's cells is visible.
+        // Relaxed on failure: the caller then does not use these cells.
         (self.0)
             .compare_exchange(0, CALLER, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
@@ -184,31 +184,31 @@ impl<P: Platform> CallerSlot<P> {
     /// locked instruction.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        // Release publishes the worker's cells to the next holder of the slot. A thread that needs a holder for
-        // permit 0 sets a bit of this word. If the bit is set, this exchange fails. So the caller needs no fence, and
-        // looks at no other word.
+        // Release publishes the worker's cells to the next holder of the slot. A thread that needs a holder for permit
+        // 0 sets a bit of this word, and then this exchange fails. So the caller needs no fence, and looks at no other
+        // word.
         (self.0)
             .compare_exchange(CALLER, 0, Ordering::Release, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Acquire, as `take`.
+    /// Returns the word. Acquire, as in `take`.
     pub(in crate::pool) fn word(&self) -> Word {
         Word(self.0.load(Ordering::Acquire))
     }
 
-    /// Whether permit 0 is free: a hint, so relaxed.
+    /// Whether permit 0 is free. Relaxed, since this is a hint.
     pub(in crate::pool) fn is_free(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (CALLER | HELD) == 0
     }
 
-    /// Whether the slot is vacant: a hint, so relaxed.
+    /// Whether the slot is vacant. Relaxed, since this is a hint.
     #[inline]
     pub(crate) fn is_vacant(&self) -> bool {
         Word(self.0.load(Ordering::Relaxed)).is_vacant()
     }
 
-    /// Makes a transition; returns the words before and after it. Under the lock of `Permits`.
+    /// Makes a transition, under the lock of `Permits`. Returns the words before and after it.
     #[inline(never)]
     pub(super) fn change(&self, to: fn(Word) -> Word) -> (Word, Word) {
         let mut before = self.word();

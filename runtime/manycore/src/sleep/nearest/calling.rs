@@ -14,15 +14,15 @@ pub(super) const WAKING: u32 = 1 << 31;
 /// Posters must make a full fence and read the word again. This bit is set in a new pool, and always on systems
 /// without light fences.
 pub(super) const FENCED: u32 = 1 << 30;
-/// A permit is free: the pool wakes or starts a thread for it if no worker sleeps.
+/// A permit is free. If no worker sleeps, the pool wakes or starts a thread for this permit.
 pub(super) const VACANT: u32 = 1 << 29;
-/// Every poster reads [`FENCED`], or its push is already visible. So a sleeper needs no heavy fence.
+/// Each poster reads [`FENCED`], or the poster's push is already visible. So a sleeper needs no heavy fence.
 pub(super) const SETTLED: u32 = 1 << 28;
 /// The counts of both kinds of sleepers.
 pub(super) const SLEEPERS: u32 = SETTLED - 1;
 
-/// Posts that fence after a worker has fallen asleep. Their fences together cost as much as a heavy fence, 2 us.
-/// So at worst a pool pays twice as much as if it knew the future.
+/// The number of posts that make a fence after a worker has fallen asleep. Together their fences cost as much as a
+/// heavy fence, 2 us. So at worst a pool pays twice as much as a pool that knew the future would pay.
 pub(super) const MOST_FENCED: u32 = 256;
 
 /// Faults that tests insert into the protocol.
@@ -70,7 +70,7 @@ impl<P: Platform> Nearest<P> {
         // value was written, `is_watched` below does not see that watchdog.
         let mut word = self.callable.load(Ordering::Acquire);
         if word & FENCED != 0 {
-            // Takes the place of the light fence in `posted_by`.
+            // This fence takes the place of the light fence in `posted_by`.
             P::fence(Ordering::SeqCst);
             word = self.callable.load(Ordering::Acquire);
             self.count_fenced_post(word);
@@ -87,15 +87,15 @@ impl<P: Platform> Nearest<P> {
         if self.oversubscription.as_ref().is_some_and(is_left) {
             return false;
         }
-        // Sets WAKING first, so that only one of many posters wakes a worker. Relaxed: the word's
-        // modification order decides, and the poster has fenced.
+        // WAKING is set first, so that only one of many posters wakes a worker. Relaxed: the word's modification order
+        // decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
         if before & WAKING != 0 || self.wake_one(near, true, None) {
             return false;
         }
-        // All workers were awake. Since then a worker may have lain down, and another poster may have left
-        // its job to this call. So look again. Acquire pairs with the exchange that counted the sleeper,
-        // so that this thread finds it parked.
+        // All workers were awake. Since then a worker may have lain down, and another poster may have left its job to
+        // this call. So this thread looks again. Acquire pairs with the exchange that counted the sleeper, so that
+        // this thread finds it parked.
         let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
         let woken = word & SLEEPERS != 0 && self.wake_one(near, true, None);
         !woken && word & VACANT != 0
@@ -107,7 +107,7 @@ impl<P: Platform> Nearest<P> {
         if !P::has_light_fences() {
             return;
         }
-        // Relaxed, and no exchange: the count affects only speed. A worker that falls asleep resets it.
+        // Relaxed, and no read-modify-write, since the count affects only speed. A worker that falls asleep resets it.
         let posts = self.fenced_posts.load(Ordering::Relaxed).saturating_add(1);
         self.fenced_posts.store(posts, Ordering::Relaxed);
         if posts < self.most_fenced || word & SETTLED == 0 {
@@ -118,15 +118,15 @@ impl<P: Platform> Nearest<P> {
             self.callable.fetch_and(!FENCED, Ordering::Relaxed);
             return;
         }
-        // Clears both at once, and only if both are set: a sleeper that has set FENCED sets SETTLED
-        // later. Relaxed: the word's modification order decides (see the README).
+        // The exchange clears both bits at once, and only if both are set, since a sleeper that has set FENCED sets
+        // SETTLED later. Relaxed: the word's modification order decides (see the README).
         let light = word & !(FENCED | SETTLED);
         let relaxed = Ordering::Relaxed;
         let _ = (self.callable).compare_exchange(word, light, relaxed, relaxed);
     }
 
-    /// The sleeper's fence before its look for pushed jobs. It follows the exchange that counted the
-    /// sleeper or cleared WAKING. `word` was read with Acquire in that exchange or later.
+    /// The sleeper's fence before its look for pushed jobs. It follows the exchange that counted the sleeper or
+    /// cleared WAKING. `word` was read with Acquire ordering in that exchange or later.
     ///
     /// If posters do not fence, the sleeper's fence is a heavy one, and from then on posters fence.
     pub(super) fn fence_against_posters(&self, word: u32) {
@@ -142,7 +142,7 @@ impl<P: Platform> Nearest<P> {
         }
         P::heavy_fence();
         if first {
-            // Release: what a thread does after it has read SETTLED comes after the heavy fence.
+            // Release: all that a thread does after it has read SETTLED comes after the heavy fence.
             self.callable.fetch_or(SETTLED, Ordering::Release);
         }
     }
@@ -150,7 +150,7 @@ impl<P: Platform> Nearest<P> {
     /// Wakes a sleeper near worker `near`, in the clusters `within` or in any. `called` says whether the
     /// wake-up is for a job. Returns whether there was a sleeper.
     pub(super) fn wake_one(&self, near: usize, called: bool, within: Option<Invited>) -> bool {
-        // Sleepers that may take any job come first, because a waiter may not be allowed to run this one.
+        // Sleepers that may take any job come first, because a waiter may not be allowed to run this job.
         for free in [true, false] {
             if let Some(roused) = self.slots.rouse_near(near, free, called, within) {
                 roused.wake();

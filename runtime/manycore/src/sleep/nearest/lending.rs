@@ -5,11 +5,11 @@
 //!
 //! # No wake-up is lost
 //!
-//! [`lay_back`](Nearest::lay_back) repeats the steps of [`sleep`](Nearest::sleep) for the worker: the borrower
-//! counts and marks the worker, stores in the parker that the worker sleeps, fences, and looks for all kinds of
-//! work. A poster that finds the worker still lent finds no sleeper. The poster pushes, fences, and reads the
-//! parker. The borrower stores to the parker, fences, and looks for jobs. So the borrower finds the job and wakes
-//! the worker, or the poster finds the sleeper.
+//! [`lay_back`](Nearest::lay_back) repeats the steps of [`sleep`](Nearest::sleep) for the worker: the borrower counts
+//! and marks the worker, stores in the parker that the worker sleeps, makes a fence, and looks for all kinds of work.
+//! If a poster finds that the worker's permit is still lent, it finds no sleeper. The poster pushes, makes a fence,
+//! and reads the parker. The borrower stores to the parker, makes a fence, and looks for jobs. So the borrower finds
+//! the job and wakes the worker, or the poster finds the sleeper.
 //!
 //! The borrower counts and marks the worker before it stores to the parker. So if a thread at once takes the
 //! worker out of its parker, the count is there for the worker to subtract.
@@ -25,12 +25,12 @@ impl<P: Platform> Nearest<P> {
     /// Borrows the permit of a sleeper that may take any job, if there is one.
     #[cold]
     pub(crate) fn borrow(&self) -> Option<usize> {
-        // Relaxed: a hint.
+        // Relaxed: this is a hint.
         if self.callable.load(Ordering::Relaxed) < FREE {
             return None;
         }
         let worker = self.slots.lend()?;
-        // Relaxed: as when a worker gets up.
+        // Relaxed, as when a worker gets up.
         self.callable.fetch_sub(FREE, Ordering::Relaxed);
         Some(worker)
     }
@@ -38,13 +38,13 @@ impl<P: Platform> Nearest<P> {
     /// Returns the permit to `worker`. The worker sleeps on, unless the borrower's `scan` finds work.
     #[cold]
     pub(crate) fn lay_back(&self, worker: usize, scan: &dyn Scan) {
-        // The steps of `sleep`. The top of this file says why the order differs.
+        // These are the steps of `sleep`. The top of this file says why the order differs.
         self.slots.mark(worker, true);
         self.callable.fetch_add(FREE, Ordering::Relaxed);
         self.fenced_posts.store(0, Ordering::Relaxed);
         self.slots.lay_back(worker);
-        // Changes nothing. Release: a poster that reads this or a later value with Acquire finds the worker in its
-        // parker. Acquire pairs with the Release of the sleeper that set SETTLED.
+        // This keeps the value. Release: a poster that reads this or a later value with acquire finds the worker in
+        // its parker. Acquire pairs with the release by the sleeper that set SETTLED.
         let word = self.callable.fetch_or(0, Ordering::AcqRel);
         #[cfg(test)]
         if self.fault == Some(FenceFault::NoLookAfterLoan) {

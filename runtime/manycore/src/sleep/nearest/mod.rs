@@ -1,5 +1,5 @@
-//! The default sleep policy. A word, `callable`, says whether to wake a worker, and the parking slots are grouped
-//! by cluster.
+//! The default sleep policy. A word, `callable`, says whether a post must wake a worker. The parking slots, in which
+//! workers sleep, are grouped by cluster.
 
 mod calling;
 mod lending;
@@ -24,21 +24,21 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The number of workers that spin for expected loops, each on its own core: 1 to this number, since worker 0 is the
-/// caller. The first worker to join a loop wakes the others.
+/// The number of workers that spin for expected loops, each on its own core. These are the workers 1 to this number,
+/// since worker 0 is the caller. The first worker to join a loop wakes the others.
 const WATCHERS: usize = 2;
 
 /// The default policy, `ours` on the command line.
 ///
-/// A post reads one word, `callable`. If it is 0, the post need not wake a worker. The word has its own
-/// cache line, which threads write only when a worker falls asleep, is woken, or begins to look. Idle
-/// workers that are awake find jobs by looking, and are not counted. The post wakes a worker of the
-/// poster's cluster if one sleeps there. That worker wakes the next if it finds work.
+/// A post reads one word, `callable`. If it is 0, the post need not wake a worker. The word has its own cache line,
+/// which threads write only when a worker falls asleep, is woken, or begins to look. The word does not count idle
+/// workers that are awake, since they find jobs by looking. The post wakes a worker of the poster's cluster if one
+/// sleeps there. If that worker finds work, it wakes the next worker.
 ///
 /// `README.md` in this folder argues that no wake-up is lost.
 pub(crate) struct Nearest<P: Platform> {
-    /// The numbers of both kinds of sleepers, and bits that say whether posters or sleepers fence
-    /// (`calling.rs`).
+    /// The numbers of sleeping free workers and of sleeping waiters, and bits that say whether posters or sleepers
+    /// make the fence (`calling.rs`).
     callable: CachePadded<P::AtomicU32>,
     /// While posters fence, the number of posts since a worker last fell asleep.
     fenced_posts: CachePadded<P::AtomicU32>,
@@ -57,17 +57,16 @@ pub(crate) struct Nearest<P: Platform> {
 pub(crate) struct Looking {
     after: After,
     woken: Option<Woken>,
-    /// When to stop spinning, or 0 if this is not yet decided.
+    /// The time at which to stop spinning, or 0 if this is not yet decided.
     until: u64,
     slice: u64,
-    /// If the worker has just spun, when it was to search again; otherwise 0.
+    /// If the worker has just spun, the time at which it was to search again. Otherwise 0.
     due: u64,
-    /// Set while the worker spins for an expected loop: how long it sleeps if the loop has not come by
-    /// `until`.
+    /// While the worker spins for an expected loop, how long it will sleep if the loop has not come by `until`.
     timeout: Option<u64>,
-    /// A post woke the worker, and posters may have left other jobs to it.
+    /// Whether a post woke the worker. If so, other posters may have left their jobs to this worker.
     called: bool,
-    /// The worker was called, and has not yet made the fence before its second search.
+    /// Whether the worker was called and has not yet made the fence before its second search.
     unfenced: bool,
 }
 
@@ -99,7 +98,7 @@ impl<P: Platform> Nearest<P> {
         self
     }
 
-    /// Puts the policy in the state after many posts, when posters do not fence.
+    /// Puts the policy in the state that it has after many posts, in which posters do not fence.
     pub(super) fn light(mut self) -> Self {
         if P::has_light_fences() {
             self.callable = CachePadded::new(P::AtomicU32::new(0));
@@ -120,7 +119,7 @@ impl<P: Platform> Nearest<P> {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Names the policy's words for a simulator's accounts.
+    /// Names the policy's words for a simulator, which counts the accesses to each.
     pub(crate) fn name(&self) {
         P::name(&self.callable, "sleep: callable");
         P::name(&self.fenced_posts, "sleep: fenced posts");
@@ -130,24 +129,24 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Whether the policy uses `was_empty` in [`posted_by`](Self::posted_by). To find it out, a poster reads
+    /// Whether the policy uses `was_empty` in [`posted_by`](Self::posted_by). To find out `was_empty`, a poster reads
     /// two cache lines.
     #[inline(always)]
     pub(crate) fn asks_empty(&self) -> bool {
         false
     }
 
-    /// A worker has pushed a job. Every `join` calls this, so `poster`, which returns the worker's number, is
-    /// called only if a worker sleeps. Returns `true` if no worker is there for the job and a permit is
+    /// A worker has pushed a job. Every `join` calls this, so `poster`, which returns the worker's number, is called
+    /// only if a worker sleeps. Returns `true` if no worker can be woken for the job and a permit is
     /// [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
     pub(crate) fn posted_by(&self, poster: impl FnOnce() -> usize, _was_empty: bool) -> bool {
-        // Orders the push before the read of the word. It pairs with the heavy fence between the
-        // exchange that counts a sleeper and the sleeper's last look at the stacks. On a system without
-        // light fences the word has FENCED set, and `call` makes a full fence.
+        // This fence orders the push before the read of the word. It pairs with the heavy fence between the exchange
+        // that counts a sleeper and the sleeper's last look at the stacks. On a system without light fences the word
+        // has FENCED set, and `call` makes a full fence.
         P::untested_light_fence();
-        // Relaxed: the fence orders it, and it carries no data.
+        // Relaxed: the fence orders this load, and the word publishes no data.
         self.callable.load(Ordering::Relaxed) != 0 && self.call_from(poster())
     }
 
@@ -159,11 +158,11 @@ impl<P: Platform> Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Says whether a permit is vacant: if all workers are busy, the pool can start or wake another. Posters
-    /// count a vacant permit as a sleeper, and use it last.
+    /// Says whether a permit is vacant. If one is, the pool can start or wake another worker when all workers are
+    /// busy. Posters count a vacant permit as a sleeper, and use it last.
     pub(crate) fn set_vacant(&self, vacant: bool) {
-        // Relaxed: a thread that sets the bit fences before it looks for jobs that were pushed meanwhile,
-        // or knows that there are none (`pool/permits/`).
+        // Relaxed: a thread that sets the bit fences before it looks for jobs that were pushed meanwhile, or knows
+        // that there are no such jobs (`pool/permits/`).
         if vacant {
             self.callable.fetch_or(VACANT, Ordering::Relaxed);
         } else {
@@ -185,7 +184,7 @@ impl<P: Platform> Nearest<P> {
 
     /// The number of sleeping workers, as a hint.
     pub(crate) fn sleepers(&self) -> u32 {
-        // Relaxed: a hint.
+        // Relaxed: this is a hint.
         sleepers(self.callable.load(Ordering::Relaxed))
     }
 
@@ -226,16 +225,16 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// `worker` stops looking: it has work, or need not look any longer. Returns the same as
-    /// [`posted_by`](Self::posted_by), for jobs that others have left.
+    /// [`posted_by`](Self::posted_by), for jobs that other posters have left to it.
     #[must_use]
     pub(crate) fn work_found(&self, worker: usize, idle: Looking) -> bool {
-        // A called worker that found work calls the next worker: other posters may have left jobs to it,
-        // and many sleepers are woken as a tree. So does a called worker that need not search because its
-        // wait is over.
+        // A called worker that found work calls the next worker: other posters may have left jobs to the called
+        // worker, and many sleepers are woken as a tree. A called worker that need not search, because its wait is
+        // over, calls the next worker too.
         idle.called && self.call(worker)
     }
 
-    /// `worker` has searched in vain, and waits here. Returns when the worker should search again, or the
+    /// `worker` has searched in vain, and waits in this function. Returns when the worker should search again, or the
     /// latch may be set. The result says whether the worker has slept.
     pub(crate) fn no_work_found(
         &self,
@@ -248,7 +247,7 @@ impl<P: Platform> Nearest<P> {
             // The first search after the call made no fence, and was in vain. After a fence, the next
             // search finds any job that was left to this worker.
             idle.unfenced = false;
-            // Acquire pairs with the Release of the sleeper that set SETTLED.
+            // Acquire pairs with the release by the sleeper that set SETTLED.
             self.fence_against_posters(self.callable.load(Ordering::Acquire));
             return false;
         }
@@ -267,12 +266,12 @@ impl<P: Platform> Nearest<P> {
         let alone = !self.idle.other_processes_run(now);
         let watches = alone && worker <= WATCHERS && scan.is_free() && self.idle.has_period(worker);
         if !alone {
-            // A spinning worker would use up its share of the core, and be late when work comes.
+            // A spinning worker that shares its core would use up its share of the time, and be late when work comes.
             idle.until = now;
         } else if idle.until == 0 {
             idle.until = now + self.idle.spin(worker, idle.after, watches).max(1);
             if scan.is_free() && !idle.called && self.is_overfull() {
-                // Other workers have work and need the core.
+                // Other workers have work and need this core.
                 idle.until = now;
             }
         }
@@ -312,8 +311,8 @@ impl<P: Platform> Nearest<P> {
             }
             return false;
         }
-        // A nap is a complete sleep: the worker parks and takes a last look at all kinds of work. A
-        // search always follows.
+        // A nap is a complete sleep: the worker parks and takes a last look at all kinds of work. After a nap the
+        // worker always searches.
         let nap = |idle: &mut Looking, alarm: u64| {
             let ns = P::ticks_to_ns(alarm.saturating_sub(P::now()));
             let time = Duration::from_nanos(ns as u64);
@@ -341,8 +340,8 @@ impl<P: Platform> Nearest<P> {
                 self.idle.learn_lateness(wait.alarm);
                 return napped;
             }
-            // On the caller's core this thread would lose the core just when the loop comes. The system
-            // would not separate two threads that both mostly sleep.
+            // If this thread were on the caller's core, it would lose the core just when the loop comes. The system
+            // would not separate these two threads, since both mostly sleep.
             P::leave_core(wait.core);
             idle.until = wait.until;
             idle.timeout = Some(wait.timeout);
@@ -383,19 +382,19 @@ impl Looking {
         self.woken
     }
 
-    /// The worker has just helped with a loop.
+    /// Notes that the worker has just helped with a loop.
     pub(crate) fn helped(&mut self) {
         self.after = After::Helping;
     }
 
-    /// Whether the worker ignores jobs until the expected loop: a fault that a test inserts.
+    /// Whether the worker ignores jobs until the expected loop comes. This is a fault that a test inserts.
     #[cfg(test)]
     fn is_deaf(&self) -> bool {
         use crate::conserving::fault::{Fault, is};
         self.timeout.is_some() && is(Fault::DeafNap)
     }
 
-    /// A loop was posted, and more may follow.
+    /// Notes that a loop was posted. More loops may follow.
     fn came(&mut self, woken: Woken) {
         self.woken = Some(woken);
         if self.timeout.take().is_some() || woken == Woken::Sleeping {

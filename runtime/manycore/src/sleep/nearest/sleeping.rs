@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How a sleep ended.
 #[derive(Clone, Copy)]
 pub(super) struct Slept {
-    /// Whether the worker slept: its last look found nothing.
+    /// Whether the worker slept, because its last look found nothing.
     pub(super) blocked: bool,
     /// Why the worker was roused, or `Parker::ASLEEP` if it got up by itself.
     reason: u32,
@@ -107,15 +107,15 @@ impl<P: Platform> Nearest<P> {
 
     /// Whether more workers are awake than there are cores.
     pub(super) fn is_overfull(&self) -> bool {
-        // Relaxed: a decision about time.
+        // Relaxed: only time depends on this decision.
         let overfull = |oversubscription: &Oversubscription<P>| {
             oversubscription.is_overfull(absent(self.callable.load(Ordering::Relaxed)))
         };
         self.oversubscription.as_ref().is_some_and(overfull)
     }
 
-    /// Whether the parked `worker` may leave to other workers the jobs that it has seen: each core has an awake
-    /// worker, and a watchdog keeps watch.
+    /// Whether the parked `worker` may leave the jobs that it has seen to other workers. This is so if each core has
+    /// an awake worker and a watchdog keeps watch.
     pub(super) fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
         let Some(oversubscription) = &self.oversubscription else {
             return false;
@@ -125,21 +125,22 @@ impl<P: Platform> Nearest<P> {
         }
         let word = self.callable.load(Ordering::Relaxed);
         if !scan.is_free() && !oversubscription.is_full(absent(word)) {
-            // A waiter must not run the job that it has seen. It calls a free sleeper, which gets its core.
+            // A waiter must not run the job that it has seen. It calls a free sleeper, which gets the core of this
+            // worker.
             let nobody = word & SLEEPERS < FREE || self.call(worker);
             if nobody {
                 return false;
             }
         }
-        // Orders the look that saw the jobs before the look for a watchdog. If the watchdog clears `watched` after
-        // the second look, it fences too, and then sees the same jobs.
+        // This fence orders the look that saw the jobs before the look for a watchdog. If the watchdog clears
+        // `watched` after the second look, it makes a fence too, and then sees the same jobs.
         P::fence(Ordering::SeqCst);
         oversubscription.is_full(absent(self.callable.load(Ordering::Relaxed)))
             && oversubscription.is_watched()
     }
 
     /// Whether each worker can have its own core. If not, no wake-up moves a worker to another core, since several
-    /// workers could end up on one.
+    /// workers could end up on the same core.
     fn has_core_for_each(&self) -> bool {
         self.idle.scarce_cores().is_none()
     }
@@ -154,7 +155,7 @@ impl<P: Platform> Nearest<P> {
 
     /// Sleeps until roused, or for at most `time`.
     ///
-    /// The worker lies down, is counted, fences, and takes a last look: see the README.
+    /// The worker lies down, counts itself, makes a fence, and takes a last look: see the README.
     pub(super) fn sleep(
         &self,
         worker: usize,
@@ -179,10 +180,10 @@ impl<P: Platform> Nearest<P> {
         }
         let kind = if free { FREE } else { WAITER };
         self.slots.mark(worker, free);
-        // Release pairs with `call`. Acquire pairs with the thread that has set SETTLED. The fence orders this
-        // before the look.
+        // Release pairs with `call`. Acquire pairs with the thread that has set SETTLED. The fence below orders this
+        // exchange before the last look.
         let word = self.callable.fetch_add(kind, Ordering::AcqRel);
-        // Relaxed: a hint.
+        // Relaxed: this is a hint.
         self.fenced_posts.store(0, Ordering::Relaxed);
         self.fence_against_posters(word);
         sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
@@ -197,8 +198,8 @@ impl<P: Platform> Nearest<P> {
         sleep.reason = ParkingSlots::rise(parker);
         self.claim_core(worker);
         self.slots.unmark(worker, free);
-        // The called worker searches next, so no wake-up is under way any more. Relaxed: see `unfenced` for the
-        // order of these stores and the search.
+        // The called worker searches next, so no wake-up is under way any more. Relaxed: the worker makes a fence
+        // before its second search (see `Looking::unfenced`).
         self.callable.fetch_sub(kind, Ordering::Relaxed);
         if sleep.was_called() {
             self.callable.fetch_and(!WAKING, Ordering::Relaxed);

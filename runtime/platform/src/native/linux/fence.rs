@@ -1,9 +1,9 @@
-//! An asymmetric fence by `membarrier`, where the kernel grants it.
+//! An asymmetric fence by the system call `membarrier`, if the kernel grants it.
 //!
 //! `membarrier(PRIVATE_EXPEDITED)` returns when every running thread of the process has executed a full barrier. A
 //! thread that was not running has passed a barrier in the scheduler. A light fence keeps the compiler from moving
-//! accesses across it. So a heavy fence finds each thread either before its light fence, with its stores visible, or
-//! after it, with its loads yet to come.
+//! accesses across it. So a heavy fence finds each thread either after its light fence or before it. In the first case
+//! the thread's earlier stores are visible. In the second case the thread's later loads are yet to come.
 //!
 //! Sandboxes may refuse the call. Light fences are full fences until [`DECIDED`] says that the call was granted. The
 //! process is registered before that, and heavy fences make the call from then on.
@@ -11,26 +11,26 @@
 //! # Why the process registers before `main`
 //!
 //! A process with one thread registers in less than a microsecond. In a process with several threads the kernel waits
-//! until all cores have passed a quiet state, which takes some 10 ms. The first pool would wait for that.
+//! until all cores have passed a quiet state, which takes some 10 ms. The first pool would have to wait for that.
 //!
 //! # If the call is refused later
 //!
-//! A process may enter a sandbox while pools run. Their threads have left out fences, and leave out the next one
-//! before they could learn of it. No other barrier reaches them for these accesses (changing a page's protection
-//! interrupts the other cores on some processors only). So a heavy fence that is refused must not return. It must not
-//! unwind either, since other threads await the end of that call. So the process is aborted with a line that says what
-//! to do.
+//! A process may enter a sandbox while pools run. The pools' threads have left out fences, and may leave out the next
+//! fence before they could learn that the call is refused. No other barrier reaches them for these accesses (changing
+//! a page's protection interrupts the other cores on some processors only). So a heavy fence that is refused must not
+//! return. It must not unwind either, since other threads rely on the call that contains the fence. So the process is
+//! aborted with a line that says what to do.
 //!
 //! # After a fork
 //!
-//! A child's memory is registered if its parent's was: the kernel keeps the registration with the address space, which
-//! `fork` copies. A kernel that only looks like Linux may not do so. Then the call fails once, and the heavy fence
-//! registers again and repeats it.
+//! A child's memory is registered if its parent's memory was registered: the kernel keeps the registration with the
+//! address space, which `fork` copies. A kernel that only looks like Linux may not do so. Then the call fails once,
+//! and the heavy fence registers again and repeats the call.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 
-/// Whether light fences may be light: `UNKNOWN`, or the kernel's answer.
+/// Whether light fences may be light. This is `UNKNOWN`, or the kernel's answer.
 static DECIDED: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 const UNKNOWN: u8 = 0;
@@ -39,8 +39,8 @@ const GRANTED: u8 = 2;
 
 #[inline(always)]
 pub(in crate::native) fn light() {
-    // Relaxed: a thread reads `GRANTED` after the registration, and `heavy` needs no more: it calls `are_light`
-    // itself.
+    // Relaxed: a thread reads `GRANTED` after the registration, and `heavy` needs no stronger ordering, since it calls
+    // `are_light` itself.
     if DECIDED.load(Ordering::Relaxed) == GRANTED {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -69,8 +69,8 @@ pub(in crate::native) fn are_light() -> bool {
     decided == GRANTED
 }
 
-/// Several threads may be here at once, without a lock that a fork could leave locked. Registering twice is harmless,
-/// and the first answer counts for all.
+/// Several threads may run this function at once. There is no lock, since a fork could leave it locked. Registering
+/// twice is harmless, and the first answer counts for all.
 #[cold]
 fn decide() -> u8 {
     let granted = !cfg!(miri)
@@ -121,7 +121,8 @@ fn fence_all() -> io::Result<libc::c_int> {
     fence_all().or_else(|_| register().and_then(|_| fence_all()))
 }
 
-/// Writes by the system call: a thread that waits for this one may hold the lock of the standard library's `stderr`.
+/// This writes by the system call, since a thread that waits for this thread may hold the lock of the standard
+/// library's `stderr`.
 #[cold]
 fn refused_later(error: &io::Error) -> ! {
     let line = format!(

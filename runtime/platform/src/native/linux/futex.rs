@@ -11,8 +11,8 @@ pub(in crate::native) fn wait(word: &AtomicU32, expected: u32, timeout: Option<D
         tv_nsec: t.subsec_nanos() as _,
     });
     let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // Every error (the word has changed, a signal, the time is up) has the effect of a spurious wake-up: the caller
-    // looks again. SAFETY: the kernel reads the word, which lives, and the time, which is null or lives.
+    // Every error (the word has changed, a signal has come, the time is up) has the effect of a spurious wake-up: the
+    // caller looks again. SAFETY: the kernel reads the word, which is alive, and the time, which is null or alive.
     keeping_errno(|| unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -37,8 +37,8 @@ pub(in crate::native) fn wake(word: &AtomicU32, count: u32) -> usize {
     usize::try_from(woken).unwrap_or(0)
 }
 
-/// Makes a system call and ignores its errors. A program that waits here without a call of the C library, such as a
-/// compiled OpenMP program at a barrier, finds `errno` unchanged.
+/// Makes a system call and ignores its errors. A program that waits by this function without a call of the C library,
+/// such as a compiled OpenMP program at a barrier, finds `errno` unchanged.
 fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
     // SAFETY: this is the address of the C library's word for the calling thread. Only this thread, and signal
     // handlers on it, use the word, and the word lives as long as the thread.

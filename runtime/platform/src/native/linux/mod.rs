@@ -14,5 +14,6 @@ pub(super) use thread::{
     wake_elsewhere,
 };
 
-/// A child of a fork calls this. The kernel's futexes are not copied, so nothing is to do.
+/// A child of a fork calls this. The kernel's futexes have no state in the process, so there is
+/// nothing to do.
 pub(super) fn begin_anew() {}

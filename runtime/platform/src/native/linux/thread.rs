@@ -14,8 +14,8 @@ pub(in crate::native) fn bind(cpus: &[usize]) -> io::Result<()> {
     set.bind()
 }
 
-/// Linux lets a timer expire 50 us late to batch wake-ups. That is too late for a worker that sleeps until just before
-/// the next loop.
+/// Makes the timers of this thread precise. Linux lets a timer expire up to 50 us late to batch wake-ups. That is too
+/// late for a worker that sleeps until just before the next loop.
 pub(in crate::native) fn sharpen_timer() {
     // Miri has no such call. If a system refuses the call, timers stay imprecise.
     if cfg!(not(miri)) {
@@ -42,7 +42,7 @@ pub(in crate::native) fn preemptions() -> u64 {
     }
     // SAFETY: the structure has only numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the call fills it in, and cannot fail, since the calling thread exists.
+    // SAFETY: the call fills in the structure, and cannot fail, since the calling thread exists.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
     usage.ru_nivcsw as u64
 }
@@ -68,8 +68,8 @@ pub(in crate::native) fn is_blocked(thread: u64) -> bool {
     matches!(state, Some(b'S' | b'D'))
 }
 
-/// Forbids the core and allows it again. The kernel moves the thread at the first call, and leaves it there at the
-/// second.
+/// Forbids the core and allows it again. When the core is forbidden, the kernel moves the thread. When it is allowed
+/// again, the kernel leaves the thread where it is.
 pub(in crate::native) fn leave_core(core: usize) {
     if !cfg!(miri) && self::core() == core {
         if let Some(moved) = forbid(THIS, &|cpu| cpu == core) {
@@ -114,14 +114,14 @@ pub(in crate::native) fn wake_elsewhere(
     }
 }
 
-/// A thread that for a moment may run only on some of its CPUs.
+/// A thread that may run only on some of its CPUs for a moment.
 struct Moved {
     thread: libc::pid_t,
     before: CpuSet,
     here: CpuSet,
 }
 
-/// Makes a thread run only on CPUs that are not taken, if it may run on any.
+/// Makes a thread run only on CPUs that are not taken, if it may run on any of these.
 fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<Moved> {
     let before = CpuSet::allowed_to(thread).ok()?;
     let mut here = CpuSet::new();
@@ -153,8 +153,8 @@ impl Moved {
         // limits the thread, a mask of all CPUs is as good.
         let unlimited = CpuSet::all().bind_thread(thread);
         if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(&before)) {
-            // Fails only if a cpuset has been narrowed meanwhile. Then the mask that is set now allows no more than
-            // the cpuset.
+            // This fails only if a cpuset has been narrowed meanwhile. In that case the mask that is set now allows no
+            // more CPUs than the cpuset.
             let _ = before.bind_thread(thread);
         }
     }
@@ -170,7 +170,7 @@ mod tests {
             super::begin_on(&[cpu]);
             assert!(super::CpuSet::allowed().unwrap().equals(&before));
         }
-        // No such CPUs: nothing happens.
+        // There are no such CPUs, so nothing happens.
         super::begin_on(&[]);
         super::begin_on(&[super::MOST + 1]);
         assert!(super::CpuSet::allowed().unwrap().equals(&before));
@@ -194,7 +194,7 @@ mod tests {
         wake_elsewhere(thread, &|cpu| cpu == first, &mut || {
             within = CpuSet::allowed_to(thread as libc::pid_t).unwrap_or(before);
         });
-        // All are taken: the thread may run anywhere.
+        // All CPUs are taken, so the thread may run anywhere.
         wake_elsewhere(thread, &|_| true, &mut || {
             go.send(()).expect("the thread waits")
         });

@@ -1,18 +1,18 @@
-//! Words to sleep on, by a table of condition variables. The word's address chooses a bucket. A wake-up wakes the
-//! whole bucket, which the contract allows.
+//! Words on which threads sleep, by a table of condition variables. The word's address chooses a bucket of the table.
+//! A wake-up wakes all sleepers of the bucket, which the contract allows.
 //!
 //! # No wake-up is lost
 //!
 //! The waiter compares the word under the bucket's lock, and the waker takes that lock after the word has changed. If
-//! the waker takes it first, the waiter's comparison happens after the change and finds it. If the waiter takes it
-//! first, the waker gets it only when the waiter waits for the condition variable, which releases the lock and begins
-//! to sleep in one step. Then the waker wakes the waiter.
+//! the waker takes the lock first, the waiter's comparison happens after the change and sees the change. If the waiter
+//! takes the lock first, the waker gets it only when the waiter waits for the condition variable. That wait releases
+//! the lock and begins to sleep in one step. So the waker wakes the waiter.
 //!
 //! # After a fork
 //!
 //! If another thread held a lock when the process was copied, the lock stays locked in the copy. So a child starts
-//! with a new table and leaves its parent's as it is. No thread sleeps in the old table: its threads do not exist in
-//! the child.
+//! with a new table and leaves the parent's table as it is. No thread sleeps in the old table: its threads do not
+//! exist in the child.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -24,13 +24,13 @@ struct Bucket {
     woken: Condvar,
 }
 
-/// More buckets than most programs have sleepers.
+/// The number of buckets, which is larger than the number of sleepers in most programs.
 const BUCKETS: usize = 64;
 
-/// Null until a thread needs the table, and null again in a child.
+/// The table, or null until a thread needs it. It is null again in a child.
 static TABLE: AtomicPtr<[Bucket; BUCKETS]> = AtomicPtr::new(std::ptr::null_mut());
 
-/// A child of a fork must call this while it has one thread. Async-signal-safe.
+/// A child of a fork must call this while it has one thread. This function is async-signal-safe.
 #[cfg(all(unix, not(miri)))]
 pub(in crate::native) fn begin_anew() {
     // Relaxed: the child has one thread.
@@ -38,7 +38,7 @@ pub(in crate::native) fn begin_anew() {
 }
 
 fn table() -> &'static [Bucket; BUCKETS] {
-    // Acquire pairs with the release of the thread that stored the table: its buckets are initialised.
+    // Acquire pairs with the release of the thread that stored the table, so the buckets are initialised.
     let mut table = TABLE.load(Ordering::Acquire);
     if table.is_null() {
         table = make_table();
@@ -47,7 +47,7 @@ fn table() -> &'static [Bucket; BUCKETS] {
     unsafe { &*table }
 }
 
-/// Uses no lock and no `OnceLock`, since a fork could leave them locked.
+/// Makes the table. This uses no lock and no `OnceLock`, since a fork could leave them locked.
 #[cold]
 fn make_table() -> *mut [Bucket; BUCKETS] {
     let null = std::ptr::null_mut();
@@ -72,7 +72,7 @@ fn bucket(word: &AtomicU32) -> &'static Bucket {
 pub(in crate::native) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
     let bucket = bucket(word);
     let guard = bucket.lock.lock().unwrap_or_else(PoisonError::into_inner);
-    // Relaxed: the lock orders this load with the change, as argued above.
+    // Relaxed: the lock orders this load and the change, as the module argues.
     if word.load(Ordering::Relaxed) != expected {
         return;
     }
@@ -125,7 +125,8 @@ mod tests {
         let word = AtomicU32::new(1);
         wait(&word, 0, None);
         wait(&word, 1, Some(Duration::from_millis(1)));
-        // More than the system's clock can count: no overflow, and a wake-up ends the wait.
+        // This time is more than the system's clock can count. There must be no overflow, and a wake-up must end the
+        // wait.
         thread::scope(|scope| {
             scope.spawn(|| {
                 while word.load(Ordering::Relaxed) == 1 {
