@@ -161,7 +161,7 @@ mod tests {
                 },
                 machine,
                 measured: Vec::new(),
-                balance: 1.0,
+                balance: 8.0,
             };
             let best = rule(&cell).log2();
             let all = (0..100).map(|step| (f64::from(step) / 8.0).exp2());
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_input_helps_if_and_only_if_the_best_block_depends_on_it() {
-        let by_clock = cells(|cell| 8.0 * cell.machine.ghz);
+        let by_clock = cells(|cell| cell.balance * cell.machine.ghz / 2.2);
         let by_threads = cells(|cell| 2.0 * cell.run.threads as f64);
         for form in [Form::Powers, Form::Prices] {
             let [without, with] = [Further::Latency, Further::Both]
