@@ -296,7 +296,7 @@ impl Worker {
         }
         let now = Native::now();
         rank.used
-            .set(rank.used.get() + (now - rank.since.load(Relaxed)));
+            .set(rank.used.get() + now.saturating_sub(rank.since.load(Relaxed)));
         if was_preempted {
             rank.lost.set(rank.lost.get() + costs::LATE.ticks());
             let part = self.part.get();
@@ -394,7 +394,10 @@ impl Worker {
                 self.sleep();
                 since = Native::now();
             }
-            waited = Native::now().saturating_sub(since);
+            let now = Native::now();
+            // If the clock has stepped back, the wait begins anew.
+            since = since.min(now);
+            waited = now - since;
         }
     }
 

@@ -89,7 +89,8 @@ pub(crate) fn yield_core() -> u64 {
     Native::yield_now();
     let end = Native::now();
     let mut yields = YIELDS.get();
-    yields.learn(end - begin);
+    // A clock that differs between cores can step back when the thread moves.
+    yields.learn(end.saturating_sub(begin));
     YIELDS.set(yields);
     end.saturating_add(yields.patience())
 }
@@ -111,7 +112,7 @@ pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
         None => PATIENCE,
     };
     let begin = Native::now();
-    let end = begin + Native::duration_to_ticks(patience);
+    let end = begin.saturating_add(Native::duration_to_ticks(patience));
     let mut next = begin.saturating_add(begin_wait());
     loop {
         for _ in 0..LOOKS {

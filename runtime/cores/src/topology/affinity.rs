@@ -131,6 +131,10 @@ impl Affinity {
     /// An error if a list is empty, or names a CPU that is not online or that this process may not use, even if no
     /// thread would get that CPU.
     ///
+    /// # Panics
+    ///
+    /// If the memory does not suffice for a set for each thread.
+    ///
     /// ```
     /// use manycore_cores::topology::{Affinity, Topology};
     ///
@@ -153,11 +157,12 @@ impl Affinity {
                 cpus.clone()
             }
         };
-        let mut cpus = Vec::with_capacity(threads);
-        for thread in 0..threads {
-            cpus.push(vec![order[thread % order.len()]]);
-        }
-        Ok(cpus)
+        Ok(order
+            .iter()
+            .cycle()
+            .take(threads)
+            .map(|&cpu| vec![cpu])
+            .collect())
     }
 }
 
