@@ -75,7 +75,6 @@ fn relative_time(
 pub(super) fn speedups(
     place: &str,
     config: &SleepConfig,
-    published: &Published,
     measured: &[MeasuredPolicies],
 ) -> Option<Figure> {
     if config.threads.len() < 3 {
@@ -100,17 +99,6 @@ pub(super) fn speedups(
             let points = config.threads.iter().filter_map(point).collect();
             Series::measured(policy.to_string(), points).coloured_as(&*policy.name)
         });
-        // The document's curves of rayon's own policy, for the same inputs.
-        let base = config.policies.iter().find(|policy| policy.is_base());
-        let base = base.filter(|_| config.is_documents()).map(|policy| {
-            let point = |&threads: &usize| {
-                let at = published.speedup(algorithm, policy, threads)?;
-                Some(Point::exact(threads as f64, at))
-            };
-            let points = config.threads.iter().filter_map(point).collect();
-            Series::measured("2022, packed", points)
-        });
-        let series = series.chain(base);
         Some(Panel::lines(
             algorithm.name().to_owned(),
             Axis::linear("threads", ""),
@@ -127,6 +115,42 @@ pub(super) fn speedups(
             config.samples()
         ),
         panels: config.algorithms.iter().filter_map(panel).collect(),
+    })
+}
+
+/// The document's speedups of rayon's branches for the same inputs, drawn as [`speedups`] are. `None` for other inputs.
+pub(super) fn published_speedups(config: &SleepConfig, published: &Published) -> Option<Figure> {
+    if config.threads.len() < 3 || !config.is_documents() {
+        return None;
+    }
+    let panel = |&algorithm: &Algorithm| {
+        let series = config
+            .policies
+            .iter()
+            .filter(|policy| policy.mode == Mode::Sound);
+        let series = series.filter_map(|policy| {
+            let point = |&threads: &usize| {
+                let at = published.speedup(algorithm, policy, threads)?;
+                Some(Point::exact(threads as f64, at))
+            };
+            let points: Vec<Point> = config.threads.iter().filter_map(point).collect();
+            (!points.is_empty()).then(|| Series::measured(&*policy.name, points))
+        });
+        Panel::lines(
+            algorithm.name(),
+            Axis::linear("threads", ""),
+            Axis::linear("speedup", ""),
+            series,
+        )
+    };
+    let is_drawn = |panel: &Panel| matches!(&panel.content, Content::Lines { series, .. } if !series.is_empty());
+    Some(Figure {
+        part: "speedup-2022".into(),
+        message: "The same speedups as the document measured them in July 2022".into(),
+        note: "The fastest single-thread time of any branch of rayon over the median of 30 runs (native: two Xeon \
+               Gold 6130)"
+            .into(),
+        panels: config.algorithms.iter().map(panel).filter(is_drawn).collect(),
     })
 }
 

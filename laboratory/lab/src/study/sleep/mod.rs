@@ -104,6 +104,10 @@ const FIGURE: &str = "A dot left of the line is faster than packed. A range with
 const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any policy over the median \
      time.";
 
+/// The caption of the figure of the document's speedups.
+const SPEEDUPS_OF_2022: &str =
+    "The document's raw times, by the names that the policies have here.";
+
 impl Question for SleepConfig {
     type Measured = Vec<MeasuredPolicies>;
     type Row = SleepRow;
@@ -145,10 +149,12 @@ impl Question for SleepConfig {
             None => "native".to_owned(),
         };
         let relative = figure::relative(&place, self, measured);
-        let speedups = figure::speedups(&place, self, &published, measured);
+        let speedups = figure::speedups(&place, self, measured);
         let figures = [
             Captioned::new(relative, FIGURE),
             speedups.and_then(|figure| Captioned::new(figure, SPEEDUPS)),
+            figure::published_speedups(self, &published)
+                .and_then(|figure| Captioned::new(figure, SPEEDUPS_OF_2022)),
         ];
         let mut extra = Extra {
             compared: Some(figure::compared(self, measured)),
