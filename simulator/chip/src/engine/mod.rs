@@ -99,8 +99,9 @@ const UNASKED: u64 = 1 << 20;
 
 const MAIN: ThreadId = 0;
 
-/// The most cycles of a run, and of one computation. Sums of two such times do not overflow.
-const LONGEST: u64 = 1 << 62;
+/// The most cycles of a run, and of one computation. Sums of two such times do not overflow, also
+/// in the parts of a cycle in which a memory controller counts.
+const LONGEST: u64 = 1 << 56;
 
 impl Engine {
     pub(crate) fn new(
