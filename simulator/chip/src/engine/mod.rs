@@ -269,7 +269,8 @@ impl Engine {
             Event::Displace { thread } if self.ports[core as usize].thread == Some(thread) => {
                 self.displace(core, at);
             }
-            Event::Displace { .. } => {}
+            Event::Leave { thread } if self.is_forbidden(core, thread) => self.displace(core, at),
+            Event::Displace { .. } | Event::Leave { .. } => {}
             Event::Tick => self.tick(core, at),
             Event::Interrupt => self.interrupted(core, at),
             Event::Timeout { thread, wait } => self.timeout(thread, wait, at),

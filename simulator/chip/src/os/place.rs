@@ -81,6 +81,11 @@ impl Scheduler {
         self.enqueue(thread, core, vruntime.max(earliest))
     }
 
+    /// Sets the cores that a thread may run on. The thread stays where it is.
+    pub(crate) fn allow(&mut self, thread: ThreadId, affinity: CoreSet) {
+        self.threads[thread as usize].affinity = affinity;
+    }
+
     /// Sets the cores that a thread may run on. A thread that runs or waits on a forbidden core
     /// moves at once.
     ///

@@ -1,6 +1,7 @@
 //! Tests of the simulated machine, and of programs and runtimes on it. They are one test program, because their common
 //! code takes longer to compile than the tests take to run.
 
+mod affinity;
 mod barrier;
 mod channel;
 mod counters;
