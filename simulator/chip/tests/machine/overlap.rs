@@ -159,6 +159,34 @@ fn an_atomic_store_waits_for_the_store_buffer() {
     }
 }
 
+/// So does a fence that orders all accesses: the core's own, and the one on all cores.
+#[test]
+fn a_fence_waits_for_the_store_buffer() {
+    for machine in with(WIDE) {
+        for heavy in [false, true] {
+            let run = Simulation::new(&machine).run(|| {
+                let mut lines = Box::new(Page([0; 4096]));
+                let start = Simulated::now();
+                Simulated::write(&mut lines.0[..512]);
+                let issued = Simulated::now() - start;
+                match heavy {
+                    false => Simulated::fence(SeqCst),
+                    true => Simulated::heavy_fence(),
+                }
+                let fenced = Simulated::now() - start;
+                // Nothing is on its way any more.
+                Simulated::fence(SeqCst);
+                (issued, fenced, Simulated::now() - start - fenced)
+            });
+            let (issued, fenced, again) = run.unwrap().value;
+            let least = machine.memory.latency;
+            assert!(issued < least, "{}: {issued}", machine.name);
+            assert!(fenced >= least, "{}: {fenced}", machine.name);
+            assert_eq!(again, machine.atomics.fence, "{}", machine.name);
+        }
+    }
+}
+
 /// Returns the nanoseconds of an addition by one of `threads` cores, and the final count.
 fn additions(machine: &Config, threads: usize, each: u64) -> (f64, u64) {
     let run = Simulation::new(machine).run(|| {
