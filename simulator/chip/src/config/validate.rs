@@ -168,6 +168,12 @@ impl Config {
                 coherence.pointers,
                 "at least 1 for directory = ackwise",
             )?;
+            expect(
+                self.llc.is_none(),
+                "coherence.directory",
+                "ackwise",
+                "another directory with an llc, which has one message for all sharers of a group",
+            )?;
         }
         expect(
             coherence.writes == Writes::Back || self.atomics.kind == AtomicKind::Far,
