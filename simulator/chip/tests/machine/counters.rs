@@ -1,7 +1,7 @@
 //! Properties of counters for every program and machine.
 
 use super::support::program::Program;
-use super::support::{machines, spawn};
+use super::support::{machine, machines, spawn};
 use fastrand::Rng;
 use manycore_chip::config::{AtomicKind, Config};
 use manycore_chip::{Activity, Counters, Simulated, Simulation, Statistics};
@@ -224,4 +224,50 @@ fn a_timeline_shows_sleeps_and_regions_of_threads() {
         "{region:?} {sleep:?}"
     );
     assert!(sleep.1 - sleep.0 > 10.0, "{sleep:?}");
+}
+
+/// A directory that has lost count of a line's readers asks all tiles, also if some readers have dropped the line since.
+#[test]
+fn an_overflowed_list_of_sharers_stays_overflowed() {
+    let flits = |directory: &str| {
+        let settings = [
+            "cores=16",
+            "l1.ways=1",
+            "l1.size=128",
+            "l2.ways=1",
+            "l2.size=256",
+            "coherence.pointers=4",
+            directory,
+        ];
+        let machine = machine("atac-64", &settings);
+        let run = Simulation::new(&machine).counters().run(|| {
+            let lines: Arc<Vec<CachePadded<U64>>> =
+                Arc::new((0..40).map(|_| CachePadded::new(U64::new(0))).collect());
+            // Six tiles read line 0, and then four of them evict it.
+            for (core, lines_read) in (1..7)
+                .map(|core| (core, 0..1))
+                .chain((1..5).map(|core| (core, 1..40)))
+            {
+                let lines = Arc::clone(&lines);
+                Simulated::join(spawn(core, move || {
+                    for line in &lines[lines_read] {
+                        line.load(SeqCst);
+                    }
+                }));
+            }
+            let before = Simulated::counters().expect("asked for");
+            lines[0].store(1, SeqCst);
+            let after = Simulated::counters().expect("asked for");
+            let links = after.since(&before).links;
+            links.iter().map(|link| link.busy).sum::<u64>()
+        });
+        run.unwrap().value
+    };
+    let [named, asked] = [
+        "coherence.directory=full-map",
+        "coherence.directory=ackwise",
+    ]
+    .map(flits);
+    // A message to each of 15 tiles, and not to the two that still have the line.
+    assert!(asked > named + 15, "{asked}, {named}");
 }
