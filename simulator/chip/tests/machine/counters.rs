@@ -271,3 +271,30 @@ fn an_overflowed_list_of_sharers_stays_overflowed() {
     // A message to each of 15 tiles, and not to the two that still have the line.
     assert!(asked > named + 15, "{asked}, {named}");
 }
+
+/// Without last-level caches, another tile of several hardware threads is another group.
+#[test]
+fn a_tile_that_answers_is_remote() {
+    let mut config = machine("dahu-smt", &[]);
+    (config.cores, config.group_cores, config.llc) = (8, 2, None);
+    if let manycore_chip::config::Network::Groups { distance, .. } = &mut config.network {
+        *distance = (0..4)
+            .map(|a| (0..4).map(|b| u32::from(a != b)).collect())
+            .collect();
+    }
+    let run = Simulation::new(&config).counters().run(|| {
+        let word = Arc::new(CachePadded::new(U64::new(0)));
+        let read = |core| {
+            let word = Arc::clone(&word);
+            Simulated::join(spawn(core, move || _ = word.load(SeqCst)));
+        };
+        // Tile 1 has the line clean, beside a second tile. Then tile 2 reads it.
+        [2, 6].into_iter().for_each(read);
+        let before = Simulated::counters().expect("asked for");
+        read(4);
+        let read = Simulated::counters().expect("asked for").since(&before);
+        (read.cores[4].group, read.cores[4].remote)
+    });
+    let (group, remote) = run.unwrap().value;
+    assert_eq!(group, 0, "{remote} remote");
+}
