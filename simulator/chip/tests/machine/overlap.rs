@@ -266,3 +266,33 @@ fn buffered_stores_are_counted_as_misses() {
         assert!(cycles < of_waiting[2]);
     }
 }
+
+/// Additions at the home of a line that another group's cores do: each one travels to the home.
+#[test]
+fn far_additions_of_another_group_travel_to_the_home() {
+    let machine = machine("gold5225r", &["atomics.kind=far"]);
+    let class = 81; // cycles from socket to socket
+    let run = Simulation::new(&machine).run(|| {
+        let word = Arc::new(CachePadded::new(Word::new(0)));
+        word.store(1, SeqCst);
+        let mut times = Vec::new();
+        for turn in 0..12 {
+            // Two cores of the other socket take turns. Each fourth addition is of the home's socket.
+            let core = [24, 30, 24, 3][turn % 4];
+            let word = Arc::clone(&word);
+            let time = Arc::new(AtomicU64::new(0));
+            let took = Arc::clone(&time);
+            Simulated::join(spawn(core, move || {
+                let start = Simulated::now();
+                word.fetch_add(1, SeqCst);
+                time.store(Simulated::now() - start, Relaxed);
+            }));
+            times.push((core, took.load(Relaxed)));
+        }
+        times
+    });
+    for (core, time) in run.unwrap().value.into_iter().skip(1) {
+        let crosses = core >= 24;
+        assert_eq!(time >= 2 * class, crosses, "core {core}: {time}");
+    }
+}
