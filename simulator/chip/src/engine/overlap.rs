@@ -294,6 +294,7 @@ impl Engine {
             operation,
             word: Word::none(),
             arrived: at,
+            found: 0,
             awaited: false,
         };
         if let Some(overlap) = &mut self.overlap {

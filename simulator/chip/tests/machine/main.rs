@@ -10,6 +10,7 @@ mod elastic;
 mod faults;
 mod fiber;
 mod fuzz;
+mod groups;
 mod limits;
 mod litmus;
 mod optical;
