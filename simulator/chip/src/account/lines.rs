@@ -91,8 +91,15 @@ impl Lines {
         self.lines.entry(address >> self.shift).or_default()
     }
 
+    /// A request for the line at `address` has `waited` at its group, and continues to the home.
+    pub(crate) fn waited(&mut self, address: u64, waited: Cycles) {
+        if waited > 0 {
+            self.line(address).waited += waited;
+        }
+    }
+
     /// Counts a core's miss on the line at `address`. `source` served it. Before that, it `waited`
-    /// while the line's home served earlier requests.
+    /// at its last stage, while earlier requests were served.
     #[inline]
     pub(crate) fn served(
         &mut self,

@@ -299,6 +299,8 @@ impl Engine {
             Arrival::Served(served) => self.complete(request, served, at),
             Arrival::Travels(reaches, stage) => {
                 let waited = at - request.arrived;
+                let address = u64::from(request.line) << self.line_shift;
+                self.lines.waited(address, waited);
                 let request = Request {
                     stage,
                     arrived: reaches,
