@@ -299,3 +299,26 @@ fn a_tile_that_answers_is_remote() {
     let (group, remote) = run.unwrap().value;
     assert_eq!(group, 0, "{remote} remote");
 }
+
+/// Another core's long computation counts only as far as it has come.
+#[test]
+fn cpu_time_leaves_out_the_future() {
+    let machine = machine("dahu", &[]);
+    let run = Simulation::new(&machine).run(|| {
+        let other = spawn(3, || Simulated::compute(1_000_000_000));
+        Simulated::compute(200_000);
+        let mut looks = vec![Simulated::cpu_time()];
+        for _ in 0..5 {
+            Simulated::compute(10_000);
+            looks.push(Simulated::cpu_time());
+        }
+        let now = Simulated::now();
+        Simulated::join(other);
+        (looks, now)
+    });
+    let (looks, now) = run.unwrap().value;
+    assert!(looks[5] <= 2 * now, "{looks:?} at {now}");
+    // Two cores compute.
+    let steps = looks.windows(2).map(|pair| pair[1] - pair[0]);
+    assert!(steps.eq([10_000; 5]), "{looks:?}");
+}
