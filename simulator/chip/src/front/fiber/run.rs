@@ -29,7 +29,7 @@ impl Simulation {
         overflow::watch();
         let host = |error: ArenaError| SimulationError::Host(error.to_string());
         let arena = Arena::new(self.stack()).map_err(host)?;
-        let mut engine = self.engine(AddressMap::new(arena.base()))?;
+        let mut engine = self.engine(AddressMap::new(arena.base(), self.machine().line))?;
         let mut result: Option<Result<T, Box<dyn Any + Send>>> = None;
         let slot = &raw mut result;
         let main = move || {
