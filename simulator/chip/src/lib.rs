@@ -43,9 +43,10 @@
 //! # What is exact, and what is not modelled
 //!
 //! The same machine and program give the same cycles and the same hash on any host. Accesses take
-//! effect one at a time in the order of simulated time, so the machine is sequentially consistent;
-//! cores execute in order and wait for each access. Not modelled: instruction fetch, store buffers
-//! and out-of-order execution, prefetching, virtual memory.
+//! effect one at a time in the order of simulated time, so the machine is sequentially consistent.
+//! Cores execute in order and wait for each access, except for plain stores in a store buffer and
+//! for lines that a prefetcher requests, if the machine has `[core.overlap]`. Not modelled:
+//! instruction fetch, other effects of out-of-order execution, virtual memory.
 
 mod account;
 mod broadcast;

@@ -131,7 +131,7 @@ unsafe impl Platform for Simulated {
         cells::spin_while(word, value, until)
     }
 
-    /// Does nothing: the machine's cores execute in order and wait for their misses.
+    /// Does nothing: only the machine's own prefetcher requests lines ahead of the core.
     fn prefetch(_: *const ()) {}
 
     /// Does nothing, as [`prefetch`](Self::prefetch).
