@@ -160,7 +160,9 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         if port.thread.is_some() {
             self.charge_until(core, at);
-            self.interrupt(core, at);
+            if self.config.os.tick_cost > 0 {
+                self.interrupt(core, at, self.config.os.tick_cost);
+            }
             if self.scheduler.tick(core) {
                 self.displace(core, at);
             }
@@ -182,9 +184,13 @@ impl Engine {
         }
     }
 
-    /// Another core interrupts `core`. The interrupt takes its time from the running thread.
+    /// Another core interrupts `core`.
     pub(super) fn interrupted(&mut self, core: u32, at: u64) {
-        let cost = self.config.os.interrupt;
+        self.interrupt(core, at, self.config.os.interrupt);
+    }
+
+    /// An interrupt takes its time from the running thread, if there is one.
+    fn interrupt(&mut self, core: u32, at: u64, cost: u64) {
         match self.ports[core as usize].mode {
             Mode::Idle => return,
             // Cores take interrupts between two accesses.
@@ -203,16 +209,6 @@ impl Engine {
             port.pass_until(Activity::Switch, port.clock + cost);
         }
         self.agenda.go_on(port);
-    }
-
-    /// The clock interrupt takes its time from a computation.
-    fn interrupt(&mut self, core: u32, at: u64) {
-        let cost = self.config.os.tick_cost;
-        let port = &mut self.ports[core as usize];
-        if port.computes_beyond(at) {
-            port.interrupt(at, cost);
-            self.agenda.go_on(port);
-        }
     }
 
     /// Starts the ticks of all cores, if a thread waits for a core. Otherwise no core ticks.
