@@ -123,7 +123,8 @@ impl Engine {
             ports: (0..config.cores).map(port).collect(),
             threads: Vec::new(),
             agenda: Agenda::default(),
-            scheduler: Scheduler::new(&config.os, config.cores, config.group_cores),
+            scheduler: Scheduler::new(&config.os, config.cores, config.group_cores)
+                .with_siblings(config.threads_per_core),
             futexes: FutexTable::default(),
             optical: optical.map_err(wrong)?,
             listeners: Vec::new(),

@@ -20,6 +20,7 @@ mod pool;
 mod random_programs;
 mod ranges;
 mod scheduling;
+mod smt;
 mod spinning;
 mod stealing;
 mod support;
