@@ -42,10 +42,11 @@
 //!
 //! # What is exact, and what is not modelled
 //!
-//! The same machine and program give the same cycles and the same hash on any host. Accesses take effect one at a time
-//! in the order of simulated time, so the machine is sequentially consistent. Cores execute in order and wait for each
-//! access. Only plain data may use a store buffer and a prefetcher, if the machine has them ([`config::Overlap`]). Not
-//! modelled: instruction fetch, out-of-order execution, virtual memory.
+//! The same machine and program give the same cycles and the same hash on any host. Accesses take
+//! effect one at a time in the order of simulated time, so the machine is sequentially consistent.
+//! Cores execute in order and wait for each access, except for plain stores in a store buffer and
+//! for lines that a prefetcher requests, if the machine has `[core.overlap]`. Not modelled:
+//! instruction fetch, other effects of out-of-order execution, virtual memory.
 
 mod account;
 mod broadcast;

@@ -119,7 +119,7 @@ pub struct Counters {
     /// The counters of each core group's last-level cache. Empty on a machine without such caches.
     /// A request that a neighbour's private cache answers is a miss here.
     pub shared: Vec<CacheCounters>,
-    /// The links that carried messages.
+    /// The links that carried messages, by start and end.
     pub links: Vec<LinkCounters>,
     /// The memory controllers, by number.
     pub controllers: Vec<ControllerCounters>,
@@ -233,13 +233,16 @@ impl Counters {
         let cores = self.cores.iter().zip(&earlier.cores);
         let shared = self.shared.iter().zip(&earlier.shared);
         let controllers = self.controllers.iter().zip(&earlier.controllers);
-        let before = |link: &LinkCounters| {
-            let same = |one: &&LinkCounters| (one.from, one.to) == (link.from, link.to);
-            earlier.links.iter().find(same).map_or(0, |one| one.busy)
-        };
-        let links = self.links.iter().map(|link| LinkCounters {
-            busy: less(link.busy, before(link)),
-            ..*link
+        // Both lists are sorted, and no link leaves the later one.
+        let ends = |link: &LinkCounters| (link.from, link.to);
+        let mut before = earlier.links.iter().peekable();
+        let links = self.links.iter().map(|link| {
+            while before.next_if(|one| ends(one) < ends(link)).is_some() {}
+            let same = before.next_if(|one| ends(one) == ends(link));
+            LinkCounters {
+                busy: less(link.busy, same.map_or(0, |one| one.busy)),
+                ..*link
+            }
         });
         Self {
             cycles: less(self.cycles, earlier.cycles),

@@ -91,8 +91,15 @@ impl Lines {
         self.lines.entry(address >> self.shift).or_default()
     }
 
-    /// Counts a core's miss on the line at `address`, which `source` served. Before that, the request `waited` while
-    /// the line's home served earlier requests.
+    /// Counts that a request for the line at `address` has `waited` at its group. It continues to the home.
+    pub(crate) fn waited(&mut self, address: u64, waited: Cycles) {
+        if waited > 0 {
+            self.line(address).waited += waited;
+        }
+    }
+
+    /// Counts a core's miss on the line at `address`, which `source` served. Before that, the request `waited` at its
+    /// last stage while earlier requests were served.
     #[inline]
     pub(crate) fn served(
         &mut self,

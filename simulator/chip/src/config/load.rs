@@ -261,7 +261,7 @@ mod tests {
                 .and_then(|()| chip.set("cores=7"))
                 .unwrap_err()
                 .to_string(),
-            "--set cores=7: cores: 7, expected a multiple of the mesh's width 2 for hop-by-hop contention"
+            "--set cores=7: cores: 7, expected a multiple of the mesh's width 2 for hop-by-hop contention, such as 6 or 8"
         );
     }
 

@@ -272,6 +272,14 @@ mod tests {
     }
 
     #[test]
+    fn pointers_need_a_directory_of_tiles() {
+        let mut config = Config::preset("graviton2-64").unwrap();
+        let settings = ["coherence.pointers=4", "coherence.directory=ackwise"];
+        let error = config.set_all(&settings).unwrap_err();
+        assert!(error.to_string().contains("coherence.directory"), "{error}");
+    }
+
+    #[test]
     fn refusals_name_the_key_and_what_was_expected() {
         for (machine, setting, expected) in [
             ("atac-64", "cores", "--set cores: expected key=value"),

@@ -168,6 +168,12 @@ impl Config {
                 coherence.pointers,
                 "at least 1 for directory = ackwise",
             )?;
+            expect(
+                self.llc.is_none(),
+                "coherence.directory",
+                "ackwise",
+                "another directory with an llc, which has one message for all sharers of a group",
+            )?;
         }
         expect(
             coherence.writes == Writes::Back || self.atomics.kind == AtomicKind::Far,
@@ -249,11 +255,15 @@ impl Config {
                     "at least 1 with router = 0",
                 )?;
                 let width = self.cores.isqrt();
+                let below = self.cores - self.cores % width;
+                let nearest = format!("such as {below} or {}", below + width);
                 expect(
                     *contention == Contention::HopCounter || self.cores.is_multiple_of(width),
                     "cores",
                     self.cores,
-                    &format!("a multiple of the mesh's width {width} for hop-by-hop contention"),
+                    &format!(
+                        "a multiple of the mesh's width {width} for hop-by-hop contention, {nearest}"
+                    ),
                 )
             }
             Network::Groups {

@@ -21,6 +21,8 @@ pub(crate) enum Event {
     Wake,
     /// The core must preempt the thread, if it still runs there.
     Displace { thread: ThreadId },
+    /// The core must preempt the thread, if it still runs it and may not.
+    Leave { thread: ThreadId },
     /// The scheduler's clock interrupt.
     Tick,
     /// An interrupt by another core.

@@ -92,14 +92,26 @@ impl Engine {
         let thread = self.ports[core as usize].thread.take();
         if let Some(thread) = thread {
             self.threads[thread as usize].preemptions += 1;
-        }
-        if let Some(thread) = thread
-            && let Some(affinity) = self.threads[thread as usize].moving_to.take()
-            && let Some(moved) = self.scheduler.set_affinity(now, thread, affinity)
-        {
-            self.placed(moved.to, now);
+            self.move_away(thread, now);
         }
         self.dispatch(core);
+    }
+
+    /// Moves a thread that waits for a core on which it may not run.
+    fn move_away(&mut self, thread: ThreadId, now: u64) {
+        let affinity = self.scheduler.affinity(thread);
+        if !affinity.contains(self.scheduler.core_of(thread)) {
+            let affinity = affinity.clone();
+            if let Some(moved) = self.scheduler.set_affinity(now, thread, affinity) {
+                self.placed(moved.to, now);
+            }
+        }
+    }
+
+    /// Whether `core` runs the thread, although the thread's affinity has changed.
+    pub(super) fn is_forbidden(&self, core: u32, thread: ThreadId) -> bool {
+        self.ports[core as usize].thread == Some(thread)
+            && !self.scheduler.affinity(thread).contains(core)
     }
 
     pub(crate) fn preemptions(&self, core: u32) -> u64 {
@@ -124,7 +136,11 @@ impl Engine {
                 if port.computed.start > at {
                     // Before the start of the computation, an access or a switch is under way.
                     let at = port.computed.start;
-                    self.agenda.plan(at, core, Event::Displace { thread });
+                    let event = match self.is_forbidden(core, thread) {
+                        true => Event::Leave { thread },
+                        false => Event::Displace { thread },
+                    };
+                    self.agenda.plan(at, core, event);
                     return;
                 }
                 self.threads[thread as usize].owed += port.take_back(at);
@@ -144,7 +160,9 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         if port.thread.is_some() {
             self.charge_until(core, at);
-            self.interrupt(core, at);
+            if self.config.os.tick_cost > 0 {
+                self.interrupt(core, at, self.config.os.tick_cost);
+            }
             if self.scheduler.tick(core) {
                 self.displace(core, at);
             }
@@ -168,7 +186,11 @@ impl Engine {
 
     /// Handles an interrupt of `core` by another core. The interrupt takes its time from the running thread.
     pub(super) fn interrupted(&mut self, core: u32, at: u64) {
-        let cost = self.config.os.interrupt;
+        self.interrupt(core, at, self.config.os.interrupt);
+    }
+
+    /// Takes the `cost` of an interrupt from the running thread, if there is one.
+    fn interrupt(&mut self, core: u32, at: u64, cost: u64) {
         match self.ports[core as usize].mode {
             Mode::Idle => return,
             // Cores take interrupts between two accesses.
@@ -187,16 +209,6 @@ impl Engine {
             port.pass_until(Activity::Switch, port.clock + cost);
         }
         self.agenda.go_on(port);
-    }
-
-    /// Takes the time of the clock interrupt from a computation.
-    fn interrupt(&mut self, core: u32, at: u64) {
-        let cost = self.config.os.tick_cost;
-        let port = &mut self.ports[core as usize];
-        if port.computes_beyond(at) {
-            port.interrupt(at, cost);
-            self.agenda.go_on(port);
-        }
     }
 
     /// Starts the ticks of all cores, if a thread waits for a core. Otherwise no core ticks.
@@ -320,25 +332,33 @@ impl Engine {
             return;
         }
         self.scheduler.yield_now(now, core);
-        self.ports[core as usize].thread = None;
+        if let Some(thread) = self.ports[core as usize].thread.take() {
+            self.move_away(thread, now);
+        }
         self.dispatch(core);
     }
 
     /// From now on, the thread may run only on `affinity`. If the thread runs on another core, it moves as soon as it
-    /// can be interrupted.
+    /// can be interrupted, unless a later change allows that core again.
     pub(super) fn confine(&mut self, thread: ThreadId, affinity: CoreSet, at: u64) {
         let runs_on = self.ports.iter().find(|port| port.thread == Some(thread));
-        match runs_on.map(|port| port.core) {
-            Some(core) if !affinity.contains(core) => {
-                self.threads[thread as usize].moving_to = Some(affinity);
-                self.agenda
-                    .plan(at + self.lookahead, core, Event::Displace { thread });
+        let Some(core) = runs_on.map(|port| port.core) else {
+            if let Some(moved) = self.scheduler.set_affinity(at, thread, affinity) {
+                self.placed(moved.to, at);
             }
-            _ => {
-                if let Some(moved) = self.scheduler.set_affinity(at, thread, affinity) {
-                    self.placed(moved.to, at);
-                }
+            return;
+        };
+        let was_forbidden = self.is_forbidden(core, thread);
+        let allowed = affinity.contains(core);
+        self.scheduler.allow(thread, affinity);
+        match (allowed, was_forbidden) {
+            (false, _) => {
+                let at = at + self.lookahead;
+                self.agenda.plan(at, core, Event::Leave { thread });
             }
+            // The thread was to move after its access.
+            (true, true) => self.ports[core as usize].displaced = false,
+            (true, false) => {}
         }
     }
 }

@@ -97,8 +97,9 @@ const UNASKED: u64 = 1 << 20;
 
 const MAIN: ThreadId = 0;
 
-/// The most cycles of a run, and of one computation. Sums of two such times do not overflow.
-const LONGEST: u64 = 1 << 62;
+/// The most cycles of a run, and of one computation. Sums of two such times do not overflow, also
+/// in the parts of a cycle in which a memory controller counts.
+const LONGEST: u64 = 1 << 56;
 
 impl Engine {
     pub(crate) fn new(
@@ -120,7 +121,8 @@ impl Engine {
             ports: (0..config.cores).map(port).collect(),
             threads: Vec::new(),
             agenda: Agenda::default(),
-            scheduler: Scheduler::new(&config.os, config.cores, config.group_cores),
+            scheduler: Scheduler::new(&config.os, config.cores, config.group_cores)
+                .with_siblings(config.threads_per_core),
             futexes: FutexTable::default(),
             optical: optical.map_err(wrong)?,
             listeners: Vec::new(),
@@ -266,7 +268,8 @@ impl Engine {
             Event::Displace { thread } if self.ports[core as usize].thread == Some(thread) => {
                 self.displace(core, at);
             }
-            Event::Displace { .. } => {}
+            Event::Leave { thread } if self.is_forbidden(core, thread) => self.displace(core, at),
+            Event::Displace { .. } | Event::Leave { .. } => {}
             Event::Tick => self.tick(core, at),
             Event::Interrupt => self.interrupted(core, at),
             Event::Timeout { thread, wait } => self.timeout(thread, wait, at),
@@ -295,6 +298,8 @@ impl Engine {
             Arrival::Served(served) => self.complete(request, served, at),
             Arrival::Travels(reaches, stage) => {
                 let waited = at - request.arrived;
+                let address = u64::from(request.line) << self.line_shift;
+                self.lines.waited(address, waited);
                 let request = Request {
                     stage,
                     arrived: reaches,

@@ -178,6 +178,26 @@ impl Engine {
         })
     }
 
+    pub(crate) fn buffers_stores(&self) -> bool {
+        self.overlap.is_some()
+    }
+
+    /// Whether the core must suspend, and ask again, because stores of its tile are on their way.
+    pub(crate) fn must_drain(&mut self, core: u32) -> bool {
+        let port = &self.ports[core as usize];
+        let Some(overlap) = &mut self.overlap else {
+            return false;
+        };
+        let stores = overlap.tiles[port.tile as usize].flights.iter();
+        let stores = stores.filter(|flight| {
+            flight.is_store() && flight.landed.is_none_or(|(at, _)| at > port.clock)
+        });
+        let last = stores
+            .map(|flight| flight.landed)
+            .max_by_key(|landed| landed.map_or(u64::MAX, |(at, _)| at));
+        last.map(|landed| self.wait_for(core, landed)).is_some()
+    }
+
     /// Puts a plain store that missed into the store buffer. Returns `None` if there is no store buffer, so that the
     /// core waits for its stores.
     pub(super) fn buffer_store(
@@ -272,6 +292,7 @@ impl Engine {
             operation,
             word: Word::none(),
             arrived: at,
+            found: 0,
             awaited: false,
         };
         if let Some(overlap) = &mut self.overlap {

@@ -1,7 +1,6 @@
 //! Software threads, and the trait that a front end implements for them.
 
 use super::Engine;
-use crate::core_set::CoreSet;
 use crate::os::ThreadId;
 
 /// The code of a simulated thread, as a front end runs it: a coroutine of native code, or a guest such as a RISC-V
@@ -86,8 +85,6 @@ pub(crate) struct Thread {
     pub(crate) state: State,
     /// The runtime's pointer (`Platform::slot`).
     pub(crate) slot: *const (),
-    /// The cores to which the thread must move as soon as it can be interrupted.
-    pub(crate) moving_to: Option<CoreSet>,
     pub(crate) preemptions: u64,
     /// The answer to the thread's last request.
     pub(crate) reply: Reply,
@@ -122,7 +119,6 @@ impl Thread {
             body: Some(body),
             state: State::Runnable,
             slot: std::ptr::null(),
-            moving_to: None,
             preemptions: 0,
             reply: Reply::default(),
             owed: 0,

@@ -115,7 +115,7 @@ impl<T> Run<T> {
 const STACK: usize = 512 * 1024;
 
 impl Simulation {
-    /// A run on `machine` without a timeline. The limit is 2^62 cycles, which no working program
+    /// A run on `machine` without a timeline. The limit is 2^56 cycles, which no working program
     /// reaches.
     pub fn new(machine: &Config) -> Self {
         Self {

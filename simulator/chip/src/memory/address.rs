@@ -8,31 +8,34 @@ pub(crate) const CAPACITY: usize = 1 << 34;
 
 /// The simulated address of the first byte of the machine's own memory. Other memory has lower simulated addresses.
 pub(crate) const FIRST_ADDRESS: u64 = 1 << 28;
-/// The unit of numbering for other memory.
+/// The least unit of numbering for other memory.
 const LINE: usize = 64;
 
 /// A map from host addresses to simulated addresses.
 ///
 /// Addresses in the machine's own memory keep their offset. All other memory (statics, and blocks
-/// allocated before the run) is numbered by lines of 64 bytes, in the order of first touch. Offsets
-/// in a line stay the same.
+/// allocated before the run) is numbered by lines of the machine, or of 64 bytes if these are longer,
+/// in the order of first touch. Offsets in a line stay the same.
 pub(crate) struct AddressMap {
     base: usize,
+    /// The unit of numbering. A power of two.
+    unit: usize,
     elsewhere: FxHashMap<usize, u64>,
 }
 
 impl AddressMap {
-    /// The map of a machine whose memory begins at `base` in the host.
-    pub(crate) fn new(base: usize) -> Self {
+    /// The map of a machine with lines of `line` bytes whose memory begins at `base` in the host.
+    pub(crate) fn new(base: usize, line: u32) -> Self {
         Self {
             base,
+            unit: LINE.max(line as usize),
             elsewhere: FxHashMap::default(),
         }
     }
 
     /// The map of a front end that uses simulated addresses, from [`FIRST_ADDRESS`] on.
     pub(crate) fn identity() -> Self {
-        Self::new(FIRST_ADDRESS as usize)
+        Self::new(FIRST_ADDRESS as usize, 0)
     }
 
     #[inline]
@@ -49,8 +52,8 @@ impl AddressMap {
     fn elsewhere(&mut self, host: usize) -> u64 {
         // Numbers begin at one, because address zero stays unused.
         let next = self.elsewhere.len() as u64 + 1;
-        let line = *self.elsewhere.entry(host / LINE).or_insert(next);
-        let address = line * LINE as u64 + (host % LINE) as u64;
+        let line = *self.elsewhere.entry(host / self.unit).or_insert(next);
+        let address = line * self.unit as u64 + (host % self.unit) as u64;
         assert!(
             address < FIRST_ADDRESS,
             "a simulated program touches more than {FIRST_ADDRESS} bytes that were allocated before it \
@@ -67,7 +70,7 @@ mod tests {
     #[test]
     fn the_machines_memory_keeps_offsets_and_the_rest_is_numbered_by_first_touch() {
         let base = 1 << 40;
-        let mut map = AddressMap::new(base);
+        let mut map = AddressMap::new(base, 64);
         let outside = base - 4096;
         assert_eq!(map.simulated(base), FIRST_ADDRESS);
         assert_eq!(
@@ -78,5 +81,19 @@ mod tests {
         assert_eq!(map.simulated(outside), 128);
         assert_eq!(map.simulated(outside + 127), 64 + 63);
         assert_eq!(map.simulated(base + CAPACITY + 64), 192);
+    }
+
+    #[test]
+    fn a_long_line_outside_of_the_memory_keeps_its_bytes() {
+        for line in [128, 256, 4096] {
+            let mut map = AddressMap::new(1 << 40, line as u32);
+            for first in [line, 5 * line, 3 * line] {
+                let start = map.simulated(first);
+                assert_eq!(start % line as u64, 0);
+                for offset in [1, 64, line - 1] {
+                    assert_eq!(map.simulated(first + offset), start + offset as u64);
+                }
+            }
+        }
     }
 }

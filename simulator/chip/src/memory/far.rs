@@ -13,7 +13,7 @@ use super::Memory;
 use super::cache::State;
 use super::line::TileId;
 use super::operation::Operation;
-use super::request::{CONTROL_BITS, Class, Data, Request, Served};
+use super::request::{CONTROL_BITS, Class, Data, Request, Served, Stage};
 use crate::config::{AtomicKind, SharedCache, Writes};
 
 impl Memory {
@@ -68,7 +68,11 @@ impl Memory {
         };
         let taken = self.take_from_all(request.line, tile);
         self.take_from(request.line, tile);
-        let group = self.places.group_of_tile(tile);
+        let group = self.executing_group(request);
+        let mine = self.places.group_of_tile(tile);
+        if group != mine {
+            self.drop_from_group(request.line, mine);
+        }
         self.fill_group(request.line, group, State::Modified, executed);
         self.lines.line(request.line).busy_until = executed;
         Served {
@@ -81,18 +85,28 @@ impl Memory {
         }
     }
 
+    /// The group whose last-level cache executes a far operation: the home, or the requester's
+    /// group if that can answer without the home.
+    fn executing_group(&mut self, request: &Request) -> u32 {
+        let mine = self.places.group_of_tile(self.places.tile(request.core));
+        match request.stage {
+            Stage::Group => mine,
+            Stage::Home => self.places.home(request.line, mine),
+        }
+    }
+
     /// The source of the line, and the time when the home has it and all other copies are dropped.
     fn gather(&mut self, request: &Request, at: u64) -> Data {
         let tile = self.places.tile(request.core);
         let mine = self.places.group_of_tile(tile);
         let stage = self.stage_place(request);
+        let here = self.executing_group(request);
         let line = self.lines.line(request.line);
         let sharers: Vec<TileId> = line.sharers.iter().filter(|&one| one != tile).collect();
         let owner = line.owner.filter(|&owner| owner != tile);
-        let (cached, elsewhere) = (
-            !line.groups.is_empty(),
-            line.groups.iter().any(|one| one != mine),
-        );
+        let cached = !line.groups.is_empty();
+        let in_here = line.groups.contains(here);
+        let elsewhere: Vec<u32> = line.groups.iter().filter(|&one| one != here).collect();
         let had_it = line.owner == Some(tile) || line.sharers.contains(tile);
         let Some(SharedCache {
             snoop,
@@ -124,7 +138,19 @@ impl Memory {
             data.at = data.at.max(self.travel(place, stage, CONTROL_BITS, told));
             data.class = data.class.max(self.class_of(sharer, mine));
         }
-        if elsewhere {
+        if here != mine {
+            data.class = data.class.max(Class::Remote);
+        }
+        for group in elsewhere {
+            // Another group's cache drops the line. It sends the data if this cache lacks them.
+            let place = self.places.group_place(group, request.line);
+            let asked = self.travel(stage, place, CONTROL_BITS, at) + snoop;
+            let bits = if in_here {
+                CONTROL_BITS
+            } else {
+                self.data_bits()
+            };
+            data.at = data.at.max(self.travel(place, stage, bits, asked));
             data.class = data.class.max(Class::Remote);
         }
         if !cached && !had_it && data.at == at {

@@ -137,9 +137,14 @@ impl Memory {
             };
             let asked = self.travel(stage, from, CONTROL_BITS, at) + snoop;
             let back = self.reply_from(request, from, asked);
+            let places = &self.places;
+            let its = match self.config.llc {
+                Some(_) => source,
+                None => places.group_of_tile(places.tile(source)),
+            };
             return Data {
                 at: back,
-                class: if source == mine {
+                class: if its == mine {
                     Class::Group
                 } else {
                     Class::Remote

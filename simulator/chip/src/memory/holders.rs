@@ -119,7 +119,7 @@ impl Memory {
     }
 
     /// Removes a line from a group's cache. The group's tiles keep the line. Returns the state of the removed copy.
-    fn drop_from_group(&mut self, line: LineId, group: u32) -> Option<State> {
+    pub(super) fn drop_from_group(&mut self, line: LineId, group: u32) -> Option<State> {
         self.lines.line(line).groups.remove(group);
         self.shared[group as usize].remove(line)
     }

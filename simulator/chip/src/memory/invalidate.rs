@@ -73,14 +73,13 @@ impl Memory {
         let tile = self.places.tile(request.core);
         let Coherence {
             directory,
-            pointers,
             data_path,
             ..
         } = self.config.coherence;
         let cost = self.config.l2.as_ref().unwrap_or(&self.config.l1).latency;
         let overflow = match directory {
             Directory::FullMap => false,
-            Directory::Ackwise => sharers.len() > pointers,
+            Directory::Ackwise => self.lines.line(request.line).overflowed,
             Directory::Broadcast => true,
         };
         let broadcast = overflow.then(|| self.network.broadcast(home, CONTROL_BITS, at));

@@ -15,6 +15,9 @@ pub(crate) struct Line {
     pub(crate) owner: Option<TileId>,
     /// The tiles that may read the line, if no tile may write to it.
     pub(crate) sharers: CoreSet,
+    /// ACKwise: there were more sharers than pointers since the last owner, or since the line had
+    /// no sharers. So the directory does not know their names, even if fewer are left.
+    pub(crate) overflowed: bool,
     /// The groups with the line in their last-level cache.
     pub(crate) groups: CoreSet,
     /// The home serves no other request for the line before this time.

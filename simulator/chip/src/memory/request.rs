@@ -16,6 +16,8 @@ pub(crate) struct Request {
     pub(crate) word: Word,
     /// The time when the request reaches its stage.
     pub(crate) arrived: u64,
+    /// The number of other requests for the line, served or waiting, at that time.
+    pub(crate) found: u32,
     /// Whether the core waits for the answer.
     pub(crate) awaited: bool,
 }

@@ -53,7 +53,9 @@ impl Memory {
         if exclusive {
             line.owner = Some(tile);
         } else {
+            let known = owner.is_some() || line.sharers.is_empty() || !line.overflowed;
             line.sharers.insert(tile);
+            line.overflowed = !known || line.sharers.len() > self.config.coherence.pointers;
         }
         if exclusive
             || owner.is_some()

@@ -47,13 +47,10 @@ impl Memory {
 
     // Inlined into each front end's loop, like `Engine::step`.
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, request: Request, now: u64) -> Arrival {
+    pub(crate) fn arrive(&mut self, mut request: Request, now: u64) -> Arrival {
         let line = self.lines.line(request.line);
         let is_busy = line.busy_until > now || !line.waiting.is_empty();
-        if let Some(census) = &mut self.census {
-            let before = line.waiting.len() + usize::from(line.busy_until > now);
-            census.home_queue.record(before as u64);
-        }
+        request.found = line.waiting.len() as u32 + u32::from(line.busy_until > now);
         if is_busy {
             let first = line.waiting.is_empty();
             line.waiting.push_back(request);
@@ -103,12 +100,14 @@ impl Memory {
     /// Counts the look-up in the group's cache, if the request is at that stage.
     #[cold]
     fn count_look_up(&mut self, request: &Request) {
+        let answers = request.stage == Stage::Group && self.group_can_answer(request);
         if let Some(census) = &mut self.census
             && request.stage == Stage::Group
         {
             let group = self.places.group_of_tile(self.places.tile(request.core));
-            let has = self.lines.line(request.line).groups.contains(group);
-            census.looked_up(group, has);
+            let line = self.lines.line(request.line);
+            let has = line.groups.contains(group) && line.owner.is_none();
+            census.looked_up(group, has && answers);
         }
     }
 
@@ -135,6 +134,9 @@ impl Memory {
     }
 
     pub(super) fn serve_at(&mut self, request: Request, now: u64) -> Arrival {
+        if let Some(census) = &mut self.census {
+            census.home_queue.record(request.found.into());
+        }
         let served = if request.operation.reads_only() {
             self.serve_read(&request, now)
         } else if let Operation::Conditional(_) = request.operation {

@@ -31,6 +31,7 @@ impl Memory {
             operation,
             word,
             arrived: now,
+            found: 0,
             awaited: false,
         };
         let mut at = now;

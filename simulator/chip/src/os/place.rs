@@ -79,6 +79,11 @@ impl Scheduler {
         self.enqueue(thread, core, vruntime.max(earliest))
     }
 
+    /// Sets the cores that a thread may run on. The thread stays where it is.
+    pub(crate) fn allow(&mut self, thread: ThreadId, affinity: CoreSet) {
+        self.threads[thread as usize].affinity = affinity;
+    }
+
     /// Sets the cores that a thread may run on. A thread that runs or waits on a forbidden core
     /// moves at once.
     ///
@@ -159,13 +164,21 @@ impl Scheduler {
             .expect("a thread may run on some core of the machine")
     }
 
-    /// The first idle core of a span. The search begins at `core` and continues at the span's start.
+    /// The first idle core of a span. The search begins at `core` and continues at the span's start. Hardware threads
+    /// whose siblings are idle too come first, as in Linux (`select_idle_core`).
     fn idle_near(&self, core: u32, span: Range<u32>, allowed: &CoreSet) -> Option<u32> {
         let start = core.clamp(span.start, span.end);
-        let mut after = self.idle.common_in(allowed, start..span.end);
-        after
-            .next()
-            .or_else(|| self.idle.common_in(allowed, span.start..start).next())
+        let idle = || {
+            let after = self.idle.common_in(allowed, start..span.end);
+            after.chain(self.idle.common_in(allowed, span.start..start))
+        };
+        let siblings = self.siblings;
+        let is_whole = |&core: &u32| {
+            let first = core - core % siblings;
+            (first..first + siblings).all(|sibling| self.is_idle(sibling))
+        };
+        let whole = (siblings > 1).then(|| idle().find(is_whole)).flatten();
+        whole.or_else(|| idle().next())
     }
 
     /// A thread's vruntime on another core. Its distance from the core's virtual time stays the

@@ -65,6 +65,8 @@ pub(super) struct Core {
 pub(crate) struct Scheduler {
     pub(super) os: config::Os,
     pub(super) group_cores: u32,
+    /// The hardware threads that share a core. Each counts as a core of its own here.
+    pub(super) siblings: u32,
     pub(super) cores: Vec<Core>,
     pub(super) threads: Vec<Thread>,
     /// Cores that got no thread at their last `pick`, and have had no thread since.
@@ -89,12 +91,18 @@ impl Scheduler {
         Scheduler {
             os: os.clone(),
             group_cores,
+            siblings: 1,
             cores: (0..cores).map(core).collect(),
             threads: Vec::new(),
             idle: CoreSet::below(cores),
             crowded: CoreSet::new(),
             groups: vec![0; cores.div_ceil(group_cores) as usize],
         }
+    }
+
+    /// The same scheduler on cores of `siblings` hardware threads.
+    pub(crate) fn with_siblings(self, siblings: u32) -> Scheduler {
+        Scheduler { siblings, ..self }
     }
 
     /// Picks a thread for a core without a running thread: the thread with the least vruntime (virtual run time) of the

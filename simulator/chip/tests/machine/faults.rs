@@ -7,7 +7,8 @@ use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 /// Runs the test of this name again in its own process. Returns that process's standard error, up to a line that
 /// contains `until`. In that process, returns `None`.
@@ -88,4 +89,31 @@ fn a_thread_that_waits_by_a_std_atomic_is_named() {
         "{told}"
     );
     assert!(told.contains("an atomic or a lock of std"), "{told}");
+}
+
+/// A simulation inside of a simulated thread is an error. The outer one still has its stacks.
+#[test]
+fn a_simulation_inside_a_simulation_is_refused() {
+    let run = Simulation::new(&machine()).run(|| {
+        let nested = || Simulation::new(&machine()).run(|| 1).map(|run| run.value);
+        let text = Arc::new(Mutex::new(String::new()));
+        let inner = Arc::clone(&text);
+        Simulated::join(named("nested", vec![1], move || {
+            *inner.lock().unwrap() = nested().unwrap_err().to_string();
+        }));
+        let count = Arc::new(AtomicU64::new(0));
+        for core in 2..10 {
+            let count = Arc::clone(&count);
+            let body = move || _ = count.fetch_add(1, Relaxed);
+            Simulated::join(named("later", vec![core], body));
+        }
+        let told = text.lock().unwrap().clone();
+        (told, nested().is_err(), count.load(Relaxed))
+    });
+    let (told, refused, count) = run.unwrap().value;
+    assert!(told.contains("another simulation"), "{told}");
+    assert!(refused && count == 8, "{count}");
+    // Outside of the simulation, the next one runs.
+    let next = Simulation::new(&machine()).run(|| 1);
+    assert_eq!(next.unwrap().value, 1);
 }

@@ -4,7 +4,8 @@
 
 use manycore::Builder;
 use manycore_chip::config::Config;
-use manycore_chip::{Simulated, Simulation, SimulationError};
+use manycore_chip::guest::{Before, Core, State};
+use manycore_chip::{Activity, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::Relaxed, Platform, ThreadSpec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::Command;
@@ -106,5 +107,38 @@ fn a_host_without_memory_is_an_error_that_says_so() {
     assert!(
         !errors.is_empty() && errors.iter().all(|why| why.contains("ulimit -v")),
         "{errors:?}"
+    );
+}
+
+/// The longest times end the run, or are waits without an end. They do not overflow.
+#[test]
+fn the_longest_times_do_not_overflow() {
+    let machine = Config::preset("dahu").unwrap();
+    for instructions in [1 << 54, 1 << 58, 1 << 60, 1 << 62, u64::MAX] {
+        let run = Simulation::new(&machine).run(|| {
+            Simulated::compute(instructions);
+            Simulated::read(&[0_u8; 4096]);
+        });
+        match run {
+            Ok(run) => assert!(run.statistics.report.total[Activity::Memory] > 0),
+            Err(error) => assert!(matches!(error, SimulationError::Runaway { .. }), "{error}"),
+        }
+    }
+    let mut began = false;
+    let main = move |core: &mut Core<'_>| {
+        if !std::mem::replace(&mut began, true) {
+            let never = (5, Before::Woken(u64::MAX));
+            let body = |_: &mut Core<'_>| State::Ended;
+            core.go_on_with("never".into(), Box::new(body), never, &[])
+                .unwrap();
+            core.go_on_in_kernel(u64::MAX);
+            return State::Suspended;
+        }
+        State::Exited
+    };
+    let run = Simulation::new(&machine).run_guest(Box::new(main));
+    assert!(
+        matches!(run, Err(SimulationError::Runaway { .. })),
+        "{run:?}"
     );
 }

@@ -159,6 +159,34 @@ fn an_atomic_store_waits_for_the_store_buffer() {
     }
 }
 
+/// So does a fence that orders all accesses: the core's own, and the one on all cores.
+#[test]
+fn a_fence_waits_for_the_store_buffer() {
+    for machine in with(WIDE) {
+        for heavy in [false, true] {
+            let run = Simulation::new(&machine).run(|| {
+                let mut lines = Box::new(Page([0; 4096]));
+                let start = Simulated::now();
+                Simulated::write(&mut lines.0[..512]);
+                let issued = Simulated::now() - start;
+                match heavy {
+                    false => Simulated::fence(SeqCst),
+                    true => Simulated::heavy_fence(),
+                }
+                let fenced = Simulated::now() - start;
+                // Nothing is on its way any more.
+                Simulated::fence(SeqCst);
+                (issued, fenced, Simulated::now() - start - fenced)
+            });
+            let (issued, fenced, again) = run.unwrap().value;
+            let least = machine.memory.latency;
+            assert!(issued < least, "{}: {issued}", machine.name);
+            assert!(fenced >= least, "{}: {fenced}", machine.name);
+            assert_eq!(again, machine.atomics.fence, "{}", machine.name);
+        }
+    }
+}
+
 /// Returns the nanoseconds of an addition by one of `threads` cores, and the final count.
 fn additions(machine: &Config, threads: usize, each: u64) -> (f64, u64) {
     let run = Simulation::new(machine).run(|| {
@@ -236,5 +264,35 @@ fn buffered_stores_are_counted_as_misses() {
         );
         assert_eq!(instructions, of_waiting[1]);
         assert!(cycles < of_waiting[2]);
+    }
+}
+
+/// Additions at the home of a line that another group's cores do: each one travels to the home.
+#[test]
+fn far_additions_of_another_group_travel_to_the_home() {
+    let machine = machine("gold5225r", &["atomics.kind=far"]);
+    let class = 81; // cycles from socket to socket
+    let run = Simulation::new(&machine).run(|| {
+        let word = Arc::new(CachePadded::new(Word::new(0)));
+        word.store(1, SeqCst);
+        let mut times = Vec::new();
+        for turn in 0..12 {
+            // Two cores of the other socket take turns. Each fourth addition is of the home's socket.
+            let core = [24, 30, 24, 3][turn % 4];
+            let word = Arc::clone(&word);
+            let time = Arc::new(AtomicU64::new(0));
+            let took = Arc::clone(&time);
+            Simulated::join(spawn(core, move || {
+                let start = Simulated::now();
+                word.fetch_add(1, SeqCst);
+                time.store(Simulated::now() - start, Relaxed);
+            }));
+            times.push((core, took.load(Relaxed)));
+        }
+        times
+    });
+    for (core, time) in run.unwrap().value.into_iter().skip(1) {
+        let crosses = core >= 24;
+        assert_eq!(time >= 2 * class, crosses, "core {core}: {time}");
     }
 }

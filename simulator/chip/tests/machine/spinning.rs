@@ -194,3 +194,26 @@ fn a_sibling_writes_a_line_that_others_read() {
     let run = Simulation::new(&machine).limit(1 << 30).run(program);
     assert!(run.is_ok(), "{run:?}");
 }
+
+/// The clock interrupt takes its time from a thread that spins, too.
+#[test]
+fn a_spinner_pays_for_clock_interrupts() {
+    let machine = machine("dahu", &[]);
+    let run = Simulation::new(&machine).run(|| {
+        let word = Arc::new(<Simulated as Platform>::Futex::new(0));
+        let crowd: Vec<_> = (0..2)
+            .map(|_| spawn(1, || Simulated::compute(400_000_000)))
+            .collect();
+        let theirs = Arc::clone(&word);
+        let spinner = spawn(2, move || {
+            Simulated::spin_while(&theirs, 0, 100_000_000);
+        });
+        Simulated::join(spinner);
+        crowd.into_iter().for_each(Simulated::join);
+    });
+    let report = run.unwrap().statistics.report;
+    let ticks = 90_000_000 / machine.os.tick;
+    let switched = report.cores[2][Activity::Switch];
+    let least = machine.os.switch + ticks * machine.os.tick_cost;
+    assert!(switched >= least, "{switched}, not {least}");
+}

@@ -127,6 +127,7 @@ impl Engine {
             operation,
             word,
             arrived: at,
+            found: 0,
             awaited: true,
         });
         self.agenda.plan(at, core, Event::Arrive);

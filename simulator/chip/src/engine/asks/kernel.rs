@@ -3,7 +3,7 @@
 use crate::account::Activity;
 use crate::engine::agenda::Event;
 use crate::engine::thread::Wait;
-use crate::engine::{Engine, Reply};
+use crate::engine::{Engine, LONGEST, Reply};
 use crate::os::ThreadId;
 
 impl Engine {
@@ -35,7 +35,7 @@ impl Engine {
 
     /// Continues a kernel call that began before the run.
     pub(crate) fn go_on_in_kernel(&mut self, core: u32, cycles: u64) {
-        self.kernel(core, Activity::Futex, cycles);
+        self.kernel(core, Activity::Futex, cycles.min(LONGEST));
         self.set_horizon(core);
     }
 

@@ -1,7 +1,6 @@
 //! How far a core may continue, and the time of its computation.
 
 use crate::account::Activity;
-use crate::engine::port::{Mode, Port};
 use crate::engine::{Engine, LONGEST};
 
 impl Engine {
@@ -98,17 +97,7 @@ impl Engine {
 
     /// Busy cycles of all cores, up to the clock of `core`.
     pub(crate) fn cpu_time(&self, core: u32) -> u64 {
-        let now = self.ports[core as usize].clock;
-        let busy = |port: &Port| {
-            // Waits and spinning are charged when they end.
-            let waits = !matches!(port.mode, Mode::Idle | Mode::Running);
-            let waiting = if waits {
-                now.saturating_sub(port.clock)
-            } else {
-                0
-            };
-            port.spent.sum() - port.spent[Activity::Idle] + waiting
-        };
-        self.ports.iter().map(busy).sum()
+        let spent = self.spent(self.ports[core as usize].clock);
+        spent.sum() - spent[Activity::Idle]
     }
 }

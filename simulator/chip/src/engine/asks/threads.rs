@@ -2,7 +2,7 @@
 
 use crate::core_set::CoreSet;
 use crate::engine::thread::{Before, Body, State, Thread, Wait};
-use crate::engine::{Engine, Event, MAIN};
+use crate::engine::{Engine, Event, LONGEST, MAIN};
 use crate::os::ThreadId;
 
 impl Engine {
@@ -81,7 +81,7 @@ impl Engine {
             Before::Ran => self.go_on_at_once(thread, own, affinity, at),
             Before::Woken(after) => {
                 self.scheduler.asleep(at, thread, affinity, on as u32);
-                self.wake_thread(thread, core, at + after);
+                self.wake_thread(thread, core, at + after.min(LONGEST));
             }
             Before::Slept { address, cycles } => {
                 self.scheduler.asleep(at, thread, affinity, on as u32);

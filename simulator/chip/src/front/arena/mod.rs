@@ -121,6 +121,11 @@ pub(crate) fn holds(address: usize) -> bool {
     range::slot_of(address).is_some()
 }
 
+/// Whether the host thread runs simulated code, or the simulator's code that simulated code calls.
+pub(crate) fn is_entered() -> bool {
+    CONTEXT.with(|context| !context.home.get().is_null())
+}
+
 /// A number that no other live thread has.
 fn thread() -> usize {
     CONTEXT.with(|context| ptr::from_ref(context) as usize)

@@ -83,6 +83,7 @@ unsafe impl Platform for Simulated {
     fn fence(order: Ordering) {
         // Weaker fences cost nothing on a sequentially consistent machine.
         if order == Ordering::SeqCst {
+            drain();
             with_inside(|engine, core| {
                 let cycles = engine.config.atomics.fence;
                 engine.ports[core as usize].pass(Activity::Atomic, cycles);
@@ -104,6 +105,7 @@ unsafe impl Platform for Simulated {
 
     fn heavy_fence() {
         with(Engine::enter_kernel);
+        drain();
         in_order();
         with(Engine::fence_all);
     }
@@ -128,7 +130,7 @@ unsafe impl Platform for Simulated {
         cells::spin_while(word, value, until)
     }
 
-    /// Does nothing: the machine's cores execute in order and wait for their misses.
+    /// Does nothing: only the machine's own prefetcher requests lines ahead of the core.
     fn prefetch(_: *const ()) {}
 
     /// Does nothing, as [`prefetch`](Self::prefetch).
@@ -377,6 +379,13 @@ impl Simulated {
             let set = engine.set_affinity(core, thread.0, cpus);
             set.map_err(|wrong| no_such_core(wrong, engine.config.cores))
         })
+    }
+}
+
+/// Waits until the stores in the core's store buffer are done.
+fn drain() {
+    while with_inside(|engine, _| engine.buffers_stores()) && with(Engine::must_drain) {
+        suspend();
     }
 }
 

@@ -20,12 +20,16 @@ impl Simulation {
     ///
     /// Fails after a deadlock, at the limit on cycles, or after a panic of `program`. A panic of
     /// another thread ends only that thread. After an error, no destructors of the threads' values
-    /// run.
+    /// run. Fails if a simulated thread calls it.
     pub fn run<T>(&self, program: impl FnOnce() -> T) -> Result<Run<T>, SimulationError> {
+        if arena::is_entered() {
+            let nested = "a simulated thread cannot run another simulation";
+            return Err(SimulationError::Host(nested.into()));
+        }
         overflow::watch();
         let host = |error: ArenaError| SimulationError::Host(error.to_string());
         let arena = Arena::new(self.stack()).map_err(host)?;
-        let mut engine = self.engine(AddressMap::new(arena.base()))?;
+        let mut engine = self.engine(AddressMap::new(arena.base(), self.machine().line))?;
         let mut result: Option<Result<T, Box<dyn Any + Send>>> = None;
         let slot = &raw mut result;
         let main = move || {
@@ -41,17 +45,14 @@ impl Simulation {
             Box::new(Fiber::new(arena.stack().map_err(host)?, main)),
             false,
         );
-        // SAFETY: the arena lives until this function returns, and the pointer is reset to null
-        // before that.
-        unsafe { stacks::take_from(&raw const arena) };
+        let stacks = stacks::take_from(&arena);
         let ended = drive_fibers(&mut engine, &arena);
         for thread in &mut engine.threads {
             if let Some(body) = thread.body.take() {
                 body.abandon();
             }
         }
-        // SAFETY: null stands for no arena.
-        unsafe { stacks::take_from(ptr::null()) };
+        drop(stacks);
         let end = ended?;
         let run = Run::finished(engine, end)?;
         match result {

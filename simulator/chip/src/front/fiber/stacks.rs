@@ -2,19 +2,31 @@
 
 use crate::front::arena::{self, Arena, ArenaError, Stack};
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::ptr;
 
 thread_local! {
     static ARENA: Cell<*const Arena> = const { Cell::new(ptr::null()) };
 }
 
-/// From now on, stacks are made in `arena`. If `arena` is null, no stack can be made.
-///
-/// # Safety
-///
-/// The arena lives until the next call of this function.
-pub(super) unsafe fn take_from(arena: *const Arena) {
-    ARENA.set(arena);
+/// Until the guard is dropped, stacks are made in `arena`.
+pub(super) fn take_from(arena: &Arena) -> Taken<'_> {
+    Taken {
+        before: ARENA.replace(arena),
+        _arena: PhantomData,
+    }
+}
+
+#[must_use]
+pub(super) struct Taken<'a> {
+    before: *const Arena,
+    _arena: PhantomData<&'a Arena>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        ARENA.set(self.before);
+    }
 }
 
 pub(super) fn thread_stack() -> Result<Stack, String> {
@@ -27,7 +39,8 @@ pub(super) fn stack(bytes: usize) -> Result<Stack, String> {
 }
 
 fn in_arena(take: impl FnOnce(&Arena) -> Result<Stack, ArenaError>) -> Result<Stack, String> {
-    // SAFETY: the caller of `take_from` keeps the arena alive until the pointer is replaced.
+    // SAFETY: the pointer is null, or a `Taken` borrows the arena. Its drop restores the pointer
+    // before the borrow ends, and `run`, its only user, never forgets it.
     let arena = unsafe { ARENA.get().as_ref() };
     let arena = arena.ok_or("no simulation runs")?;
     let _outside = arena::outside();

@@ -18,7 +18,8 @@ pub(super) struct Seats {
 impl Seats {
     pub(super) fn new(machine: &Config) -> Self {
         Self {
-            scheduler: Scheduler::new(&machine.os, machine.cores, machine.group_cores),
+            scheduler: Scheduler::new(&machine.os, machine.cores, machine.group_cores)
+                .with_siblings(machine.threads_per_core),
             cores: machine.cores,
             now: 0,
         }

@@ -1,0 +1,100 @@
+//! Changes of affinity: the newest one holds, whatever the thread does before it moves.
+
+use crate::support::{machine, spawn};
+use manycore_chip::guest::{Core, FIRST_ADDRESS, State};
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::Platform;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A guest that confines itself and falls asleep at once, as a warm start does.
+#[test]
+fn a_thread_that_sleeps_before_it_moves_wakes_on_an_allowed_core() {
+    let mut began = false;
+    let main = move |core: &mut Core<'_>| {
+        if std::mem::replace(&mut began, true) {
+            assert_eq!(core.number(), 5);
+            return State::Exited;
+        }
+        let me = core.this_thread();
+        core.set_affinity(me, &[5]).expect("there are 64 cores");
+        core.futex_wait(FIRST_ADDRESS, Some(10_000));
+        State::Suspended
+    };
+    let machine = machine("atac-64", &[]);
+    Simulation::new(&machine).run_guest(Box::new(main)).unwrap();
+}
+
+/// Two threads share a core, and one of them confines itself and yields.
+#[test]
+fn a_thread_that_yields_before_it_moves_leaves_its_core() {
+    let mut step = 0;
+    let main = move |core: &mut Core<'_>| {
+        step += 1;
+        match step {
+            1 => {
+                let mut left = 50;
+                let other = move |core: &mut Core<'_>| {
+                    left -= 1;
+                    core.enter_kernel();
+                    core.execute(1_000, &mut 0);
+                    core.yield_now();
+                    if left == 0 {
+                        State::Ended
+                    } else {
+                        State::Suspended
+                    }
+                };
+                core.enter_kernel_to_spawn();
+                core.spawn("other".into(), Box::new(other), &[0]).unwrap();
+                core.yield_now();
+            }
+            2 => {
+                let me = core.this_thread();
+                assert_eq!(core.number(), 0, "at {}", core.clock());
+                core.set_affinity(me, &[5]).expect("there are 64 cores");
+                core.yield_now();
+            }
+            _ => {
+                assert_eq!(core.number(), 5);
+                return State::Exited;
+            }
+        }
+        State::Suspended
+    };
+    let machine = machine("atac-64", &[]);
+    Simulation::new(&machine).run_guest(Box::new(main)).unwrap();
+}
+
+#[test]
+fn the_second_of_two_affinities_in_one_miss_holds() {
+    // A miss lasts longer than several system calls.
+    let settings = ["os.syscall=1", "memory.latency=20_000"];
+    let machine = machine("dahu", &settings);
+    let run = Simulation::new(&machine).limit(1 << 32).run(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&stop);
+        let misses = spawn(0, move || {
+            let data = vec![[0_u64; 8]; 100];
+            for line in &data {
+                Simulated::read(line);
+                assert_eq!(Simulated::core(), 0);
+            }
+            assert_eq!(Simulated::preemptions(), 0);
+            ends.store(true, Relaxed);
+        });
+        let other = spawn(1, move || {
+            while !stop.load(Relaxed) {
+                Simulated::compute(997);
+                Simulated::set_affinity(misses, &[1]).unwrap();
+                Simulated::set_affinity(misses, &[0]).unwrap();
+                Simulated::yield_now();
+            }
+        });
+        Simulated::set_affinity(Simulated::this_thread(), &[2]).unwrap();
+        Simulated::join(other);
+        Simulated::join(misses);
+        Simulated::core()
+    });
+    assert_eq!(run.unwrap().value, 2);
+}

@@ -1,0 +1,72 @@
+//! Cores of several hardware threads, and cores below their frequency.
+
+use crate::support::{machine, named, spawn};
+use manycore_chip::config::Config;
+use manycore_chip::{Activity, Simulated, Simulation};
+use manycore_platform::{Atomic, Futex, Platform};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// The cores on which main and `threads` free threads compute. Main has run on core 0.
+fn cores_of(machine: &Config, threads: usize, cpus: &[usize]) -> Vec<usize> {
+    let run = Simulation::new(machine).run(|| {
+        let cores = Arc::new(Mutex::new(vec![Simulated::core()]));
+        let team: Vec<_> = (0..threads)
+            .map(|_| {
+                let cores = Arc::clone(&cores);
+                named("free", cpus.to_vec(), move || {
+                    Simulated::compute(40_000_000);
+                    cores.lock().unwrap().push(Simulated::core());
+                })
+            })
+            .collect();
+        Simulated::compute(30_000_000);
+        team.into_iter().for_each(Simulated::join);
+        let cores = cores.lock().unwrap();
+        // A copy in the host's memory would do, too: these are a few words.
+        cores.clone()
+    });
+    run.unwrap().value
+}
+
+#[test]
+fn free_threads_take_whole_cores_first() {
+    let machine = machine("dahu-smt", &[]);
+    let cores = cores_of(&machine, 31, &[]);
+    let whole: BTreeSet<_> = cores.iter().map(|core| core / 2).collect();
+    assert_eq!(whole.len(), 32, "{cores:?}");
+    // With more threads than cores, the siblings are used.
+    let cores = cores_of(&machine, 63, &[]);
+    let all: BTreeSet<_> = cores.iter().collect();
+    assert_eq!(all.len(), 64, "{cores:?}");
+    // Bound threads stay where they must.
+    let cores = cores_of(&machine, 3, &[4, 5, 6]);
+    assert_eq!(cores[1..].iter().collect::<BTreeSet<_>>().len(), 3);
+    assert!(cores[1..].iter().all(|core| (4..7).contains(core)));
+}
+
+/// A woken thread whose core is taken goes to another core of its group, and not to the sibling of a busy one.
+#[test]
+fn a_woken_thread_takes_a_whole_core() {
+    let machine = machine("dahu-smt", &[]);
+    let run = Simulation::new(&machine).run(|| {
+        let word = Arc::new(<Simulated as Platform>::Futex::new(0));
+        let theirs = Arc::clone(&word);
+        // It falls asleep on core 5. While it sleeps, three other cores become busy.
+        let sleeper = named("sleeper", vec![5], move || {
+            theirs.wait(0, None);
+            Simulated::compute(100_000);
+        });
+        Simulated::compute(1_000_000);
+        let busy = [4, 5, 6].map(|core| spawn(core, || Simulated::compute(100_000_000)));
+        Simulated::compute(1_000_000);
+        Simulated::set_affinity(sleeper, &[]).unwrap();
+        word.wake(1);
+        Simulated::join(sleeper);
+        busy.into_iter().for_each(Simulated::join);
+    });
+    let report = run.unwrap().statistics.report;
+    let computed = |core: usize| report.cores[core][Activity::Compute];
+    assert_eq!((computed(1), computed(7)), (0, 0));
+    assert_eq!(computed(8), 50_000);
+}
