@@ -108,6 +108,7 @@ macro_rules! forward {
             fn core() -> usize;
             fn leave_core(core: usize);
             fn begin_on(cpus: &[usize]);
+            fn bind(cpus: &[usize]);
             fn preemptions() -> u64;
             fn thread_number() -> u64;
             fn is_blocked(thread: u64) -> bool;

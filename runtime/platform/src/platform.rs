@@ -217,6 +217,12 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         let _ = cpus;
     }
 
+    /// Binds this thread to `cpus` from now on, unless there are none. Takes a few microseconds. Has no effect if the
+    /// system cannot bind threads, or refuses these CPUs.
+    fn bind(cpus: &[usize]) {
+        let _ = cpus;
+    }
+
     /// Calls `wake`, which wakes the thread with this [number](Self::thread_number). During this call, that thread may
     /// not run on cores for which `is_taken` returns `true`, if it may run on other cores. Afterwards it may run on
     /// the same cores as before. This is a hint: a platform may only call `wake`.

@@ -165,6 +165,11 @@ impl<P: Platform> Threads<P> {
         format!("{}-monitor", self.plan.spec.name)
     }
 
+    /// The CPUs to which the thread of a permit is bound. None if the pool binds no threads.
+    pub(super) fn cpus_of(&self, permit: usize) -> &[usize] {
+        self.cpus.get(permit).map_or(&[], |cpus| cpus)
+    }
+
     /// Waits until all threads have ended, including threads that are started meanwhile.
     fn join_all(&self) {
         while let Some((_, thread)) = self.started.with(|started| started.threads.pop()) {
@@ -253,6 +258,9 @@ impl<P: Platform> Registry<P> {
             }
             let worker = registry.worker(id);
             worker.note_thread();
+            if is_own {
+                worker.note_bound(permit);
+            }
             Context::of_worker(worker).enter(|| {
                 let plan = &registry.threads().plan;
                 registry.call_handler(&plan.on_start, id);

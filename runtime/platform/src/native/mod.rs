@@ -193,6 +193,13 @@ unsafe impl Platform for Native {
         system::begin_on(cpus);
     }
 
+    fn bind(cpus: &[usize]) {
+        if !cpus.is_empty() {
+            // The system may have taken these CPUs away since the pool was built. Then the thread stays where it is.
+            let _ = system::bind(cpus);
+        }
+    }
+
     fn leave_core(core: usize) {
         system::leave_core(core);
     }

@@ -53,6 +53,9 @@ pub(super) struct Holding<P: Platform> {
     alone: Parker<P>,
     /// The permit that the worker has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
     borrowed: P::AtomicU32,
+    /// The permit to whose CPUs the worker's thread is bound, or NOWHERE if the pool has not bound the thread. Only
+    /// that thread uses this field.
+    bound: P::AtomicU32,
 }
 
 impl<P: Platform> Holding<P> {
@@ -61,6 +64,7 @@ impl<P: Platform> Holding<P> {
             permit: P::AtomicU32::new(permit),
             alone: Parker::awake(),
             borrowed: P::AtomicU32::new(NOWHERE),
+            bound: P::AtomicU32::new(NOWHERE),
         }
     }
 
@@ -126,6 +130,33 @@ impl<P: Platform> Worker<P> {
         self.holding()
             .permit
             .store(permit as u32, Ordering::Relaxed);
+    }
+
+    /// Notes that the pool has started this worker's thread with `permit`, bound to the permit's CPUs if it has any.
+    pub(super) fn note_bound(&self, permit: usize) {
+        if !self.registry().threads().cpus_of(permit).is_empty() {
+            // Relaxed: only this thread uses the field.
+            self.holding().bound.store(permit as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// Binds this worker's thread to the CPUs of its permit, if the pool has bound the thread to those of another
+    /// permit. Otherwise two threads with permits could be bound to one CPU while another CPU has none. Called after
+    /// the worker has waited for a permit, which takes longer than the system call.
+    fn follow_permit(&self) {
+        let Some(permit) = self.permit_or_none() else {
+            return;
+        };
+        let cpus = self.registry().threads().cpus_of(permit);
+        if cpus.is_empty() {
+            return;
+        }
+        // Relaxed: only this thread uses the field.
+        let bound = self.holding().bound.load(Ordering::Relaxed);
+        if bound != NOWHERE && bound != permit as u32 {
+            P::bind(cpus);
+            self.holding().bound.store(permit as u32, Ordering::Relaxed);
+        }
     }
 
     /// Exchanges the worker's permit for `permit`. Returns the old permit, which the caller must give away.

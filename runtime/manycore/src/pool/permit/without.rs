@@ -46,6 +46,7 @@ impl<P: Platform> Worker<P> {
                 GRANTED | DISMISSED => {
                     // No other thread uses this parker until the worker is on a list again.
                     alone.reset();
+                    self.follow_permit();
                     return state == GRANTED;
                 }
                 // The worker tries this once: if it is the last thread on the idle list, it stays and sleeps on.
@@ -202,6 +203,7 @@ impl<P: Platform> Worker<P> {
         let (registry, me) = (self.registry(), self.id());
         if let Listed::Placed(permit) = registry.change_permits(|permits| permits.list(me)) {
             self.set_permit(permit);
+            self.follow_permit();
             return false;
         }
         registry.call_for_permit();

@@ -213,6 +213,13 @@ unsafe impl Platform for Simulated {
     /// Does nothing: the simulated scheduler decides where threads run.
     fn leave_core(_: usize) {}
 
+    fn bind(cpus: &[usize]) {
+        if !cpus.is_empty() {
+            // Fails only for a core that the machine does not have.
+            let _ = Self::set_affinity(Self::this_thread(), cpus);
+        }
+    }
+
     fn slot() -> *const () {
         with_inside(|engine, core| engine.slot(core))
     }
