@@ -3,6 +3,7 @@
 
 use super::Engine;
 use super::agenda::Event;
+use super::pace::Pace;
 use super::port::Mode;
 use super::thread::{LATE, State, Wait};
 use crate::account::Activity;
@@ -28,6 +29,7 @@ impl Engine {
             true => 0,
             false => os.switch + if picked.migrated { os.migration } else { 0 },
         };
+        let cost = Pace::slow(&mut self.pace, port, cost);
         port.pass_until(Activity::Switch, from + cost);
         port.charged_until = port.clock;
         port.computed = port.clock..port.clock;
@@ -191,6 +193,7 @@ impl Engine {
 
     /// Takes the `cost` of an interrupt from the running thread, if there is one.
     fn interrupt(&mut self, core: u32, at: u64, cost: u64) {
+        let cost = Pace::slow(&mut self.pace, &self.ports[core as usize], cost);
         match self.ports[core as usize].mode {
             Mode::Idle => return,
             // Cores take interrupts between two accesses.

@@ -70,6 +70,14 @@ impl Pace {
         self.slowed(&ports[core as usize], cpi)
     }
 
+    /// As [`slowed`](Self::slowed). Without a `pace`, the cycles stay the same.
+    pub(super) fn slow(pace: &mut Option<Self>, port: &Port, cycles: u64) -> u64 {
+        match pace {
+            None => cycles,
+            Some(pace) => pace.slowed(port, cycles),
+        }
+    }
+
     /// Converts cycles of the clock to cycles at the core's frequency.
     pub(super) fn slowed(&mut self, port: &Port, cycles: u64) -> u64 {
         let Some(governed) = &mut self.governed else {

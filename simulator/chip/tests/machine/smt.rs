@@ -6,6 +6,7 @@ use manycore_chip::{Activity, Simulated, Simulation};
 use manycore_platform::{Atomic, Futex, Platform};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The cores on which main and `threads` free threads compute. Main has run on core 0.
 fn cores_of(machine: &Config, threads: usize, cpus: &[usize]) -> Vec<usize> {
@@ -69,4 +70,22 @@ fn a_woken_thread_takes_a_whole_core() {
     let computed = |core: usize| report.cores[core][Activity::Compute];
     assert_eq!((computed(1), computed(7)), (0, 0));
     assert_eq!(computed(8), 50_000);
+}
+
+#[test]
+fn a_slow_core_switches_slowly() {
+    let switch = |setting: &str| {
+        let machine = machine("dahu-governed", &[setting]);
+        let run = Simulation::new(&machine).run(|| {
+            let word = <Simulated as Platform>::Futex::new(0);
+            word.wait(0, Some(Duration::from_millis(100)));
+            let before = Simulated::accounts()[0][Activity::Switch];
+            word.wait(0, Some(Duration::from_millis(100)));
+            Simulated::accounts()[0][Activity::Switch] - before
+        });
+        run.unwrap().value as f64
+    };
+    let slowest = machine("dahu-governed", &[]).os.governor.unwrap().slowest;
+    let [slow, fast] = ["os.governor.slowest=0.476", "os.governor.slowest=1.0"].map(switch);
+    assert!((slow * slowest / fast - 1.0).abs() < 0.02, "{slow}, {fast}");
 }

@@ -2,6 +2,7 @@
 
 use crate::account::Activity;
 use crate::engine::agenda::Event;
+use crate::engine::pace::Pace;
 use crate::engine::thread::Wait;
 use crate::engine::{Engine, LONGEST, Reply};
 use crate::os::ThreadId;
@@ -10,10 +11,7 @@ impl Engine {
     /// Charges `cycles` of the kernel, at the core's frequency.
     pub(crate) fn kernel(&mut self, core: u32, activity: Activity, cycles: u64) {
         let port = &mut self.ports[core as usize];
-        let cycles = match &mut self.pace {
-            None => cycles,
-            Some(pace) => pace.slowed(port, cycles),
-        };
+        let cycles = Pace::slow(&mut self.pace, port, cycles);
         let from = port.clock;
         port.pass_until(activity, from + cycles);
         let to = port.clock;
