@@ -84,6 +84,8 @@ pub(crate) struct Engine {
     plain_cpi_1024: Option<u64>,
     /// The state for machines whose cores are at times slower than `cpi_1024`.
     pace: Option<Pace>,
+    /// The instructions after which a long computation looks again how slow its core is.
+    pub(crate) paced: u64,
     /// Lines on their way to cores that do not wait for them.
     overlap: Option<Overlap>,
     defect: Option<String>,
@@ -139,6 +141,9 @@ impl Engine {
             write_through: config.coherence.writes == Writes::Through,
             cpi_1024,
             plain_cpi_1024: pace.is_none().then_some(cpi_1024),
+            paced: pace
+                .as_ref()
+                .map_or(u64::MAX, |pace| pace.instructions(config)),
             pace,
             overlap: Overlap::new(config),
             defect: None,

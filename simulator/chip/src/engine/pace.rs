@@ -14,6 +14,9 @@ const ONE: u64 = 1024;
 /// `map_util_freq`, 1.25).
 const HEADROOM: (u64, u64) = (5, 4);
 
+/// The seconds after which a computation looks again whether a sibling runs.
+const SHARED: f64 = 10e-6;
+
 /// The state by which cores are slowed down.
 pub(super) struct Pace {
     /// Cycles of an instruction, in 1024ths, while a sibling runs.
@@ -55,6 +58,17 @@ impl Pace {
             shared_cpi: shared_cpi.map(|cpi| (cpi * 1024.0).round() as u64),
             governed,
         })
+    }
+
+    /// The most instructions of a computation that have the same pace: those of an eighth of a
+    /// governor's period, or of [`SHARED`] while siblings come and go.
+    pub(super) fn instructions(&self, config: &Config) -> u64 {
+        let governed = self.governed.as_ref();
+        let period = governed.map_or(f64::MAX, |governed| governed.governor.period as f64 / 8.0);
+        let shared = self
+            .shared_cpi
+            .map_or(f64::MAX, |_| SHARED * 1e9 * config.ghz);
+        ((period.min(shared) / config.core.cpi) as u64).max(1)
     }
 
     /// Cycles of an instruction of `core`, in 1024ths. `alone` is the value at full frequency and

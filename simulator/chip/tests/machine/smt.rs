@@ -89,3 +89,60 @@ fn a_slow_core_switches_slowly() {
     let [slow, fast] = ["os.governor.slowest=0.476", "os.governor.slowest=1.0"].map(switch);
     assert!((slow * slowest / fast - 1.0).abs() < 0.02, "{slow}, {fast}");
 }
+
+/// The cycles of `instructions` in steps of `each`, on core 0 after an idle time.
+fn in_steps(machine: &Config, instructions: u64, each: u64) -> u64 {
+    let run = Simulation::new(machine).run(|| {
+        let word = <Simulated as Platform>::Futex::new(0);
+        word.wait(0, Some(Duration::from_millis(100)));
+        let start = Simulated::now();
+        for _ in 0..instructions / each {
+            Simulated::compute(each);
+        }
+        Simulated::now() - start
+    });
+    run.unwrap().value
+}
+
+#[test]
+fn a_computation_takes_as_long_as_its_parts_under_a_governor() {
+    let machine = machine("dahu-governed", &[]);
+    let total = 400_000_000;
+    let whole = in_steps(&machine, total, total);
+    let parts = in_steps(&machine, total, total / 4000);
+    assert!(
+        whole.abs_diff(parts) < parts / 50,
+        "{whole} at once, {parts} in parts"
+    );
+}
+
+#[test]
+fn siblings_slow_each_other_only_while_both_run() {
+    let machine = machine("dahu-smt", &[]);
+    let run = Simulation::new(&machine).run(|| {
+        let times = Arc::new(Mutex::new(Vec::new()));
+        let worker = |core, instructions: u64| {
+            let times = Arc::clone(&times);
+            spawn(core, move || {
+                let start = Simulated::now();
+                Simulated::compute(instructions);
+                times.lock().unwrap().push(Simulated::now() - start);
+            })
+        };
+        // Main is on core 0, and the siblings are a core of their own.
+        let first = worker(2, 10_000_000);
+        let second = worker(3, 10_000_000);
+        Simulated::join(first);
+        Simulated::join(second);
+        let times = times.lock().unwrap();
+        (times[0], times[1])
+    });
+    let (one, other) = run.unwrap().value;
+    let shared = machine.core.shared_cpi.unwrap() * 1e7;
+    for time in [one, other] {
+        assert!(
+            (time as f64 / shared - 1.0).abs() < 0.02,
+            "{time}, {shared}"
+        );
+    }
+}

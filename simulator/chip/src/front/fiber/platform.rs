@@ -238,9 +238,21 @@ unsafe impl Platform for Simulated {
 
     #[inline]
     fn compute(instructions: u64) {
-        if !with_inside(|engine, core| engine.compute(core, instructions)) {
-            while with(Engine::others_interrupt) {
-                suspend();
+        let mut left = instructions;
+        loop {
+            let goes_on = with_inside(|engine, core| {
+                // The number of steps is bounded, whatever the number of instructions.
+                let part = left.min(engine.paced.max(left >> 10));
+                left -= part;
+                engine.compute(core, part)
+            });
+            if !goes_on {
+                while with(Engine::others_interrupt) {
+                    suspend();
+                }
+            }
+            if left == 0 {
+                return;
             }
         }
     }
