@@ -1,0 +1,87 @@
+// Each case prints `ok`, or what was wrong.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// LLVM's functions, since GCC does not link them.
+static int (*number)(void *);
+static void (*part_of_loop)(void *, int, int, int *, int *, int *, int *, int, int);
+static void (*enter_loop)(void *, int, int, int, int, int, int);
+static int (*next_part)(void *, int, int *, int *, int *, int *);
+static int find_llvm(void) {
+  number = dlsym(RTLD_DEFAULT, "__kmpc_global_thread_num");
+  part_of_loop = dlsym(RTLD_DEFAULT, "__kmpc_for_static_init_4");
+  enter_loop = dlsym(RTLD_DEFAULT, "__kmpc_dispatch_init_4");
+  next_part = dlsym(RTLD_DEFAULT, "__kmpc_dispatch_next_4");
+  return number && part_of_loop && enter_loop && next_part;
+}
+
+// Clang's schedule(simd: static, 16): each member has one block, of whole chunks except for the last.
+static int balanced(void) {
+  enum { TRIPS = 1000 };
+  static int hits[TRIPS];
+  int wrong = !find_llvm(), lasts = 0;
+  if (wrong) return wrong;
+  #pragma omp parallel num_threads(3) reduction(+ : wrong, lasts)
+  {
+    int id = number(0), last = 0, lower = 0, upper = TRIPS - 1, stride = 1, blocks = 0;
+    part_of_loop(0, id, 45, &last, &lower, &upper, &stride, 1, 16);
+    for (; lower < TRIPS; lower += stride, upper += stride, blocks++) {
+      if (upper >= TRIPS) upper = TRIPS - 1;
+      wrong += lower % 16 != 0 || (upper != TRIPS - 1 && upper % 16 != 15);
+      for (int i = lower; i <= upper; i++) hits[i]++;
+    }
+    wrong += blocks != 1;
+    lasts += last;
+    #pragma omp barrier
+    int begin, end, last_part = 0;
+    enter_loop(0, id, 45, 0, TRIPS - 1, 1, 16);
+    while (next_part(0, id, &last_part, &begin, &end, &stride))
+      for (int i = begin; i <= end; i++) hits[i]++;
+  }
+  for (int i = 0; i < TRIPS; i++) wrong += hits[i] != 2;
+  return wrong + 1000 * (lasts != 1);
+}
+
+// Clang's `target thread_limit(2)` and `num_threads(strict: 2)`.
+static int limited(void) {
+  void (*limit)(void *, int, int) = dlsym(RTLD_DEFAULT, "__kmpc_set_thread_limit");
+  void (*strict)(void *, int, int, int, const char *) = dlsym(RTLD_DEFAULT, "__kmpc_push_num_threads_strict");
+  void (*fork)(void *, int, void (*)(int *, int *), ...) = dlsym(RTLD_DEFAULT, "__kmpc_fork_call");
+  if (!limit || !strict || !fork) return 1;
+  extern void count_member(int *, int *);
+  extern int counted;
+  strict(0, 0, 3, 1, 0);
+  fork(0, 0, count_member);
+  int wrong = counted != 3;
+  limit(0, 0, 0);
+  wrong += 2 * (omp_get_thread_limit() < 8);
+  limit(0, 0, 2);
+  wrong += 4 * (omp_get_thread_limit() != 2);
+  counted = 0;
+  #pragma omp parallel num_threads(8)
+  count_member(0, 0);
+  return wrong + 8 * (counted != 2);
+}
+int counted;
+void count_member(int *thread, int *bound) { __atomic_fetch_add(&counted, 1, __ATOMIC_SEQ_CST); }
+
+static const struct { const char *name; int (*run)(void); } cases[] = {
+    {"balanced", balanced},
+    {"limited", limited},
+};
+int main(int count, char **arguments) {
+  for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+    if (count > 1 && strcmp(arguments[1], cases[i].name) == 0) {
+      int wrong = cases[i].run();
+      if (wrong) printf("wrong %d\n", wrong);
+      else printf("ok\n");
+      return 0;
+    }
+  }
+  printf("no such case\n");
+  return 2;
+}
