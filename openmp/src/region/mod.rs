@@ -33,6 +33,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) site: usize,
     /// The value of `num_threads`, or 0 if the control variables decide.
     pub(crate) threads: u32,
+    /// Whether the caller has already got `threads` from [`members`]. A second call may have another result.
+    pub(crate) exact: bool,
     /// The value of `proc_bind`.
     pub(crate) bind: Option<Bind>,
     pub(crate) group: Option<Arc<Group>>,
@@ -73,7 +75,10 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
 pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     context.check_fork();
     binding::settle(context);
-    let size = members(context, wanted.threads);
+    let size = match wanted.exact {
+        true => wanted.threads,
+        false => members(context, wanted.threads),
+    };
     let depth = context.depth();
     let team = team_of(context, depth, size);
     let (outer, current) = (context.team(), context.task());

@@ -24,9 +24,11 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 
-const CORNERS: [(&str, usize, (&str, &str)); 2] = [
+const CORNERS: [(&str, usize, (&str, &str)); 4] = [
     ("balanced", 3, ("OMP_DYNAMIC", "false")),
     ("limited", 3, ("OMP_DYNAMIC", "false")),
+    ("reserved", 1, ("OMP_DYNAMIC", "false")),
+    ("reduced", 4, ("OMP_WAIT_POLICY", "active")),
 ];
 
 /// The cases that call functions of LLVM's.

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,9 +70,54 @@ static int limited(void) {
 int counted;
 void count_member(int *thread, int *bound) { __atomic_fetch_add(&counted, 1, __ATOMIC_SEQ_CST); }
 
+// Predefined allocators of LLVM (100 to 102) and of newer GCCs (200 and 201).
+static int reserved(void) {
+  int wrong = 0;
+  for (int number = 100; number < 202; number += number == 102 ? 98 : 1) {
+    omp_allocator_handle_t allocator = (omp_allocator_handle_t)(long)number;
+    char *block = omp_alloc(64, allocator);
+    if (!block) return number;
+    memset(block, 1, 64);
+    omp_set_default_allocator(allocator);
+    block = omp_realloc(block, 100, omp_null_allocator, omp_null_allocator);
+    wrong += !block || block[63] != 1;
+    omp_free(block, allocator);
+    omp_destroy_allocator(allocator);
+  }
+  return wrong;
+}
+
+// The number of members may change at any time, but all parts of a reduction are those of members.
+static volatile int over;
+static void *other_regions(void *a) {
+  while (!over) {
+    #pragma omp parallel num_threads(2)
+    for (volatile int i = 0; i < 100; i++)
+      ;
+  }
+  return a;
+}
+static int reduced(void) {
+  pthread_t other;
+  int wrong = 0;
+  omp_set_dynamic(1);
+  pthread_create(&other, 0, other_regions, 0);
+  for (int round = 0; round < 20000; round++) {
+    long product = 3;
+    #pragma omp parallel reduction(task, *: product)
+    product *= 1;
+    wrong += product != 3;
+  }
+  over = 1;
+  pthread_join(other, 0);
+  return wrong;
+}
+
 static const struct { const char *name; int (*run)(void); } cases[] = {
     {"balanced", balanced},
     {"limited", limited},
+    {"reserved", reserved},
+    {"reduced", reduced},
 };
 int main(int count, char **arguments) {
   for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
