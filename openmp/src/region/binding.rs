@@ -11,16 +11,31 @@ use crate::environment::settings;
 use crate::system::cpus::Cpus;
 use crate::team::Team;
 use crate::team::context::Context;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// Binds the calling member to the place that its region gives it.
+/// Binds the calling member to the place that its region gives it. Prints a line about the member if the user asks for
+/// such lines, and either the region or the place differs from the last one.
 pub(super) fn bind(context: &Context, team: &Team) {
     let region = team.region();
-    if region.bind == Bind::False || all().is_empty() {
-        return;
+    let moves = region.bind != Bind::False && !all().is_empty() && {
+        let first = region.place.unwrap_or(0) as usize;
+        let (id, size) = (context.id() as usize, team.size as usize);
+        go_to(context, place_of(region.bind, id, size, first, all().len()))
+    };
+    // In the first region of a team, threads of the pool may come from any place.
+    // Relaxed: the member has already seen the epoch of its region, and the next one begins after its end.
+    let is_first = || team.epoch.load(Relaxed) == u32::from(context.id() != 0);
+    if region.displayed || (moves && settings().display_affinity && !is_first()) {
+        super::affinity::show("");
     }
-    let first = region.place.unwrap_or(0) as usize;
-    let (id, size) = (context.id() as usize, team.size as usize);
-    go_to(context, place_of(region.bind, id, size, first, all().len()));
+}
+
+/// Whether each member of a region with `size` members, which `context` begins inside of `level` regions, prints a line.
+pub(super) fn is_displayed(context: &Context, size: u32, level: u32) -> bool {
+    // Like GCC's library: in nested regions always, and otherwise if the number of members differs from the last one.
+    settings().display_affinity
+        && size > 1
+        && (level > 0 || context.displayed.replace(size) != size)
 }
 
 /// If threads are to be bound, binds a thread that is in no team yet to the first place.
@@ -34,10 +49,10 @@ pub(crate) fn settle(context: &Context) {
     }
 }
 
-/// Binds the calling thread to a place, unless it is bound to that place already.
-fn go_to(context: &Context, place: usize) {
+/// Binds the calling thread to a place, unless it is bound to that place already. Returns whether it was not.
+fn go_to(context: &Context, place: usize) -> bool {
     if context.place.replace(Some(place as u32)) == Some(place as u32) {
-        return;
+        return false;
     }
     let cpus = Cpus::of(&all()[place]);
     // If the process may no longer use the CPUs of the place, the call fails, and the thread stays where it is.
@@ -45,9 +60,7 @@ fn go_to(context: &Context, place: usize) {
         Some(rank) => rank.bind(&cpus),
         None => _ = cpus.put_on(0),
     }
-    if settings().display_affinity {
-        super::affinity::show("");
-    }
+    true
 }
 
 /// The place of member `id` of `size`, if the leader is on place `first` of `places`. GCC's library chooses the same

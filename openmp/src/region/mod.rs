@@ -110,6 +110,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         league: context.league.get(),
         place: context.place.get(),
         bind,
+        displayed: binding::is_displayed(context, size, level),
         in_final: current.is_final,
         shared: wanted.share.is_some(),
         busy: counted(context, icv),

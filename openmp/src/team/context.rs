@@ -103,6 +103,8 @@ pub(crate) struct Context {
     pub(crate) pushed: Cell<Pushed>,
     /// The place that this thread is bound to.
     pub(crate) place: Cell<Option<u32>>,
+    /// The number of members of the last region of this thread whose members printed lines about themselves.
+    pub(crate) displayed: Cell<u32>,
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
     /// The team and task of this thread outside of regions. The seat points to them there.
@@ -131,6 +133,7 @@ impl Context {
             #[cfg(target_arch = "x86_64")]
             pushed: Cell::default(),
             place: Cell::new(None),
+            displayed: Cell::new(0),
             forks: Cell::new(Native::forks()),
             root: (team, task),
         }

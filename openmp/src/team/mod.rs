@@ -50,6 +50,8 @@ pub(crate) struct Region {
     /// The place of the thread that begins the region.
     pub(crate) place: Option<u32>,
     pub(crate) bind: Bind,
+    /// Whether each member prints a line about itself and its CPUs.
+    pub(crate) displayed: bool,
     pub(crate) in_final: bool,
     /// Whether the region begins in a work share, which its leader has made.
     pub(crate) shared: bool,
@@ -109,6 +111,7 @@ impl Team {
                 league: (0, 1),
                 place: None,
                 bind: Bind::False,
+                displayed: false,
                 in_final: false,
                 shared: false,
                 busy: None,
