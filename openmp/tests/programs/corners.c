@@ -113,9 +113,64 @@ static int reduced(void) {
   return wrong;
 }
 
+// In a team of one, nothing could post an iteration that the program does not post.
+static int unposted(void) {
+  int sum = 0;
+  #pragma omp parallel for ordered(1) num_threads(1) reduction(+ : sum)
+  for (int i = 0; i < 10; i++) {
+    if (i == 4) continue;
+    #pragma omp ordered depend(sink : i - 1)
+    sum += i;
+    #pragma omp ordered depend(source)
+  }
+  struct { long lower, upper, step; } loop = {0, 9, 1};
+  void (*enter)(void *, int, int, void *) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_init");
+  void (*post)(void *, int, long *) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_post");
+  void (*await)(void *, int, long *) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_wait");
+  void (*leave)(void *, int) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_fini");
+  if (!enter || !post || !await || !leave) return 1;
+  for (int round = 0; round < 20; round++) {
+    enter(0, 0, 1, &loop);
+    for (long i = 1, before = 0; i < 10; before = i, i += 1 + (i == 4)) {
+      await(0, 0, &before);
+      post(0, 0, &i);
+    }
+    leave(0, 0);
+  }
+  return sum != 41;
+}
+
+// Doacross loops of two dimensions, by each schedule and for some sizes. Each iteration sums up its neighbours.
+static int doacross(void) {
+  static const struct { omp_sched_t kind; int chunk; } schedules[] = {
+      {omp_sched_static, 0}, {omp_sched_static, 3}, {omp_sched_dynamic, 1}, {omp_sched_dynamic, 5}, {omp_sched_guided, 2}};
+  static unsigned sums[60][8];
+  int wrong = 0;
+  for (int schedule = 0; schedule < 5; schedule++) {
+    omp_set_schedule(schedules[schedule].kind, schedules[schedule].chunk);
+    for (int size = 1; size < 60; size = size * 2 + 1) {
+      #pragma omp parallel for ordered(2) schedule(runtime)
+      for (int i = 0; i < size; i++)
+        for (int k = 0; k < 8; k++) {
+          #pragma omp ordered depend(sink : i - 1, k) depend(sink : i, k - 1)
+          sums[i][k] = (i ? sums[i - 1][k] : 0) + (k ? sums[i][k - 1] : 0) + 1;
+          #pragma omp ordered depend(source)
+        }
+      for (int i = 0; i < size; i++)
+        for (int k = 0; k < 8; k++) {
+          wrong += sums[i][k] != (i ? sums[i - 1][k] : 0) + (k ? sums[i][k - 1] : 0) + 1;
+        }
+      memset(sums, 0, sizeof sums);
+    }
+  }
+  return wrong;
+}
+
 static const struct { const char *name; int (*run)(void); } cases[] = {
     {"balanced", balanced},
     {"limited", limited},
+    {"unposted", unposted},
+    {"doacross", doacross},
     {"reserved", reserved},
     {"reduced", reduced},
 };
