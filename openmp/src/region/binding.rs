@@ -6,7 +6,7 @@
 //! both execute it.
 
 use crate::environment::icv::Bind;
-use crate::environment::places::all;
+use crate::environment::places::{Partition, all};
 use crate::environment::settings;
 use crate::system::cpus::Cpus;
 use crate::team::Team;
@@ -17,11 +17,18 @@ use std::sync::atomic::Ordering::Relaxed;
 /// such lines, and either the region or the place differs from the last one.
 pub(super) fn bind(context: &Context, team: &Team) {
     let region = team.region();
-    let moves = region.bind != Bind::False && !all().is_empty() && {
-        let first = region.place.unwrap_or(0) as usize;
-        let (id, size) = (context.id() as usize, team.size as usize);
-        go_to(context, place_of(region.bind, id, size, first, all().len()))
+    let whole = region.partition;
+    let (place, partition) = match region.bind {
+        _ if all().is_empty() => (None, whole),
+        Bind::False => (None, whole),
+        bind => {
+            let first = region.place.unwrap_or(0);
+            let (place, part) = member(bind, context.id(), team.size, first, Partition::of(whole));
+            (Some(place), Some(part))
+        }
     };
+    context.partition.set(partition);
+    let moves = place.is_some_and(|place| go_to(context, place as usize));
     // In the first region of a team, threads of the pool may come from any place.
     // Relaxed: the member has already seen the epoch of its region, and the next one begins after its end.
     let is_first = || team.epoch.load(Relaxed) == u32::from(context.id() != 0);
@@ -63,36 +70,57 @@ fn go_to(context: &Context, place: usize) -> bool {
     true
 }
 
-/// The place of member `id` of `size`, if the leader is on place `first` of `places`. GCC's library chooses the same
-/// place.
-fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> usize {
-    let (each, rest) = (size / places, size % places);
-    let step = match bind {
-        Bind::False | Bind::Primary => 0,
+/// The place and the partition of member `id` of `size`, if the leader is on `place`, in the partition `whole`. GCC's
+/// library chooses the same.
+fn member(bind: Bind, id: u32, size: u32, place: u32, whole: Partition) -> (u32, Partition) {
+    let Partition { first, count } = whole;
+    // The leader has no place of its partition if that place has changed since.
+    let at = place.checked_sub(first).filter(|&at| at < count);
+    let at = at.unwrap_or(0);
+    let (each, rest) = (size / count, size % count);
+    let step = match size > count {
         // Each place has the same number of members. The remaining members begin at the leader's place again.
-        _ if size > places && id < size - rest => id / each,
-        _ if size > places => id - (size - rest),
-        Bind::True | Bind::Close => id,
-        Bind::Spread => return spread(id, size, first, places),
+        true if id < size - rest => id / each,
+        true => id - (size - rest),
+        false => id,
     };
-    (first + step) % places
+    let close = first + (at + step) % count;
+    match bind {
+        Bind::False | Bind::Primary => (place, whole),
+        Bind::True | Bind::Close => (close, whole),
+        Bind::Spread if size > count => {
+            let alone = Partition {
+                first: close,
+                count: 1,
+            };
+            (close, alone)
+        }
+        Bind::Spread => {
+            let part = spread(id, size, at, count);
+            let part = Partition {
+                first: first + part.first,
+                ..part
+            };
+            (if id == 0 { place } else { part.first }, part)
+        }
+    }
 }
 
-/// The place for `Bind::Spread`. Each member has a part of the places. The larger parts come first. Each member except
-/// the leader is at the beginning of its part.
-fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
-    if id == 0 {
-        return first;
-    }
-    let (each, larger) = (places / size, places % size);
+/// The part of member `id` of `size` for `Bind::Spread`, if the leader is at `at` of `count` places. The larger parts
+/// come first. Each member except the leader is at the beginning of its part.
+fn spread(id: u32, size: u32, at: u32, count: u32) -> Partition {
+    let (each, larger) = (count / size, count % size);
     let edge = (each + 1) * larger;
-    let own = if first < edge {
-        first / (each + 1)
+    let own = if at < edge {
+        at / (each + 1)
     } else {
-        larger + (first - edge) / each
+        larger + (at - edge) / each
     };
     let part = (own + id) % size;
-    part * each + part.min(larger)
+    Partition {
+        first: part * each + part.min(larger),
+        count: each + u32::from(part < larger),
+    }
 }
 
 /// The position of a carried member when members are divided among workers. Members of a place have successive
@@ -102,7 +130,7 @@ pub(super) fn position(id: u32, size: u32) -> u32 {
     if bind == Bind::False || places < 2 {
         return id;
     }
-    let place = |id: u32| place_of(bind, id as usize, size as usize, 0, places);
+    let place = |id: u32| member(bind, id, size, 0, Partition::of(None)).0;
     let key = (place(id), id);
     (0..size)
         .filter(|&other| (place(other), other) < key)
@@ -115,8 +143,12 @@ mod tests {
 
     #[test]
     fn members_are_placed() {
-        let places =
-            |bind, size| -> Vec<_> { (0..size).map(|id| place_of(bind, id, size, 1, 4)).collect() };
+        let whole = Partition { first: 0, count: 4 };
+        let places = |bind, size| -> Vec<_> {
+            (0..size)
+                .map(|id| member(bind, id, size, 1, whole).0)
+                .collect()
+        };
         assert_eq!(places(Bind::Primary, 3), [1, 1, 1]);
         assert_eq!(places(Bind::Close, 3), [1, 2, 3]);
         assert_eq!(places(Bind::Spread, 2), [1, 2]);
@@ -124,5 +156,28 @@ mod tests {
         assert_eq!(places(Bind::Close, 6), [1, 2, 3, 0, 1, 2]);
         assert_eq!(places(Bind::Spread, 6), [1, 2, 3, 0, 1, 2]);
         assert_eq!(places(Bind::Spread, 3), [1, 2, 3]);
+    }
+
+    #[test]
+    fn nested_members_stay_in_the_parts_of_their_leaders() {
+        let whole = Partition { first: 0, count: 4 };
+        let outer = [0, 1].map(|id| member(Bind::Spread, id, 2, 0, whole));
+        let inner = |bind, size| {
+            outer.map(|(place, part)| -> Vec<_> {
+                (0..size)
+                    .map(|id| member(bind, id, size, place, part).0)
+                    .collect()
+            })
+        };
+        assert_eq!(inner(Bind::Spread, 2), [[0, 1], [2, 3]]);
+        assert_eq!(inner(Bind::Close, 3), [[0, 1, 0], [2, 3, 2]]);
+        assert_eq!(inner(Bind::Spread, 4), [[0, 0, 1, 1], [2, 2, 3, 3]]);
+        let alone = Partition { first: 3, count: 1 };
+        assert_eq!(member(Bind::Spread, 1, 2, 2, outer[1].1), (3, alone));
+        // The first parts are larger, and the leader need not be at the beginning of its part.
+        let five = Partition { first: 2, count: 5 };
+        let parts = [0, 1].map(|id| member(Bind::Spread, id, 2, 6, five));
+        let part = |first, count| Partition { first, count };
+        assert_eq!(parts, [(6, part(5, 2)), (2, part(2, 3))]);
     }
 }

@@ -94,9 +94,8 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         Some(bind) => bind,
         None => icv.bind,
     };
-    if let Some(&bind) = settings.binds.get(next) {
-        icv.bind = bind;
-    }
+    // As with GCC's library, regions in this region inherit a clause.
+    icv.bind = settings.binds.get(next).copied().unwrap_or(bind);
     let group = wanted.group;
     team.prepare(Region {
         function: Some(wanted.function),
@@ -109,6 +108,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         group: group.clone(),
         league: context.league.get(),
         place: context.place.get(),
+        partition: context.partition.get(),
         bind,
         displayed: binding::is_displayed(context, size, level),
         in_final: current.is_final,
@@ -207,6 +207,7 @@ pub(crate) fn end(context: &Context) {
             .as_ref()
             .inspect(|busy| _ = busy.fetch_sub(others, SeqCst));
     }
+    context.partition.set(team.region().partition);
     if let Some(carrier) = team.carrier {
         carrier.leave(context);
     }
