@@ -70,6 +70,38 @@ static int limited(void) {
 int counted;
 void count_member(int *thread, int *bound) { __atomic_fetch_add(&counted, 1, __ATOMIC_SEQ_CST); }
 
+// Each task makes the next one. A single thread does not run one inside of the other.
+static long steps;
+static void step(long left) {
+  steps++;
+  if (left > 1) {
+    #pragma omp task
+    step(left - 1);
+  }
+}
+static int chain(void) {
+  int wrong = 0;
+  for (int round = 0; round < 3; round++) {
+    steps = 0;
+    #pragma omp parallel num_threads(1)
+    step(200000);
+    wrong += steps != 200000;
+  }
+  steps = 0;
+  #pragma omp parallel num_threads(1)
+  {
+    step(1000);
+    #pragma omp taskgroup
+    step(1000);
+    wrong += steps < 1000;
+  }
+  wrong += steps != 2000;
+  // Outside of regions the tasks run at once.
+  steps = 0;
+  step(1000);
+  return wrong + (steps != 1000);
+}
+
 // Predefined allocators of LLVM (100 to 102) and of newer GCCs (200 and 201).
 static int reserved(void) {
   int wrong = 0;
@@ -171,6 +203,7 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"limited", limited},
     {"unposted", unposted},
     {"doacross", doacross},
+    {"chain", chain},
     {"reserved", reserved},
     {"reduced", reduced},
 };

@@ -2,8 +2,11 @@
 
 use super::*;
 
-/// The iterations of all members, computed as compiled loops do. `cut` keeps the bits that the type of the loop has.
-fn walk(bounds: Bounds, size: u32, chunk: Option<i128>, cut: fn(i128) -> i128) -> Vec<i128> {
+/// Keeps the bits that the type of a loop has.
+type Cut = fn(i128) -> i128;
+
+/// The iterations of all members, computed as compiled loops do.
+fn walk(bounds: Bounds, size: u32, chunk: Option<i128>, cut: Cut) -> Vec<i128> {
     let mut found = vec![];
     let mut lasts = 0;
     for id in 0..size {
@@ -70,7 +73,7 @@ fn chunks_at_the_limits_of_a_type() {
     let signed = |at: i128| i128::from(at as i32);
     let unsigned = |at: i128| i128::from(at as u32);
     let (most, least) = (i128::from(i32::MAX), i128::from(i32::MIN));
-    let cases: [(Bounds, fn(i128) -> i128); 5] = [
+    let cases: [(Bounds, Cut); 5] = [
         (
             Bounds {
                 lower: 0,
