@@ -10,8 +10,9 @@ use std::ptr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Numbers up to this are predefined allocators. Larger numbers are addresses of an [`Allocator`].
-const PREDEFINED: usize = 8;
+/// Numbers up to this are predefined allocators: 1 to 8 by the specification, 100 to 102 by LLVM, 200 and 201 by GCC.
+/// No block of memory has such an address, so larger numbers are addresses of an [`Allocator`].
+const PREDEFINED: usize = 1024;
 const DEFAULT: usize = 1;
 
 /// An `omp_alloctrait_t`.

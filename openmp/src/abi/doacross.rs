@@ -1,14 +1,18 @@
 //! Doacross loops: iterations wait for other iterations (`ordered(n)` with `depend`).
 //!
-//! Each iteration of the outermost loop has a word with the progress of its inner loops: the number of the last inner
-//! iteration that was posted, plus 1.
+//! A member runs its iterations in order. So with a static schedule one word for each member has its progress: the
+//! number of the last iteration that the member has posted, plus 1. With a dynamic schedule each chunk has such a word.
+//! Chunks of guided loops begin anywhere, and the iterations of a nest of loops may be too many for a word. Then each
+//! iteration of the outermost loop has a word with the progress of the inner loops.
+//!
+//! In a team of one, no other member could post an iteration, and waiting returns at once.
 
 use super::export;
 use super::loops::{
     Chunk, Extras, Number, begin_with, by_number, by_runtime, current, give, next, plan,
 };
 use crate::team::context::{Context, context};
-use crate::team::share::{Deal, Plan, Space};
+use crate::team::share::{Deal, Plan, Space, member_of};
 use std::ffi::{c_long, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::AtomicU64;
@@ -26,8 +30,64 @@ fn begin(
     begin_with(context, extras, |to: &mut Plan| {
         plan(to, Space::unsigned(true, 0, counts[0], 1), deal, chunk);
         to.inner = counts[1..].to_vec();
-        to.posted = (0..counts[0]).map(|_| AtomicU64::new(0)).collect();
+        to.posted = (0..words(to, context.team().size))
+            .map(|_| AtomicU64::new(0))
+            .collect();
     });
+}
+
+/// What has a word for its progress.
+#[derive(Debug, PartialEq, Eq)]
+enum Owner {
+    Member,
+    Chunk,
+    Iteration,
+}
+
+/// The distance of the words of members, which are on different cache lines.
+const APART: u64 = 8;
+
+fn owner(plan: &Plan) -> Owner {
+    let all = (plan.inner.iter()).try_fold(plan.space.trips, |all, &size| all.checked_mul(size));
+    match plan.deal {
+        _ if all.is_none() => Owner::Iteration,
+        Deal::Static => Owner::Member,
+        Deal::Dynamic => Owner::Chunk,
+        Deal::Guided => Owner::Iteration,
+    }
+}
+
+/// The number of words that a loop needs in a team of `size` members.
+fn words(plan: &Plan, size: u32) -> u64 {
+    match owner(plan) {
+        _ if size == 1 => 0,
+        Owner::Member => u64::from(size) * APART,
+        Owner::Chunk => plan.space.trips.div_ceil(plan.chunk),
+        Owner::Iteration => plan.space.trips,
+    }
+}
+
+/// The index of the word of an iteration, and the number of that iteration in the word. `outer` is the index of the
+/// outermost loop, and `inner` the number of the iteration in the inner loops.
+fn place(plan: &Plan, size: u32, outer: u64, inner: u64) -> (u64, u64) {
+    let size = u64::from(size);
+    let index = match owner(plan) {
+        Owner::Iteration => return (outer, inner),
+        Owner::Chunk => outer / plan.chunk,
+        Owner::Member if plan.chunk == 0 => APART * member_of(plan.space.trips, outer, size),
+        Owner::Member => APART * (outer / plan.chunk % size),
+    };
+    (index, outer * plan.inner.iter().product::<u64>() + inner)
+}
+
+/// The word of an iteration, and the value of the word from the posting of that iteration on. `None` if the loop does
+/// not have that iteration, or if the team has one member.
+fn word(plan: &Plan, size: u32, outer: u64, inner: u64) -> Option<(&AtomicU64, u64)> {
+    if size == 1 || outer >= plan.space.trips {
+        return None;
+    }
+    let (index, number) = place(plan, size, outer, inner);
+    Some((plan.posted.get(index as usize)?, number + 1))
 }
 
 const NO_EXTRAS: Extras = Extras {
@@ -116,12 +176,12 @@ unsafe fn post(at: *const u64) {
     };
     let plan = share.plan();
     // SAFETY: the program passes a number for each dimension of the loop.
-    let (outer, number) = unsafe {
+    let (outer, inner) = unsafe {
         let number = inner(&plan.inner, |dimension| *at.add(1 + dimension));
-        (*at as usize, number)
+        (*at, number)
     };
-    if let Some(word) = plan.posted.get(outer) {
-        word.store(number + 1, SeqCst);
+    if let Some((word, number)) = word(plan, context.team().size, outer, inner) {
+        word.store(number, SeqCst);
         context.team().bell.ring();
     }
 }
@@ -151,9 +211,9 @@ unsafe extern "C" fn wait(registers: *const u64, stack: *const u64) {
             *stack.add(dimension - REGISTERS)
         }
     };
-    let number = inner(&plan.inner, |dimension| at(1 + dimension));
-    if let Some(word) = plan.posted.get(at(0) as usize) {
-        let posted = || word.load(SeqCst) > number;
+    let inner = inner(&plan.inner, |dimension| at(1 + dimension));
+    if let Some((word, number)) = word(plan, context.team().size, at(0), inner) {
+        let posted = || word.load(SeqCst) >= number;
         context.team().bell.wait_until(&context.carried, &posted);
     }
 }
@@ -237,4 +297,71 @@ macro_rules! variadic {
 variadic! {
     GOMP_doacross_wait
     GOMP_doacross_ull_wait
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::team::share::Share;
+    use std::cell::Cell;
+
+    fn planned(trips: u64, inner: &[u64], deal: Deal, chunk: u64) -> Share {
+        let share = Share::new(0);
+        let team = crate::team::Team::alone();
+        share.come(0, &team.bell, &crate::words::Carried::default(), |to| {
+            plan(
+                to,
+                Space::unsigned(true, 0, trips, 1),
+                deal,
+                Chunk::from(chunk),
+            );
+            to.inner = inner.to_vec();
+        });
+        share
+    }
+
+    #[test]
+    fn few_words_for_many_iterations() {
+        let words = |deal, chunk, inner: &[u64]| {
+            words(planned(2_000_000_000, inner, deal, chunk).plan(), 4)
+        };
+        assert_eq!(words(Deal::Static, 0, &[]), 4 * APART);
+        assert_eq!(words(Deal::Static, 16, &[100, 100]), 4 * APART);
+        assert_eq!(words(Deal::Dynamic, 1 << 20, &[]), 1908);
+        assert_eq!(words(Deal::Guided, 1, &[]), 2_000_000_000);
+        assert_eq!(words(Deal::Static, 0, &[1 << 20, 1 << 20]), 2_000_000_000);
+    }
+
+    /// Numbers only grow in each word, in the order in which the word's members or chunks run iterations.
+    #[test]
+    fn numbers_grow_in_each_word() {
+        let deals = [
+            (Deal::Static, 0),
+            (Deal::Static, 3),
+            (Deal::Dynamic, 4),
+            (Deal::Guided, 2),
+        ];
+        for (deal, chunk) in deals {
+            for (trips, size) in [(1, 2), (23, 2), (24, 5), (3, 7)] {
+                let share = planned(trips, &[3], deal, chunk);
+                let most = words(share.plan(), size);
+                let mut last = vec![None; most as usize];
+                for id in 0..size {
+                    let trip = Cell::new(0);
+                    while let Some((from, to)) = share.claim(id, size, &trip) {
+                        for (outer, inner) in
+                            (from..to).flat_map(|it| (0..3).map(move |at| (it, at)))
+                        {
+                            let (index, number) = place(share.plan(), size, outer, inner);
+                            let last = &mut last[index as usize];
+                            assert!(last.is_none_or(|(of, last)| {
+                                (deal == Deal::Dynamic || of == id) && last < number
+                            }));
+                            *last = Some((id, number));
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -32,6 +32,7 @@ fn wanted<'a>(
         data,
         site: function as usize,
         threads,
+        exact: false,
         bind: bind(flags),
         group: None,
         share,
@@ -76,6 +77,8 @@ export! {
         };
         let mut wanted = wanted(function, data, size, flags, None);
         wanted.group = Some(group);
+        // The parts are as many as the members.
+        wanted.exact = true;
         region::run(context, wanted);
         size
     }

@@ -3,7 +3,7 @@
 use super::export;
 use super::teams::{NUM_TEAMS, THREAD_LIMIT, change, or};
 use crate::environment::icv::{Kind, MONOTONIC, MOST_LEVELS, Schedule};
-use crate::environment::places;
+use crate::environment::places::{self, Partition};
 use crate::environment::{self, settings};
 use crate::team::Team;
 use crate::team::context::{Context, context};
@@ -29,6 +29,11 @@ fn ancestor(context: &Context, level: c_int) -> Option<(&Team, u32)> {
         team = unsafe { &*region.parent };
     }
     Some((team, id))
+}
+
+/// The places for regions of the calling thread.
+fn partition() -> Partition {
+    Partition::of(context().partition.get())
 }
 
 /// The time or the resolution of the monotonic clock, in seconds.
@@ -184,13 +189,14 @@ export! {
     }
 
     fn omp_get_partition_num_places() -> c_int {
-        int(places::all().len())
+        int(partition().count)
     }
 
     fn omp_get_partition_place_nums(numbers: *mut c_int) {
-        for place in 0..places::all().len() {
-            // SAFETY: the array from the program has room for each place.
-            unsafe { numbers.add(place).write(int(place)) };
+        let Partition { first, count } = partition();
+        for at in 0..count {
+            // SAFETY: the array from the program has room for each place of the partition.
+            unsafe { numbers.add(at as usize).write(int(first + at)) };
         }
     }
 

@@ -189,6 +189,23 @@ pub(crate) fn mask() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(has).collect()
 }
 
+/// The places within which a thread and its nested regions are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Partition {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+impl Partition {
+    /// A thread's partition. A thread without one has all places.
+    pub(crate) fn of(partition: Option<Self>) -> Self {
+        partition.unwrap_or(Self {
+            first: 0,
+            count: all().len() as u32,
+        })
+    }
+}
+
 /// The CPUs that the process had when the settings were read, before any thread was bound.
 fn at_first() -> &'static [usize] {
     static AT_FIRST: OnceLock<Vec<usize>> = OnceLock::new();

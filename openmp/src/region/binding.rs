@@ -6,21 +6,43 @@
 //! both execute it.
 
 use crate::environment::icv::Bind;
-use crate::environment::places::all;
+use crate::environment::places::{Partition, all};
 use crate::environment::settings;
 use crate::system::cpus::Cpus;
 use crate::team::Team;
 use crate::team::context::Context;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// Binds the calling member to the place that its region gives it.
+/// Binds the calling member to the place that its region gives it. Prints a line about the member if the user asks for
+/// such lines, and either the region or the place differs from the last one.
 pub(super) fn bind(context: &Context, team: &Team) {
     let region = team.region();
-    if region.bind == Bind::False || all().is_empty() {
-        return;
+    let whole = region.partition;
+    let (place, partition) = match region.bind {
+        _ if all().is_empty() => (None, whole),
+        Bind::False => (None, whole),
+        bind => {
+            let first = region.place.unwrap_or(0);
+            let (place, part) = member(bind, context.id(), team.size, first, Partition::of(whole));
+            (Some(place), Some(part))
+        }
+    };
+    context.partition.set(partition);
+    let moves = place.is_some_and(|place| go_to(context, place as usize));
+    // In the first region of a team, threads of the pool may come from any place.
+    // Relaxed: the member has already seen the epoch of its region, and the next one begins after its end.
+    let is_first = || team.epoch.load(Relaxed) == u32::from(context.id() != 0);
+    if region.displayed || (moves && settings().display_affinity && !is_first()) {
+        super::affinity::show("");
     }
-    let first = region.place.unwrap_or(0) as usize;
-    let (id, size) = (context.id() as usize, team.size as usize);
-    go_to(context, place_of(region.bind, id, size, first, all().len()));
+}
+
+/// Whether each member of a region with `size` members, which `context` begins inside of `level` regions, prints a line.
+pub(super) fn is_displayed(context: &Context, size: u32, level: u32) -> bool {
+    // Like GCC's library: in nested regions always, and otherwise if the number of members differs from the last one.
+    settings().display_affinity
+        && size > 1
+        && (level > 0 || context.displayed.replace(size) != size)
 }
 
 /// If threads are to be bound, binds a thread that is in no team yet to the first place.
@@ -34,10 +56,10 @@ pub(crate) fn settle(context: &Context) {
     }
 }
 
-/// Binds the calling thread to a place, unless it is bound to that place already.
-fn go_to(context: &Context, place: usize) {
+/// Binds the calling thread to a place, unless it is bound to that place already. Returns whether it was not.
+fn go_to(context: &Context, place: usize) -> bool {
     if context.place.replace(Some(place as u32)) == Some(place as u32) {
-        return;
+        return false;
     }
     let cpus = Cpus::of(&all()[place]);
     // If the process may no longer use the CPUs of the place, the call fails, and the thread stays where it is.
@@ -45,41 +67,60 @@ fn go_to(context: &Context, place: usize) {
         Some(rank) => rank.bind(&cpus),
         None => _ = cpus.put_on(0),
     }
-    if settings().display_affinity {
-        super::affinity::show("");
-    }
+    true
 }
 
-/// The place of member `id` of `size`, if the leader is on place `first` of `places`. GCC's library chooses the same
-/// place.
-fn place_of(bind: Bind, id: usize, size: usize, first: usize, places: usize) -> usize {
-    let (each, rest) = (size / places, size % places);
-    let step = match bind {
-        Bind::False | Bind::Primary => 0,
+/// The place and the partition of member `id` of `size`, if the leader is on `place`, in the partition `whole`. GCC's
+/// library chooses the same.
+fn member(bind: Bind, id: u32, size: u32, place: u32, whole: Partition) -> (u32, Partition) {
+    let Partition { first, count } = whole;
+    // The leader has no place of its partition if that place has changed since.
+    let at = place.checked_sub(first).filter(|&at| at < count);
+    let at = at.unwrap_or(0);
+    let (each, rest) = (size / count, size % count);
+    let step = match size > count {
         // Each place has the same number of members. The remaining members begin at the leader's place again.
-        _ if size > places && id < size - rest => id / each,
-        _ if size > places => id - (size - rest),
-        Bind::True | Bind::Close => id,
-        Bind::Spread => return spread(id, size, first, places),
+        true if id < size - rest => id / each,
+        true => id - (size - rest),
+        false => id,
     };
-    (first + step) % places
+    let close = first + (at + step) % count;
+    match bind {
+        Bind::False | Bind::Primary => (place, whole),
+        Bind::True | Bind::Close => (close, whole),
+        Bind::Spread if size > count => {
+            let alone = Partition {
+                first: close,
+                count: 1,
+            };
+            (close, alone)
+        }
+        Bind::Spread => {
+            let part = spread(id, size, at, count);
+            let part = Partition {
+                first: first + part.first,
+                ..part
+            };
+            (if id == 0 { place } else { part.first }, part)
+        }
+    }
 }
 
-/// The place for `Bind::Spread`. Each member has a part of the places. The larger parts come first. Each member except
-/// the leader is at the beginning of its part.
-fn spread(id: usize, size: usize, first: usize, places: usize) -> usize {
-    if id == 0 {
-        return first;
-    }
-    let (each, larger) = (places / size, places % size);
+/// The part of member `id` of `size` for `Bind::Spread`, if the leader is at `at` of `count` places. The larger parts
+/// come first. Each member except the leader is at the beginning of its part.
+fn spread(id: u32, size: u32, at: u32, count: u32) -> Partition {
+    let (each, larger) = (count / size, count % size);
     let edge = (each + 1) * larger;
-    let own = if first < edge {
-        first / (each + 1)
+    let own = if at < edge {
+        at / (each + 1)
     } else {
-        larger + (first - edge) / each
+        larger + (at - edge) / each
     };
     let part = (own + id) % size;
-    part * each + part.min(larger)
+    Partition {
+        first: part * each + part.min(larger),
+        count: each + u32::from(part < larger),
+    }
 }
 
 /// The position of a carried member when members are divided among workers. Members of a place have successive
@@ -89,7 +130,7 @@ pub(super) fn position(id: u32, size: u32) -> u32 {
     if bind == Bind::False || places < 2 {
         return id;
     }
-    let place = |id: u32| place_of(bind, id as usize, size as usize, 0, places);
+    let place = |id: u32| member(bind, id, size, 0, Partition::of(None)).0;
     let key = (place(id), id);
     (0..size)
         .filter(|&other| (place(other), other) < key)
@@ -102,8 +143,12 @@ mod tests {
 
     #[test]
     fn members_are_placed() {
-        let places =
-            |bind, size| -> Vec<_> { (0..size).map(|id| place_of(bind, id, size, 1, 4)).collect() };
+        let whole = Partition { first: 0, count: 4 };
+        let places = |bind, size| -> Vec<_> {
+            (0..size)
+                .map(|id| member(bind, id, size, 1, whole).0)
+                .collect()
+        };
         assert_eq!(places(Bind::Primary, 3), [1, 1, 1]);
         assert_eq!(places(Bind::Close, 3), [1, 2, 3]);
         assert_eq!(places(Bind::Spread, 2), [1, 2]);
@@ -111,5 +156,28 @@ mod tests {
         assert_eq!(places(Bind::Close, 6), [1, 2, 3, 0, 1, 2]);
         assert_eq!(places(Bind::Spread, 6), [1, 2, 3, 0, 1, 2]);
         assert_eq!(places(Bind::Spread, 3), [1, 2, 3]);
+    }
+
+    #[test]
+    fn nested_members_stay_in_the_parts_of_their_leaders() {
+        let whole = Partition { first: 0, count: 4 };
+        let outer = [0, 1].map(|id| member(Bind::Spread, id, 2, 0, whole));
+        let inner = |bind, size| {
+            outer.map(|(place, part)| -> Vec<_> {
+                (0..size)
+                    .map(|id| member(bind, id, size, place, part).0)
+                    .collect()
+            })
+        };
+        assert_eq!(inner(Bind::Spread, 2), [[0, 1], [2, 3]]);
+        assert_eq!(inner(Bind::Close, 3), [[0, 1, 0], [2, 3, 2]]);
+        assert_eq!(inner(Bind::Spread, 4), [[0, 0, 1, 1], [2, 2, 3, 3]]);
+        let alone = Partition { first: 3, count: 1 };
+        assert_eq!(member(Bind::Spread, 1, 2, 2, outer[1].1), (3, alone));
+        // The first parts are larger, and the leader need not be at the beginning of its part.
+        let five = Partition { first: 2, count: 5 };
+        let parts = [0, 1].map(|id| member(Bind::Spread, id, 2, 6, five));
+        let part = |first, count| Partition { first, count };
+        assert_eq!(parts, [(6, part(5, 2)), (2, part(2, 3))]);
     }
 }

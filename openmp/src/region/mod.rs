@@ -33,6 +33,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) site: usize,
     /// The value of `num_threads`, or 0 if the control variables decide.
     pub(crate) threads: u32,
+    /// Whether the caller has already got `threads` from [`members`]. A second call may have another result.
+    pub(crate) exact: bool,
     /// The value of `proc_bind`.
     pub(crate) bind: Option<Bind>,
     pub(crate) group: Option<Arc<Group>>,
@@ -73,7 +75,10 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
 pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
     context.check_fork();
     binding::settle(context);
-    let size = members(context, wanted.threads);
+    let size = match wanted.exact {
+        true => wanted.threads,
+        false => members(context, wanted.threads),
+    };
     let depth = context.depth();
     let team = team_of(context, depth, size);
     let (outer, current) = (context.team(), context.task());
@@ -89,9 +94,8 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         Some(bind) => bind,
         None => icv.bind,
     };
-    if let Some(&bind) = settings.binds.get(next) {
-        icv.bind = bind;
-    }
+    // As with GCC's library, regions in this region inherit a clause.
+    icv.bind = settings.binds.get(next).copied().unwrap_or(bind);
     let group = wanted.group;
     team.prepare(Region {
         function: Some(wanted.function),
@@ -104,7 +108,9 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         group: group.clone(),
         league: context.league.get(),
         place: context.place.get(),
+        partition: context.partition.get(),
         bind,
+        displayed: binding::is_displayed(context, size, level),
         in_final: current.is_final,
         shared: wanted.share.is_some(),
         busy: counted(context, icv),
@@ -201,6 +207,7 @@ pub(crate) fn end(context: &Context) {
             .as_ref()
             .inspect(|busy| _ = busy.fetch_sub(others, SeqCst));
     }
+    context.partition.set(team.region().partition);
     if let Some(carrier) = team.carrier {
         carrier.leave(context);
     }

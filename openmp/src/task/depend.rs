@@ -38,6 +38,25 @@ struct Address {
     kind: Option<Access>,
     latest: Vec<Kept>,
     previous: Vec<Kept>,
+    /// The number of `latest` tasks after the last sweep.
+    swept: usize,
+}
+
+impl Address {
+    /// Adds a task to the `latest` ones. If these have doubled since the last sweep, first forgets those that have
+    /// ended. So a sweep takes a constant time for each added task, and ended tasks do not use memory for ever.
+    fn push(&mut self, task: &Task) {
+        if self.latest.len() > 2 * self.swept.max(8) {
+            self.latest.retain(|task| !has_ended(task));
+            self.swept = self.latest.len();
+        }
+        self.latest.push(Kept::new(task));
+    }
+}
+
+/// Whether a task orders no other task any more.
+fn has_ended(task: &Kept) -> bool {
+    task.done.load(SeqCst)
 }
 
 /// The addresses that the children of a parent named.
@@ -46,6 +65,8 @@ pub(crate) struct Edges {
     addresses: HashMap<usize, Address, BuildHasherDefault<Mixed>>,
     /// The last task that named all memory. Tasks that name an address for the first time depend on it.
     all: Option<Kept>,
+    /// The number of addresses after the last sweep.
+    swept: usize,
 }
 
 /// The address that stands for all memory.
@@ -148,11 +169,13 @@ impl Edges {
         let Self {
             addresses: edges,
             all,
+            swept,
         } = self;
-        if edges.len() > 256 {
+        if edges.len() > 2 * (*swept).max(128) {
             // This bounds the map of a parent that makes tasks for ever. If all tasks of an address have ended, the
-            // address orders nothing.
-            edges.retain(|_, address| !address.latest.iter().all(|task| task.done.load(SeqCst)));
+            // address orders nothing. If most addresses stay, the next sweep is far away.
+            edges.retain(|_, address| !address.latest.iter().all(has_ended));
+            *swept = edges.len();
         }
         // SAFETY: as the caller promises. The other tasks are siblings, in the same team.
         let mut after = |other: &Kept| unsafe { after(other, task, key) };
@@ -161,6 +184,7 @@ impl Edges {
             let latest = edges.values().flat_map(|address| &address.latest);
             latest.chain(all.as_ref()).for_each(after);
             edges.clear();
+            *swept = 0;
             *all = Some(Kept::new(task));
             return;
         }
@@ -171,15 +195,17 @@ impl Edges {
                 kind: all.as_ref().map(|_| Access::Out),
                 latest: all.iter().cloned().collect(),
                 previous: vec![],
+                swept: 0,
             });
-            if address.latest.iter().any(is_same) {
+            // A task adds itself last.
+            if address.latest.last().is_some_and(is_same) {
                 // The task names this address twice. The stronger of the two accesses counts.
                 if kind != Access::In {
                     address.kind = Some(Access::Out);
                     for other in address.latest.drain(..).filter(|other| !is_same(other)) {
                         after(&other);
                     }
-                    address.latest.push(Kept::new(task));
+                    address.push(task);
                 }
                 continue;
             }
@@ -187,11 +213,13 @@ impl Edges {
                 address.kind = Some(kind);
                 std::mem::swap(&mut address.previous, &mut address.latest);
                 address.latest.clear();
+                address.swept = 0;
             }
-            for other in &address.previous {
+            address.previous.retain(|other| {
                 after(other);
-            }
-            address.latest.push(Kept::new(task));
+                !has_ended(other)
+            });
+            address.push(task);
         }
     }
 }
@@ -223,7 +251,7 @@ pub(crate) unsafe fn awaited(parent: &Task, depend: *mut *mut c_void, key: &mut 
         return awaited;
     };
     let mut wait = |others: &[Kept]| {
-        let live = others.iter().filter(|task| !task.done.load(SeqCst));
+        let live = others.iter().filter(|task| !has_ended(task));
         awaited.extend(live.cloned());
     };
     // SAFETY: as the caller promises.
@@ -260,3 +288,6 @@ pub(crate) unsafe fn release(task: &Task, key: &mut Key) -> Vec<NonNull<Task>> {
     });
     waiting
 }
+
+#[cfg(test)]
+mod tests;

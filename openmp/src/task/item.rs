@@ -36,7 +36,7 @@ pub(crate) struct Task {
     /// Ready tasks with the largest priority run first.
     pub(crate) priority: i32,
     /// The number of ancestors, so that `descends_from` needs few steps.
-    depth: u32,
+    pub(crate) depth: u32,
     pub(crate) is_final: bool,
     pub(crate) detached: bool,
     /// Whether constructors made the arguments. The function destroys them, so it runs even if tasks are dropped.

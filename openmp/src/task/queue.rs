@@ -2,7 +2,7 @@
 //!
 //! The owner of the queue pushes and pops at the end. Other threads take tasks from the front, or from the middle,
 //! where they leave a hole. So the position of a task never changes. If a position was once the end, all tasks above it
-//! were pushed later.
+//! were pushed later. Positions count from the end, so a thief drops holes at the front: an empty queue has no holes.
 
 use super::Task;
 use crate::words::lock::Guarded;
@@ -47,6 +47,15 @@ struct Items(VecDeque<Option<NonNull<Task>>>);
 
 // SAFETY: any thread may run a task that is in a queue.
 unsafe impl Send for Items {}
+
+impl Items {
+    /// Drops the holes at the front, so that the next thief does not walk over them.
+    fn trim(&mut self) {
+        while self.0.front().is_some_and(Option::is_none) {
+            self.0.pop_front();
+        }
+    }
+}
 
 impl Queue {
     pub(super) fn new() -> Self {
@@ -123,6 +132,7 @@ impl Queue {
                     batch.count += 1;
                 }
             }
+            items.trim();
             self.count.store(before - batch.count, Relaxed);
             if before == batch.count && before != 0 {
                 edge();
@@ -147,6 +157,7 @@ impl Queue {
                 .iter_mut()
                 .find(|item| item.is_some_and(|task| fits(unsafe { task.as_ref() })))?;
             let task = found.take();
+            items.trim();
             self.taken(edge);
             task
         })
@@ -158,5 +169,42 @@ impl Queue {
         if before == 1 {
             edge();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::settings;
+
+    fn length(queue: &Queue) -> usize {
+        queue.items.with(|items| items.0.len())
+    }
+
+    #[test]
+    fn thieves_leave_no_holes_behind() {
+        let mut tasks = [(); 3].map(|()| Task::implicit(settings().icv));
+        let queue = Queue::new();
+        for round in 0..1000 {
+            queue.push(tasks.each_mut().map(NonNull::from), || ());
+            // One hole at the front, and one in the middle that the owner pops.
+            let first = queue.steal_one(|_| true, || ());
+            let middle = queue.steal_one(|_| true, || ());
+            assert!(first.is_some() && middle.is_some() && first != middle);
+            assert_eq!(length(&queue), 1, "round {round}");
+            assert!(queue.pop(0, || ()).is_some());
+            assert_eq!((length(&queue), queue.count()), (0, 0), "round {round}");
+        }
+        // A batch ends before a hole.
+        let [a, b, c] = tasks.each_mut().map(NonNull::from);
+        queue.push([a, b, c], || ());
+        assert_eq!(
+            queue.steal_one(|task| std::ptr::eq(task, b.as_ptr()), || ()),
+            Some(b)
+        );
+        assert_eq!(length(&queue), 3);
+        assert_eq!(queue.steal(|| ()).split().map(|(first, _)| first), Some(a));
+        assert_eq!(length(&queue), 1);
+        assert_eq!(queue.pop(0, || ()), Some(c));
     }
 }

@@ -9,6 +9,9 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
+/// A member that is alone runs tasks with this number of ancestors at once, and queues their children.
+const DEEPEST: u32 = 256;
+
 /// Makes the task that `order` describes, as a child of the current task. The caller adds the child to the counts of
 /// the current task.
 #[inline(always)]
@@ -64,7 +67,10 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };
         order.depend.is_null() || tasks.linked(awaited).is_empty()
     };
-    let at_once = || !detached && (team.size == 1 || current.is_final || crowded()) && free();
+    // In a region of one member a task waits in the queue if its ancestors could fill the stack. Outside of regions no
+    // barrier would run it.
+    let alone = || team.size == 1 && (current.depth < DEEPEST || team.region().level == 0);
+    let at_once = || !detached && (alone() || current.is_final || crowded()) && free();
     if !order.deferred || at_once() {
         // SAFETY: as the caller promises.
         unsafe { run_at_once(context, order) };

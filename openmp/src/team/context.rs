@@ -5,6 +5,7 @@ use super::share::{Plan, SLOTS, Share};
 use super::{Team, slot};
 #[cfg(target_arch = "x86_64")]
 use super::{copies::Copies, pushed::Pushed};
+use crate::environment::places::Partition;
 use crate::system::ending;
 use crate::task::Task;
 use crate::words::Carried;
@@ -103,6 +104,10 @@ pub(crate) struct Context {
     pub(crate) pushed: Cell<Pushed>,
     /// The place that this thread is bound to.
     pub(crate) place: Cell<Option<u32>>,
+    /// The places for nested regions of this thread, or `None` for all places.
+    pub(crate) partition: Cell<Option<Partition>>,
+    /// The number of members of the last region of this thread whose members printed lines about themselves.
+    pub(crate) displayed: Cell<u32>,
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
     /// The team and task of this thread outside of regions. The seat points to them there.
@@ -131,6 +136,8 @@ impl Context {
             #[cfg(target_arch = "x86_64")]
             pushed: Cell::default(),
             place: Cell::new(None),
+            partition: Cell::new(None),
+            displayed: Cell::new(0),
             forks: Cell::new(Native::forks()),
             root: (team, task),
         }

@@ -18,6 +18,7 @@ mod slot;
 pub(crate) use carrier::Carrier;
 
 use crate::environment::icv::{Bind, Icv};
+use crate::environment::places::Partition;
 use crate::task::{Group, Outlined, Tasks};
 use crate::words::bell::Bell;
 use arrivals::Arrivals;
@@ -49,7 +50,11 @@ pub(crate) struct Region {
     pub(crate) league: (u32, u32),
     /// The place of the thread that begins the region.
     pub(crate) place: Option<u32>,
+    /// The partition of that thread outside of the region.
+    pub(crate) partition: Option<Partition>,
     pub(crate) bind: Bind,
+    /// Whether each member prints a line about itself and its CPUs.
+    pub(crate) displayed: bool,
     pub(crate) in_final: bool,
     /// Whether the region begins in a work share, which its leader has made.
     pub(crate) shared: bool,
@@ -108,7 +113,9 @@ impl Team {
                 group: None,
                 league: (0, 1),
                 place: None,
+                partition: None,
                 bind: Bind::False,
+                displayed: false,
                 in_final: false,
                 shared: false,
                 busy: None,

@@ -115,8 +115,8 @@ pub(crate) struct Plan {
     pub(crate) ordered: bool,
     /// Memory that the program uses for the duration of the share (`mem` of `GOMP_loop_start`).
     pub(crate) memory: Vec<u64>,
-    /// For a doacross loop, the sizes of its inner dimensions, and (`posted`) the progress of each iteration of the
-    /// outermost dimension.
+    /// For a doacross loop, the sizes of its inner dimensions, and (`posted`) the progress of members, chunks or
+    /// iterations of the outermost dimension. `posted` is empty after the loop.
     pub(crate) inner: Vec<u64>,
     pub(crate) posted: Vec<AtomicU64>,
     /// Task reductions that the first member has registered.
@@ -240,6 +240,11 @@ impl Share {
         // AcqRel: all uses of the share happen before its slot becomes free for another share.
         if self.left.fetch_add(1, AcqRel) + 1 == size {
             self.left.store(0, Relaxed);
+            // SAFETY: all members have left the share, and none enters its slot before the state changes below.
+            let posted = unsafe { &mut (*self.plan.get()).posted };
+            if !posted.is_empty() {
+                *posted = vec![];
+            }
             // Release publishes that `left` is 0.
             let next = number.wrapping_add(SLOTS).wrapping_mul(4) + FREE;
             self.state.store(next, Release);
@@ -304,6 +309,17 @@ pub(crate) fn block(trips: u64, id: u64, size: u64) -> (u64, u64) {
     (from, from + each + u64::from(id < more))
 }
 
+/// The member whose [`block`] has iteration `at`.
+pub(crate) fn member_of(trips: u64, at: u64, size: u64) -> u64 {
+    let (each, more) = (trips / size, trips % size);
+    let edge = (each + 1) * more;
+    if at < edge {
+        at / (each + 1)
+    } else {
+        more + (at - edge) / each.max(1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,6 +351,7 @@ mod tests {
                 for id in 0..size {
                     let (from, to) = block(trips, id, size);
                     assert_eq!(from, next);
+                    assert!((from..to).all(|at| member_of(trips, at, size) == id));
                     next = to;
                 }
                 assert_eq!(next, trips);

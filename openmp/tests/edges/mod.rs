@@ -1,4 +1,4 @@
-//! Uses of the interface that are legal and seldom: each case of `edges.c` prints `ok`.
+//! Uses of the interface that are legal and seldom: each case of `edges.c` and `corners.c` prints `ok`.
 
 use super::{compile_with, has_compiler, library, run, run_with, source, tempfile, text};
 use std::path::Path;
@@ -24,17 +24,51 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 
+const CORNERS: [(&str, usize, (&str, &str)); 8] = [
+    ("balanced", 3, ("OMP_DYNAMIC", "false")),
+    ("limited", 3, ("OMP_DYNAMIC", "false")),
+    ("unposted", 1, ("OMP_DYNAMIC", "false")),
+    ("doacross", 2, ("OMP_DYNAMIC", "false")),
+    ("doacross", 5, ("OMP_DYNAMIC", "false")),
+    ("chain", 1, ("OMP_DYNAMIC", "false")),
+    ("reserved", 1, ("OMP_DYNAMIC", "false")),
+    ("reduced", 4, ("OMP_WAIT_POLICY", "active")),
+];
+
+/// The cases that call functions of LLVM's.
+const OF_LLVM: [&str; 5] = [
+    "detached at once",
+    "detached and dropped",
+    "balanced",
+    "limited",
+    "unposted",
+];
+
 #[test]
 fn edges() {
+    each("edges", &CASES);
+}
+
+#[test]
+fn corners() {
+    each("corners", &CORNERS);
+}
+
+/// Runs each case of a program.
+fn each(name: &str, cases: &[(&str, usize, (&str, &str))]) {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
-    let program = tempfile("edges").join("edges");
-    compile_with(&["-ldl", "-pthread"], &source("edges.c"), &program)
-        .expect("our programs can be compiled");
+    let program = tempfile(name).join(name);
+    compile_with(
+        &["-ldl", "-pthread"],
+        &source(&format!("{name}.c")),
+        &program,
+    )
+    .expect("our programs can be compiled");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for (case, ranks, variable) in CASES {
-        if case.starts_with("detached") && !cfg!(target_arch = "x86_64") {
+    for &(case, ranks, variable) in cases {
+        if OF_LLVM.contains(&case) && !cfg!(target_arch = "x86_64") {
             eprintln!("SKIPPED: no functions of LLVM's here");
             continue;
         }

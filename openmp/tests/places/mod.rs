@@ -146,3 +146,29 @@ fn members_are_where_libgomps_are() {
         );
     }
 }
+
+#[test]
+fn members_are_displayed_when_libgomps_are() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("places").join("affinity");
+    compile(&source("affinity.c"), &program).expect("our programs can be compiled");
+    for bind in ["false", "close", "primary"] {
+        for ranks in [1, 2, 3, 5] {
+            let variables = [
+                ("OMP_DISPLAY_AFFINITY", "true"),
+                ("OMP_AFFINITY_FORMAT", "%n of %N in %a at level %L: %A"),
+                ("OMP_PROC_BIND", bind),
+            ];
+            // Members print in any order.
+            let lines = |ours| {
+                let text = text(&run_with(&program, &[], ranks, &variables, ours));
+                let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+                lines.sort_unstable();
+                lines
+            };
+            assert_eq!(lines(true), lines(false), "{bind} with {ranks} ranks");
+        }
+    }
+}

@@ -18,9 +18,31 @@ static void write_cpus(char *to) {
             to += sprintf(to, " %d", cpu);
 }
 
+static void look_at(int at) {
+    char *to = where[at];
+    int places[MOST];
+    omp_get_partition_place_nums(places);
+    to += sprintf(to, "place %d of", omp_get_place_num());
+    for (int i = 0; i < omp_get_partition_num_places(); i++)
+        to += sprintf(to, " %d", places[i]);
+    write_cpus(to + sprintf(to, ", CPUs"));
+}
+
 static void look(void) {
-    char *to = where[omp_get_thread_num()];
-    write_cpus(to + sprintf(to, "place %d, CPUs", omp_get_place_num()));
+    look_at(omp_get_thread_num());
+}
+
+// Looks at the members of nested regions, and then at those of the outer region.
+static void nest(int outer, int inner) {
+#pragma omp parallel num_threads(outer) proc_bind(spread)
+    {
+        int id = omp_get_thread_num();
+#pragma omp parallel num_threads(inner)
+        look_at(id * (inner * 2 + 1) + omp_get_thread_num());
+#pragma omp parallel num_threads(inner) proc_bind(spread)
+        look_at(id * (inner * 2 + 1) + inner + omp_get_thread_num());
+        look_at(id * (inner * 2 + 1) + 2 * inner);
+    }
 }
 
 static void show(const char *name) {
@@ -54,6 +76,17 @@ int main(void) {
 #pragma omp parallel proc_bind(primary)
     look();
     show("primary");
+    omp_set_max_active_levels(2);
+    for (int outer = 1; outer < 5; outer++) {
+        // In the first region with one thread more, GCC's library may place that thread elsewhere.
+        nest(outer, 1);
+        for (int inner = 1; inner < 5; inner++) {
+            nest(outer, inner);
+            show("nested");
+        }
+    }
+    look();
+    show("after nested regions");
     // Members that bind themselves, each to the next CPU, as far as there are CPUs.
 #pragma omp parallel
     {

@@ -31,7 +31,7 @@ macro_rules! names {
                         step: i128::from(step),
                     });
                     let of_team = Bounds { lower: team.lower, upper: team.upper, step: i128::from(step) };
-                    let (id, size, chunk) = division(context, schedule, i128::from(chunk));
+                    let (id, size, chunk) = division(context, schedule, i128::from(chunk), of_team.trips());
                     let part = of_team.part(id, size, chunk);
                     lower.write(part.lower as $number);
                     upper.write(part.upper as $number);

@@ -70,7 +70,8 @@ export! {
                 [it.lower as u64, it.step as u64, u64::try_from(trips).unwrap_or(u64::MAX)]
             };
             to.inner = dimensions.iter().flat_map(words).collect();
-            let outer = to.inner.get(WORDS - 1).map_or(0, |&trips| trips);
+            // The only member of a team waits for no iteration: nothing else could post it.
+            let outer = (to.inner.get(WORDS - 1)).filter(|_| context.team().size > 1).map_or(0, |&trips| trips);
             to.posted = (0..outer).map(|_| AtomicU64::new(0)).collect();
         });
         let seat = &context.seat;

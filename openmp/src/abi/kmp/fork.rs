@@ -1,13 +1,13 @@
 //! Parallel regions.
 
-use super::super::teams::{NUM_TEAMS, league, or};
+use super::super::teams::{NUM_TEAMS, change, league, or};
 use super::{Place, export};
 use crate::environment::icv::Bind;
 use crate::environment::settings;
 use crate::region::{self, Wanted};
 use crate::team::context::{Context, context};
 use crate::team::pushed::Pushed;
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 /// The body of a region. Its arguments are the addresses of two numbers that identify the thread, and then the shared
 /// variables.
@@ -138,6 +138,7 @@ fn begin(mut call: Call) {
         data: (&raw mut call).cast(),
         site,
         threads,
+        exact: false,
         bind,
         group: None,
         share: None,
@@ -153,6 +154,7 @@ fn begin_alone(context: &Context) {
         data: std::ptr::null_mut(),
         site: 0,
         threads: 1,
+        exact: false,
         bind: None,
         group: None,
         share: None,
@@ -222,6 +224,20 @@ export! {
         let pushed = &context().pushed;
         let threads = u32::try_from(threads).unwrap_or(0);
         pushed.set(Pushed { threads, ..pushed.get() });
+    }
+
+    // A region gets fewer members than `threads` only if a limit says so. Then LLVM's library prints a line, or ends
+    // the program if `_severity` asks for this. This library does neither.
+    fn __kmpc_push_num_threads_strict(
+        place: Place, number: c_int, threads: c_int, _severity: c_int, _message: *const c_char,
+    ) {
+        __kmpc_push_num_threads(place, number, threads);
+    }
+
+    fn __kmpc_set_thread_limit(_place: Place, _number: c_int, limit: c_int) {
+        if let Some(limit) = u32::try_from(limit).ok().filter(|&limit| limit > 0) {
+            change(context(), |icv| icv.thread_limit = limit);
+        }
     }
 
     fn __kmpc_push_num_teams(_place: Place, _number: c_int, teams: c_int, threads: c_int) {

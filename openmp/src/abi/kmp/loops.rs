@@ -1,7 +1,7 @@
 //! Loops that give members iterations while they run, and ordered regions of such loops.
 
 use super::super::loops::{Chunk, by_runtime, current, next, next_ordered, plan};
-use super::static_loops::{Bounds, MODIFIERS};
+use super::static_loops::{BALANCED, Bounds, MODIFIERS, balanced};
 use super::{Place, export, leave_open};
 use crate::system::report::fatal;
 use crate::team::context::context;
@@ -11,21 +11,28 @@ use std::ffi::c_int;
 /// For a loop with ordered regions, the number of the schedule is larger by this.
 const ORDERED: c_int = 32;
 
-/// The schedule of a number, and whether the loop has ordered regions.
-fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
+/// The schedule of a number for a loop of `trips` iterations, and whether the loop has ordered regions.
+fn schedule(number: c_int, chunk_size: u64, trips: u64) -> ((Deal, Chunk), bool) {
     let number = number & !MODIFIERS;
     let is_ordered = (33 + ORDERED..=39 + ORDERED).contains(&number);
-    let chunk = Chunk::from(chunk);
+    let chunk = Chunk::from(chunk_size);
     let schedule = match if is_ordered { number - ORDERED } else { number } {
         33 => (Deal::Static, chunk),
         // 34 is one block for each member. 38 lets the runtime choose the schedule.
         34 | 38 => (Deal::Static, Chunk::from(0_u64)),
         35 => (Deal::Dynamic, chunk),
+        BALANCED => {
+            let block = balanced(trips, context().team().size, i128::from(chunk_size));
+            (
+                Deal::Static,
+                Chunk::from(u64::try_from(block).unwrap_or(u64::MAX)),
+            )
+        }
         // Guided, trapezoidal (39), and guided for vectors (46). In all of these, chunks become smaller.
         36 | 39 | 46 => (Deal::Guided, chunk),
         37 | 47 => by_runtime(context()),
         other => fatal(format_args!(
-            "a loop with LLVM's schedule {other}; expected 33 to 39, 46, 47 or 65 to 71"
+            "a loop with LLVM's schedule {other}; expected 33 to 39, 45 to 47 or 65 to 71"
         )),
     };
     (schedule, is_ordered)
@@ -35,7 +42,7 @@ fn schedule(number: c_int, chunk: u64) -> ((Deal, Chunk), bool) {
 pub(super) fn begin(number: c_int, bounds: Bounds, chunk: u64) {
     let context = context();
     leave_open(context);
-    let (schedule, is_ordered) = schedule(number, chunk);
+    let (schedule, is_ordered) = schedule(number, chunk, bounds.trips());
     let space = Space {
         start: bounds.lower as u64,
         end: bounds.upper as u64,

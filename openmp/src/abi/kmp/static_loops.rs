@@ -6,9 +6,11 @@ use crate::team::context::{Context, context};
 use crate::team::share::block;
 use std::ffi::c_int;
 
-/// The numbers of schedules: chunks in turn, one block for each member, and both of these among the teams of a league.
+/// The numbers of schedules: chunks in turn, one block for each member, one block of whole chunks for each member, and
+/// the first two of these among the teams of a league.
 const CHUNKED: c_int = 33;
 const BLOCKS: c_int = 34;
+pub(super) const BALANCED: c_int = 45;
 const TEAMS_CHUNKED: c_int = 91;
 const TEAMS_BLOCKS: c_int = 92;
 /// Bits that state whether the chunks of a member must be in order. In this library they always are.
@@ -32,23 +34,34 @@ pub(super) struct Part {
     pub(super) is_last: bool,
 }
 
-/// How the schedule divides a loop: the number of the caller's part, the number of parts, and the chunk, if the
-/// schedule has one.
+/// How the schedule divides a loop of `trips` iterations: the number of the caller's part, the number of parts, and the
+/// chunk, if the schedule has one.
 pub(super) fn division(
     context: &Context,
     schedule: c_int,
     chunk: i128,
+    trips: u64,
 ) -> (u32, u32, Option<i128>) {
-    let ((id, size), is_chunked) = match schedule & !MODIFIERS {
-        CHUNKED => ((context.id(), context.team().size), true),
-        BLOCKS => ((context.id(), context.team().size), false),
-        TEAMS_CHUNKED => (context.league.get(), true),
-        TEAMS_BLOCKS => (context.league.get(), false),
+    let member = (context.id(), context.team().size);
+    let ((id, size), chunk) = match schedule & !MODIFIERS {
+        CHUNKED => (member, Some(chunk)),
+        BLOCKS => (member, None),
+        BALANCED => (member, Some(balanced(trips, member.1, chunk))),
+        TEAMS_CHUNKED => (context.league.get(), Some(chunk)),
+        TEAMS_BLOCKS => (context.league.get(), None),
         other => fatal(format_args!(
-            "a loop with LLVM's static schedule {other}; expected 33, 34, 91 or 92"
+            "a loop with LLVM's static schedule {other}; expected 33, 34, 45, 91 or 92"
         )),
     };
-    (id, size, is_chunked.then_some(chunk))
+    (id, size, chunk)
+}
+
+/// The size of the block of each of `size` members, in whole chunks. Clang asks for this by `simd:static`, so that only
+/// the last block has a part of a vector.
+pub(super) fn balanced(trips: u64, size: u32, chunk: i128) -> i128 {
+    let chunk = chunk.max(1);
+    let block = i128::from(trips.div_ceil(u64::from(size)));
+    (block + chunk - 1) / chunk * chunk
 }
 
 impl Bounds {
@@ -77,14 +90,7 @@ impl Bounds {
         }
         let (id, size) = (u64::from(id), u64::from(size));
         if let Some(chunk) = chunk.map(|chunk| chunk.max(1)) {
-            let span = chunk * step;
-            let lower = lower + span * i128::from(id);
-            return Part {
-                lower,
-                upper: lower + span - step,
-                stride: span * i128::from(size),
-                is_last: (trips - 1) / chunk % i128::from(size) == i128::from(id),
-            };
+            return self.chunks(i128::from(id), i128::from(size), chunk);
         }
         let (from, to) = block(self.trips(), id, size);
         let last = i128::from(to) == trips;
@@ -93,6 +99,41 @@ impl Bounds {
             upper: lower + (i128::from(to) - 1) * step,
             stride: trips * step,
             is_last: last && from < to,
+        }
+    }
+
+    /// The part of a member in a loop with iterations, by chunks. Compiled loops add in the type of their bounds, so
+    /// bounds beyond the loop could wrap into it. A member without a chunk gets a part that is empty in each type, and
+    /// the part of a member with a single chunk ends with the loop.
+    fn chunks(self, id: i128, size: i128, chunk: i128) -> Part {
+        let Self { lower, upper, step } = self;
+        let trips = i128::from(self.trips());
+        let chunks = (trips - 1) / chunk + 1;
+        if id >= chunks {
+            // The stride leads out of the loop too.
+            let (from, to, stride) = match step > 0 {
+                true => (1, 0, upper.max(1)),
+                false => (0, 1, (upper - 1).min(-1)),
+            };
+            return Part {
+                lower: from,
+                upper: to,
+                stride,
+                is_last: false,
+            };
+        }
+        let from = lower + chunk * id * step;
+        let to = from + chunk * step;
+        let is_single = id + size >= chunks;
+        Part {
+            lower: from,
+            upper: if id + 1 == chunks { upper } else { to - step },
+            stride: if is_single {
+                upper + step.signum() - from
+            } else {
+                chunk * size * step
+            },
+            is_last: (chunks - 1) % size == id,
         }
     }
 }
@@ -106,7 +147,6 @@ macro_rules! names {
                 lower: *mut $number, upper: *mut $number, stride: *mut $signed,
                 step: $signed, chunk: $signed,
             ) {
-                let (id, size, chunk) = division(context(), schedule, i128::from(chunk));
                 // SAFETY: the compiler passes the addresses of variables.
                 unsafe {
                     let bounds = Bounds {
@@ -114,6 +154,8 @@ macro_rules! names {
                         upper: i128::from(*upper),
                         step: i128::from(step),
                     };
+                    let (id, size, chunk) =
+                        division(context(), schedule, i128::from(chunk), bounds.trips());
                     let part = bounds.part(id, size, chunk);
                     // Bounds beyond the range of the type wrap, like the program's own arithmetic.
                     lower.write(part.lower as $number);
@@ -140,68 +182,4 @@ export! {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The iterations of all members, computed as compiled loops do.
-    fn walk(bounds: Bounds, size: u32, chunk: Option<i128>) -> Vec<i128> {
-        let mut found = vec![];
-        let mut lasts = 0;
-        for id in 0..size {
-            let part = bounds.part(id, size, chunk);
-            let (mut lower, mut upper) = (part.lower, part.upper);
-            let goes = |at: i128, to: i128| if bounds.step > 0 { at <= to } else { at >= to };
-            let mut own = vec![];
-            loop {
-                if goes(bounds.upper, upper) {
-                    upper = bounds.upper;
-                }
-                if !goes(lower, upper) {
-                    break;
-                }
-                let mut at = lower;
-                while goes(at, upper) {
-                    own.push(at);
-                    at += bounds.step;
-                }
-                if chunk.is_none() {
-                    break;
-                }
-                (lower, upper) = (lower + part.stride, upper + part.stride);
-            }
-            let last = bounds.trips().checked_sub(1);
-            let last = last.map(|trip| bounds.lower + i128::from(trip) * bounds.step);
-            assert_eq!(part.is_last, last.is_some_and(|last| own.contains(&last)));
-            lasts += usize::from(part.is_last);
-            found.extend(own);
-        }
-        assert_eq!(lasts, usize::from(bounds.trips() > 0));
-        found.sort_unstable();
-        found
-    }
-
-    #[test]
-    fn each_iteration_belongs_to_one_member() {
-        for (lower, upper) in [(0, 0), (0, 9), (5, 4), (-7, 20), (9, 0), (3, -30)] {
-            for step in [-7, -1, 1, 2, 5] {
-                let bounds = Bounds { lower, upper, step };
-                let mut all: Vec<i128> = vec![];
-                let mut at = lower;
-                while (step > 0 && at <= upper) || (step < 0 && at >= upper) {
-                    all.push(at);
-                    at += step;
-                }
-                all.sort_unstable();
-                for size in 1..6 {
-                    for chunk in [None, Some(1), Some(3), Some(40)] {
-                        assert_eq!(
-                            walk(bounds, size, chunk),
-                            all,
-                            "{bounds:?} {size} {chunk:?}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -160,9 +160,7 @@ unsupported! {
     __kmpc_process_loop_nest_rectang
     __kmpc_push_num_threads_list
     __kmpc_push_num_threads_list_strict
-    __kmpc_push_num_threads_strict
     __kmpc_sections_init
-    __kmpc_set_thread_limit
     __kmpc_task_get_depnode
     __kmpc_task_get_successors
 }
