@@ -84,6 +84,8 @@ struct Lists {
     /// Reasons to keep the threads: threads that are in scopes without being workers, and threads that are
     /// being started.
     registrations: usize,
+    /// The ids of the threads that are in scopes without being workers, once for each scope.
+    inside: Vec<u64>,
     /// Whether the vacancy has changed in this section.
     changed: bool,
 }
@@ -114,6 +116,7 @@ impl<P: Platform> Permits<P> {
                 thread_state: ThreadState::Present,
                 lacking: false,
                 registrations: 0,
+                inside: Vec::new(),
                 changed: false,
             }),
             ready: P::AtomicU32::new(0),
@@ -431,6 +434,26 @@ impl<P: Platform> State<'_, P> {
     /// One less.
     pub(in crate::pool) fn deregister(&mut self) {
         self.lists.registrations -= 1;
+    }
+
+    /// The thread with this id enters a scope without being a worker.
+    pub(in crate::pool) fn enter_scope(&mut self, thread: u64) {
+        self.register();
+        self.lists.inside.push(thread);
+    }
+
+    /// That thread leaves the scope.
+    pub(in crate::pool) fn leave_scope(&mut self, thread: u64) {
+        self.deregister();
+        let at = self.lists.inside.iter().position(|&other| other == thread);
+        if let Some(at) = at {
+            self.lists.inside.swap_remove(at);
+        }
+    }
+
+    /// Whether the thread with this id is in a scope without being a worker.
+    pub(in crate::pool) fn is_in_scope(&self, thread: u64) -> bool {
+        self.lists.inside.contains(&thread)
     }
 
     /// Has the threads end, if none is at work and no caller comes. `kept`: whether a thread of the pool's
