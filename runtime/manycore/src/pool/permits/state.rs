@@ -366,6 +366,11 @@ impl<P: Platform> State<'_, P> {
         !self.lists.closed
     }
 
+    /// Whether a thread is on the idle list.
+    pub(in crate::pool) fn has_idle(&self) -> bool {
+        !self.lists.idle.is_empty()
+    }
+
     /// Worker `id` leaves the idle list. Returns `false` if it is not on that list, or is the only one there.
     pub(in crate::pool) fn leave_idle(&mut self, id: usize) -> bool {
         let idle = &mut self.lists.idle;
