@@ -149,6 +149,11 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.threads.is_empty())
     }
 
+    /// Whether the pool may start threads in the place of others, unless the system refuses.
+    pub(super) fn are_replaced(&self) -> bool {
+        self.plan.reserve
+    }
+
     /// Whether a thread may be started in the place of a permit's waiting holder.
     pub(super) fn have_reserve(&self) -> bool {
         self.plan.reserve && P::now() >= self.refused_until.load(Ordering::Relaxed)

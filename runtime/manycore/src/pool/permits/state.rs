@@ -328,10 +328,33 @@ impl<P: Platform> State<'_, P> {
 
     /// Worker `id`, which sleeps without a permit, wants one, before all others: what it waited for
     /// is over.
-    pub(in crate::pool) fn list_first(&mut self, id: usize) {
+    pub(in crate::pool) fn list_first(&mut self, id: usize) -> Listed {
+        if let Some(permit) = self.find_lost(|_| true) {
+            return Listed::Placed(permit);
+        }
         // An empty slot becomes vacant, and is filled as for a job.
         self.change(Word::wanted);
         self.lists.ready.insert(0, id);
+        Listed::Waiting
+    }
+
+    /// Takes a lost permit that `suits`. If the pool ends, its free permits are for handlers of the end.
+    pub(in crate::pool) fn find_lost(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
+        if self.lists.closed || self.lists.thread_state == ThreadState::Leaving {
+            return None;
+        }
+        let free = &mut self.lists.free;
+        let at = free.iter().position(|&permit| suits(permit))?;
+        Some(free.swap_remove(at))
+    }
+
+    /// As [`find_lost`](Self::find_lost), with the thread that gets the permit.
+    pub(in crate::pool) fn fill_lost(
+        &mut self,
+        suits: impl Fn(usize) -> bool,
+    ) -> Option<(usize, Successor)> {
+        let permit = self.find_lost(suits)?;
+        Some((permit, self.successor()))
     }
 
     /// Removes worker `id` from the ready list. Returns `false` if it is not on the list.

@@ -129,7 +129,7 @@ impl Walk {
     }
 
     fn step(&mut self) {
-        match self.random.u8(..10) {
+        match self.random.u8(..11) {
             0 if !self.caller => {
                 if self.slot.take() {
                     self.caller = true;
@@ -164,9 +164,12 @@ impl Walk {
                     return;
                 };
                 if self.random.bool() {
-                    self.change(|permits| permits.list_first(id));
+                    let listed = self.change(|permits| permits.list_first(id));
                     self.listed = true;
-                    self.workers[id] = At::Ready;
+                    self.workers[id] = match listed {
+                        Listed::Placed(permit) => At::Permit(permit),
+                        Listed::Waiting => At::Ready,
+                    };
                 } else if let Listed::Placed(permit) = self.change(|permits| permits.list(id)) {
                     if (permit, id) == (0, 0) {
                         // The caller has the slot, so `list` cannot give it permit 0 at once.
@@ -189,6 +192,13 @@ impl Walk {
                     assert!(stays);
                     self.workers[id] = At::Idle;
                     self.grant(permit, next);
+                }
+            }
+            9 => {
+                if let Some((permit, successor)) =
+                    self.change(|permits| permits.fill_lost(|_| true))
+                {
+                    self.pass_on_or_lose(permit, &successor);
                 }
             }
             _ => {
