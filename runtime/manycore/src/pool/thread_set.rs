@@ -268,7 +268,8 @@ impl<P: Platform> Registry<P> {
     /// Ends the threads if the pool is quiet. Returns `false` if it is not quiet.
     fn end_if_quiet(&self) -> bool {
         self.thread_set().starting.with(|next| {
-            if self.threads().are_none() {
+            // A caller that runs a loop alone starts the monitor, in a pool without other threads, too.
+            if self.threads().are_none() && !self.monitor().has_thread() {
                 return true;
             }
             let quiet = self.change_permits(|permits| {
