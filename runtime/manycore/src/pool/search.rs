@@ -215,7 +215,7 @@ impl<P: Platform> Worker<P> {
         }
         let registry = self.registry();
         let mail_is_left =
-            || registry.shared().is_terminating() && self.id() != 0 && registry.mail_is_left();
+            || registry.shared().is_terminating() && self.is_own() && registry.mail_is_left();
         self.has_mail()
             || (self.is_allowed() && (registry.has_jobs() || self.is_invited() || mail_is_left()))
     }

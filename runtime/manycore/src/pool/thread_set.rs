@@ -147,8 +147,7 @@ impl<P: Platform> Registry<P> {
 
     /// Whether this thread is one that the pool has started.
     fn is_own_thread(&self) -> bool {
-        let own = |worker: &Worker<P>| worker.id() != 0 || self.keeps_caller_slot();
-        Context::worker_below(self).is_some_and(own)
+        Context::worker_below(self).is_some_and(Worker::is_own)
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
