@@ -12,6 +12,8 @@ use super::word::{CallerSlot, Word};
 use crate::conserving::fault;
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// The result when a worker is put on the ready list.
@@ -73,7 +75,7 @@ struct Lists {
     /// The ready list: their waits are over, and they need a permit. In order of arrival.
     ready: Vec<usize>,
     /// Workers without a thread: the system refused it, or it has ended.
-    spare: Vec<usize>,
+    spare: BinaryHeap<Reverse<usize>>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
     /// The pool ends: no worker joins the idle list any more.
@@ -110,7 +112,7 @@ impl<P: Platform> Permits<P> {
             lists: Lock::new(Lists {
                 idle: Vec::new(),
                 ready: Vec::new(),
-                spare: Vec::new(),
+                spare: BinaryHeap::new(),
                 free: Vec::new(),
                 closed: false,
                 thread_state: ThreadState::Present,
@@ -406,7 +408,7 @@ impl<P: Platform> State<'_, P> {
     /// The thread of worker `id` is about to end. If the pool goes on, another thread can be the worker.
     pub(in crate::pool) fn retire(&mut self, id: usize) {
         if !self.lists.closed {
-            self.lists.spare.push(id);
+            self.lists.spare.push(Reverse(id));
         }
     }
 
@@ -444,14 +446,15 @@ impl<P: Platform> State<'_, P> {
         self.lists.lacking = lacking;
     }
 
-    /// Takes a worker that has no thread, for the next thread to be started.
+    /// Takes a worker that has no thread, for the next thread to be started: the lowest, so that the numbers in use stay
+    /// low.
     pub(in crate::pool) fn take_spare(&mut self) -> Option<usize> {
-        self.lists.spare.pop()
+        self.lists.spare.pop().map(|Reverse(id)| id)
     }
 
     /// The thread of worker `id` could not be started.
     pub(in crate::pool) fn keep_spare(&mut self, id: usize) {
-        self.lists.spare.push(id);
+        self.lists.spare.push(Reverse(id));
     }
 
     /// One more reason to keep the threads.
@@ -519,7 +522,7 @@ impl<P: Platform> State<'_, P> {
         posted: bool,
     ) {
         debug_assert!(self.lists.idle.is_empty() && self.lists.ready.is_empty());
-        self.lists.spare = spare.collect();
+        self.lists.spare = spare.map(Reverse).collect();
         self.lists.free.clear();
         self.lists.closed = false;
         if !kept {

@@ -7,6 +7,18 @@ use fastrand::Rng;
 use manycore_platform::Native;
 use std::panic::catch_unwind;
 
+#[test]
+fn the_lowest_spare_worker_is_taken() {
+    let (permits, slot) = (Permits::<Native>::new(), CallerSlot::new());
+    let mut state = permits.begin(&slot);
+    [5, 3, 9].into_iter().for_each(|id| state.keep_spare(id));
+    assert_eq!(
+        [(); 4].map(|()| state.take_spare()),
+        [Some(3), Some(5), Some(9), None]
+    );
+    state.end(|_| ());
+}
+
 /// A worker's activity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum At {
