@@ -1,6 +1,7 @@
 //! What the checkers share: the platform's traits for their copies of the standard library.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A checker's atomic type, wrapped since it and the traits are foreign to this crate.
 pub struct Cell<A>(pub(crate) A);
@@ -24,8 +25,15 @@ macro_rules! impl_cells {
     };
 }
 
+/// A number for a new thread of a model. The standard library's atomic: numbering is no step of the model.
+pub(crate) fn next_id() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    // Relaxed: each addition returns another number, whatever the order.
+    LAST.fetch_add(1, Ordering::Relaxed)
+}
+
 /// The methods that both checkers' `impl Platform` share. They use the modules `atomic` and `thread` at the place of
-/// use, copies of the standard library's, and a thread-local `SLOT`.
+/// use, copies of the standard library's, and the thread-locals `SLOT` and `ID`.
 macro_rules! common_platform {
     ($futex:ident, $thread:ident) => {
         type AtomicU32 = Cell<atomic::AtomicU32>;
@@ -107,6 +115,10 @@ macro_rules! common_platform {
         fn prefetch(_address: *const ()) {}
 
         fn prefetch_write(_address: *const ()) {}
+
+        fn thread_id() -> u64 {
+            ID.with(|id| *id)
+        }
 
         fn slot() -> *const () {
             SLOT.with(std::cell::Cell::get)

@@ -37,6 +37,7 @@ const TICKS_A_CALL: u64 = 20_000;
 
 ::loom::thread_local! {
     static SLOT: std::cell::Cell<*const ()> = std::cell::Cell::new(std::ptr::null());
+    static ID: u64 = crate::cells::next_id();
     static CLOCK: std::cell::Cell<u64> = std::cell::Cell::new(0);
 }
 

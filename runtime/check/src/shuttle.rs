@@ -39,6 +39,7 @@ impl_cells!();
 
 ::shuttle::thread_local! {
     static SLOT: std::cell::Cell<*const ()> = const { std::cell::Cell::new(std::ptr::null()) };
+    static ID: u64 = crate::cells::next_id();
 }
 
 ::shuttle::lazy_static! {

@@ -3,6 +3,9 @@
 use manycore::{Pool, Reason};
 use std::hint::black_box;
 use std::process::Command;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 fn spin(rounds: u32) {
     (0..rounds).for_each(|round| {
@@ -80,6 +83,60 @@ fn two_pools() {
     pool.parallel_for(0..10, |_| ());
     drop(pool);
     manycore::parallel_for(0..10, |_| ());
+}
+
+/// The child process of the next test but one.
+#[test]
+fn child_that_dismisses() {
+    if std::env::var_os("MANYCORE_EXPLAIN").is_some() {
+        dismissed_pool();
+    }
+}
+
+/// Not inlined, so that it has a name even without debug information.
+#[inline(never)]
+fn dismissed_loop() {
+    manycore::parallel_for(0..10, |_| ());
+    black_box(());
+}
+
+/// A job of the pool runs a loop after the pool was dismissed, and another drops its pool before a loop.
+fn dismissed_pool() {
+    for drops in [false, true] {
+        let (go, gone) = mpsc::channel();
+        let (over, ended) = mpsc::channel::<()>();
+        let pool = Arc::new(Pool::builder().threads(2).build().unwrap());
+        let own = Mutex::new(drops.then(|| Arc::clone(&pool)));
+        pool.spawn(move || {
+            gone.recv().unwrap();
+            drop(own.lock().unwrap().take());
+            dismissed_loop();
+            drop(over);
+        });
+        match Arc::try_unwrap(pool) {
+            Ok(pool) => pool.dismiss(),
+            Err(pool) => drop(pool),
+        }
+        go.send(()).unwrap();
+        assert!(ended.recv().is_err());
+    }
+    // The pools end without this thread.
+    thread::sleep(Duration::from_millis(500));
+}
+
+#[test]
+fn pools_that_end_later_print_their_decisions() {
+    let program = std::env::current_exe().unwrap();
+    let child = Command::new(program)
+        .args(["--exact", "child_that_dismisses", "--nocapture"])
+        .env("MANYCORE_EXPLAIN", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(child.stderr).unwrap();
+    let lines = said.lines();
+    let lines =
+        lines.filter(|line| line.starts_with("manycore: ") && line.contains("dismissed_loop"));
+    assert_eq!(lines.count(), 2, "{said}");
 }
 
 #[test]

@@ -111,6 +111,7 @@ macro_rules! forward {
             fn bind(cpus: &[usize]);
             fn preemptions() -> u64;
             fn thread_number() -> u64;
+            fn thread_id() -> u64;
             fn is_blocked(thread: u64) -> bool;
             fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut());
             fn forks() -> u32;

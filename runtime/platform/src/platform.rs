@@ -241,6 +241,12 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         0
     }
 
+    /// A number of this thread that no other thread of the process ever has. It stays the same while the thread's
+    /// thread-locals are dropped.
+    fn thread_id() -> u64 {
+        crate::native::thread_id()
+    }
+
     /// Whether the thread with this number slept in the system a moment ago. `false` if that is not known. On Linux
     /// this reads a small file, which takes some 10 us.
     fn is_blocked(thread: u64) -> bool {

@@ -51,6 +51,8 @@ pub(crate) enum Fault {
     SlowStart,
     /// As `SlowStart`, and `end_threads` does not wait for threads that are being started.
     UncountedStart,
+    /// The system refuses each thread that is to take over a permit: not a fault by itself.
+    Refusals,
 }
 
 /// The faults that random programs find, each with a seed that found it. A test tries this seed first.

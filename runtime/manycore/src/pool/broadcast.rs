@@ -152,5 +152,6 @@ impl<P: Platform> Registry<P> {
         if !has_permit_0 && !self.is_adopted() && !self.mailboxes()[0].is_empty() {
             self.summon();
         }
+        self.read_lost_mail();
     }
 }

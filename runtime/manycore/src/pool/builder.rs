@@ -217,8 +217,10 @@ impl<P: Platform> Builder<P> {
     /// again. When a worker is allowed again, the worker wakes at once and helps with a loop in progress.
     ///
     /// While the allotment allows one core, the pool behaves like a pool of one thread. A job that blocks until
-    /// another job has begun may then block until the allotment grows. When the pool ends, all workers take part
-    /// in the remaining work, whatever the allotment is.
+    /// another job has begun may then block until the allotment grows. So may the body of an
+    /// [`in_place_scope`](crate::Pool::in_place_scope) that waits for its jobs, if the allotment shrinks to one core
+    /// after the body has begun. When the pool ends, all workers take part in the remaining work, whatever the
+    /// allotment is.
     ///
     /// Leave the threads unbound, or bind them to cores that they keep. The allotment says how many threads run,
     /// not where.

@@ -35,6 +35,8 @@ pub(super) struct Call<P: Platform> {
     caller: *const Context<P>,
     /// The caller's own innermost call, or null.
     outer: *const Self,
+    /// The id of the caller's thread.
+    thread: u64,
 }
 
 impl<P: Platform> Call<P> {
@@ -44,6 +46,7 @@ impl<P: Platform> Call<P> {
             oneshot: Arc::clone(oneshot),
             caller: Context::newest(),
             outer: Context::call(),
+            thread: P::thread_id(),
         }
     }
 
@@ -59,20 +62,32 @@ impl<P: Platform> Call<P> {
         worker.has_permit().then_some(call)
     }
 
-    /// Whether a worker of `registry` waits for a call that this thread runs.
+    /// Whether a worker of `registry`, or a thread in a scope of its pool, waits for a call that this thread runs.
     pub(super) fn is_inside(registry: &Registry<P>) -> bool {
-        Self::by_worker_of(registry).is_some()
+        let in_scope = |call: &Self| registry.is_in_scope(call.thread).then_some(());
+        Self::by_worker_of(registry).is_some() || Self::find(in_scope).is_some()
     }
 
     /// The innermost of this thread's calls that a worker of `registry` has made, and that worker.
     fn by_worker_of(registry: &Registry<P>) -> Option<(&Self, &Worker<P>)> {
+        Self::find(|call| {
+            // SAFETY: this thread runs the call. The call's caller waits, and keeps all that the call names.
+            let worker = unsafe { Context::worker_from(call.caller, registry) };
+            Some((call, worker?))
+        })
+    }
+
+    /// The first result of `look` among this thread's calls, from the innermost outwards.
+    fn find<'a, R>(mut look: impl FnMut(&'a Self) -> Option<R>) -> Option<R>
+    where
+        P: 'a,
+    {
         let mut call = Context::call();
         // SAFETY: the pointer is null, or points to a call that this thread runs. The call's caller waits, and keeps
         // all objects that the call names.
         while let Some(inner) = unsafe { call.as_ref() } {
-            // SAFETY: as above.
-            if let Some(worker) = unsafe { Context::worker_from(inner.caller, registry) } {
-                return Some((inner, worker));
+            if let Some(found) = look(inner) {
+                return Some(found);
             }
             call = inner.outer;
         }

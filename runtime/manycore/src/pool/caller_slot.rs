@@ -169,7 +169,7 @@ impl<P: Platform> Registry<P> {
         // The loop ends when a thread has the permit, or the caller that has the slot knows that it must look for
         // mail.
         while let Some(successor) = self.change_permits(|permits| permits.summon()) {
-            if self.pass_on_or_lose(0, &successor) {
+            if self.passes_on(0, &successor) {
                 return;
             }
             if self.shared().caller_slot().take() {
@@ -217,10 +217,7 @@ impl<P: Platform> Registry<P> {
                     P::fence(Ordering::SeqCst);
                     self.sleep().notify(0);
                 }
-                let passed_on = self.pass_on_or_lose(permit, &successor);
-                if !passed_on && permit == 0 && !self.mailboxes()[0].is_empty() {
-                    self.summon();
-                }
+                self.pass_on_or_lose(permit, &successor);
             }
         }
     }

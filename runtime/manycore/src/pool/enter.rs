@@ -102,14 +102,32 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As `in_place`, for the body of a scope, which may block until jobs that it has spawned have run. If the pool
-    /// has only one permit, a caller from outside does not take it, so that a thread of the pool can run the jobs.
+    /// As `in_place`, for the body of a scope, which may block until jobs that it has spawned have run. If only one
+    /// permit may run, a caller from outside does not take it, so that a thread of the pool can run the jobs.
     pub(super) fn scope_in_place<R>(&self, op: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
-        if self.shared().threads() > 1 || Context::worker_below(self).is_some() {
+        let shared = self.shared();
+        if shared.allowed() > 1
+            || Context::worker_below(self).is_some()
+            || shared.threads() > 1 && !self.has_thread_beside_caller()
+        {
             return self.in_place(op);
         }
         self.shared().check_fork();
         self.with_registration(|| op(None))
+    }
+
+    /// Whether a thread of the pool can run jobs with permit 0 while a caller waits outside. Starts a thread if
+    /// necessary. If the system refuses it, or the pool has no reserve, the caller runs the jobs itself.
+    #[cold]
+    #[inline(never)]
+    fn has_thread_beside_caller(&self) -> bool {
+        self.shared().check_fork();
+        // If the slot has another holder, the caller stays outside in any case.
+        let successor = self.change_permits(|permits| match permits.has_idle() {
+            true => None,
+            false => permits.summon(),
+        });
+        successor.is_none_or(|successor| self.pass_on_or_lose(0, &successor))
     }
 
     fn enter_from_outside<R: Send>(&self, op: impl FnOnce(&Worker<P>, bool) -> R + Send) -> R {

@@ -267,7 +267,6 @@ impl<P: Platform> Pool<P> {
 impl<P: Platform> Drop for Pool<P> {
     fn drop(&mut self) {
         self.end();
-        self.registry().shared().print_decisions();
     }
 }
 

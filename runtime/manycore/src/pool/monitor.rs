@@ -76,6 +76,11 @@ impl<P: Platform> Monitor<P> {
         }
     }
 
+    /// Whether a monitor was started and not joined.
+    pub(super) fn has_thread(&self) -> bool {
+        self.thread.with(|thread| thread.is_some())
+    }
+
     /// The last message to the monitor: `ENDING`, `OVER`, or none.
     pub(super) fn told(&self) -> Option<u32> {
         Some(self.parker.state()).filter(|&told| told != Parker::<P>::ASLEEP)

@@ -166,7 +166,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The other workers: first this worker's cluster, then the rest. Both parts begin at a random worker.
+    /// The other workers: first this worker's cluster, then the other workers with which the pool began, then workers
+    /// that were added for a while, of which a storm of waits leaves hundreds. Each part begins at a random worker.
     fn others(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let x = self.random() as usize;
         let (me, count) = (self.id(), self.registry().workers().len());
@@ -177,8 +178,10 @@ impl<P: Platform> Worker<P> {
             _ => clusters.members(self.cluster()),
         };
         let (before, after) = near.split_at(x % near.len().max(1));
-        let first = x % count;
-        let far = (first..count).chain(0..first);
+        let threads = self.registry().shared().threads();
+        let (first, added) = (x % threads, threads + x % (count - threads).max(1));
+        let far = (first..threads).chain(0..first);
+        let far = far.chain(added..count).chain(threads..added);
         let far = far.filter(|worker| near.binary_search(worker).is_err());
         let near = after.iter().chain(before).copied();
         near.chain(far).filter(move |&worker| worker != me)
@@ -216,7 +219,7 @@ impl<P: Platform> Worker<P> {
         }
         let registry = self.registry();
         let mail_is_left =
-            || registry.shared().is_terminating() && self.id() != 0 && registry.mail_is_left();
+            || registry.shared().is_terminating() && self.is_own() && registry.mail_is_left();
         self.has_mail()
             || (self.is_allowed() && (registry.has_jobs() || self.is_invited() || mail_is_left()))
     }
@@ -312,5 +315,33 @@ impl<P: Platform> Scan for Look<'_, P> {
         // would take the cache line away from the caller.
         let asleep = self.worker.sleep().sleepers() as usize;
         registry.shared().threads() < registry.shared().cores() + asleep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pool;
+    use crate::seam::BuilderExt;
+
+    /// Many threads have been started once. The workers with the pool's own numbers, which have most work, still come
+    /// first, and each worker comes once.
+    #[test]
+    fn a_search_begins_with_the_first_workers() {
+        for threads in [2, 3, 30] {
+            let pool = Pool::builder().threads(threads).open_joins(64);
+            let pool = pool.build().unwrap();
+            let registry = pool.registry();
+            for _ in 0..300 {
+                let make = |id| Worker::new(id, registry.stack_capacity(), registry);
+                registry.workers().push(make).unwrap();
+            }
+            for _ in 0..100 {
+                let mut others: Vec<_> = registry.worker(0).others().collect();
+                assert!(others[..threads - 1].iter().all(|&other| other < threads));
+                others.sort_unstable();
+                assert!(others.into_iter().eq(1..threads + 300));
+            }
+        }
     }
 }

@@ -127,13 +127,6 @@ impl<P: Platform> Shared<P> {
         self.explained.as_deref()
     }
 
-    /// Prints the account, if `MANYCORE_EXPLAIN` asks for it.
-    pub(super) fn print_decisions(&self) {
-        if let Some(explained) = self.explained.as_ref().filter(|_| self.is_printed) {
-            explained.print();
-        }
-    }
-
     /// The number of cores that the threads have.
     pub(super) fn cores(&self) -> usize {
         self.cores
@@ -296,6 +289,15 @@ impl<P: Platform> Shared<P> {
     pub(super) fn check_wait(&self) {
         if self.is_forked() {
             abort_forked();
+        }
+    }
+}
+
+/// Prints the account, if `MANYCORE_EXPLAIN` asks for it: all jobs have run, whether the pool was dropped or dismissed.
+impl<P: Platform> Drop for Shared<P> {
+    fn drop(&mut self) {
+        if let Some(explained) = self.explained.as_ref().filter(|_| self.is_printed) {
+            explained.print();
         }
     }
 }

@@ -49,21 +49,32 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 
 /// One registration. While it lives, the pool's threads do not end.
-pub(super) struct Stay<'a, P: Platform>(&'a Registry<P>);
+pub(super) struct Stay<'a, P: Platform> {
+    registry: &'a Registry<P>,
+    /// The id of the thread, if it is in a scope.
+    in_scope: Option<u64>,
+}
 
 impl<'a, P: Platform> Stay<'a, P> {
     /// The registration of a thread that is being started. The registration lives until the pool can join that thread,
     /// or until the thread's permit has another holder.
     pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
-        successor.is_counted().then(|| Self(registry))
+        let counted = || Self {
+            registry,
+            in_scope: None,
+        };
+        successor.is_counted().then(counted)
     }
 }
 
 impl<P: Platform> Drop for Stay<'_, P> {
     fn drop(&mut self) {
         // In a child of `fork`, a thread that does not exist there may hold the lock.
-        if !self.0.shared().is_forked() {
-            self.0.change_permits(|permits| permits.deregister());
+        if !self.registry.shared().is_forked() {
+            self.registry.change_permits(|permits| match self.in_scope {
+                Some(thread) => permits.leave_scope(thread),
+                None => permits.deregister(),
+            });
         }
     }
 }
@@ -136,8 +147,7 @@ impl<P: Platform> Registry<P> {
 
     /// Whether this thread is one that the pool has started.
     fn is_own_thread(&self) -> bool {
-        let own = |worker: &Worker<P>| worker.id() != 0 || self.keeps_caller_slot();
-        Context::worker_below(self).is_some_and(own)
+        Context::worker_below(self).is_some_and(Worker::is_own)
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
@@ -198,13 +208,18 @@ impl<P: Platform> Registry<P> {
 
     /// Runs `scope` on this thread, which is not a worker. The pool's threads do not end meanwhile.
     pub(super) fn with_registration<R>(&self, scope: impl FnOnce() -> R) -> R {
+        let here = P::thread_id();
         let enter = || {
             self.change_permits(|permits| {
                 let enters = permits.thread_state() != ThreadState::Leaving;
-                if enters {
-                    permits.register();
-                }
-                enters.then(|| Stay(self))
+                let stay = || {
+                    permits.enter_scope(here);
+                    Stay {
+                        registry: self,
+                        in_scope: Some(here),
+                    }
+                };
+                enters.then(stay)
             })
         };
         let _stay = loop {
@@ -216,6 +231,11 @@ impl<P: Platform> Registry<P> {
         scope()
     }
 
+    /// Whether the thread with this id is in a scope of the pool without being a worker.
+    pub(super) fn is_in_scope(&self, thread: u64) -> bool {
+        self.change_permits(|permits| permits.is_in_scope(thread))
+    }
+
     /// Ends the threads of this pool, which stays usable; see [`Pool::end_threads`](super::Pool).
     #[inline(never)]
     pub(super) fn end_threads(&self) -> bool {
@@ -223,6 +243,7 @@ impl<P: Platform> Registry<P> {
         if !self.thread_set().returns
             || !self.tells_of_vacancies()
             || Context::worker_below(self).is_some()
+            || self.is_in_scope(P::thread_id())
             || Call::is_inside(self)
         {
             return false;
@@ -246,7 +267,8 @@ impl<P: Platform> Registry<P> {
     /// Ends the threads if the pool is quiet. Returns `false` if it is not quiet.
     fn end_if_quiet(&self) -> bool {
         self.thread_set().starting.with(|next| {
-            if self.threads().are_none() {
+            // A caller that runs a loop alone starts the monitor, in a pool without other threads, too.
+            if self.threads().are_none() && !self.monitor().has_thread() {
                 return true;
             }
             let quiet = self.change_permits(|permits| {

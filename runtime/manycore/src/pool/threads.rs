@@ -149,6 +149,11 @@ impl<P: Platform> Threads<P> {
         self.started.with(|started| started.threads.is_empty())
     }
 
+    /// Whether the pool may start threads in the place of others, unless the system refuses.
+    pub(super) fn are_replaced(&self) -> bool {
+        self.plan.reserve
+    }
+
     /// Whether a thread may be started in the place of a permit's waiting holder.
     pub(super) fn have_reserve(&self) -> bool {
         self.plan.reserve && P::now() >= self.refused_until.load(Ordering::Relaxed)
@@ -203,6 +208,21 @@ impl<P: Platform> Threads<P> {
     }
 }
 
+/// The threads that are being made. If this is dropped before all are made, the pool ends: no thread reads the mail of
+/// the others, so every worker may.
+struct Unmade<'a, P: Platform> {
+    registry: &'a Registry<P>,
+    next: usize,
+}
+
+impl<P: Platform> Drop for Unmade<'_, P> {
+    fn drop(&mut self) {
+        for mailbox in &self.registry.mailboxes()[self.next..] {
+            mailbox.desert();
+        }
+    }
+}
+
 impl<P: Platform> Registry<P> {
     /// Waits until all threads have ended.
     pub(super) fn join_threads(&self) {
@@ -218,7 +238,12 @@ impl<P: Platform> Registry<P> {
         mut making: Making<'_, '_>,
     ) -> Result<(), (usize, io::Error)> {
         let first = self.thread_set().first();
+        let mut unmade = Unmade {
+            registry: self,
+            next: 0,
+        };
         for permit in 0..self.mailboxes().len() {
+            unmade.next = permit.max(first);
             // `name_of` is called just before each start. So if it panics, the earlier threads have been started.
             // Later threads with the same permit have the same name.
             let own = permit >= first || !self.is_adopted();
@@ -235,6 +260,7 @@ impl<P: Platform> Registry<P> {
                 started.map_err(|error| (permit, error))?;
             }
         }
+        unmade.next = self.mailboxes().len();
         Ok(())
     }
 

@@ -33,9 +33,7 @@ impl<P: Platform> Registry<P> {
         // Since the call is a detached task, it keeps the pool's threads alive, and makes one of them ready for permit
         // 0.
         self.begin_detached();
-        let spare = self.change_permits(|permits| permits.take_spare());
-        let make = || (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self));
-        let id = spare.or_else(|| make().ok());
+        let id = self.spare_worker().ok();
         match (id, id.and_then(|_| self.sleep().borrow())) {
             (Some(id), Some(permit)) => {
                 self.worker(id).begin_visit(permit);

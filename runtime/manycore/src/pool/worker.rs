@@ -147,6 +147,11 @@ impl<P: Platform> Worker<P> {
         self.identity.id
     }
 
+    /// Whether the worker has a thread of the pool's own, or is a visitor: not the caller slot's.
+    pub(super) fn is_own(&self) -> bool {
+        self.id() != 0 || self.registry().keeps_caller_slot()
+    }
+
     /// The jobs of the worker's joins.
     #[inline(always)]
     pub(crate) fn stack(&self) -> &JobStack<P> {

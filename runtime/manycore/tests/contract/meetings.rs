@@ -2,6 +2,7 @@
 
 use super::live::ends;
 use manycore::Pool;
+use manycore::elastic::Allotment;
 use manycore::prelude::*;
 use manycore::seam::BuilderExt;
 use std::hint::black_box;
@@ -41,6 +42,44 @@ fn the_body_of_a_scope_in_place_receives_from_its_jobs() {
             receive.iter().sum::<u32>()
         });
         assert_eq!(sum, 190);
+    }
+}
+
+/// The same in pools whose allotment allows one core: they behave like a pool of one thread.
+#[test]
+fn the_body_of_a_scope_in_place_receives_beyond_the_allotment() {
+    for case in 0..16_usize {
+        ends(&format!("case {case}"), move || {
+            let allotment = Allotment::new(if case & 8 > 0 { 2 } else { 1 });
+            let builder = Pool::builder().threads(2 + case % 2).follow(&allotment);
+            let pool = builder.dedicated(case & 2 > 0).lazy(case & 4 > 0);
+            let pool = pool.build().unwrap();
+            allotment.set(1);
+            for _ in 0..20 {
+                let received = pool.in_place_scope(|scope| {
+                    let (send, receive) = mpsc::channel();
+                    scope.spawn(move |_| send.send(7).unwrap());
+                    receive.recv()
+                });
+                assert_eq!(received, Ok(7));
+            }
+        });
+    }
+}
+
+/// A pool that starts no thread besides its own has none for the jobs: the body's thread runs them at the end.
+#[test]
+fn a_scope_in_place_ends_beyond_the_allotment_of_a_pool_without_reserve() {
+    for threads in 1..=3 {
+        ends(&format!("{threads} threads"), move || {
+            let builder = Pool::builder().threads(threads).reserve(false);
+            let pool = builder.follow(&Allotment::new(1)).build().unwrap();
+            let ran = AtomicUsize::new(0);
+            pool.in_place_scope(|scope| {
+                (0..5).for_each(|_| scope.spawn(|_| _ = ran.fetch_add(1, Relaxed)));
+            });
+            assert_eq!(ran.into_inner(), 5);
+        });
     }
 }
 

@@ -85,6 +85,34 @@ fn threads_of_another_maker() {
     made.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
+/// A thread that was made before the failure sends jobs to threads that are never made. The maker fails or panics.
+#[test]
+fn a_handler_that_broadcasts_to_threads_that_are_never_made() {
+    for case in 0..if cfg!(miri) { 4 } else { 60 } {
+        crate::live::ends(&format!("case {case}"), move || {
+            let (threads, fails) = (2 + case % 3, 1 + case % 3 / 2);
+            let builder = Pool::builder().threads(threads);
+            let builder = builder.on_thread_start(|_| _ = manycore::broadcast(|_| ()));
+            let mut made = Vec::new();
+            let mut make = |start: seam::ThreadStart| {
+                if start.index() < fails {
+                    made.push(thread::spawn(|| start.run()));
+                    return Ok(());
+                }
+                thread::sleep(Duration::from_millis(case as u64 % 5));
+                match case % 2 {
+                    0 => Err(io::Error::other("enough")),
+                    _ => resume_unwind(Box::new("enough")),
+                }
+            };
+            let build = || seam::build(&builder, None, Some(&mut make)).map(drop);
+            let built = catch_unwind(AssertUnwindSafe(build));
+            assert!(!matches!(built, Ok(Ok(()))));
+            made.into_iter().for_each(|thread| thread.join().unwrap());
+        });
+    }
+}
+
 /// A thread that waits in another pool keeps its permit, and runs other jobs itself.
 #[test]
 fn a_pool_without_a_reserve_has_its_threads_only() {

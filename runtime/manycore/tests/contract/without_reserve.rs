@@ -5,8 +5,9 @@ use crate::eventually::LIMIT;
 use manycore::Pool;
 use manycore::seam::BuilderExt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc;
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
+use std::time::Duration;
 
 #[path = "../support/random_program.rs"]
 mod random_program;
@@ -82,6 +83,42 @@ fn threads_outside_spawn_into_a_scope_whose_body_waits_for_them() {
             });
         });
         assert_eq!(ran.into_inner(), 4);
+    });
+}
+
+/// Two callers have borrowed the permits of the pool's threads, wait, and go on with permits of their own. The pool's
+/// threads do not end meanwhile, since the pool could not start others for the permits that the callers leave.
+#[test]
+#[cfg_attr(miri, ignore = "waits for a second")]
+fn threads_outlast_visitors_that_stay_long() {
+    ends("visitors", || {
+        let ended = Arc::new(AtomicUsize::new(0));
+        let ends = Arc::clone(&ended);
+        let builder = Pool::builder().threads(3).reserve(false);
+        let builder = builder.on_thread_exit(move |_| _ = ends.fetch_add(1, Relaxed));
+        let (visited, other) = (builder.build().unwrap(), pool(2));
+        let inside = Barrier::new(2);
+        thread::scope(|callers| {
+            callers.spawn(|| {
+                visited.install(|| {
+                    inside.wait();
+                    thread::sleep(Duration::from_millis(2_200));
+                });
+            });
+            inside.wait();
+            // Time for the pool's threads to fall asleep.
+            thread::sleep(Duration::from_millis(300));
+            for _ in 0..2 {
+                callers.spawn(|| {
+                    visited.install(|| {
+                        other.install(|| thread::sleep(Duration::from_millis(50)));
+                        thread::sleep(Duration::from_millis(1_500));
+                    });
+                });
+            }
+        });
+        assert_eq!(visited.broadcast(|context| context.index()), [0, 1, 2]);
+        assert_eq!(ended.load(Relaxed), 0, "threads have ended");
     });
 }
 

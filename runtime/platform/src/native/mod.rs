@@ -53,6 +53,19 @@ pub struct Native;
 
 std::thread_local! {
     static SLOT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
+    /// The thread's [id](Platform::thread_id), or 0 before the first question. It has no destructor, so destructors of
+    /// other thread-locals can read it.
+    static ID: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The host thread's number, for [`Platform::thread_id`].
+pub(crate) fn thread_id() -> u64 {
+    static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    if ID.get() == 0 {
+        // Relaxed: each addition returns another number, whatever the order.
+        ID.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+    ID.get()
 }
 
 /// The number of spin iterations between two looks at the clock. A look costs as much as a `pause`.

@@ -13,6 +13,7 @@ mod following;
 mod fork;
 mod gate;
 mod locks;
+mod lost_permits;
 mod mailbox;
 mod partial_slot;
 mod ranks;

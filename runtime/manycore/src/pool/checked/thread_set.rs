@@ -249,6 +249,24 @@ fn threads_do_not_end_from_within() {
     });
 }
 
+/// The monitor may start in a pool that has no other thread: for a loop that its caller runs alone.
+#[test]
+fn the_monitor_ends_with_the_threads() {
+    let pool = Pool::builder().threads(2).build().unwrap();
+    // One place in the program, so that the pool takes all calls for one loop.
+    let run = || pool.parallel_for(0..2, |_| ());
+    let has_monitor = || pool.registry.monitor().has_thread();
+    let mut alone = 0;
+    for _ in 0..20 {
+        (0..10).for_each(|_| run());
+        assert!(pool.end_threads() && !has_monitor());
+        run();
+        alone += u32::from(has_monitor() && pool.registry.threads().are_none());
+        assert!(pool.end_threads() && !has_monitor());
+    }
+    assert!(alone > 0, "no monitor was alone");
+}
+
 /// The checks above can fail.
 #[test]
 fn a_faulty_platform_is_caught() {

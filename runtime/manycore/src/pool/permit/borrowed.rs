@@ -5,6 +5,7 @@
 //! worker gets up. After that the caller is a worker like any other, and when its wait is over it gets any permit.
 
 use super::NOWHERE;
+use crate::pool::context::Context;
 use crate::pool::permits::Successor;
 use crate::pool::search::{Look, Waits};
 use crate::pool::worker::Worker;
@@ -47,6 +48,19 @@ impl<P: Platform> Worker<P> {
         (self.holding().borrowed).store(permit as u32, Ordering::Relaxed);
         self.set_busy(true);
         self.note_work();
+    }
+
+    /// Reads the mail of the lost `permit`. Meanwhile the current thread is this worker, which has no thread of its
+    /// own. Returns the permit that the worker has at the end, since a job that waits may exchange it.
+    pub(in crate::pool) fn read_mail_with(&self, permit: usize) -> usize {
+        self.set_permit(permit);
+        self.set_busy(true);
+        self.note_work();
+        Context::of_worker(self).enter(|| self.read_mail());
+        let permit = self.permit();
+        self.set_busy(false);
+        self.holding().clear();
+        permit
     }
 
     /// Gives the worker's permit up when the visit ends.

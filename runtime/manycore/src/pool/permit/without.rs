@@ -11,8 +11,8 @@ use manycore_cores::sync::Parker;
 use manycore_platform::Platform;
 use std::time::Duration;
 
-/// A thread that has had no permit for this time ends, unless it is the last thread on the idle list. While jobs wait,
-/// many more threads may be started than the pool needs later.
+/// A thread that has had no permit for this time ends, unless it is the last thread on the idle list or the pool
+/// has no reserve. While jobs wait, many more threads may be started than the pool needs later.
 const IDLE: Duration = Duration::from_secs(1);
 
 impl<P: Platform> Worker<P> {
@@ -61,9 +61,12 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Leaves the idle list. Returns `false` if no other thread is on the list, or if this worker is not.
+    /// Leaves the idle list. Returns `false` if no other thread is on the list, or if this worker is not, or if the
+    /// pool could start no other thread later.
     fn leave_idle_list(&self) -> bool {
-        (self.registry()).change_permits(|permits| permits.leave_idle(self.id()))
+        let registry = self.registry();
+        registry.threads().are_replaced()
+            && registry.change_permits(|permits| permits.leave_idle(self.id()))
     }
 
     /// Waits, on the idle list, for a permit. Returns `false` if the pool no longer needs this thread.
@@ -167,6 +170,7 @@ impl<P: Platform> Worker<P> {
         let roused = !alone.rise_unroused();
         // Threads rouse and list this worker under the lock.
         let struck = roused && registry.change_permits(|permits| permits.strike(self.id()));
+        let mut lost = None;
         if struck {
             // No other thread uses this parker until the worker is on a list again.
             alone.reset();
@@ -175,11 +179,12 @@ impl<P: Platform> Worker<P> {
             let granted = self.await_permit();
             debug_assert!(granted, "a worker that returns is not dismissed");
             let second = self.permit();
-            if !self.offer(second) {
-                registry.change_permits(|permits| permits.lose(second));
-            }
+            lost = (!self.offer(second)).then_some(second);
         }
         self.set_permit(permit);
+        if let Some(second) = lost {
+            registry.lose(second);
+        }
         roused
     }
 
@@ -280,7 +285,7 @@ impl<P: Platform> Worker<P> {
         let permit = self.permit();
         if !self.offer(permit) {
             self.holding().clear();
-            (self.registry()).change_permits(|permits| permits.lose(permit));
+            self.registry().lose(permit);
         }
     }
 

@@ -58,11 +58,14 @@ mod word;
 pub(super) use state::{Left, Listed, Permits, State, Successor, ThreadState, Vacancy};
 pub(crate) use word::CallerSlot;
 
+use super::context::Context;
 use super::permit::NOWHERE;
 use super::registry::Registry;
 use super::thread_set::Stay;
 use super::threads::Maker;
 use super::worker::Worker;
+#[cfg(test)]
+use crate::conserving::fault::{self, Fault};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::io;
 use std::time::Duration;
@@ -108,6 +111,8 @@ impl<P: Platform> Registry<P> {
             Successor::New if !self.threads().have_reserve() => {
                 Err(io::ErrorKind::Unsupported.into())
             }
+            #[cfg(test)]
+            Successor::New if fault::is(Fault::Refusals) => Err(io::ErrorKind::WouldBlock.into()),
             Successor::New => {
                 let started = self.start_thread(Some(permit));
                 if started.is_err() {
@@ -121,12 +126,77 @@ impl<P: Platform> Registry<P> {
     /// As [`pass_on`](Self::pass_on). If no thread takes the permit, the permit is [lost](State::lose), the pool runs
     /// one thread less, and this returns `false`.
     pub(super) fn pass_on_or_lose(&self, permit: usize, successor: &Successor) -> bool {
+        let passed_on = self.passes_on(permit, successor);
+        if !passed_on {
+            self.read_mail_of(permit);
+        }
+        passed_on
+    }
+
+    /// As [`pass_on_or_lose`](Self::pass_on_or_lose), if this function's caller sees to the permit's mail.
+    pub(super) fn passes_on(&self, permit: usize, successor: &Successor) -> bool {
         let _stay = Stay::of(self, successor);
         let passed_on = self.pass_on(permit, successor).is_ok();
         if !passed_on {
             self.change_permits(|permits| permits.lose(permit));
         }
         passed_on
+    }
+
+    /// [Loses](State::lose) `permit`, for which there is no thread: the pool runs one thread less.
+    pub(super) fn lose(&self, permit: usize) {
+        self.change_permits(|permits| permits.lose(permit));
+        self.read_mail_of(permit);
+    }
+
+    /// Sees to the mail of `permit`, which is lost.
+    fn read_mail_of(&self, permit: usize) {
+        match permit {
+            0 if self.mailboxes()[0].is_empty() => {}
+            0 => self.summon(),
+            _ => self.read_lost_mail(),
+        }
+    }
+
+    /// Has the mail of lost permits read: by a thread that takes the permit after all, or by this thread.
+    ///
+    /// A sender calls this after its push, and a thread calls it after it has lost a permit. Both look under the lock
+    /// of the permits: if the sender's look comes first, the other thread finds the mail.
+    #[inline(never)]
+    pub(super) fn read_lost_mail(&self) {
+        let has_mail = |permit: usize| !self.mailboxes()[permit].is_empty();
+        while let Some((permit, successor)) =
+            self.change_permits(|permits| permits.fill_lost(has_mail))
+        {
+            if !self.passes_on(permit, &successor) && !self.read_mail_of_lost(has_mail) {
+                return;
+            }
+        }
+    }
+
+    /// Reads the mail of a lost permit, if there is any, as another worker. Returns `false` if there is no
+    /// memory for a worker. Then the mail waits for the permit's next holder.
+    fn read_mail_of_lost(&self, has_mail: impl Fn(usize) -> bool) -> bool {
+        let Ok(id) = self.spare_worker() else {
+            return false;
+        };
+        let worker = self.worker(id);
+        if let Some(permit) = self.change_permits(|permits| permits.find_lost(has_mail)) {
+            let permit = worker.read_mail_with(permit);
+            let successor = self.change_permits(|permits| permits.give(false));
+            self.passes_on(permit, &successor);
+        }
+        self.change_permits(|permits| permits.keep_spare(id));
+        Context::<P>::come_back();
+        true
+    }
+
+    /// A worker that has no thread.
+    pub(super) fn spare_worker(&self) -> io::Result<usize> {
+        match self.change_permits(|permits| permits.take_spare()) {
+            Some(id) => Ok(id),
+            None => (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self)),
+        }
     }
 
     /// Gives `permit` to `worker`, which this thread alone has taken off its list.
@@ -143,10 +213,7 @@ impl<P: Platform> Registry<P> {
 
     /// Starts a thread of the pool with `permit`. If `permit` is `None`, the thread joins the idle list.
     fn start_thread(&self, permit: Option<usize>) -> io::Result<()> {
-        let id = match self.change_permits(|permits| permits.take_spare()) {
-            Some(id) => id,
-            None => (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self))?,
-        };
+        let id = self.spare_worker()?;
         let started = match permit {
             Some(permit) => self.start_worker(id, permit, None),
             None => self.start_idle_worker(id),
@@ -207,12 +274,16 @@ impl<P: Platform> Registry<P> {
         // Relaxed: this thread has seen in the latch that the worker sleeps. So this thread sees this word as it was
         // when the worker fell asleep, or a newer value.
         let alone = worker.holding().is_asleep();
-        if alone && self.list_first(worker.id()) {
-            worker.holding().wake();
-            if self.shared().caller_slot().is_vacant() {
-                self.fill_caller_slot();
+        match alone.then(|| self.list_first(worker.id())).flatten() {
+            None => {}
+            Some(Listed::Placed(permit)) => self.grant(permit, worker.id()),
+            Some(Listed::Waiting) => {
+                worker.holding().wake();
+                if self.shared().caller_slot().is_vacant() {
+                    self.fill_caller_slot();
+                }
+                self.call_for_permit();
             }
-            self.call_for_permit();
         }
     }
 
@@ -224,15 +295,12 @@ impl<P: Platform> Registry<P> {
         self.shared().nudge();
     }
 
-    /// Puts worker `id`, which sleeps without a permit, at the head of the ready list. Returns `false` if the
-    /// worker does not sleep, or if another thread has listed it.
-    fn list_first(&self, id: usize) -> bool {
+    /// Puts worker `id`, which sleeps without a permit, at the head of the ready list, or takes a lost permit for
+    /// it. Returns `None` if the worker does not sleep, or if another thread has listed it.
+    fn list_first(&self, id: usize) -> Option<Listed> {
         self.change_permits(|permits| {
             let roused = self.worker(id).rouse_alone();
-            if roused {
-                permits.list_first(id);
-            }
-            roused
+            roused.then(|| permits.list_first(id))
         })
     }
 }

@@ -11,6 +11,8 @@ use super::word::{CallerSlot, Word};
 use crate::conserving::fault;
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, Ordering, Platform};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// The result when a worker is put on the ready list.
@@ -72,7 +74,7 @@ struct Lists {
     /// The ready list, in order of arrival: workers that have waited, and now need a permit.
     ready: Vec<usize>,
     /// Workers without a thread: the system refused the thread, or the thread has ended.
-    spare: Vec<usize>,
+    spare: BinaryHeap<Reverse<usize>>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
     free: Vec<usize>,
     /// The pool ends: no worker joins the idle list any more.
@@ -83,6 +85,8 @@ struct Lists {
     /// The number of registrations, which keep the pool's threads from ending: one for each thread that is in a scope
     /// without being a worker, and one for each thread that is being started.
     registrations: usize,
+    /// The ids of the threads that are in scopes without being workers, once for each scope.
+    inside: Vec<u64>,
     /// Whether the vacancy has changed since the lock was taken.
     changed: bool,
 }
@@ -107,12 +111,13 @@ impl<P: Platform> Permits<P> {
             lists: Lock::new(Lists {
                 idle: Vec::new(),
                 ready: Vec::new(),
-                spare: Vec::new(),
+                spare: BinaryHeap::new(),
                 free: Vec::new(),
                 closed: false,
                 thread_state: ThreadState::Present,
                 lacking: false,
                 registrations: 0,
+                inside: Vec::new(),
                 changed: false,
             }),
             ready: P::AtomicU32::new(0),
@@ -325,10 +330,33 @@ impl<P: Platform> State<'_, P> {
     }
 
     /// Worker `id`, which sleeps without a permit, wants a permit before all other workers, because its wait is over.
-    pub(in crate::pool) fn list_first(&mut self, id: usize) {
+    pub(in crate::pool) fn list_first(&mut self, id: usize) -> Listed {
+        if let Some(permit) = self.find_lost(|_| true) {
+            return Listed::Placed(permit);
+        }
         // If the caller slot is empty, it becomes vacant, and is filled as for a job.
         self.change(Word::wanted);
         self.lists.ready.insert(0, id);
+        Listed::Waiting
+    }
+
+    /// Takes a lost permit that `suits`. If the pool ends, its free permits are for handlers of the end.
+    pub(in crate::pool) fn find_lost(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
+        if self.lists.closed || self.lists.thread_state == ThreadState::Leaving {
+            return None;
+        }
+        let free = &mut self.lists.free;
+        let at = free.iter().position(|&permit| suits(permit))?;
+        Some(free.swap_remove(at))
+    }
+
+    /// As [`find_lost`](Self::find_lost), with the thread that gets the permit.
+    pub(in crate::pool) fn fill_lost(
+        &mut self,
+        suits: impl Fn(usize) -> bool,
+    ) -> Option<(usize, Successor)> {
+        let permit = self.find_lost(suits)?;
+        Some((permit, self.successor()))
     }
 
     /// Removes worker `id` from the ready list. Returns `false` if it is not on the list.
@@ -363,6 +391,11 @@ impl<P: Platform> State<'_, P> {
         !self.lists.closed
     }
 
+    /// Whether a thread is on the idle list.
+    pub(in crate::pool) fn has_idle(&self) -> bool {
+        !self.lists.idle.is_empty()
+    }
+
     /// Worker `id` leaves the idle list. Returns `false` if it is not on that list, or is the only one there.
     pub(in crate::pool) fn leave_idle(&mut self, id: usize) -> bool {
         let idle = &mut self.lists.idle;
@@ -375,7 +408,7 @@ impl<P: Platform> State<'_, P> {
     /// The thread of worker `id` is about to end. If the pool goes on, another thread can be the worker.
     pub(in crate::pool) fn retire(&mut self, id: usize) {
         if !self.lists.closed {
-            self.lists.spare.push(id);
+            self.lists.spare.push(Reverse(id));
         }
     }
 
@@ -413,14 +446,15 @@ impl<P: Platform> State<'_, P> {
         self.lists.lacking = lacking;
     }
 
-    /// Takes a worker that has no thread, for the next thread to be started.
+    /// Takes a worker that has no thread, for the next thread to be started: the lowest, so that the numbers in use stay
+    /// low.
     pub(in crate::pool) fn take_spare(&mut self) -> Option<usize> {
-        self.lists.spare.pop()
+        self.lists.spare.pop().map(|Reverse(id)| id)
     }
 
     /// The thread of worker `id` could not be started.
     pub(in crate::pool) fn keep_spare(&mut self, id: usize) {
-        self.lists.spare.push(id);
+        self.lists.spare.push(Reverse(id));
     }
 
     /// Counts one more registration.
@@ -431,6 +465,26 @@ impl<P: Platform> State<'_, P> {
     /// Counts one registration less.
     pub(in crate::pool) fn deregister(&mut self) {
         self.lists.registrations -= 1;
+    }
+
+    /// Notes that the thread with this id enters a scope without being a worker.
+    pub(in crate::pool) fn enter_scope(&mut self, thread: u64) {
+        self.register();
+        self.lists.inside.push(thread);
+    }
+
+    /// Notes that the thread leaves the scope.
+    pub(in crate::pool) fn leave_scope(&mut self, thread: u64) {
+        self.deregister();
+        let at = self.lists.inside.iter().position(|&other| other == thread);
+        if let Some(at) = at {
+            self.lists.inside.swap_remove(at);
+        }
+    }
+
+    /// Whether the thread with this id is in a scope without being a worker.
+    pub(in crate::pool) fn is_in_scope(&self, thread: u64) -> bool {
+        self.lists.inside.contains(&thread)
     }
 
     /// Makes the threads end if none is at work and no caller comes. `kept` says whether a thread that the pool
@@ -468,7 +522,7 @@ impl<P: Platform> State<'_, P> {
         posted: bool,
     ) {
         debug_assert!(self.lists.idle.is_empty() && self.lists.ready.is_empty());
-        self.lists.spare = spare.collect();
+        self.lists.spare = spare.map(Reverse).collect();
         self.lists.free.clear();
         self.lists.closed = false;
         if !kept {

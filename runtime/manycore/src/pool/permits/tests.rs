@@ -7,6 +7,18 @@ use fastrand::Rng;
 use manycore_platform::Native;
 use std::panic::catch_unwind;
 
+#[test]
+fn the_lowest_spare_worker_is_taken() {
+    let (permits, slot) = (Permits::<Native>::new(), CallerSlot::new());
+    let mut state = permits.begin(&slot);
+    [5, 3, 9].into_iter().for_each(|id| state.keep_spare(id));
+    assert_eq!(
+        [(); 4].map(|()| state.take_spare()),
+        [Some(3), Some(5), Some(9), None]
+    );
+    state.end(|_| ());
+}
+
 /// A worker's activity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum At {
@@ -129,7 +141,7 @@ impl Walk {
     }
 
     fn step(&mut self) {
-        match self.random.u8(..10) {
+        match self.random.u8(..11) {
             0 if !self.caller => {
                 if self.slot.take() {
                     self.caller = true;
@@ -164,9 +176,12 @@ impl Walk {
                     return;
                 };
                 if self.random.bool() {
-                    self.change(|permits| permits.list_first(id));
+                    let listed = self.change(|permits| permits.list_first(id));
                     self.listed = true;
-                    self.workers[id] = At::Ready;
+                    self.workers[id] = match listed {
+                        Listed::Placed(permit) => At::Permit(permit),
+                        Listed::Waiting => At::Ready,
+                    };
                 } else if let Listed::Placed(permit) = self.change(|permits| permits.list(id)) {
                     if (permit, id) == (0, 0) {
                         // The caller has the slot, so `list` cannot give it permit 0 at once.
@@ -189,6 +204,13 @@ impl Walk {
                     assert!(stays);
                     self.workers[id] = At::Idle;
                     self.grant(permit, next);
+                }
+            }
+            9 => {
+                if let Some((permit, successor)) =
+                    self.change(|permits| permits.fill_lost(|_| true))
+                {
+                    self.pass_on_or_lose(permit, &successor);
                 }
             }
             _ => {

@@ -187,6 +187,11 @@ unsafe impl Platform for Simulated {
         })
     }
 
+    /// A simulation gives no index twice.
+    fn thread_id() -> u64 {
+        Self::thread_number()
+    }
+
     /// If the simulated scheduler looks for idle cores on each wake-up, only calls `wake`. If not (sticky wake-ups),
     /// also changes the thread's affinity before `wake` and restores it afterwards, with two system calls, as on Linux.
     fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut()) {
