@@ -94,3 +94,8 @@ fn compare(name: &'static str) {
 fn processes_that_map_read_and_write_one_file_see_the_same_bytes() {
     compare("sharing.c");
 }
+
+#[test]
+fn files_are_emptied_and_written_at_their_ends() {
+    compare("appending.c");
+}
