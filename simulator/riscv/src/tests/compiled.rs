@@ -99,3 +99,8 @@ fn processes_that_map_read_and_write_one_file_see_the_same_bytes() {
 fn files_are_emptied_and_written_at_their_ends() {
     compare("appending.c");
 }
+
+#[test]
+fn a_call_that_cannot_go_on_returns_what_it_has_moved() {
+    compare("partial.c");
+}
