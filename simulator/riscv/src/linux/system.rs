@@ -320,10 +320,8 @@ impl System {
     }
 
     /// Writes changed pages of mapped files back to the files.
-    pub(crate) fn write_back(&mut self) {
-        for process in self.all_mut() {
-            process.memory.write_back();
-        }
+    pub(crate) fn write_back(&self) {
+        self.first().memory.write_back();
     }
 
     /// Describes the word at a physical address.

@@ -15,7 +15,7 @@ mod translation;
 pub(crate) use object::Part;
 pub(crate) use physical::{Physical, Written};
 pub(crate) use regions::{Content, Region};
-pub(crate) use shared::{Key, Mapped};
+pub(crate) use shared::{Key, Mapped, Shared};
 pub(crate) use translation::Translations;
 
 use frames::Frames;

@@ -1,13 +1,13 @@
-//! The machine's memory for all processes: its frames, and a map of the frames that contain pages of files.
+//! The machine's memory for all processes: its frames, and the files that are mapped as shared.
 
 use super::frames::Frames;
 use super::regions::{Content, Region};
-use super::shared::Key;
+use super::shared::{Key, Shared};
 use super::{PAGE, Place, Why};
 use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// The memory of a machine, which all of its processes share.
 #[derive(Clone)]
@@ -15,8 +15,8 @@ pub(crate) struct Physical(Rc<RefCell<Parts>>);
 
 pub(super) struct Parts {
     pub(super) frames: Frames,
-    /// The frames of files' pages that are or were mapped as shared.
-    pub(super) files: BTreeMap<(Key, u64), u32>,
+    /// The files that processes map as shared.
+    files: BTreeMap<Key, Weak<Shared>>,
     /// The addresses that the kernel has written for programs, if the machine has caches.
     written: Option<Written>,
 }
@@ -65,54 +65,55 @@ impl Physical {
         self.0.borrow().frames.used() * PAGE
     }
 
-    /// Adapts the frames to a file's new length. Frees the frames of the pages behind the file's end, which no space
-    /// uses any more, and zeroes the rest of the last page.
+    /// A file that a process maps as shared.
+    pub(crate) fn file(&self, key: Key) -> Option<Rc<Shared>> {
+        self.0.borrow().files.get(&key)?.upgrade()
+    }
+
+    /// Whether a process maps any file as shared.
+    pub(crate) fn has_files(&self) -> bool {
+        !self.0.borrow().files.is_empty()
+    }
+
+    /// All files that processes map as shared.
+    pub(crate) fn files(&self) -> Vec<Rc<Shared>> {
+        let parts = self.0.borrow();
+        parts.files.values().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(super) fn keep_file(&self, key: Key, file: &Rc<Shared>) {
+        self.borrow_mut().files.insert(key, Rc::downgrade(file));
+    }
+
+    pub(super) fn forget_file(&self, key: Key) {
+        self.borrow_mut().files.remove(&key);
+    }
+
+    /// Adapts the frames to a file's new length, after all spaces have dropped the pages behind the file's end.
     pub(crate) fn cut(&self, key: Key, length: u64) {
-        let parts = &mut *self.borrow_mut();
-        let behind = (key, length.div_ceil(PAGE))..=(key, u64::MAX);
-        let behind: Vec<_> = parts.files.range(behind).map(|(&page, _)| page).collect();
-        for page in behind {
-            if let Some(frame) = parts.files.remove(&page) {
-                parts.frames.give_back(frame);
-            }
-        }
-        if let Some(&frame) = parts.files.get(&(key, length / PAGE)) {
-            parts.frames.bytes(frame)[(length % PAGE) as usize..].fill(0);
+        if let Some(file) = self.file(key) {
+            file.cut(length);
         }
     }
 
     /// Returns the frame for the first touch of a region's page, and whether the page is shared.
     pub(super) fn frame(&self, region: &Region, number: u64) -> Result<(u32, bool), Why> {
+        let shared = match &region.content {
+            Content::Mapped(part) => self.file(part.key),
+            _ => None,
+        };
         let parts = &mut *self.borrow_mut();
-        let part = match &region.content {
-            Content::Mapped(part) => part,
-            Content::Shared(part) => {
-                let frame = part.frame(number, &mut parts.frames)?;
-                return Ok((frame, true));
+        match &region.content {
+            Content::Mapped(part) => {
+                let frame = part.frame(number * PAGE, &mut parts.frames, shared.as_deref())?;
+                Ok((frame, part.is_shared()))
             }
+            Content::Shared(part) => Ok((part.frame(number, &mut parts.frames)?, true)),
             _ => {
                 let frame = parts.frames.take().ok_or(Why::Exhausted)?;
                 region.fill(number * PAGE, parts.frames.bytes(frame));
-                return Ok((frame, false));
+                Ok((frame, false))
             }
-        };
-        if part.is_behind(number * PAGE) {
-            return Err(Why::BehindFile);
         }
-        let key = part.page_at(number * PAGE);
-        // The frame of the file's page, if the page is or was mapped as shared.
-        let files = parts.files.get(&key).copied();
-        if let Some(frame) = files.filter(|_| part.is_shared) {
-            return Ok((frame, true));
-        }
-        let frame = parts.frames.take().ok_or(Why::Exhausted)?;
-        match files {
-            Some(files) => parts.frames.copy(files, frame),
-            None => region.fill(number * PAGE, parts.frames.bytes(frame)),
-        }
-        if part.is_shared {
-            parts.files.insert(key, frame);
-        }
-        Ok((frame, part.is_shared))
     }
 }

@@ -48,10 +48,7 @@ impl Content {
                 bytes,
                 at: at.wrapping_add(by),
             },
-            Self::Mapped(part) => Self::Mapped(Mapped {
-                at: part.at.wrapping_add(by),
-                ..part
-            }),
+            Self::Mapped(part) => Self::Mapped(part.moved(by)),
             Self::Shared(part) => Self::Shared(part.moved(by)),
         }
     }
@@ -70,7 +67,7 @@ pub(crate) struct Region {
 impl Region {
     /// Whether the region maps a file as shared.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(&self.content, Content::Mapped(part) if part.is_shared)
+        matches!(&self.content, Content::Mapped(part) if part.is_shared())
     }
 
     /// Whether this region and the region `upper`, which begins at this region's end, can be one region.
@@ -80,12 +77,11 @@ impl Region {
             && self.content.goes_on(&upper.content)
     }
 
-    /// Fills the page at `address`, which holds zeros.
+    /// Fills the page at `address`, which holds zeros, if the content is neither shared nor a file of the host.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (bytes, at) = match &self.content {
-            Content::Zero | Content::Shared(_) => return,
+            Content::Zero | Content::Shared(_) | Content::Mapped(_) => return,
             Content::File { bytes, at } => (bytes, at),
-            Content::Mapped(part) => return part.fill(address, page),
         };
         // The file's first byte may belong in the middle of the page.
         let skipped = at.saturating_sub(address).min(PAGE) as usize;

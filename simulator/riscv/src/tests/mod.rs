@@ -3,6 +3,7 @@
 mod awaited;
 mod beside;
 mod calls;
+mod compiled;
 mod differential;
 mod exec;
 mod guest;

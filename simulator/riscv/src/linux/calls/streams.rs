@@ -188,13 +188,27 @@ pub(super) fn write_parts<W: World>(
     }
     let all: u64 = parts.iter().map(|(_, length)| length).sum();
     match done {
-        Ok(count) if before + count < all => task.moved = before + count,
+        Ok(count) if before + count < all => {
+            let rest = without(&parts, before + count);
+            if is_missing(process, &rest) {
+                return Outcome::Return(before + count);
+            }
+            task.moved = before + count;
+        }
         Err(EAGAIN) => task.moved = before,
         Ok(count) => return Outcome::Return(before + count),
         Err(_) if before > 0 => return Outcome::Return(before),
         Err(errno) => return Outcome::Fail(errno),
     }
     await_stream(process, task, world, None, Interrupted::MayRestart)
+}
+
+/// Whether the first byte of these parts of memory cannot be read. No reader of the stream could end a wait for that.
+fn is_missing(process: &mut Process, parts: &[(u64, u64)]) -> bool {
+    let mut parts = parts.iter().filter(|(_, length)| *length > 0);
+    let space = &mut process.memory.space;
+    let first = parts.next();
+    first.is_some_and(|&(address, _)| space.read(address, &mut [0]).is_err())
 }
 
 /// Returns the parts without their first `done` bytes.
@@ -254,25 +268,8 @@ pub(super) fn send_message<W: World>(
 /// `recvmsg`.
 pub(super) fn receive_message(process: &mut Process, [number, message, flags]: [u64; 3]) -> Value {
     let parts = parts_of(process, message)?;
-    let mut done = 0;
-    for (address, length) in parts {
-        if length == 0 {
-            continue;
-        }
-        let space = &mut process.memory.space;
-        match process
-            .files
-            .receive(space, [number, address, length, flags])
-        {
-            Ok(count) => done += count,
-            Err(EAGAIN) if done > 0 => break,
-            Err(errno) => return Err(errno),
-        }
-        if !process.files.has_bytes(number) {
-            break;
-        }
-    }
     let space = &mut process.memory.space;
+    let done = process.files.receive(space, number, &parts, flags)?;
     space.write_u32(message.wrapping_add(header::NAME_LENGTH), 0)?;
     space.write_u64(message.wrapping_add(header::BESIDE), 0)?;
     space.write_u32(message.wrapping_add(header::FLAGS), 0)?;

@@ -249,7 +249,7 @@ calls! {
     205 getpeername = files.tell_name(space, a, 1, [b, c]);
     206 sendto = streams::send(process, task, world);
     207 recvfrom = streams::read(files.awaits_sender(a, d, world), process, task, world, |p| {
-        p.files.receive(&mut p.memory.space, [a, b, c, d])
+        p.files.receive(&mut p.memory.space, a, &[(b, c)], d)
     });
     208 setsockopt = files.is_socket(a);
     209 getsockopt = files.socket_option(space, a, [b, c], [d, e]);

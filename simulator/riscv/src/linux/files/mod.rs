@@ -4,6 +4,7 @@
 mod clocks;
 mod content;
 mod descriptors;
+mod events;
 mod groups;
 mod host;
 mod known;

@@ -2,7 +2,7 @@
 
 use super::descriptors::memory_flags;
 use super::host::{is_random, is_systems, open_number};
-use super::table::{APPENDS, Files, Open};
+use super::table::{Files, Open};
 use crate::linux::errno::{
     EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, ERANGE, Errno, Value,
 };
@@ -141,10 +141,14 @@ impl Files {
             let mut new = OpenOptions::new();
             new.write(true).create_new(true).mode(mode).open(&host)?;
         }
+        if flags & TRUNCATE != 0 && !write {
+            // Rust's library does not empty such a file either.
+            OpenOptions::new().write(true).truncate(true).open(&host)?;
+        }
+        // The host's file has no `O_APPEND`: the program may clear the flag, and a mapped page is written at its place.
         let file = OpenOptions::new()
             .read(flags & ACCESS != WRITE_ONLY)
             .write(write)
-            .append(flags & APPENDS != 0 && write)
             .truncate(flags & TRUNCATE != 0 && write)
             .create(create && write)
             .create_new(create && exclusive && write)
@@ -152,7 +156,7 @@ impl Files {
             .open(&host)?;
         if is_new {
             self.touch_opened(&file, &host);
-        } else if flags & TRUNCATE != 0 && write {
+        } else if flags & TRUNCATE != 0 {
             self.touch(&file);
         }
         let path = path.to_string_lossy().into();

@@ -1,9 +1,10 @@
 //! Files that the host does not have: pipes, pairs of sockets, counters (`eventfd`) and groups (`epoll`).
 
+use super::events::Events;
 use super::groups::{ADD, Group, REMOVE};
-use super::streams::{End, Events, NON_BLOCKING};
+use super::streams::{End, NON_BLOCKING};
 use super::table::{Files, Open};
-use crate::linux::errno::{EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::errno::{EFAULT, EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
 use crate::linux::world::World;
 use crate::memory::Space;
 use std::rc::Rc;
@@ -84,18 +85,42 @@ impl Files {
         flags & DO_NOT_WAIT == 0 && self.awaits_writer(number, u64::MAX, world)
     }
 
-    /// `recvfrom`.
+    /// Receives bytes into parts of memory, each an address and a length. Bytes that have no room in the program's memory
+    /// stay in the socket.
     pub(crate) fn receive(
         &self,
         space: &mut Space,
-        [number, to, length, flags]: [u64; 4],
+        number: u64,
+        parts: &[(u64, u64)],
+        flags: u64,
     ) -> Value {
         let end = self.socket(number)?;
-        let room = length.min(end.waiting().max(1) as u64);
-        let mut bytes = vec![0; room as usize];
-        let count = end.read(&mut bytes, flags & PEEK != 0)?;
-        space.write(to, &bytes[..count])?;
-        Ok(count as u64)
+        let all = parts
+            .iter()
+            .fold(0u64, |sum, part| sum.saturating_add(part.1));
+        let mut bytes = vec![0; all.min(end.waiting().max(1) as u64) as usize];
+        let count = end.read(&mut bytes, true)?;
+        let mut rest = &bytes[..count];
+        for &(address, length) in parts {
+            let wanted = length.min(rest.len() as u64);
+            let room = space.writable(address, wanted) as usize;
+            let (now, later) = rest.split_at(room);
+            if space.write(address, now).is_err() {
+                break;
+            }
+            rest = later;
+            if (room as u64) < wanted {
+                break;
+            }
+        }
+        let done = count - rest.len();
+        if done == 0 && count > 0 {
+            return Err(EFAULT);
+        }
+        if flags & PEEK == 0 {
+            end.read(&mut bytes[..done], false)?;
+        }
+        Ok(done as u64)
     }
 
     /// `shutdown`.

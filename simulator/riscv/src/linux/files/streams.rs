@@ -1,4 +1,4 @@
-//! Streams between threads: pipes, pairs of sockets, counters of events.
+//! Streams between threads: pipes and connected sockets.
 
 use crate::linux::errno::{EAGAIN, EBADF, EBUSY, ECONNRESET, EINVAL, EPERM, EPIPE, Errno, Value};
 use std::any::Any;
@@ -273,6 +273,13 @@ impl End {
         to.is_some_and(|to| self.is_alone() || to.borrow().ended)
     }
 
+    /// Whether this is a pipe with a reader, without room for these bytes, which are written in one piece.
+    pub(super) fn lacks_room(&self, length: u64) -> bool {
+        let to = self.to.as_ref().filter(|_| !self.is_socket());
+        let is_piece = length <= PIECE as u64 && !self.is_refused();
+        is_piece && to.is_some_and(|to| (to.borrow().room() as u64) < length)
+    }
+
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let mut to = self.to.as_ref().ok_or(EBADF)?.borrow_mut();
         if from.is_empty() && !self.is_socket() {
@@ -335,76 +342,5 @@ impl End {
             }
         }
         (found, counts)
-    }
-}
-
-/// `eventfd`: a count. Writes add to the count, and reads take from it.
-#[derive(Clone)]
-pub(crate) struct Events {
-    count: Rc<Cell<u64>>,
-    writes: Rc<Cell<u64>>,
-    flags: Rc<Cell<u64>>,
-}
-
-const BY_ONES: u64 = 1;
-
-impl Events {
-    pub(crate) fn new(count: u64, flags: u64) -> Self {
-        Self {
-            count: Rc::new(Cell::new(count)),
-            writes: Rc::default(),
-            flags: Rc::new(Cell::new(flags)),
-        }
-    }
-
-    pub(super) fn identity(&self) -> Rc<dyn Any> {
-        Rc::clone(&self.count) as Rc<dyn Any>
-    }
-
-    pub(crate) fn is_blocking(&self) -> bool {
-        self.flags.get() & NON_BLOCKING == 0
-    }
-
-    pub(crate) fn flags(&self) -> &Cell<u64> {
-        &self.flags
-    }
-
-    pub(crate) fn awaits(&self) -> bool {
-        self.count.get() == 0
-    }
-
-    pub(crate) fn read(&self, to: &mut [u8]) -> Result<usize, Errno> {
-        let to = to.get_mut(..8).ok_or(EINVAL)?;
-        let count = self.count.get();
-        if count == 0 {
-            return Err(EAGAIN);
-        }
-        let taken = if self.flags.get() & BY_ONES != 0 {
-            1
-        } else {
-            count
-        };
-        self.count.set(count - taken);
-        to.copy_from_slice(&taken.to_le_bytes());
-        Ok(8)
-    }
-
-    /// Adds to the count. If the sum has no room, fails instead of waiting.
-    pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
-        let word = from.try_into().map_err(|_| EINVAL)?;
-        let more = u64::from_le_bytes(word);
-        let sum = self.count.get().checked_add(more);
-        match (more, sum) {
-            (u64::MAX, _) => return Err(EINVAL),
-            (_, Some(sum)) if sum < u64::MAX => self.count.set(sum),
-            _ => return Err(EAGAIN),
-        }
-        self.writes.set(self.writes.get() + 1);
-        Ok(8)
-    }
-
-    pub(crate) fn ready(&self) -> ready::State {
-        let reads = if self.awaits() { 0 } else { ready::IN };
-        (reads | ready::OUT, [self.writes.get(), 0])
     }
 }

@@ -1,11 +1,12 @@
 //! The open files behind the numbers (file descriptors) of a process, and the ready states of these files.
 
 use super::clocks::{Clock, SignalSet};
+use super::events::Events;
 use super::groups::{Group, Identity};
 use super::known;
 use super::listing::{Entry, IS_FOLDER, Listing};
 use super::network::{Network, Socket};
-use super::streams::{End, Events, NON_BLOCKING, ready};
+use super::streams::{End, NON_BLOCKING, ready};
 use crate::linux::errno::{EBADF, EINVAL, EMFILE, Errno, Value};
 use crate::linux::world::World;
 use std::any::Any;
@@ -250,6 +251,12 @@ impl Files {
         end.is_some_and(|end| end.is_blocking())
     }
 
+    /// Whether a pipe has no room for these bytes, which must be written whole or not at all.
+    pub(crate) fn lacks_room(&self, number: u64, length: u64) -> bool {
+        let end = self.get(number).ok().and_then(Open::end);
+        end.is_some_and(|end| end.lacks_room(length))
+    }
+
     /// Whether a full queue makes a `connect` of this number wait.
     pub(crate) fn is_blocking_socket(&self, number: u64) -> bool {
         matches!(self.get(number), Ok(Open::Socket(socket)) if socket.is_blocking())
@@ -264,12 +271,6 @@ impl Files {
                 .and_then(Open::end)
                 .is_some_and(|end| end.is_full()),
         }
-    }
-
-    /// Whether bytes wait to be read.
-    pub(crate) fn has_bytes(&self, number: u64) -> bool {
-        let end = self.get(number).ok().and_then(Open::end);
-        end.is_some_and(|end| end.waiting() > 0)
     }
 
     /// Whether a thread may be waiting for a stream.

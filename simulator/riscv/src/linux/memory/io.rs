@@ -1,7 +1,7 @@
 //! Moves bytes between the program's memory and its files.
 
 use super::Memory;
-use crate::linux::errno::{EFAULT, EINVAL, Errno, Value};
+use crate::linux::errno::{EAGAIN, EFAULT, EINVAL, Errno, Value};
 use crate::linux::files::{FROM_HERE, Files, Open, WORD};
 use crate::linux::random::Random;
 use crate::memory::Why;
@@ -123,6 +123,12 @@ impl Memory {
         if parts.len() > 1 && parts[0].1 == 0 && files.is_counter(number) {
             // Linux writes part after part, and a counter refuses a part of fewer than eight bytes.
             return Err(EINVAL);
+        }
+        let all = parts
+            .iter()
+            .fold(0u64, |sum, part| sum.saturating_add(part.1));
+        if parts.len() > 1 && files.lacks_room(number, all) {
+            return Err(EAGAIN);
         }
         let mut done = 0;
         for (address, length) in pieces(parts) {

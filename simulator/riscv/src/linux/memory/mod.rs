@@ -6,8 +6,7 @@ mod shared;
 use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, EOPNOTSUPP, Errno, Value};
 use super::files::Files;
 use super::names::Names;
-use crate::memory::{Content, END, Key, PAGE, Part, Physical, Region, Space, right};
-use std::fs::File;
+use crate::memory::{Content, END, PAGE, Part, Physical, Region, Space, right};
 use std::rc::Rc;
 
 /// Mappings without a given address lie below this address. The main thread's stack lies above it.
@@ -61,8 +60,6 @@ pub(crate) struct Memory {
     pub(crate) space: Space,
     /// The start and end of the heap. `brk` moves the end.
     heap: (u64, u64),
-    /// Files with pages that the program may have written.
-    shared: Vec<(Key, Rc<File>)>,
 }
 
 impl Memory {
@@ -71,7 +68,6 @@ impl Memory {
         Self {
             space: Space::new(physical),
             heap: (0, 0),
-            shared: Vec::new(),
         }
     }
 
@@ -80,7 +76,6 @@ impl Memory {
         Some(Self {
             space: self.space.fork()?,
             heap: self.heap,
-            shared: self.shared.clone(),
         })
     }
 

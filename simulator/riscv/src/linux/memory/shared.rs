@@ -4,7 +4,7 @@
 use super::Memory;
 use crate::linux::errno::{EACCES, EINVAL, ENODEV, ENOMEM, Errno, Value};
 use crate::linux::files::{ACCESS, APPENDS, Files, Open, WRITE_ONLY};
-use crate::memory::{Content, Key, Mapped, PAGE, right};
+use crate::memory::{Content, Key, Mapped, PAGE, Shared, right};
 use std::fs::File;
 use std::io::Seek;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -50,28 +50,20 @@ impl Memory {
             return Err(ENODEV);
         }
         let key = (data.dev(), data.ino());
-        if writes && self.shared.iter().all(|(known, _)| *known != key) {
+        if writes {
             files.touch(&file);
-            self.shared.push((key, Rc::clone(&file)));
         }
-        let part = Mapped {
-            is_shared,
-            file,
-            key,
-            offset,
-            at,
+        let part = match is_shared {
+            true => Mapped::shared(self.space.physical(), file, key, [at, offset], writes),
+            false => Mapped::private(file, key, [at, offset]),
         };
         Ok((Content::Mapped(part), path))
     }
 
-    /// Writes the program's stores to mapped pages into their files. Errors are not reported, as under Linux.
-    pub(crate) fn write_back(&mut self) {
-        for (key, file) in &self.shared {
-            let length = file.metadata().map_or(0, |data| data.len());
-            self.space.each_shared(*key, |offset, page| {
-                let count = length.saturating_sub(offset).min(page.len() as u64);
-                let _ = file.write_all_at(&page[..count as usize], offset);
-            });
+    /// Writes all programs' stores to mapped pages into their files.
+    pub(crate) fn write_back(&self) {
+        for file in self.space.physical().files() {
+            file.write_back();
         }
     }
 
@@ -100,28 +92,32 @@ impl Memory {
         self.synchronise()
     }
 
-    /// Writes stores to mapped pages back to their files before a file is read.
-    pub(super) fn before_reading(&mut self, files: &Files, number: u64) {
-        if !self.shared.is_empty() && matches!(files.get(number), Ok(Open::File { .. })) {
-            self.write_back();
+    /// The pages of an open file that any process maps as shared.
+    fn pages_of(&self, open: &Open) -> Option<Rc<Shared>> {
+        match open {
+            Open::File { file, .. } if self.space.physical().has_files() => {
+                self.space.physical().file(key(file).ok()?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes stores to mapped pages of a file back before the file is read.
+    pub(super) fn before_reading(&self, files: &Files, number: u64) {
+        let pages = files.get(number).ok().and_then(|open| self.pages_of(open));
+        if let Some(pages) = pages {
+            pages.write_back();
         }
     }
 
     /// Updates mapped pages after a write of `bytes` to a file. Without `at`, the bytes end at the file's position.
-    pub(super) fn after_writing(
-        &mut self,
-        files: &Files,
-        number: u64,
-        at: Option<u64>,
-        bytes: &[u8],
-    ) {
-        if self.shared.is_empty() {
-            return;
-        }
-        let Ok(Open::File { file, flags, .. }) = files.get(number) else {
+    pub(super) fn after_writing(&self, files: &Files, number: u64, at: Option<u64>, bytes: &[u8]) {
+        let Ok(open @ Open::File { file, flags, .. }) = files.get(number) else {
             return;
         };
-        let Ok(key) = key(file) else { return };
+        let Some(pages) = self.pages_of(open) else {
+            return;
+        };
         let appends = at.is_some() && flags.get() & APPENDS != 0;
         let end = || match appends {
             true => file.metadata().ok().map(|data| data.len()),
@@ -131,7 +127,7 @@ impl Memory {
             .filter(|_| !appends)
             .or_else(|| end()?.checked_sub(bytes.len() as u64));
         if let Some(at) = at {
-            self.space.write_shared(key, at, bytes);
+            pages.was_written(at, bytes);
         }
     }
 }

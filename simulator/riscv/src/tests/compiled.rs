@@ -1,0 +1,106 @@
+//! C programs of `ci/riscv/programs`, compiled here, in the simulator and in qemu-user.
+//!
+//! Without `riscv64-linux-gnu-gcc`, these tests are skipped with a message. Without `qemu-riscv64`, only the output
+//! that a test expects is compared.
+
+use super::Kept;
+use crate::Program;
+use manycore_chip::config::Config;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const COMPILER: &str = "riscv64-linux-gnu-gcc";
+
+/// A compiled program, in a folder of its own.
+struct Compiled {
+    name: &'static str,
+    file: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+/// Compiles a program. Returns `None` if there is no compiler.
+fn compile(name: &'static str) -> Option<Compiled> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ci/riscv/programs");
+    let file = folder.path().join("program");
+    let done = Command::new(COMPILER)
+        .args(["-O2", "-pthread", "-static", "-w"])
+        .arg(programs.join(name))
+        .arg("-o")
+        .arg(&file)
+        .status();
+    let Ok(status) = done else {
+        eprintln!("SKIPPED: {COMPILER} is not installed (apt-get install gcc-riscv64-linux-gnu)");
+        return None;
+    };
+    assert!(status.success(), "{name} does not compile");
+    Some(Compiled {
+        name,
+        file,
+        _folder: folder,
+    })
+}
+
+impl Compiled {
+    /// The program's output in the simulator, without a machine and on one.
+    fn ours(&self) -> [String; 2] {
+        let machine = Config::preset("dahu").expect("the preset is there");
+        [None, Some(&machine)].map(|machine| {
+            let kept = Kept::default();
+            let program = Program::new(&self.file)
+                .streams(kept.clone(), kept.clone())
+                .memory(64 << 20);
+            let outcome = match machine {
+                None => program.run_functionally(4),
+                Some(machine) => program.run(machine),
+            };
+            let text = || String::from_utf8(kept.take()).expect("it is text");
+            let name = self.name;
+            let outcome = outcome.unwrap_or_else(|error| panic!("{name}: {error}, {}", text()));
+            assert_eq!(outcome.status, 0, "{name}: {:?}", outcome.message);
+            text()
+        })
+    }
+
+    /// The program's output in qemu, or `None` without qemu.
+    fn qemu(&self) -> Option<String> {
+        let output = Command::new("timeout")
+            .args(["-s", "KILL", "60", "qemu-riscv64"])
+            .arg(&self.file)
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output();
+        let output = output
+            .ok()
+            .filter(|output| output.status.code() != Some(127))?;
+        assert!(output.status.success(), "{}: {output:?}", self.name);
+        Some(String::from_utf8(output.stdout).expect("it is text"))
+    }
+}
+
+/// Compares a program's output with qemu's.
+fn compare(name: &'static str) {
+    let Some(program) = compile(name) else {
+        return;
+    };
+    let ours = program.ours();
+    assert_eq!(ours[0], ours[1], "{name} without a machine, and on one");
+    if let Some(theirs) = program.qemu() {
+        assert_eq!(ours[0], theirs, "{name} here, and in qemu");
+    }
+}
+
+#[test]
+fn processes_that_map_read_and_write_one_file_see_the_same_bytes() {
+    compare("sharing.c");
+}
+
+#[test]
+fn files_are_emptied_and_written_at_their_ends() {
+    compare("appending.c");
+}
+
+#[test]
+fn a_call_that_cannot_go_on_returns_what_it_has_moved() {
+    compare("partial.c");
+}
