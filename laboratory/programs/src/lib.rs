@@ -40,11 +40,11 @@
 //!
 //! | program | what it asks of a barrier |
 //! |---|---|
-//! | [`spmd::Streamcluster`] | nine waits for each new centre that is tried, with little work between them on small inputs |
+//! | [`spmd::Streamcluster`] | nine waits for each new centre, with little work between them on small inputs |
 //! | [`spmd::Bt`] | three waits for each step, far apart, with nothing to sum |
 //! | [`spmd::Cg`] | 76 waits for each iteration, tens of microseconds to milliseconds apart, most for a sum |
-//! | [`spmd::Ft`] | three waits for each iteration, far apart: threads that arrive early wait long |
-//! | [`spmd::barnes::Barnes`] | four waits for each step, after phases from almost no work to most of the work, with locks in one phase |
+//! | [`spmd::Ft`] | three waits an iteration, far apart: early threads wait long |
+//! | [`spmd::barnes::Barnes`] | four waits a step, after phases with almost no work to most of it, with locks in one |
 //! | [`spmd::canneal::Canneal`] | one wait for each step, after moves that race with each other |
 //!
 //! ```

@@ -7,9 +7,9 @@
 //! | name | tasks are | a worker without tasks |
 //! |---|---|---|
 //! | `global-queue` | in one queue with a mutex | sleeps until the queue has a task |
-//! | `random` | in a deque with a mutex for each worker | tries the deques of others at random |
-//! | `offer-mutex` | in a deque with a mutex for each worker | broadcasts a request; takes from a worker that offers tasks |
-//! | `offer-cas` | in a queue for each worker; a compare-and-swap takes an item | broadcasts a request; takes the item that is offered |
+//! | `random` | in a deque and mutex per worker | tries the deques of others at random |
+//! | `offer-mutex` | in a deque and mutex per worker | broadcasts a request; takes from a worker that offers tasks |
+//! | `offer-cas` | in a queue per worker, taken by compare-and-swap | broadcasts a request; takes the offered item |
 //!
 //! The names of the thesis's table 5.2 are search aliases: `DWorkPileMaster` is a [`Discipline`],
 //! `DWorkPile` a [`TaskDeque`].
