@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Panels with a common message.
+/// A figure: panels with a common message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Distinguishes the figures of a study; empty for the main figure.
     pub part: String,
     /// The title: the message for the reader.
     pub message: String,
-    /// The note under the title: the subject and the place of measurement.
+    /// The note under the title: what was measured, and on which machine.
     pub note: String,
     /// The panels in the order of the page.
     pub panels: Vec<Panel>,
@@ -36,7 +36,7 @@ pub enum Content {
         /// One line for each series.
         series: Vec<Series>,
     },
-    /// Rows of dots: values of things that have no order.
+    /// Rows of dots: values of things without an order.
     Dots {
         /// The axis of all rows.
         x: Axis,
@@ -65,18 +65,18 @@ pub struct Axis {
     pub quantity: String,
     /// The unit; empty for counts and ratios.
     pub unit: String,
-    /// Whether equal lengths on the axis are equal factors. 0 then has a separate place.
+    /// Whether equal lengths on the axis stand for equal factors. If so, 0 has a separate place.
     pub logarithmic: bool,
     /// The greatest value on the axis. Larger values are drawn at the edge, with their numbers.
     pub most: Option<f64>,
 }
 
-/// A name and its line. The name determines colour and marker in all figures.
+/// A line with its name. In all figures the name determines colour and marker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The name, shown at the end of the line.
     pub name: String,
-    /// Another name, whose colour and marker this line has.
+    /// Another name. If given, the line has the colour and marker of that name.
     pub like: Option<String>,
     /// The form and the data.
     pub part: Part,
@@ -89,7 +89,7 @@ pub enum Part {
     Measured(Vec<Point>),
     /// Points of a formula: joined markers, dashed.
     Computed(Vec<Point>),
-    /// A value that does not depend on the horizontal axis: dashed, from edge to edge.
+    /// A value that does not depend on the horizontal axis: a dashed line from edge to edge.
     Level(f64),
 }
 
@@ -98,7 +98,7 @@ pub enum Part {
 pub struct DotRow {
     /// The label left of the row.
     pub label: String,
-    /// The value for each mark, if it was measured.
+    /// For each mark, the value, or `None` if it was not measured.
     pub dots: Vec<Option<Value>>,
 }
 
@@ -146,7 +146,7 @@ impl Panel {
 }
 
 impl Axis {
-    /// A linear axis. It begins at 0, or near the least value if that is far from 0.
+    /// A linear axis. It begins at 0, or near the least value if this value is far from 0.
     pub fn linear(quantity: impl Into<String>, unit: &str) -> Self {
         Self {
             quantity: quantity.into(),

@@ -18,7 +18,7 @@ const GAP: f64 = 12.0;
 /// The least width of a frame, unless there is only one column.
 const NARROWEST: f64 = 100.0;
 const MOST_COLUMNS: usize = 4;
-/// The gap between a panel's title and its frame. With lines it has the label of the vertical axis.
+/// The gap between a panel's title and its frame. In a panel of lines this gap has the label of the vertical axis.
 const ABOVE_LINES: f64 = 16.0;
 const ABOVE_ROWS: f64 = 5.0;
 
@@ -68,7 +68,7 @@ impl Figure {
         }
     }
 
-    /// The power of ten for an axis's unit, the same for its quantity in all panels.
+    /// The power of ten for an axis's unit. It is the same for one quantity in all panels.
     fn power(&self, wanted: &Axis) -> i32 {
         let same = |axis: &Axis| (&axis.quantity, &axis.unit) == (&wanted.quantity, &wanted.unit);
         let mut greatest: f64 = 0.0;
@@ -100,7 +100,7 @@ impl Figure {
     }
 }
 
-/// Draws the key of rows, names and markers, in one or more lines. Returns its lower end.
+/// Draws the key for panels of rows (names and markers) in one or more lines. Returns the key's lower end.
 fn key(canvas: &mut Canvas, drawings: &[Drawing<'_>], top: f64) -> f64 {
     let Some(Drawing::Rows(rows)) = drawings.first() else {
         return top;
@@ -142,7 +142,7 @@ impl Plan {
         for drawing in drawings {
             let margins = match drawing {
                 Drawing::Lines(lines) => lines.margins(),
-                // Half of the axis's last label is outside the frame.
+                // Half of the last label of the axis is outside the frame.
                 Drawing::Rows(rows) => (rows.margin(), 8.0),
             };
             (left, right) = (left.max(margins.0), right.max(margins.1));
@@ -171,7 +171,7 @@ impl Plan {
             .max(1))
     }
 
-    /// Draws a row of panels from `top` on. Returns its lower end.
+    /// Draws a row of panels from `top` on. Returns the row's lower end.
     fn draw(
         &self,
         canvas: &mut Canvas,

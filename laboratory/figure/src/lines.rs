@@ -1,4 +1,4 @@
-//! A panel of lines. Each has markers, and its name at its end.
+//! A panel of lines. Each line has markers, and its name at its end.
 
 use super::canvas::{Anchor, Canvas, Ink, Stroke};
 use super::data::{Axis, Part, Point, Series, Value};
@@ -13,10 +13,10 @@ const NAME: f64 = 7.5;
 pub(super) const APART: f64 = 8.8;
 /// The distance between the frame and the names' markers.
 const LEADER: f64 = 9.0;
-/// Bars are cut at this multiple of the highest point, with a visible cut. On a disturbed host a
-/// bar can be ten times as long, and would flatten the rest of the panel.
+/// Bars (ranges) end at this multiple of the highest point, with a visible cut. On a disturbed host a bar can be ten
+/// times as long, and would flatten the panel.
 const HEADROOM: f64 = 1.3;
-/// Markers hide shorter bars.
+/// The shortest drawn bar. Markers hide shorter bars.
 const SHORTEST: f64 = 4.0;
 const RADIUS: f64 = 2.0;
 
@@ -42,7 +42,7 @@ impl Lines<'_> {
         (labels + 5.0, LEADER + 5.0 + 1.04 * name)
     }
 
-    /// The height of the frame. All names fit.
+    /// The height of a frame in which all names fit.
     pub(super) fn height(&self, width: f64) -> f64 {
         let names = self.shown().count() as f64;
         (0.62 * width).clamp(85.0, 170.0).max(APART * names)
@@ -109,12 +109,12 @@ impl Lines<'_> {
                 }
             }
         }
-        // Markers are over all lines.
+        // Markers are drawn over all lines.
         for (number, series) in self.shown().enumerate() {
             let look = Look::of(series.looks_like());
             let points = series.points();
-            // A line of many points has markers at some of them, at different points than
-            // neighbouring lines.
+            // A line of many points has markers at some of its points, and neighbouring lines have them at other
+            // points.
             let step = match points.len() {
                 ..=MOST_MARKERS => 1,
                 many => many.div_ceil(MARKERS_OF_MANY),
@@ -174,7 +174,7 @@ impl Lines<'_> {
             let from = end(series);
             let column = frame.right() + LEADER;
             let elbow = (frame.right() + 1.5, from.1);
-            // A different stroke from the line's, which can end before the frame.
+            // The stroke differs from the line's, which can end before the frame.
             canvas.line(&[from, elbow], Stroke::solid(Ink::Soft, 0.3));
             canvas.line(
                 &[elbow, (column - 4.0, place)],

@@ -73,7 +73,7 @@ const SOFT: (&str, &str) = ("#555555", "#b3b0a9");
 const FAINT: (&str, &str) = ("#dedede", "#3b3e44");
 const PAPER: (&str, &str) = ("#ffffff", "#16181c");
 
-/// Names in figures, with hue and marker. The names of a family can share a panel.
+/// Names in figures, with hue and marker. The names of one family can be in the same panel.
 const NAMES: &[(&str, usize, Marker)] = {
     use Form::*;
     &[
@@ -145,7 +145,7 @@ const NAMES: &[(&str, usize, Marker)] = {
     ]
 };
 
-/// The part without work, which has no colour.
+/// The part of a time without work, which has no colour.
 const IDLE: &str = "idle";
 
 impl Look {
@@ -233,7 +233,7 @@ impl Look {
         });
     }
 
-    /// Draws a name with its marker; `at` is the middle of the marker.
+    /// Draws a name with its marker, whose middle is at `at`.
     pub(super) fn label(self, canvas: &mut Canvas, at: (f64, f64), name: &str, size: f64) {
         self.mark(canvas, at, 2.2);
         let base = (at.0 + 5.0, at.1 + 0.35 * size);

@@ -11,8 +11,8 @@ use super::scale::{Along, Ruler, SIZE, Span, number};
 const LABEL: f64 = 7.5;
 const ROW: f64 = 10.5;
 const RADIUS: f64 = 2.1;
-/// Ranges are cut at twice the distance of the farthest value from the reference, or of this part
-/// of the reference.
+/// Ranges are cut at twice the distance of the farthest value from the reference. The distance counts as at least this
+/// fraction of the reference.
 const LEAST_ROOM: f64 = 0.05;
 
 /// A panel of rows.
@@ -155,7 +155,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Draws a value with its range. A value beyond the axis is at the edge.
+/// Draws a value with its range. A value beyond the axis is drawn at the edge.
 fn dot_of(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, y: f64, value: Value, look: Look) {
     let x = frame.x(ruler, value.at);
     let (low, high) = (frame.x(ruler, value.low), frame.x(ruler, value.high));

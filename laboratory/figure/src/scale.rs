@@ -11,7 +11,7 @@ pub(super) const SIZE: f64 = 7.0;
 pub(super) struct Ruler {
     logarithmic: bool,
     most: Option<f64>,
-    /// Both ends; their logarithms on a logarithmic axis.
+    /// Both ends of the axis. On a logarithmic axis these are the logarithms.
     from: f64,
     to: f64,
     /// The place of 0 on a logarithmic axis.
@@ -24,7 +24,7 @@ pub(super) struct Ruler {
 /// A mark on an axis. Its label is empty if there is no room.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// From 0 to 1.
+    /// The place on the axis, from 0 at one end to 1 at the other.
     pub(super) place: f64,
     pub(super) label: String,
 }
@@ -43,13 +43,13 @@ pub(super) struct Span<'a> {
     pub(super) values: Vec<f64>,
     /// Whether a linear axis begins at 0.
     pub(super) from_zero: bool,
-    /// Whether marks are at the values.
+    /// Whether marks are at the values themselves.
     pub(super) at_values: bool,
     /// The power of ten that multiplies the unit.
     pub(super) power: i32,
 }
 
-/// With more values, marks are at round values.
+/// With more values than this, marks are at round values.
 const MOST_VALUES: usize = 20;
 
 impl Ruler {
@@ -140,7 +140,7 @@ impl Ruler {
         }
     }
 
-    /// Marks at all values, with as many labels as fit, always the last.
+    /// Marks at all values, with as many labels as fit. The last value always has a label.
     fn of_values(&self, values: &[f64], factor: f64, along: Along) -> Vec<Tick> {
         let decimals = decimals(values.iter().map(|value| value * factor));
         let tick = |&value: &f64| Tick {
@@ -200,7 +200,7 @@ impl Ruler {
     }
 }
 
-/// Keeps every label, or every second, ...: the first choice that fits.
+/// Keeps every label, every second label, and so on: the first choice that fits.
 fn every(all: &[Tick], along: Along) -> Vec<Tick> {
     let thinned = |step: usize| {
         let mut ticks = all.to_vec();
@@ -257,8 +257,8 @@ fn by_steps(from: f64, to: f64) -> Vec<Vec<f64>> {
     values.collect()
 }
 
-/// Lists of round values at equal factors, the greatest factor first. A short axis also gets equal
-/// distances.
+/// Lists of round values at equal factors, the greatest factor first. For a short axis, lists at equal distances
+/// follow.
 fn by_factors(from: f64, to: f64) -> Vec<Vec<f64>> {
     let (low, high) = (from.log10().floor() as i32, to.log10().ceil() as i32);
     let inside = |value: &f64| (from * 0.999..=to * 1.001).contains(value);

@@ -9,8 +9,8 @@ pub enum Together {
     Region,
     /// A region with this number of barriers. Each member counts a visit before each barrier.
     Barriers(u32),
-    /// A region that reduces three variables: [`Runtime::together`] returns the sum of the members'
-    /// numbers, three times the least, and five times the greatest.
+    /// A region that reduces three variables: [`Runtime::together`] returns the sum of the members' numbers, plus three
+    /// times the least, plus five times the greatest.
     Reduction,
 }
 
@@ -64,8 +64,7 @@ pub trait Runtime: Sized + Sync {
         work(context)
     }
 
-    /// Runs both closures, perhaps at once. Without [`JOINS`](Self::JOINS) it runs one after the
-    /// other.
+    /// Runs both closures, perhaps at once. Without [`JOINS`](Self::JOINS) they run one after the other.
     fn join<A: Send, B: Send>(
         context: &mut Self::Context<'_>,
         a: impl FnOnce(&mut Self::Context<'_>) -> A + Send,
@@ -75,8 +74,8 @@ pub trait Runtime: Sized + Sync {
         (a, b(context))
     }
 
-    /// Spawns a task for each index of `0..n`, and waits for all. Without [`SPAWNS`](Self::SPAWNS)
-    /// it runs a loop.
+    /// Spawns a task for each index of `0..n`, and waits for all tasks. Without [`SPAWNS`](Self::SPAWNS) this runs a
+    /// loop.
     fn spawn_each(context: &mut Self::Context<'_>, n: usize, task: impl Fn(usize) + Send + Sync) {
         Self::parallel_for(context, n, task);
     }

@@ -44,7 +44,7 @@ impl fmt::Display for Interrupted {
 impl std::error::Error for BadInput {}
 impl std::error::Error for Interrupted {}
 
-/// A [`BadInput`] as an error of a command.
+/// Makes a [`BadInput`] as an error of a command.
 pub(crate) fn bad_input(message: impl Into<String>) -> anyhow::Error {
     BadInput(message.into()).into()
 }
@@ -69,7 +69,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 /// The most letters of an argument or word that is shown whole. A path is hardly longer.
 const SHOWN: usize = 240;
 
-/// Returns `line`, and cuts everything that is longer than [`SHOWN`]: arguments, the parts of an argument around an `=`
+/// Returns `line` with all texts cut that are longer than [`SHOWN`]: arguments, the parts of an argument around an `=`
 /// and between commas, and all other words.
 fn readable(mut line: String, arguments: impl Iterator<Item = OsString>) -> String {
     for argument in arguments {

@@ -1,8 +1,8 @@
 //! The records of simulations in addition to their results: `--stats` and `--timeline`.
 //!
 //! A command with such a flag calls [`ask`] once, before anything is simulated. From then on every simulation of this
-//! process, in any study or probe, leaves its counters here. The state is global instead of an argument of ten studies,
-//! so that no simulation can omit it.
+//! process, in any study or measurement, leaves its counters here. The state is global instead of an argument of ten
+//! studies, so that no simulation can omit its counters.
 
 use crate::failure::bad_input;
 use crate::report::csv;
@@ -38,7 +38,7 @@ struct Instruments {
 struct Kept {
     /// The counters by simulation. The map sorts simulations, since they run side by side and end in any order.
     cells: BTreeMap<String, Cell>,
-    /// The timelines of the first simulations by name, in any order of their ends.
+    /// The timelines of the simulations with the first names, independent of the order in which simulations end.
     traces: BTreeMap<String, Trace>,
     /// The number of simulations that have ended.
     simulations: usize,
@@ -62,7 +62,8 @@ struct StatRow<'a> {
     unit: &'a str,
 }
 
-/// Requests the records of all later simulations in `world`, if `stats` or `timeline` is set. Returns whether one is.
+/// Requests the records of all later simulations in `world`, if `stats` or `timeline` is set. Returns whether one of
+/// them is set.
 pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow::Result<bool> {
     let flag = match (stats, timeline) {
         (false, None) => return Ok(false),
@@ -130,7 +131,8 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// Returns all counters, as CSV and as a figure, or `None` without a request. `place` names the simulated machine.
+/// Returns all counters, as CSV and as a figure, or `None` if they were not requested. `place` names the simulated
+/// machine.
 pub(crate) fn counted(place: &str) -> anyhow::Result<Option<(String, Figure)>> {
     let Some(asked) = ASKED.get().filter(|asked| asked.counts) else {
         return Ok(None);

@@ -1,7 +1,6 @@
 //! A chain of additions that the compiler cannot shorten.
 
-/// Adds one to `value`, `count` times. Each addition is an instruction of its own and waits for the
-/// previous addition.
+/// Adds one to `value`, `count` times. Each addition is a separate instruction that waits for the previous addition.
 ///
 /// The addition is opaque to the compiler, which can neither fold the loop into one addition nor do several
 /// at once. The loop's own instructions run in parallel. On a processor that adds in one cycle, `count`
@@ -25,7 +24,7 @@ pub fn opaque_additions(value: u8, count: u64) -> u8 {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 fn opaque_increment(mut sum: u32) -> u32 {
-    // SAFETY: one addition in a register; it touches no memory and no stack.
+    // SAFETY: the code is one addition in a register, which touches no memory and no stack.
     unsafe {
         core::arch::asm!("add {0:e}, 1", inout(reg) sum, options(nomem, nostack));
     }
@@ -35,14 +34,14 @@ fn opaque_increment(mut sum: u32) -> u32 {
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[inline(always)]
 fn opaque_increment(mut sum: u32) -> u32 {
-    // SAFETY: one addition in a register; it touches no memory and no stack.
+    // SAFETY: the code is one addition in a register, which touches no memory and no stack.
     unsafe {
         core::arch::asm!("add {0:w}, {0:w}, #1", inout(reg) sum, options(nomem, nostack));
     }
     sum
 }
 
-/// On other targets and under Miri the sum may pass through memory: slower, but still never folded.
+/// On other targets and under Miri the sum may pass through memory. This is slower, but is not folded either.
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[inline(always)]
 fn opaque_increment(sum: u32) -> u32 {

@@ -4,7 +4,7 @@ use crate::Load;
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// The fault of a loop: the first by index.
+/// A fault of a loop: the first by index.
 ///
 /// ```
 /// use manycore_programs::{Fault, Tiny, audit};
@@ -22,13 +22,13 @@ pub enum Fault {
     /// The iteration never ran.
     #[error("iteration {index} never ran")]
     Skipped {
-        /// Which iteration.
+        /// The iteration.
         index: usize,
     },
     /// The iteration ran more than once.
     #[error("iteration {index} ran {times} times")]
     Repeated {
-        /// Which iteration.
+        /// The iteration.
         index: usize,
         /// How often it ran.
         times: u32,
@@ -36,20 +36,20 @@ pub enum Fault {
     /// The body was called for an iteration that the loop does not have.
     #[error("iteration {index} ran, but the loop has only {iterations}")]
     OutOfRange {
-        /// Which iteration.
+        /// The iteration.
         index: usize,
-        /// How many the loop has.
+        /// The number of iterations of the loop.
         iterations: usize,
     },
     /// The iteration ran once and left a wrong result.
     #[error("iteration {index} left a wrong result")]
     Wrong {
-        /// Which iteration.
+        /// The iteration.
         index: usize,
     },
 }
 
-/// Marks the count of an iteration with a wrong result.
+/// The bit that marks the count of an iteration with a wrong result.
 const WRONG: u32 = 1 << 31;
 
 /// Runs `load` once. `run_loop` receives the number of iterations and the body to call for each. `audit`
@@ -92,8 +92,8 @@ pub fn audit<P: Platform, L: Load>(
             }
         }
     });
-    // Relaxed suffices. If the loop returned before its bodies were done, the counters miss those bodies,
-    // and the audit reports that fault.
+    // Relaxed suffices. If the loop returned before its bodies were done, the counters miss those bodies, and the audit
+    // reports this fault.
     for (index, count) in counts.iter().enumerate() {
         let count = count.load(Ordering::Relaxed);
         match count & !WRONG {
@@ -115,7 +115,7 @@ mod tests {
     use crate::Tiny;
     use manycore_platform::Native;
 
-    /// A load with a wrong iteration 3.
+    /// A load whose iteration 3 is wrong.
     struct Spoiled;
 
     impl Load for Spoiled {

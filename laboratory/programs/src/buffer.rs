@@ -9,7 +9,7 @@ const PAGE: usize = 4096;
 /// Two cache lines, because some processors fetch lines in pairs.
 const LINE_PAIR: usize = 128;
 
-/// Bytes at a chosen distance from a page's start, on cache lines of their own.
+/// Bytes at a chosen distance from the start of a page. No other data are on their cache lines.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     storage: Vec<u8>,
@@ -18,15 +18,15 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// `len` bytes to read, from the start of a page.
+    /// Makes `len` bytes to read, from the start of a page.
     pub(crate) fn for_reading(len: usize, byte: impl FnMut() -> u8) -> Self {
         let mut buffer = Self::at(0, len);
         buffer.bytes_mut().fill_with(byte);
         buffer
     }
 
-    /// `len` bytes to write, from the middle of a page. Byte `i` to write and byte `i` to read are half a
-    /// page apart, modulo a page.
+    /// Makes `len` bytes to write, from the middle of a page. Byte `i` to write and byte `i` to read are half a page
+    /// apart, modulo a page.
     fn for_writing(len: usize) -> Self {
         Self::at(PAGE / 2, len)
     }
@@ -51,7 +51,7 @@ impl Buffer {
 }
 
 std::thread_local! {
-    /// Write buffers of this thread that no iteration holds.
+    /// The write buffers of this thread that no iteration uses now.
     static FREE: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
 }
 

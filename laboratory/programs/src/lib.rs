@@ -1,12 +1,12 @@
-//! The programs of the laboratory, which verify their own answer, and the barriers, disciplines of
-//! work stealing, sleep policies and cost models for comparison with manycore. This crate is for
-//! studies and tests, and is not published.
+//! The programs of the laboratory, which verify their own answers. The crate also has the barriers, disciplines
+//! (algorithms) of work stealing, sleep policies and cost models that manycore is compared with. It is for studies and
+//! tests, and is not published.
 //!
 //! # Programs
 //!
-//! A [`Load`] is a loop with independent iterations. It is made from a seed, runs on any platform,
-//! has a sequential version, and declares the cost of an iteration to a simulated chip. [`audit`]
-//! checks that a loop ran every iteration exactly once and that each did its work.
+//! A [`Load`] is a loop with independent iterations. It is made from a seed, runs on any platform, has a sequential
+//! version, and declares the cost of an iteration to a simulated chip. [`audit`] checks that a loop ran every iteration
+//! exactly once, and that each iteration did its work.
 //!
 //! | kernel | iterations |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | [`Irregular::triangular`] | cost grows with the index |
 //! | [`Irregular::reverse_triangular`] | cost falls with the index |
 //! | [`Irregular::heavy_tailed`] | a few iterations hold much of the work |
-//! | [`Tiny`] | about 5 ns each |
+//! | [`Tiny`] | each takes about 5 ns |
 //!
 //! A [`fork::Kernel`] is a program that divides its work by `join`. It runs on any scheduler that
 //! implements [`fork::Fork`]. [`fork::Algorithm`] lists the kernels by name, with their sizes.
@@ -27,25 +27,25 @@
 //! | [`fork::NBody`] | ten long loops; in its reduce form, loops within them |
 //! | [`fork::Tsp`] | a search whose branches share a bound |
 //! | [`fork::Sieve`] | a loop over a few large blocks |
-//! | [`fork::MatMul`] | recursion by four, or by seven with memory of their own |
+//! | [`fork::MatMul`] | recursion into four parts, or into seven with separate memory |
 //! | [`fork::Fibonacci`], [`fork::JoinRecursively`] | joins without work |
 //! | [`fork::IncrementAll`] | a loop hardly worth parallel threads |
 //! | [`fork::TreeSum`] | joins with one memory access each |
 //! | [`fork::MapCollect`] | results that must be combined |
 //! | [`fork::StringSplit`] | work that can be divided only at some places |
 //!
-//! In [`graph`] a team of ranks searches a graph. The ranks steal tasks from each other.
+//! In [`graph`] a team of threads searches a graph. The threads steal tasks from each other.
 //!
-//! Programs of a fixed team of ranks that meet at barriers are in [`spmd`].
+//! The programs in [`spmd`] run on a fixed team of threads, which meet at barriers.
 //!
 //! | program | what it asks of a barrier |
 //! |---|---|
-//! | [`spmd::Streamcluster`] | nine waits an offer, with little between them on small inputs |
-//! | [`spmd::Bt`] | three waits a step, far apart, with nothing to sum |
-//! | [`spmd::Cg`] | 76 waits an iteration, tens of microseconds to milliseconds apart, most for a sum |
-//! | [`spmd::Ft`] | three waits an iteration, far apart: what comes late waits long |
-//! | [`spmd::barnes::Barnes`] | four waits a step, after phases from nothing to most of the work, with locks in one |
-//! | [`spmd::canneal::Canneal`] | one wait a step, after moves that race with each other |
+//! | [`spmd::Streamcluster`] | nine waits for each new centre, with little work between them on small inputs |
+//! | [`spmd::Bt`] | three waits for each step, far apart, with nothing to sum |
+//! | [`spmd::Cg`] | 76 waits for each iteration, tens of microseconds to milliseconds apart, most for a sum |
+//! | [`spmd::Ft`] | three waits an iteration, far apart: early threads wait long |
+//! | [`spmd::barnes::Barnes`] | four waits a step, after phases with almost no work to most of it, with locks in one |
+//! | [`spmd::canneal::Canneal`] | one wait for each step, after moves that race with each other |
 //!
 //! ```
 //! use manycore_programs::{Load, Tiny, audit};

@@ -1,16 +1,16 @@
-//! The mutex of the baselines.
+//! The mutex of designs that manycore is compared with.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::cell::UnsafeCell;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and a thread may sleep.
+/// Held, and a thread may be asleep.
 const AWAITED: u32 = 2;
 
-/// A mutex like the C library's: one word with three states. A thread that finds it held sleeps at once.
-/// The published baselines use it. The pool's own lock differs: it spins before it sleeps, and a store
-/// releases it. Sections must not unwind.
+/// A mutex like the C library's: one word with three states. A thread that finds the mutex held sleeps at once. The
+/// published baselines use such a mutex. The pool's own lock differs: its threads spin first, and a store releases it.
+/// Sections must not unwind.
 pub(crate) struct Mutex<P: Platform, T> {
     state: P::Futex,
     value: UnsafeCell<T>,
@@ -34,14 +34,13 @@ impl<P: Platform, T> Mutex<P, T> {
         // below acquires.
         let taken = (self.state).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
-            // From here on the state is AWAITED: the thread that releases it wakes one sleeper, and
-            // there may be more. The futex compares and sleeps in one step, so no release in
-            // between is missed.
+            // From here on the state is AWAITED, since the thread that releases the mutex wakes only one sleeper, and
+            // there may be more. The futex compares and sleeps in one step, so no release in between is missed.
             while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
                 self.state.wait(AWAITED, None);
             }
         }
-        // SAFETY: this thread took the state from FREE, and alone has the value until the swap below.
+        // SAFETY: this thread changed the state from FREE, so only it has the value until the swap below.
         let result = section(unsafe { &mut *self.value.get() });
         // Release publishes what the section did to the next one.
         if self.state.swap(FREE, Ordering::Release) == AWAITED {

@@ -1,6 +1,6 @@
 //! Finds types and values by name, or returns an error with the known names.
 
-/// No such name. The text has the given name and all known names.
+/// The error for an unknown name. The text has the given name and all known names.
 ///
 /// ```
 /// use manycore_programs::UnknownName;
@@ -52,9 +52,9 @@ impl UnknownName {
     }
 }
 
-/// Declares types that a program chooses by name at run time. Each type is over the platform `$p`, is
-/// a `$kind`, and has a `NAME`. `$names` returns the names. `$with` calls a `$visitor`, a closure that
-/// is generic over a type, with the type of that name.
+/// Declares types that a program chooses by name at run time. Each type has the platform `$p` as its parameter,
+/// implements `$kind`, and has a `NAME`. `$names` returns the names. `$with` calls a `$visitor`, a closure that is
+/// generic over a type, with the type of the given name.
 macro_rules! types_by_name {
     (
         $p:ident: $kind:ident, $refusal:literal;

@@ -1,18 +1,18 @@
-//! The unit task of Shuai's paper (2021), "the document": read some bytes, compute, write some bytes.
+//! The unit task of Shuai's paper (2021), here called "the document": read some bytes, compute, write some bytes.
 //!
-//! The task adds one to every byte it reads, `unit_comp / unit_read` times, in a loop. No code uses the
-//! sums in between, so an optimising compiler may replace the loop by one addition of
-//! `unit_comp / unit_read`. That explains the paper's tables with 2^60 "computations" per iteration in a
-//! few hundred nanoseconds: they were never executed. GCC folds the paper's loop. LLVM 22 folds it in a
-//! function of its own. Inside the loop over the bytes LLVM does 32 additions at a time instead, and an
-//! iteration with 2^60 of them would take months. So the source folds the folded task, and the measurement
-//! does not depend on the compiler's version.
+//! For every byte that the task reads, a loop adds one `unit_comp / unit_read` times. No code uses the sums in between,
+//! so an optimising compiler may fold the loop: replace it by one addition of `unit_comp / unit_read`. That explains
+//! how the paper's tables have 2^60 "computations" per iteration in a few hundred nanoseconds: these were never
+//! executed. GCC folds the paper's loop. LLVM 22 folds the loop if it is in a function of its own. Inside the loop over
+//! the bytes, LLVM instead does 32 additions at a time, and an iteration with 2^60 additions would take months. So the
+//! source code of the folded task already has one addition, and the measurement does not depend on the compiler's
+//! version.
 
 use crate::buffer::{Buffer, with_write_buffer};
 use crate::{Load, opaque_additions};
 use manycore_platform::Platform;
 
-/// Whether the additions between a read and a write happen.
+/// Whether the task executes its additions between a read and a write.
 ///
 /// ```
 /// use manycore_programs::{Folding, TaskSize, UnitTask};
@@ -24,7 +24,7 @@ use manycore_platform::Platform;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folding {
-    /// One addition replaces all additions of a byte, as the document's compiler left it.
+    /// One addition replaces all additions of a byte, as in the document's compiled program.
     Folded,
     /// Every addition is executed.
     Opaque,
@@ -81,7 +81,7 @@ pub enum InvalidSize {
     TooManyAdditions,
 }
 
-/// A loop of the document's unit tasks.
+/// A loop whose iterations are unit tasks of the document.
 ///
 /// All iterations read the same bytes, and each thread writes to bytes of its own. So the iterations share
 /// no written memory.
@@ -145,8 +145,8 @@ impl UnitTask {
         let read = self.read.bytes();
         let additions = self.size.additions_per_byte();
         P::read(read);
-        // Instructions per byte: a load, a store, and three of the two loops. Per opaque addition: itself,
-        // and two of its loop.
+        // Each byte takes five instructions: a load, a store, and three for the two loops. Each opaque addition takes
+        // three: the addition itself, and two for its loop.
         let moved = 5 * read.len().max(write.len()) as u64;
         match self.folding {
             Folding::Folded => {
@@ -161,7 +161,7 @@ impl UnitTask {
         P::write(write);
     }
 
-    /// The byte that an iteration must write at `at`, by a formula.
+    /// Computes by a formula the byte that an iteration must write at `at`.
     fn right_byte(&self, at: usize) -> u8 {
         let read = self.read.bytes();
         read[at.min(read.len() - 1)].wrapping_add(self.size.additions_per_byte() as u8)
@@ -172,10 +172,10 @@ impl UnitTask {
     }
 }
 
-/// The document's loops. They compute on each byte read and write the result while there is room. If the
+/// Runs the document's loops: computes on each byte that is read, and writes the result while there is room. If the
 /// task writes more bytes than it reads, the last result fills the rest.
 ///
-/// Never inlined, so that the instructions are the same in every loop and for every partitioner.
+/// The function is never inlined, so that every loop and every partitioner run the same instructions.
 #[inline(never)]
 fn copy_bytes(read: &[u8], write: &mut [u8], compute: impl Fn(u8) -> u8) {
     let mut written = 0;
@@ -202,7 +202,7 @@ impl Load for UnitTask {
 
     fn run_and_check<P: Platform>(&self, _index: usize) -> bool {
         with_write_buffer(self.size.write, |write| {
-            // Makes every byte wrong first, so the check fails if the task leaves out a byte.
+            // First every byte is made wrong, so the check fails if the task leaves out a byte.
             for (at, byte) in write.iter_mut().enumerate() {
                 *byte = !self.right_byte(at);
             }

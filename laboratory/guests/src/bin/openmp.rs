@@ -9,7 +9,7 @@ type RunRange = unsafe extern "C" fn(*const c_void, usize, usize);
 type SumRange = unsafe extern "C" fn(*const c_void, usize, usize) -> u64;
 type RunOnce = unsafe extern "C" fn(*mut c_void);
 
-// SAFETY: as native/openmp.c and native/together.c define them.
+// SAFETY: native/openmp.c and native/together.c define these functions with these types.
 unsafe extern "C" {
     fn guest_threads(threads: c_int);
     fn guest_static(n: usize, run: RunRange, body: *const c_void);

@@ -1,4 +1,4 @@
-//! The statistics of a sweep over seeds or orders of events: for each point without its seed, the mean of every number
+//! The statistics of a sweep over seeds or orders of events. A point without its seed gets the mean of every number
 //! that the seed changes, and the interval that contains the true mean in 95 of 100 sweeps.
 
 use crate::measure::student::Mean;
@@ -11,16 +11,16 @@ pub(super) struct Rows {
     pub(super) rows: Vec<Vec<String>>,
 }
 
-/// The same rows of all seeds of one point.
+/// Rows that belong together: one row under each seed of one point.
 type Group<'a> = Vec<&'a [String]>;
 
 /// How a column depends on the seed.
 enum Column {
     /// The column is the same under all seeds. The table shows the value.
     Fixed,
-    /// The column has numbers that differ. The table shows their mean, low and high.
+    /// The column has numbers that differ. The table shows their mean, and the low and high ends of the interval.
     Moved,
-    /// The column has words that differ. The table leaves them out.
+    /// The column has words that differ. The table leaves the column out.
     Left,
 }
 
@@ -108,8 +108,8 @@ fn numbers(group: &Group, at: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the mean, low and high, with enough digits to show a difference between them. Without numbers, returns
-/// empty texts.
+/// Returns the mean, low and high, with enough digits to show a difference between them. If there are no numbers,
+/// returns empty texts.
 fn interval(samples: &[f64]) -> [String; 3] {
     let Some(Mean { mean, half }) = Mean::of(samples) else {
         return Default::default();

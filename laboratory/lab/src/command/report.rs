@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         }
         match plan(study, args) {
             Ok((plan, ordered)) => plans.push((study, plan, ordered)),
-            // A machine may lack what a study needs.
+            // A machine may lack something that a study needs.
             Err(error) if error.is::<BadInput>() => {
                 let why = error.to_string();
                 let why = why.strip_prefix("--on: ").unwrap_or(&why);

@@ -1,5 +1,5 @@
-//! The statistics of a compiled program's run (`--stats`), as text and as tidy rows. They have the statistics of a
-//! study's simulations, and also threads, regions and energy.
+//! The statistics of a compiled program's run (`--stats`), as text and as tidy rows. They contain the statistics that a
+//! study's simulations have, and also threads, regions and energy.
 
 use crate::failure::bad_input;
 use crate::report::csv;

@@ -1,6 +1,6 @@
 //! `manycore study NAME --sweep KEY=A,B` and `--orders N`: one study at every point of a grid, in one table.
 //!
-//! A point is the study with one value of each swept key. The orders of events are the values of one more key.
+//! A point is the study with one value for each swept key. The orders of events are the values of one more key.
 //! Measurements go to a journal with a line for each point. A process that is killed loses only the current point, and
 //! the same command continues with that point. With `--shard I/N` a process measures only every Nth point. `manycore
 //! merge` makes the table from the journals of all shards.
@@ -41,7 +41,7 @@ pub(super) enum Record {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grid {
     study: String,
-    /// The flags that all points have in common.
+    /// The flags of the command that all points have in common.
     asked: Value,
     keys: Vec<String>,
     /// The values of each point, in the order of the keys.
@@ -49,7 +49,7 @@ pub(super) struct Grid {
     /// The rows that all other rows are compared with.
     #[serde(default)]
     versus: Option<Versus>,
-    /// The hash of all that the points measure: also of files that the flags only name.
+    /// The hash of everything that decides what the points measure, including the files that flags name.
     #[serde(default)]
     questions: String,
 }
@@ -61,7 +61,7 @@ pub(super) struct Point {
     /// The hash of all simulations of the point, or `None` if the point was measured natively.
     hash: Option<String>,
     csv: String,
-    /// The times of the study's sentence.
+    /// The times that the study's sentence (its finding in words) compares.
     #[serde(default)]
     compared: Option<Compared>,
 }
@@ -77,7 +77,7 @@ impl Point {
     }
 }
 
-/// Points by their numbers.
+/// The measured points, by their numbers.
 pub(super) type Points = BTreeMap<usize, Point>;
 
 /// Measures the points that are not in the journal yet.
@@ -231,7 +231,7 @@ impl Grid {
         })
     }
 
-    /// The arguments that a user would type for one point.
+    /// Returns the arguments that a user would type for one point.
     fn at(&self, args: &StudyArgs, values: &[String]) -> anyhow::Result<StudyArgs> {
         let mut at = args.clone();
         for (key, value) in self.keys.iter().zip(values) {
@@ -260,7 +260,7 @@ impl Grid {
         self.points.len()
     }
 
-    /// The first points.
+    /// Returns the grid with only its points before number `end`.
     pub(super) fn until(&self, end: usize) -> Self {
         let mut grid = self.clone();
         grid.points.truncate(end);
@@ -287,7 +287,7 @@ impl Grid {
         pairs.join(", ")
     }
 
-    /// The prefix of the names of the journal, and of the tables that no other sweep replaces.
+    /// Returns the prefix of file names: of the journal's, and of those tables that no other sweep replaces.
     pub(super) fn file(&self) -> anyhow::Result<String> {
         Ok(format!(
             "{}.sweep-{}",
@@ -296,7 +296,7 @@ impl Grid {
         ))
     }
 
-    /// Writes the tables of all points, which `measurer` measured. Prints the first table, or the paths of all.
+    /// Writes the tables of all points, which `measurer` measured. Prints the first table, or the paths of all tables.
     pub(super) fn finish(
         &self,
         kept: &str,
@@ -395,7 +395,7 @@ impl Grid {
         (self.points.iter().any(|values| values[key] != *first)).then_some(key)
     }
 
-    /// The header, and the rows of each point without the key of its sample.
+    /// Returns the header, and the rows of each point without the column of the key `sample`.
     fn rows(&self, points: &Points, sample: usize) -> anyhow::Result<(Vec<String>, Vec<Rows>)> {
         let mut header = Vec::new();
         let mut runs = Vec::new();
@@ -410,7 +410,7 @@ impl Grid {
         Ok((header, runs))
     }
 
-    /// All keys except the key of the samples.
+    /// Returns all keys except the key number `sample`.
     fn keys_but(&self, sample: usize) -> Vec<&str> {
         let keys = self.keys.iter().enumerate();
         keys.filter(|&(at, _)| at != sample)
@@ -418,7 +418,7 @@ impl Grid {
             .collect()
     }
 
-    /// Returns the table of [`intervals`], and the ending of its file. Returns `None` without samples.
+    /// Returns the table of [`intervals`], and the ending of its file. Returns `None` if each point has one sample.
     fn means(&self, points: &Points) -> anyhow::Result<Option<(&'static str, String)>> {
         let Some(sample) = self.samples() else {
             return Ok(None);
@@ -466,7 +466,7 @@ impl Grid {
         Ok(!sentences.is_empty() && sentences.iter().all(|(_, sentence)| sentence.is_decided()))
     }
 
-    /// The ratios that the user requests.
+    /// Computes the ratios that the user requests with `--versus`.
     fn ratios(&self, points: &Points) -> anyhow::Result<Option<super::versus::Ratios>> {
         let (Some(versus), Some(sample)) = (&self.versus, self.samples()) else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! `--versus COLUMN=VALUE`: divides the times of a study's rows by those of the rows with this value.
+//! `--versus COLUMN=VALUE`: divides the times of a study's rows by the times of the rows with this value.
 //!
 //! Two rows are compared if they agree in all requested columns except this one. Each order of events, or seed, gives
 //! one pair and one ratio. The interval is Student's for the logarithms of the ratios.
@@ -27,7 +27,7 @@ const ASKED: &str = "algorithm answers_every app arrivals barrier benchmark clas
                      gap input machine mode n parameter partitioner peer policy program scale settings task task_cycles \
                      tasks threads unit unit_comp unit_read unit_write value world";
 
-/// The rows that all others are compared with.
+/// Names the rows with which all others are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Versus {
     column: String,

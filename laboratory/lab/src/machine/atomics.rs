@@ -1,4 +1,4 @@
-//! The cost of an atomic read-modify-write, by one thread alone and by several threads on one cache line.
+//! The cost of an atomic read-modify-write for one thread alone, and for several threads on one cache line.
 
 use super::summary::Summary;
 use super::team;
@@ -11,8 +11,8 @@ use std::time::Duration;
 /// How long the threads of one sample increment the counter.
 const WINDOW: Duration = Duration::from_micros(300);
 
-/// Operations between two reads of the clock by a thread that is alone. A read takes about 10 ns, which must not
-/// show.
+/// Operations between two reads of the clock by a thread that is alone. A read takes about 10 ns, which must not affect
+/// the result.
 const BATCH: u64 = 256;
 
 manycore_programs::by_name! {
@@ -46,9 +46,9 @@ impl CounterOperation {
 /// One sample: several threads increment one counter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CounterSample {
-    /// Nanoseconds between two successes of one thread, the mean over all threads.
+    /// Nanoseconds between two successful operations of one thread, as the mean over all threads.
     pub(super) ns_per_op: f64,
-    /// Successes of all threads together, in millions a second.
+    /// Successful operations of all threads together, in millions for each second.
     pub(super) mops: f64,
 }
 
@@ -107,7 +107,7 @@ fn hammer(window: u64, batch: u64, increment: impl Fn()) -> Run {
     }
 }
 
-/// The cost of an operation by a number of threads on one cache line.
+/// The cost of an operation that several threads execute on one cache line.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AtomicCost {
     pub(crate) operation: CounterOperation,
@@ -116,7 +116,7 @@ pub(crate) struct AtomicCost {
     pub(crate) cpus: Vec<usize>,
     /// Nanoseconds of a successful operation, for each thread.
     pub(crate) ns_per_op: Summary,
-    /// Successful operations of all threads, in millions a second.
+    /// Successful operations of all threads, in millions for each second.
     pub(crate) mops: Summary,
 }
 

@@ -1,4 +1,4 @@
-//! The mutual cost of two threads on one cache line, by the distance between their CPUs.
+//! The cost for two threads that use one cache line at the same time, by the distance between their CPUs.
 
 use super::atomics::{self, CounterOperation};
 use super::summary::Summary;
@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most pairs of CPUs of one distance. Each round takes the next pair, since neighbours on a mesh are not equally
-/// far.
+/// The most pairs of CPUs that are measured for one distance. Each round takes the next pair, since neighbours on a
+/// mesh are not equally far apart.
 const PAIRS: usize = 8;
 
 /// Round trips in one sample.
@@ -23,9 +23,9 @@ pub(crate) struct DistanceCost {
     pub(crate) distance: Distance,
     /// The pairs of CPUs that were measured.
     pub(crate) pairs: Vec<[usize; 2]>,
-    /// Nanoseconds of a fetch-and-add while the other thread does the same.
+    /// Nanoseconds of a fetch-and-add while the other thread also executes fetch-and-adds.
     pub(crate) faa_ns: Summary,
-    /// Nanoseconds of a successful compare-and-swap while the other thread does the same.
+    /// Nanoseconds of a successful compare-and-swap while the other thread also executes them.
     pub(crate) cas_ns: Summary,
     /// Nanoseconds from one thread's write until the other thread sees it.
     pub(crate) handover_ns: Summary,
@@ -50,7 +50,8 @@ fn name<S: Serializer>(distance: &Distance, serializer: S) -> Result<S::Ok, S::E
     })
 }
 
-/// Returns the distances that occur between usable CPUs, nearest first. Each has some of its pairs, evenly chosen.
+/// Returns the distances that occur between usable CPUs, nearest first. Each distance has some of its pairs, evenly
+/// chosen.
 fn classes(machine: &Topology) -> Vec<(Distance, Vec<[usize; 2]>)> {
     let cpus: Vec<usize> = machine.usable().iter().map(|cpu| cpu.id).collect();
     let all = [

@@ -1,4 +1,4 @@
-//! The cost of starting a loop: right after another loop, and after the caller did other work.
+//! The cost of starting a loop right after another loop, and of starting it after the caller has done other work.
 
 use super::summary::Summary;
 use super::team;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How long each thread's task lasts.
 const TASK_NS: f64 = 10_000.0;
 
-/// Empty loops that are timed together, since one is too short for the clock's resolution.
+/// The number of empty loops that are timed together, since one loop is too short for the clock's resolution.
 const EMPTY_BATCH: u32 = 64;
 
 /// The caller's activity between two loops.
@@ -67,7 +67,7 @@ pub(crate) struct LaunchCost {
     pub(crate) before: Before,
     /// Nanoseconds of a loop with one empty iteration for each thread.
     pub(crate) empty_ns: Summary,
-    /// Nanoseconds of a loop with one task of 10 us for each thread, less the time of one such task alone.
+    /// Nanoseconds of a loop with one task of 10 us for each thread, minus the time of one such task alone.
     pub(crate) overhead_ns: Summary,
 }
 

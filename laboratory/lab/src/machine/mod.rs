@@ -1,8 +1,7 @@
-//! The machine under the pool: its topology, and the cost of the operations that loops are made of, measured
-//! natively.
+//! This machine: its topology, and the measured cost of the operations that a parallel loop consists of.
 //!
-//! The measurements of one kind take turns, round by round. If the host changes its speed meanwhile, the change
-//! affects all of them.
+//! The measurements of one kind take turns, round by round. If the host changes its speed meanwhile, the change affects
+//! all of these measurements.
 
 mod atomics;
 pub(crate) mod check;
@@ -67,7 +66,7 @@ impl MachineOptions {
 /// The machine and the costs of its operations.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MachineReport {
-    /// `native`: real threads on this host.
+    /// Always `native`: real threads on this host.
     pub(crate) world: &'static str,
     pub(crate) machine: String,
     pub(crate) usable_cpus: usize,
@@ -97,7 +96,7 @@ pub(crate) struct MeasuredCosts {
     pub(crate) faa_contended_ns: Vec<CostByThreads>,
     /// Starting a loop of one task for each thread, right after another loop.
     pub(crate) launch_hot_ns: Vec<CostByThreads>,
-    /// Starting such a loop after the caller did other work for 1 ms.
+    /// Starting such a loop after the caller has done other work for 1 ms.
     pub(crate) launch_gap_ns: Vec<CostByThreads>,
     /// The time from the call that wakes a sleeping thread to its first instruction.
     pub(crate) wake_ns: Option<f64>,
@@ -112,8 +111,8 @@ pub(crate) struct CostByThreads {
 
 /// Measures this machine. `progress` gets the name of each measurement.
 ///
-/// With [`MachineOptions::quick`] it takes a few seconds for each thread count. No other program should
-/// run meanwhile.
+/// With [`MachineOptions::quick`] this takes a few seconds for each thread count. No other program should run
+/// meanwhile.
 pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) -> MachineReport {
     let topology = Topology::detect();
     let order = topology.compact_order();
@@ -180,7 +179,7 @@ pub(crate) fn measure(options: &MachineOptions, progress: &mut dyn FnMut(&str)) 
     report
 }
 
-/// Measures the prices of this host or of a simulated machine.
+/// Measures the prices (the costs that the cost model uses) of this host or of a simulated machine.
 pub(crate) fn prices(
     world: &World,
     progress: &mut (dyn FnMut(&str) + Send),
@@ -223,7 +222,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Whether threads can be pinned here. If not, adds a note.
+    /// Returns whether threads can be pinned to CPUs here. If not, adds a note.
     fn can_pin(&mut self, order: &[usize]) -> bool {
         match team::run(&order[..1], |_| ()) {
             Ok(_) => true,

@@ -17,17 +17,17 @@ pub(crate) const INSTRUCTIONS_A_BYTE: u64 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MachinePrices {
-    /// A fetch-and-add on a line that the core has.
+    /// A fetch-and-add on a cache line that the core already has.
     pub(crate) claim_ns: f64,
     /// A fetch-and-add on a line that another core of the group has written. On this host, the time from that write
     /// until this core reads the value.
     pub(crate) handoff_ns: f64,
-    /// The same between the two groups that are farthest from each other. With one group, the hand-off.
+    /// The same between the two groups that are farthest from each other. With one group, the same as the hand-off.
     pub(crate) crossing_ns: f64,
-    /// A loop on two threads of manycore's pool, without its work: how much later a spinning worker arrives than the
-    /// caller.
+    /// How much later than the caller a spinning worker arrives at a loop: the time of a loop on two threads of
+    /// manycore's pool, minus its work.
     pub(crate) launch_ns: f64,
-    /// From the call that wakes a sleeping thread to its first instruction.
+    /// The time from the call that wakes a sleeping thread to the thread's first instruction.
     pub(crate) wake_ns: f64,
     /// The unit task's time for each byte that it reads.
     pub(crate) byte_ns: f64,
@@ -73,7 +73,7 @@ impl MachinePrices {
     }
 
     /// This host's prices, if `report` has them all. The price of a handover is the tenth percentile, since an
-    /// interrupted handover takes a thousand times as long, and no handover is too short.
+    /// interrupted handover takes a thousand times as long, and nothing makes a handover too short.
     pub(super) fn of_host(report: &MachineReport) -> Option<Self> {
         let handover = |distances: &[Distance]| {
             let mut found = report.distances.iter();

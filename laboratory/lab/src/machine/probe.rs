@@ -17,7 +17,7 @@ const LOOP: u64 = 2;
 /// Round trips in one sample.
 const HANDOVERS: u64 = 1_000;
 
-/// All threads repeat an operation. Returns the nanoseconds of one operation, the mean over the threads.
+/// Lets all threads repeat an operation. Returns the nanoseconds of one operation, as the mean over the threads.
 pub(super) fn repeated<P: Platform>(
     places: &[Vec<usize>],
     operation: impl Fn(usize) + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Waking a thread that sleeps in the kernel.
+//! The cost of waking a thread that sleeps in the kernel.
 
 use super::summary::Summary;
 use super::team;
@@ -24,7 +24,7 @@ pub(crate) struct WakeCost {
     pub(crate) asleep_ms: f64,
     /// Nanoseconds from the call to the woken thread's first instruction.
     pub(crate) latency_ns: Summary,
-    /// Nanoseconds that the call takes in the waker.
+    /// Nanoseconds that the call takes in the thread that wakes the other.
     pub(crate) waker_ns: Summary,
 }
 

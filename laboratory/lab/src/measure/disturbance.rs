@@ -1,10 +1,10 @@
-//! Whether other programs held the CPUs while something was measured.
+//! Whether other programs used the CPUs during a measurement.
 
 use std::fs;
 use std::time::Duration;
 
-/// Returns how long the threads of this process, all together, were ready to run but had no CPU. Returns `None` if
-/// the system does not say.
+/// Returns how long all threads of this process together were ready to run but had no CPU. Returns `None` if the system
+/// does not report this time.
 ///
 /// The time of ended threads is not included.
 pub(crate) fn waited() -> Option<Duration> {
@@ -17,8 +17,8 @@ pub(crate) fn waited() -> Option<Duration> {
     Some(Duration::from_nanos(sum))
 }
 
-/// If other programs held the CPUs for more than this part of the time, there is a warning. A hundredth does not change
-/// a median.
+/// If other programs used the CPUs for more than this fraction of the time, there is a warning. A hundredth does not
+/// change a median.
 const DISTURBED: f64 = 0.01;
 
 /// Returns a warning if threads waited for too large a part of their time.

@@ -1,11 +1,11 @@
-//! The measurements so far, with one record in each line. An interrupted study continues from them.
+//! The journal: a file with the measurements so far, one in each line. An interrupted study continues from them.
 //!
 //! The file's name holds a hash of the request, so each set of settings has its own journal. The first line names the
 //! build and the host that began the journal. Another build or host cannot continue it. The journal is removed when
 //! the results are in their own files.
 //!
-//! Each line begins with a fingerprint of itself and of the line before. A journal with a changed digit, or with a
-//! missing, doubled or moved line, is thus refused.
+//! Each line begins with a fingerprint (hash) of itself and of the line before. So a changed digit, or a missing,
+//! doubled or moved line, makes a journal invalid.
 
 use crate::failure::bad_input;
 use crate::report::host::{Origin, Versions, host_name};
@@ -16,7 +16,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The build and the host that measured: a journal's first line.
+/// The build and the host that measured. This is a journal's first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Measurer {
     build: String,
@@ -47,7 +47,7 @@ impl Measurer {
 }
 
 impl Measurer {
-    /// The origin of results that this process writes from measurements of this measurer.
+    /// The origin that this process notes in results from measurements of this measurer.
     pub(crate) fn origin(&self) -> Origin {
         match self.host {
             Some(_) => Origin::native(),
@@ -131,7 +131,7 @@ impl Journal {
     }
 }
 
-/// Reads the measurer that began a journal, and all records except an incomplete last one. Does not change the file.
+/// Reads the measurer that began a journal, and all records except an incomplete last record. Does not change the file.
 pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer, Vec<R>)> {
     let remedy = "expected a journal as its command left it";
     let text = whole_lines(path)
@@ -149,7 +149,7 @@ pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer
 /// Returns the contents of a file up to the end of its last complete line. A killed process may have left a part of a
 /// line, or even a part of a character.
 fn whole_lines(path: &Path) -> std::io::Result<String> {
-    // A device may have no end.
+    // A device file may have no end.
     if !fs::metadata(path)?.is_file() {
         return Err(std::io::Error::new(
             ErrorKind::InvalidInput,
@@ -167,7 +167,7 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
     bad_input(format!("{error:#}; {remedy}"))
 }
 
-/// The records below the first line, if that names `measurer`, and the fingerprint of the last line.
+/// The records below the first line, which must name `measurer`, and the fingerprint of the last line.
 fn parse<R: DeserializeOwned>(
     path: &Path,
     measurer: &Measurer,
@@ -192,7 +192,7 @@ fn parse<R: DeserializeOwned>(
     Ok((records, last))
 }
 
-/// The lines of a journal: number, JSON and fingerprint of each, until the first damaged line.
+/// The lines of a journal up to the first damaged one: the number, JSON and fingerprint of each.
 fn unsealed<'a>(
     path: &Path,
     text: &'a str,
@@ -273,7 +273,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// A continued study has exactly the same results.
+    /// The results of a continued study are exactly those of an uninterrupted one.
     #[test]
     fn numbers_are_read_as_they_were_written() {
         let mut rng = fastrand::Rng::with_seed(1);

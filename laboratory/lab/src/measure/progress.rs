@@ -46,7 +46,7 @@ impl Progress {
     }
 }
 
-/// A line on standard error that says what is being done.
+/// A line on standard error that names the current activity.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     lines: Mutex<Lines>,
@@ -62,7 +62,7 @@ impl Spinner {
 
     pub(crate) fn show(&self, what: &str) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        // A closed standard error is no reason to fail.
+        // The command does not fail because standard error is closed.
         let _ = lines.show(&mut stderr(), Instant::now(), what);
     }
 }
@@ -105,7 +105,7 @@ impl Lines {
             return Ok(());
         }
         self.last = now;
-        // One write, since lines of other processes may come between two writes.
+        // There is only one write, since lines of other processes may come between two writes.
         let line = match self.on_terminal {
             false => format!("manycore: {}  {text}\n", self.name),
             true => {

@@ -10,7 +10,8 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of pairs of times. Each pair is measured in the same order of events. Returns `None` without a pair.
+    /// The mean ratio of pairs of times. A pair is measured in the same order of events. Returns `None` if there is no
+    /// pair.
     pub(crate) fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
         Self::of_logs(&logs)
@@ -21,7 +22,7 @@ impl Ratio {
         Self::of_chosen(logs, 1)
     }
 
-    /// As [`of_logs`](Self::of_logs), for the best ratio of `candidates`.
+    /// As [`of_logs`](Self::of_logs), for a ratio that was chosen as the best of `candidates`.
     pub(crate) fn of_chosen(logs: &[f64], candidates: usize) -> Option<Self> {
         let logs = Mean::of_chosen(logs, candidates)?;
         Some(Self {
@@ -30,7 +31,7 @@ impl Ratio {
         })
     }
 
-    /// Whether the whole interval is below 1. A single sample has no interval, and shows nothing.
+    /// Whether the whole interval is below 1. A single sample has no interval, so the result is `false`.
     pub(crate) fn is_below_one(self) -> bool {
         self.interval.is_some_and(|[_, high]| high < 1.0)
     }
@@ -46,7 +47,7 @@ pub(crate) enum Side {
 }
 
 impl Ratio {
-    /// The ratio's side of `bound`. A single sample has no interval, and counts as a point.
+    /// The side of `bound` on which the ratio is. A single sample has no interval, and counts as a point.
     pub(crate) fn side(self, bound: f64) -> Side {
         let [low, high] = self.interval.unwrap_or([self.mean; 2]);
         match (high < bound, low > bound) {
@@ -56,7 +57,7 @@ impl Ratio {
         }
     }
 
-    /// Whether more samples would hardly change the finding, since the interval is a point, or narrower than a third of
+    /// Whether more samples would hardly change the finding: the interval is a point, or is narrower than a third of
     /// the distance from `bound`.
     pub(crate) fn is_narrow(self, bound: f64) -> bool {
         self.interval.is_some_and(|[low, high]| {
@@ -66,7 +67,7 @@ impl Ratio {
     }
 }
 
-/// Rounding makes an interval of equal samples at most this wide.
+/// An interval of equal samples is at most this wide, by rounding.
 const POINT: f64 = 1e-9;
 
 impl std::fmt::Display for Ratio {
@@ -122,8 +123,8 @@ mod tests {
         (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
     }
 
-    /// Draws `pairs` pairs, 4,000 times. Counts the intervals that contain the true ratio, and the intervals that claim
-    /// a side of 1. An order changes both times together ten times as much as each alone.
+    /// Draws `pairs` pairs, 4,000 times. Counts the intervals that contain the true ratio, and the intervals that are
+    /// on one side of 1. The common change of both times by an order is ten times the separate change of each.
     fn draws(truth: f64, pairs: usize, noise: impl Fn(&mut fastrand::Rng) -> f64) -> [usize; 2] {
         let mut random = fastrand::Rng::with_seed(40 + pairs as u64);
         let (mut held, mut claimed) = (0, 0);
@@ -156,7 +157,7 @@ mod tests {
         }
     }
 
-    /// One order in four takes three standard deviations longer, as if the program ran in another way.
+    /// In one of four orders, a run takes three standard deviations longer, as if the program ran in another way.
     #[test]
     fn intervals_contain_the_ratio_of_two_ways_of_running_nearly_as_often() {
         let two = |random: &mut fastrand::Rng| {

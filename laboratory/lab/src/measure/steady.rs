@@ -1,9 +1,9 @@
-//! Decides by the means of its batches whether a series is long enough.
+//! Decides whether a series is long enough, by the means of its batches.
 //!
 //! Neighbours in a series of times are correlated, so the spread of single values is not enough. Means of long batches
 //! are hardly correlated. Eight batches give an interval that contains the mean of the series with a probability of
-//! 95%. It follows from Student's distribution with seven degrees of freedom. A series that still drifts has different
-//! batches, and so a wide interval.
+//! 95%. The interval follows from Student's distribution with seven degrees of freedom. A series that still drifts has
+//! different batches, and so a wide interval.
 
 /// The number of batches of a series.
 pub(crate) const BATCHES: usize = 8;

@@ -13,13 +13,13 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// The mean of samples, with Student's interval. Returns `None` without samples.
+    /// The mean of samples, with Student's interval. Returns `None` if there are no samples.
     pub(crate) fn of(samples: &[f64]) -> Option<Self> {
         Self::of_chosen(samples, 1)
     }
 
-    /// As [`of`](Self::of), for the mean that was chosen because it is the best of `candidates`. The interval is
-    /// wider: all candidates' intervals together contain their true means with the usual confidence (Bonferroni).
+    /// As [`of`](Self::of), for the mean that was chosen because it is the best of `candidates`. The interval is wider,
+    /// so that with the usual confidence the intervals of all candidates contain their true means (Bonferroni).
     pub(crate) fn of_chosen(samples: &[f64], candidates: usize) -> Option<Self> {
         let count = samples.len() as f64;
         let mean = samples.iter().sum::<f64>() / count;
@@ -42,8 +42,8 @@ impl Mean {
     }
 }
 
-/// Student's t, two-sided, for this many degrees of freedom. One of `candidates` means is outside of its interval with
-/// a probability of at most 1 - [`CONFIDENCE`].
+/// Student's t, two-sided, for this many degrees of freedom. The probability that any of `candidates` means is outside
+/// of its interval is at most 1 - [`CONFIDENCE`].
 fn quantile(freedom: f64, candidates: usize) -> f64 {
     let student = StudentsT::new(0.0, 1.0, freedom).expect("at least one degree of freedom");
     student.inverse_cdf(1.0 - (1.0 - CONFIDENCE) / (2.0 * candidates as f64))

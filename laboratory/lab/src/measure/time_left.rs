@@ -1,5 +1,5 @@
-//! Estimates how long a measurement still takes. The estimate assumes that a cell's cost grows with its weight: the
-//! number of threads or cores.
+//! Estimates how long a measurement still takes. The estimate assumes that the cost of a cell (one combination of
+//! settings) grows with its weight, the number of threads or cores.
 
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ impl TimeLeft {
         self.allotted = time.as_secs_f64();
     }
 
-    /// Returns the share of the cells that is done. `inside` is what is done of the cells under way, in cells.
+    /// Returns the share of the cells that is done. `inside` is the finished part of the cells that are being measured,
+    /// as a number of cells.
     pub(crate) fn part(&self, inside: f64) -> f64 {
         ((self.done[0] + inside) / self.cells.max(1.0)).min(1.0)
     }
@@ -53,7 +54,7 @@ impl TimeLeft {
         if cells == 0.0 && self.allotted == 0.0 {
             return String::new();
         }
-        // Assumes that the cells under way are average cells.
+        // This assumes that the cells that are being measured are average cells.
         let rest = 1.0 - (inside / (self.cells - cells).max(1.0)).min(1.0);
         let left = (self.weight - weights).max(0.0) * rest;
         let by_weight = seconds / weights.max(f64::MIN_POSITIVE) * left / self.lanes;
@@ -86,7 +87,7 @@ mod tests {
         left.done(32.0, 128.0);
         assert_eq!(left.told(0.0), "about 1 min left  ");
         assert_eq!((left.part(0.0), left.part(1.0)), (0.5, 0.75));
-        // The last cell but one is nearly done.
+        // The second-last cell is nearly done.
         assert_eq!(left.told(1.0), "about 35 s left  ");
     }
 

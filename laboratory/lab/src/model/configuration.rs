@@ -1,12 +1,13 @@
-//! One point of the grid: a unit task, its loop, and the threads that run it.
+//! A configuration: a unit task, its loop, and the threads that run the loop.
 
 use manycore_programs::cost::published::Features;
 use serde::{Deserialize, Serialize};
 
-/// The iterations of the document's loops, unless a table states another number. See `data/README.md`.
+/// The iterations of the loops in the document (Shuai's paper), unless a table states another number. See
+/// `data/README.md`.
 pub(super) const ITERATIONS: usize = 4096;
 
-/// A loop on a machine, as input of a model that predicts a block.
+/// A loop on a machine: the input of a model that predicts the loop's best block size.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Configuration {
     pub(crate) machine: String,
@@ -32,7 +33,7 @@ impl Configuration {
 
     /// The share of the threads outside the launching thread's core group.
     ///
-    /// The document's threads are pinned, so that they fill one group after the other. On any other machine, the
+    /// In the document, threads are pinned, so that they fill one group after the other. On any other machine, the
     /// threads are assumed to be spread evenly.
     pub(super) fn outside(&self) -> f64 {
         let (threads, groups) = (self.threads as f64, self.core_groups as f64);
@@ -45,15 +46,15 @@ impl Configuration {
         1.0 - at_home
     }
 
-    /// The bytes that determine the task's time. Writes during the reads are free. What counts are the bytes read, and
-    /// the bytes written after the reads. Such a written byte takes half the time of a read byte while the loop's
-    /// output stays in the cache, and at least the whole time beyond. The computation counts as one addition for any
-    /// `unit_comp`, since a compiler folds its loop.
+    /// The bytes that determine the task's time: the read bytes, and the bytes that are written after the last read. A
+    /// byte that is written while others are read costs nothing. A byte that is written later takes half the time of a
+    /// read byte while the loop's output stays in the cache. Beyond the cache it counts as a read byte. The computation
+    /// is one addition for any `unit_comp`, since a compiler folds its loop.
     pub(super) fn bytes(&self) -> f64 {
         let after = self.unit_write.saturating_sub(self.unit_read);
         let cached = after.min(CACHED_WRITES);
         let bytes = self.unit_read as f64 + 0.5 * cached as f64 + (after - cached) as f64;
-        // An empty task is not free.
+        // Even an empty task takes some time.
         bytes.max(1.0)
     }
 }

@@ -1,4 +1,4 @@
-//! Reads measured latencies, and configurations to predict for, from CSV.
+//! Reads from CSV: measured latencies, and configurations for which a model predicts a block.
 
 use super::configuration::{Configuration, ITERATIONS};
 use super::error::ModelError;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::str::FromStr;
 
-/// The columns of a configuration; `n` may be left out.
+/// The columns of a configuration. `n` may be left out.
 const CONFIGURATION: [&str; 6] = [
     "machine",
     "core_groups",
@@ -32,7 +32,7 @@ const LATENCY: &str = "a number above 0";
 #[derive(Clone, Debug)]
 pub(crate) struct PublishedCell {
     pub(crate) at: Configuration,
-    /// Block sizes and latencies, in order of block size. There is at least one.
+    /// Block sizes and latencies, in order of block size. There is at least one pair.
     pub(crate) measured: Vec<(usize, f64)>,
 }
 
@@ -42,8 +42,8 @@ impl PublishedCell {
         latencies.fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns how much longer this block takes than the best block, as a share. If this block was not measured, uses
-    /// the measured block that is nearest by ratio. If two blocks are equally near, uses the smaller.
+    /// Returns by which share this block takes longer than the best block. If this block was not measured, uses the
+    /// measured block that is nearest by ratio. If two blocks are equally near, uses the smaller block.
     pub(crate) fn regret(&self, block: f64) -> f64 {
         let distance = |measured: usize| (measured as f64 / block).ln().abs();
         let nearest = self

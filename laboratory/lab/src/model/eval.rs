@@ -27,8 +27,8 @@ pub(crate) struct Score {
     pub(crate) median_regret: Option<f64>,
     pub(crate) p90_regret: Option<f64>,
     pub(crate) max_regret: Option<f64>,
-    /// Mean and median of models that are fitted without the cell's configuration. `without_machine` has those without
-    /// its machine. `None` if no cells are left for a fit.
+    /// The mean and median of models that are fitted without the cell's configuration. `without_machine` is the same
+    /// for models that are fitted without the cell's machine. `None` if no cells are left for a fit.
     pub(crate) without_configuration: Option<[f64; 2]>,
     pub(crate) without_machine: Option<[f64; 2]>,
 }
@@ -107,7 +107,8 @@ pub(crate) struct EvalReport {
 }
 
 impl EvalReport {
-    /// If the cells are `published`, the models that are made from them have not left any of them out.
+    /// If the cells are `published`, they are the cells from which some models were made, so no cell is new to those
+    /// models.
     pub(super) fn new(
         cells: &[PublishedCell],
         prices: &PriceList,
@@ -122,7 +123,7 @@ impl EvalReport {
         };
         let formula = |weights: &Weights, cell: &PublishedCell| {
             let value = weights.value(&cell.at.features());
-            // Beyond a pole the formula has no meaning. NaN becomes 1.
+            // Beyond a pole the formula has no meaning. There the NaN becomes 1.
             value.max(1.0).min(cell.at.n as f64)
         };
         let weighted = regrets(&|cell| formula(&Weights::PUBLISHED, cell));

@@ -1,16 +1,17 @@
-//! Fits what `ours` does not measure: how the best block decreases with an iteration's bytes.
+//! Fits the part of the model `ours` that is not measured: how the best block decreases with an iteration's bytes.
 //!
 //! Only one number is fitted, so a search over its values is enough. The fit minimises the regret, not the latency.
-//! Equal cells prefer blocks that are a few octaves apart, and a table has only powers of two. The exact regret would
-//! jump if rounding led to the next power. Therefore each cell's regret is averaged over blocks around the model's,
-//! weighted by a normal distribution in octaves.
+//! Equal cells prefer blocks that are a few octaves (factors of two) apart, and a table has only powers of two. The
+//! exact regret would jump when rounding leads to the next power. Therefore each cell's regret is averaged over blocks
+//! around the model's block, with the weights of a normal distribution in octaves.
 
 use super::data::PublishedCell;
 use super::prices::{PriceList, data_factor};
 
 /// The standard deviation of the blocks in the average of a cell's regret, in octaves.
 const BLUR: f64 = 0.6;
-/// A greater regret counts as this one. One latency in the tables is ten times its neighbours, because of a misprint.
+/// A greater regret counts as this regret. One latency in the tables is ten times its neighbours, because of a
+/// misprint.
 const MOST: f64 = 3.0;
 /// The number of exponents that are tried, from 0 to 2.
 const STEPS: u32 = 200;
@@ -29,19 +30,21 @@ pub(super) fn data_exponent(list: &PriceList, cells: &[&PublishedCell]) -> f64 {
     )
 }
 
-/// Returns the candidate with the least `cost`, or the first of several equal ones. Returns 0 without candidates.
+/// Returns the candidate with the least `cost`. If several have this cost, returns the first of them. Returns 0 if
+/// there are no candidates.
 pub(super) fn least(candidates: impl Iterator<Item = f64>, cost: impl Fn(f64) -> f64) -> f64 {
     let costs = candidates.map(|candidate| (candidate, cost(candidate)));
     let best = costs.min_by(|a, b| a.1.total_cmp(&b.1));
     best.map_or(0.0, |(candidate, _)| candidate)
 }
 
-/// Returns a cell's regret, averaged over blocks around `block`. Beyond the table, the end of the table counts.
+/// Returns a cell's regret, averaged over blocks around `block`. For a block beyond the table, the end of the table
+/// counts.
 pub(super) fn blurred(cell: &PublishedCell, block: f64) -> f64 {
     let best = cell.best();
     let distance = |at: usize| ((at as f64 / block).log2() / BLUR).powi(2);
     let distances = cell.measured.iter().map(|&(at, _)| distance(at));
-    // Distances are relative to the nearest, so that at least one weight is 1.
+    // Distances are relative to the nearest block, so that at least one weight is 1.
     let nearest = distances.fold(f64::INFINITY, f64::min);
     let (mut sum, mut weights) = (0.0, 0.0);
     for &(at, latency) in &cell.measured {

@@ -53,7 +53,7 @@ pub(super) fn reproduced(weights: &Weights, rows: &[Preference]) -> usize {
     rows.iter().filter(same).count()
 }
 
-/// The document's loss: the sum of squared differences to the preferred block.
+/// The loss function of the document: the sum of squared differences to the preferred block.
 pub(super) fn loss(weights: &Weights, rows: &[Preference]) -> f64 {
     let squares = rows
         .iter()
@@ -64,7 +64,8 @@ pub(super) fn loss(weights: &Weights, rows: &[Preference]) -> f64 {
 /// The number of the search's starting points.
 pub(super) const STARTS: u64 = 8;
 
-/// The weights with the least loss that the search finds. It starts at the printed weights and at points near them.
+/// The weights with the least loss that the search finds. The search starts at the printed weights and at points near
+/// them.
 pub(super) fn refit(rows: &[Preference]) -> Weights {
     refit_from(STARTS, rows)
 }
@@ -81,7 +82,8 @@ pub(super) fn refit_to_cells(cells: &[&PublishedCell]) -> Weights {
             inferred: preferred,
         }
     });
-    // Cross-validation repeats this search for each part of the cells, so it has only one start: the printed weights.
+    // Cross-validation repeats this search for each part of the cells, so the search has only one start: the printed
+    // weights.
     refit_from(1, &rows.collect::<Vec<_>>())
 }
 
@@ -89,7 +91,7 @@ fn refit_from(starts: u64, rows: &[Preference]) -> Weights {
     let mut best = Weights::PUBLISHED;
     let mut random = fastrand::Rng::with_seed(1);
     for start in 0..starts {
-        // The weights in units of the printed weights.
+        // The factors are weights in units of the printed weights.
         let mut factors = [1.0; 6];
         if start > 0 {
             factors.fill_with(|| 0.8 + 0.4 * random.f64());

@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 /// The arguments of `fit`, `predict` and `eval`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelOptions {
-    /// The CSV file. Without one, the document's latencies.
+    /// The CSV file. If there is none, the document's latencies apply.
     pub(crate) data: Option<PathBuf>,
     /// `fit` writes the prices of `ours` to this file, and the other commands read them. The
     /// default is the prices of the document's machines.
@@ -72,7 +72,7 @@ impl ModelOptions {
     }
 }
 
-/// The latencies in a file. Without one, the document's latencies.
+/// Returns the latencies in a file or, without a file, the document's latencies.
 pub(crate) fn published_latencies(file: Option<&Path>) -> Result<Vec<PublishedCell>, ModelError> {
     match file {
         Some(path) => Source::open(path)?.cells(),

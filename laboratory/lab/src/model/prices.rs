@@ -1,4 +1,4 @@
-//! The prices of each machine, from which the model `ours` predicts the best block.
+//! The prices (measured costs) of each machine, from which the model `ours` predicts the best block.
 
 use super::configuration::Configuration;
 use super::error::ModelError;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// If an iteration has this many bytes, `ours` picks the balanced block without a correction.
 const NEUTRAL_BYTES: f64 = 1024.0;
 
-/// The prices of machines, and the one number that is fitted to latencies.
+/// The prices of machines, and the only number that is fitted to latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PriceList {
@@ -26,7 +26,7 @@ pub(crate) struct PriceList {
 }
 
 impl PriceList {
-    /// The prices of the document's machines, measured on their presets.
+    /// The prices of the machines in the document (Shuai's paper), measured on their presets.
     ///
     /// # Panics
     /// If the program was built with a broken file. A test checks the file.
@@ -34,7 +34,8 @@ impl PriceList {
         serde_json::from_str(shipped::PRICES).expect("data/ours.json is checked by a test")
     }
 
-    /// The prices of one machine. They apply to all configurations, whatever their machines are called.
+    /// A list with the prices of one machine. They apply to all configurations, whatever the name of the
+    /// configuration's machine.
     pub(crate) fn of_one(name: &str, prices: MachinePrices) -> Self {
         Self {
             machines: BTreeMap::from([(name.to_owned(), prices)]),
@@ -98,13 +99,13 @@ impl PriceList {
         none.then(|| "`machines` is empty; expected at least one machine".into())
     }
 
-    /// A machine's prices. For a machine that is not listed, the geometric means of all.
+    /// The prices of a machine or, for a machine that is not listed, the geometric means of all prices.
     fn prices(&self, machine: &str) -> MachinePrices {
         let known = self.machines.get(machine).copied();
         known.unwrap_or_else(|| MachinePrices::geometric_mean(self.machines.values()))
     }
 
-    /// The cost model's machine. A launch costs a wake-up: the document's threads sleep between loops.
+    /// The machine of the cost model. A launch costs a wake-up, since the document's threads sleep between loops.
     fn machine(&self, at: &Configuration) -> Machine {
         let prices = self.prices(&at.machine);
         Machine {
@@ -126,7 +127,7 @@ impl PriceList {
         cost::latency(&self.machine(at), &self.task(at), at.n, block)
     }
 
-    /// The block at which the cost of claims balances the wait at the loop's end, from the prices alone.
+    /// The block size that balances the cost of claims and the wait at the loop's end, from the prices alone.
     pub(super) fn balance(&self, at: &Configuration) -> f64 {
         cost::balanced_block(&self.machine(at), &self.task(at), at.n)
     }

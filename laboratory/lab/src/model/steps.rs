@@ -1,8 +1,8 @@
 //! Finds from the document's tables how many iterations and participants its loops had.
 //!
-//! If there are few blocks, the latency grows in steps, with the share of the busiest participant. List scheduling
-//! gives this share for N iterations and P participants: each block goes to the first free participant. The time of an
-//! iteration is fitted. The remaining difference is the error of the choice of N and P.
+//! If there are few blocks, the latency grows in steps, in proportion to the share of the busiest participant. List
+//! scheduling gives this share for N iterations and P participants: each block goes to the first free participant. The
+//! time of an iteration is fitted. The remaining difference is the error of the choice of N and P.
 
 use super::data::PublishedCell;
 use super::shipped;
@@ -23,7 +23,7 @@ fn busiest(n: usize, block: usize, participants: usize) -> f64 {
     busy.into_iter().max().unwrap() as f64
 }
 
-/// The root mean square of the logarithms of measured over expected latencies.
+/// The root mean square of the logarithms of measured divided by expected latencies.
 fn off(cell: &PublishedCell, n: usize, participants: usize) -> f64 {
     let large = cell.measured.iter().filter(|(block, _)| *block >= FEWEST);
     let logs = large.map(|&(block, latency)| (latency / busiest(n, block, participants)).ln());

@@ -130,7 +130,7 @@ fn the_models_by_name() {
 
 #[test]
 fn shipped_models_are_not_fitted_to_the_judged_file() {
-    // Latencies that no model expects: the longer the block the better.
+    // The latencies fall with the block size, which no model expects.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("strange.csv");
     let mut text = String::from(
@@ -252,7 +252,7 @@ fn the_configuration_reaches_the_model() {
         ours.balance(&at),
         cost::balanced_block(&machine, &task, ITERATIONS)
     );
-    // 1 KiB an iteration requires no correction. 4 KiB more that are written count as 2 KiB.
+    // 1 KiB in each iteration requires no correction. Further 4 KiB that are written count as 2 KiB.
     assert_eq!(ours.value(&at), ours.balance(&at));
     let larger = at_64_threads(1024, 1024 + 4096);
     let factor = ours.value(&larger) / ours.balance(&larger);

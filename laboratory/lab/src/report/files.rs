@@ -1,5 +1,5 @@
-//! The output folder. It is checked before anything is measured, one process at a time writes to it, and it never has
-//! an incomplete file.
+//! The output folder. The command checks the folder before it measures anything. Only one process at a time writes to
+//! the folder, which never has an incomplete file.
 
 use super::lock::FolderLock;
 use crate::failure::bad_input;
@@ -16,7 +16,7 @@ pub(crate) struct OutFolder {
 }
 
 impl OutFolder {
-    /// Makes the folder if it does not exist, and tries to write to it. A study thus fails before it measures, not when
+    /// Makes the folder if it does not exist, and tries to write to it. So a study fails before it measures, not when
     /// it writes its results.
     pub(crate) fn prepare(path: &Path) -> anyhow::Result<Self> {
         let refused = |what: &str, error: io::Error| {

@@ -13,7 +13,7 @@ pub(crate) struct Section {
     pub(crate) title: String,
     /// The source of the numbers: measured here, or simulated.
     pub(crate) place: String,
-    /// Why the numbers are not reliable, if they are not.
+    /// The reason why the numbers are unreliable, if they are.
     pub(crate) caution: Option<String>,
     /// The section's question and its terms. A reader understands it without other pages.
     pub(crate) lead: String,
@@ -117,7 +117,7 @@ impl Section {
     }
 }
 
-/// A paragraph of a class. Returns an empty string if there is no text.
+/// A paragraph with a style class. Returns an empty string if there is no text.
 fn paragraph(class: &str, text: &str) -> String {
     match text {
         "" => String::new(),

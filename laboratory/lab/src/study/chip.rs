@@ -1,4 +1,4 @@
-//! A simulated machine, and where its threads run.
+//! A simulated machine, and the cores on which its threads run.
 
 use crate::failure::bad_input;
 use manycore_chip::config::{Config, Network};
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 pub(in crate::study) struct Chip(pub(in crate::study) Config);
 
 impl Chip {
-    /// The number of cores. Each has an L1 of its own.
+    /// The number of cores. Each has its own L1.
     pub(in crate::study) fn cores(&self) -> usize {
         (self.0.cores / self.0.threads_per_core) as usize
     }
@@ -45,7 +45,8 @@ impl Chip {
         matches!(self.0.network, Network::Mesh { .. }) && self.0.llc.is_none()
     }
 
-    /// This machine for a team of `cores`. A machine that scales gets this many tiles, another machine stays as it is.
+    /// This machine for a team of `cores`. A machine that scales gets this many tiles. Any other machine stays as it
+    /// is.
     pub(in crate::study) fn sized(&self, cores: usize) -> anyhow::Result<Self> {
         let mut chip = self.clone();
         let refused = |what: String| bad_input(format!("--cores {cores}: {what}"));

@@ -1,6 +1,7 @@
-//! A study's result in one sentence: the times that it compares, and the findings that their intervals support.
+//! A study's result in one sentence: the times that the sentence compares, and the findings that their intervals
+//! support.
 //!
-//! Samples with the same index are a pair. They come from the same order of events, or in native runs from the same
+//! Samples with the same index are a pair: they come from the same order of events or, in native runs, from the same
 //! round.
 
 use super::unit::Unit;
@@ -36,7 +37,7 @@ pub(super) struct ComparedCell {
 }
 
 impl Sentence {
-    /// Whether more samples would leave the sentence as it is.
+    /// Whether more samples would hardly change the sentence.
     pub(crate) fn is_decided(&self) -> bool {
         let mut ratios = self.ratios.iter();
         ratios.all(|(ratio, bound)| ratio.is_narrow(*bound))
@@ -68,12 +69,12 @@ impl Compared {
         });
     }
 
-    /// Joins the comparisons of several orders of events. Returns `None` without an order.
+    /// Joins the comparisons of several orders of events. Returns `None` if there is no order.
     pub(crate) fn joined(orders: impl IntoIterator<Item = Self>) -> Option<Self> {
         orders.into_iter().reduce(|mut all, order| {
             let cells = all.cells.iter_mut().zip(order.cells);
             for (cell, other) in cells {
-                // A time that one order lacks has no pair, so it is left out.
+                // A time that is missing in one order has no pair, so it is left out.
                 cell.times.retain_mut(|(name, times)| {
                     let more = other.times(name);
                     times.extend(more.into_iter().flatten());
@@ -92,7 +93,7 @@ impl Compared {
         })
     }
 
-    /// The number of samples of the alternative that has the fewest.
+    /// The number of samples of the alternative with the fewest samples.
     fn samples(&self) -> usize {
         let times = self.cells.iter().flat_map(|cell| &cell.times);
         times.map(|time| time.1.len()).min().unwrap_or(0)
@@ -109,7 +110,7 @@ impl Compared {
         }
     }
 
-    /// The geometric mean of the time of `thing` over the time of `base`, over the cells that have both.
+    /// The time of `thing` divided by the time of `base`, as a geometric mean over the cells that have both.
     pub(super) fn mean_ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
         self.chosen_ratio(thing, base, 1)
     }
@@ -156,7 +157,7 @@ impl ComparedCell {
         Some(pairs.map(|(a, b)| (a / b).ln()).collect())
     }
 
-    /// The time of `thing` over the time of `base`.
+    /// The time of `thing` divided by the time of `base`.
     pub(super) fn ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
         Ratio::of_logs(&self.logs(thing, base)?)
     }

@@ -36,7 +36,7 @@ use settings::{Key, Settings};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The most threads on this host. Threads that wait for each other should fit on a machine.
+/// The most threads of a study on this host. Threads that wait for each other should fit on a machine.
 const MOST_THREADS: usize = 1024;
 
 /// A question, and the measurements that answer it.
@@ -47,7 +47,7 @@ pub(crate) trait Study: Sync {
     /// The question, for `--help`.
     fn question(&self) -> &'static str;
 
-    /// The default machine: a value of `--on`.
+    /// The default machine, as a value of `--on`.
     fn home(&self) -> &'static str;
 
     /// The default machine with the user's `--set` pairs. Some pairs require another machine.
@@ -63,18 +63,20 @@ pub(crate) trait Study: Sync {
         &[]
     }
 
-    /// Whether a quick report has time for the study.
+    /// Whether the study is short enough for a quick report.
     fn is_brief(&self) -> bool {
         true
     }
 
-    /// The number of orders of events under which a quick report on the default machine measures what the study's
-    /// sentence compares. The report measures the machine without perturbation in any case.
+    /// The study's sentence (its finding in words) compares times. This is the number of orders of events under which a
+    /// quick report on the default machine measures these times. In any case the report also measures the machine
+    /// without perturbation.
     fn brief_orders(&self) -> u64 {
         0
     }
 
-    /// The function that makes the study's sentence. `None` if the sentence compares no times under orders of events.
+    /// The function that makes the study's sentence. `None` if the sentence does not compare times under several orders
+    /// of events.
     fn sentence(&self) -> Option<SentenceOf> {
         None
     }
@@ -91,7 +93,7 @@ pub(crate) trait Plan: Sync {
     /// The hash of everything that decides what is measured.
     fn question_hash(&self) -> anyhow::Result<String>;
 
-    /// Measures only what the study's sentence compares.
+    /// Measures only the times that the study's sentence compares.
     fn compare(&self, out: &OutFolder) -> anyhow::Result<Comparison>;
 }
 
@@ -109,7 +111,7 @@ pub(crate) struct Comparison {
 pub(crate) struct Request {
     pub(crate) world: World,
     pub(crate) settings: Settings,
-    /// If empty, the machine decides.
+    /// The numbers of threads. If empty, the machine decides.
     pub(crate) threads: Vec<NonZeroUsize>,
     /// If empty, the study decides.
     pub(crate) cores: Vec<NonZeroUsize>,
@@ -149,7 +151,7 @@ impl Request {
     }
 }
 
-/// The findings of a study, in every form that a caller needs.
+/// The findings of a study, in each form that a caller needs.
 #[derive(Debug)]
 pub(crate) struct Findings {
     /// The prefix of the files' names: study and machine.
@@ -159,13 +161,13 @@ pub(crate) struct Findings {
     pub(crate) csv: String,
     /// The times that the study's sentence compares.
     pub(crate) compared: Option<Compared>,
-    /// Further files, each with the part of its name after `NAME.MACHINE.`.
+    /// Further files: the part of the name after `NAME.MACHINE.`, and the content.
     pub(crate) more: Vec<(&'static str, String)>,
     /// The origin of the numbers: `NAME.MACHINE.meta.json`.
     pub(crate) meta: serde_json::Value,
-    /// Everything, for `--format json`.
+    /// All findings, for `--format json`.
     pub(crate) json: serde_json::Value,
-    /// The caller removes the journal once the files are written.
+    /// The journal (file of measurements), which the caller removes once the result files are written.
     pub(crate) journal: Journal,
 }
 
@@ -187,7 +189,7 @@ const STACKS: &str = "How the cores spent their time, all cores of a simulation 
                       part of accesses in which a request waited until the home of its line had served other \
                       requests.";
 
-/// Carries a plan out, and writes the study's files after the last measurement. The measurements stay in the journal.
+/// Carries out a plan, and writes the study's files after the last measurement. The measurements stay in the journal.
 ///
 /// Each file is written under two names. The name with the machine keeps it apart from the results of other machines.
 /// The name of the study alone has the latest result.
@@ -217,7 +219,7 @@ pub(crate) fn write(
             .extend(Captioned::new(figure, STACKS));
     }
     let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
-    // Each file has the part of its name that follows the study, or the study and the machine.
+    // Each entry has the part of the file's name that follows the name of the study, or of study and machine.
     let mut files = vec![("csv".to_owned(), findings.csv.clone().into_bytes())];
     for shown in &findings.section.figures {
         let drawn = form.files(&shown.figure.part, &shown.figure)?;
@@ -242,7 +244,7 @@ pub(crate) fn write(
 mod tests {
     use super::*;
 
-    /// The findings of a study in `out`, on this host and in an instant.
+    /// Runs a study in `out`, on this host, with settings for a very short run.
     fn run_in(out: &OutFolder, study: &'static dyn Study, set: &[&str]) -> Findings {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.into()).collect();
         let plan = study.plan(&Request {
@@ -265,8 +267,8 @@ mod tests {
         .0
     }
 
-    /// This is the case in a report that was killed after a study was done. A second native measurement would have
-    /// other times.
+    /// A report that was killed after a study was done meets this case. A second native measurement would have other
+    /// times.
     #[test]
     fn a_study_that_is_done_is_not_measured_again() {
         let home = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Orders of events: seeds of a machine's perturbation. A simulation has one order of its threads' events. A delay of
-//! one cycle can cause another order (Alameldeen and Wood, HPCA 2003).
+//! Orders of events: seeds of a machine's perturbation (random delays). In a simulation the events of all threads have
+//! one order. A delay of one cycle can cause another order (Alameldeen and Wood, HPCA 2003).
 
 use super::chip::Chip;
 use manycore_chip::config::Config;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// The machine's key for the seed. A machine without this key has one order.
 const SEED: &str = "perturb-seed";
 
-/// The machine's key for the amount, and its value unless the user sets one.
+/// The machine's key for the amount of perturbation, then the value that applies unless the user sets one.
 pub(crate) const AMOUNT: &str = "perturb";
 const CYCLES: u64 = 4;
 

@@ -1,4 +1,4 @@
-//! Measures what a study's sentence compares under several orders of events.
+//! Measures, under several orders of events, the times that a study's sentence (its finding in words) compares.
 
 use super::compared::{Compared, SentenceOf};
 use super::order::{self, Orders};
@@ -26,7 +26,7 @@ pub(crate) struct Ordered {
 #[derive(Serialize)]
 struct OrderedTime<'a> {
     order: u64,
-    /// Times of one cell are times of the same work.
+    /// Times with the same cell are times of the same work.
     cell: &'a str,
     name: &'a str,
     time: f64,
@@ -87,7 +87,7 @@ impl Ordered {
                     journal,
                 } = found?;
                 journals.push(journal);
-                // Orders count one by one. The host's number of threads thus does not change how many orders are
+                // Orders count one by one, so that the host's number of threads does not change how many orders are
                 // enough.
                 if let Some(compared) = compared.filter(|_| !is_decided) {
                     hashes.push(hash);
@@ -115,7 +115,7 @@ impl Ordered {
         Ok(journals)
     }
 
-    /// Returns the sentence over these orders, and whether more orders would leave it as it is.
+    /// Returns the sentence over these orders, and whether more orders would hardly change it.
     fn sentence_of(&self, done: &[(u64, Compared)]) -> (String, bool) {
         let orders = done.iter().map(|(_, compared)| compared.clone());
         match Compared::joined(orders) {

@@ -16,7 +16,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A setting with a whole number in this range, or a list of them. Without a range the setting is text.
+    /// A setting with a whole number in this range, or a list of such numbers. Without a range the setting is text.
     pub(crate) const fn new(
         name: &'static str,
         meaning: &'static str,
@@ -37,8 +37,8 @@ impl Key {
     }
 }
 
-/// The settings of a study. Each has its name, its smallest and largest value if it is a number, and its meaning.
-/// Settings that the study shares with other studies follow two dots.
+/// The settings of a study. Each setting has its name, its smallest and largest value if it is a number, and its
+/// meaning. Settings that other studies have too follow two dots.
 macro_rules! keys {
     (@range) => { None };
     (@range $least:expr, $most:expr) => { Some(($least, $most)) };
@@ -112,7 +112,7 @@ impl Settings {
         }
     }
 
-    /// Whole numbers in the range of their key. There is at least one, and each occurs once.
+    /// Whole numbers in the range of their key. There is at least one number, and each occurs once.
     pub(crate) fn numbers(&self, key: &str) -> Option<Vec<u64>> {
         self.0.get(key).map(|value| value.numbers.clone())
     }
@@ -148,7 +148,7 @@ pub(crate) fn bounded(counts: &[usize]) -> anyhow::Result<()> {
     }
 }
 
-/// Refuses too large a product of numbers that are each in their range.
+/// Refuses numbers that are each in range but have too large a product.
 pub(crate) fn product(what: &str, factors: &[u64], most: u64) -> anyhow::Result<()> {
     let all = factors.iter().try_fold(1, |a: u64, &b| a.checked_mul(b));
     match all {

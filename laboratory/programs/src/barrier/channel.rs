@@ -6,15 +6,15 @@ use manycore_chip::Broadcast;
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// The barrier of Park's thesis (2013, section 5.1): each member broadcasts its arrival, and waits for one
-/// message of each other member.
+/// The barrier of Park's thesis (2013, section 5.1). Each member broadcasts its arrival, and waits for one message from
+/// each other member.
 ///
-/// A fast member's next message may come before a slow member's message of this episode. The receiver
-/// counts it in the slow member's place. That is safe: the fast member has left this episode, so every
-/// member has arrived. After k episodes a member has taken k messages of each other member. In place of a slow
-/// member's last message it may have taken one more message of a member that has left episode k.
+/// A fast member's next message may come before a slow member's message of this episode (use of the barrier). The
+/// receiver counts the early message in place of the slow one. This is safe: the fast member has left this episode, so
+/// every member has arrived. After k episodes a member has taken k messages from each other member or, instead of a
+/// slow member's last message, one more message from a member that has left episode k.
 ///
-/// On hardware an isolated episode costs `transport + controller * (N - 1) + check` cycles, linear in the
+/// On hardware an isolated episode costs `transport + controller * (N - 1) + check` cycles, linear in the number N of
 /// members.
 pub struct ChannelBarrier<P: Broadcast> {
     channel: Channel<P>,
@@ -23,9 +23,9 @@ pub struct ChannelBarrier<P: Broadcast> {
     others: usize,
 }
 
-/// If the channel goes through memory, a member's ring has this many bytes for each of the N members. The ring
-/// holds messages of 16 bytes: up to 2N - 2 that another member has not read, and as many that this other member
-/// has read without publishing its position. A member whose ring is full waits in `send`.
+/// If the channel goes through memory, a member's ring has this many bytes for each of the N members. The ring holds
+/// messages of 16 bytes. Another member may not have read up to 2N - 2 of them, and may have read as many without
+/// publishing its position. A member whose ring is full waits in `send`.
 const RING: usize = 128;
 
 /// A member of a [`ChannelBarrier`].

@@ -4,16 +4,15 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::Node;
 use manycore_team::seam::Waiting;
 
-/// Members that meet at a node, as a power of two. Mellor-Crummey and Scott recommend four.
+/// The number of members that meet at a node is 2 to this power. Mellor-Crummey and Scott recommend four.
 const LOG_DEGREE: usize = 2;
 
-/// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991, algorithm 8). Four
-/// members meet at a node, and the last to arrive continues at the next node. The last to arrive at the
-/// root releases the others there. Each released member does the same at the nodes below at which it was
-/// the last.
+/// The combining tree (Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991, algorithm 8). Four members meet at a
+/// node, and the last member to arrive continues at the node above. The last to arrive at the root releases the others
+/// that wait at the root. Each released member does the same at the nodes below at which it was the last.
 ///
-/// Each node has two lines, see [`SenseBarrier`](manycore_team::seam::SenseBarrier). At most four members
-/// write or read a line.
+/// Each node has two cache lines, see [`SenseBarrier`](manycore_team::seam::SenseBarrier). At most four members write
+/// or read a line.
 ///
 /// ```
 /// use manycore::Native;

@@ -8,12 +8,12 @@ use manycore_team::seam::{SenseBarrier, SenseMember};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// The network interface counts the arrivals. Each member broadcasts its arrival, as in the thesis's
-/// barrier. A core does not receive N - 1 messages: its network interface counts them, in a tree of adders
-/// over the wavelengths, and delivers the last.
+/// A barrier whose arrivals the network interfaces count. Each member broadcasts its arrival, as in the thesis's
+/// barrier. But a core does not receive N - 1 messages: its network interface counts them, in a tree of adders over the
+/// wavelengths, and delivers only the last.
 ///
-/// On hardware an isolated episode costs `transport + adder * log2(cores) + controller + check` cycles, at any
-/// number of members. [`ChannelBarrier`](super::ChannelBarrier) argues why a message of the next episode
+/// On hardware an isolated episode (use of the barrier) costs `transport + adder * log2(cores) + controller + check`
+/// cycles, at any number of members. [`ChannelBarrier`](super::ChannelBarrier) argues why a message of the next episode
 /// may count in this episode.
 ///
 /// Without such hardware this is the sense-reversing barrier, which also counts arrivals in one place.
@@ -61,7 +61,7 @@ enum CountedMemberWay<P: Broadcast> {
 }
 
 impl<P: Broadcast> CountedBarrier<P> {
-    /// `None` if there is no broadcast network, or no other member.
+    /// Returns `None` if there is no broadcast network, or no other member.
     pub(super) fn on_network(placement: &Placement) -> Option<Self> {
         let others = NonZeroU32::new(u32::try_from(placement.members() - 1).ok()?)?;
         let channel = Wire::new()?;

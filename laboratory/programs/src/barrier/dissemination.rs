@@ -7,8 +7,8 @@ use manycore_team::seam::Waiting;
 /// The dissemination barrier (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 9).
 /// No member counts or releases others: each member learns of all others in ceil(log2 N) rounds.
 ///
-/// Every word is on a line of its own, with one writer and one reader. With two members an episode takes
-/// each of them one store and one load.
+/// Every word is on its own cache line, with one writer and one reader. With two members an episode (use of the
+/// barrier) takes each of them one store and one load.
 ///
 /// ```
 /// use manycore::Native;

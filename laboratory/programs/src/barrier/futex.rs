@@ -2,20 +2,18 @@ use crate::barrier::Barrier;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::Placement;
 
-/// Arrivals after which the counts begin again, as in glibc.
+/// The number of arrivals after which the counts begin again, as in glibc.
 const LIMIT: u32 = u32::MAX / 2;
 
-/// The barrier of POSIX threads by the protocol of glibc since 2.25. A member that arrives takes a number.
-/// The last member of a round publishes the highest number that may leave, and wakes the sleepers. The
-/// others sleep until then; no member spins. Departures are counted too, so that the counts can begin again
-/// before they overflow: after `limit` departures, the last member resets the counts, and admits the
-/// members that arrived meanwhile.
+/// The barrier of POSIX threads, by the protocol of glibc since 2.25. A member that arrives takes a number. The last
+/// member of a round publishes the highest number that may leave, and wakes the others, which sleep until then. No
+/// member spins. Departures are counted too, so that the counts can begin again before they overflow. After `limit`
+/// departures the last member resets the counts, and admits the members that arrived meanwhile.
 ///
 /// All counts are on one line, as in glibc. Each member does two read-modify-writes and a system call.
 ///
-/// The protocol follows the description that comes with glibc; the code is not glibc's. There, any threads
-/// may wait, `count` of them at a time. Here the members are always the same, so a store replaces a
-/// compare-and-swap.
+/// The protocol follows the description that comes with glibc; the code is not glibc's. In glibc any threads may wait,
+/// `count` of them at a time. Here the members are always the same, so a store replaces a compare-and-swap.
 ///
 /// ```
 /// use manycore::Native;
@@ -34,12 +32,12 @@ const LIMIT: u32 = u32::MAX / 2;
 pub struct FutexBarrier<P: Platform> {
     counts: CachePadded<EpisodeCounts<P>>,
     members: u32,
-    /// After this many arrivals the counts begin again; a multiple of `members`.
+    /// The number of arrivals after which the counts begin again. It is a multiple of `members`.
     limit: u32,
 }
 
 struct EpisodeCounts<P: Platform> {
-    /// Numbers taken. More than the limit while the last members before a reset leave.
+    /// How many numbers are taken. This exceeds the limit while the last members before a reset leave.
     arrived: P::Futex,
     /// Members with numbers up to this may leave.
     complete: P::Futex,
@@ -51,7 +49,7 @@ struct EpisodeCounts<P: Platform> {
 pub struct FutexMember(());
 
 impl<P: Platform> FutexBarrier<P> {
-    /// The counts begin again after at most `limit` arrivals.
+    /// Makes a barrier whose counts begin again after at most `limit` arrivals.
     pub(super) fn with_limit(members: usize, limit: u32) -> Self {
         let members = u32::try_from(members).expect("more members than threads can be");
         let counts = EpisodeCounts {
@@ -70,18 +68,17 @@ impl<P: Platform> FutexBarrier<P> {
     fn arrive(&self) -> u32 {
         let arrived = &self.counts.arrived;
         loop {
-            // Release: this member's work is in the word's history. Acquire: the last member of a
-            // round sees all of it, and a member that takes a number after a reset finds the counts
-            // reset.
+            // Release publishes this member's work. Acquire: the last member of a round sees the work of all members,
+            // and a member that takes a number after a reset finds the counts reset.
             let number = arrived.fetch_add(1, Ordering::AcqRel) + 1;
             if number <= self.limit {
                 return number;
             }
-            // The numbers are used up, and this number is void. The last member to leave resets the word
-            // and then wakes the sleepers. The futex compares and sleeps in one step, so the reset is not
-            // missed. If another member takes a void number, this one only looks again.
+            // The numbers are used up, and this number is void. The last member to leave resets the word and then wakes
+            // the sleepers. The futex compares and sleeps in one step, so the reset is not missed. If another member
+            // takes a void number, this member only looks again.
             loop {
-                // Relaxed: taking the next number acquires.
+                // Relaxed: the next `fetch_add` acquires.
                 let now = arrived.load(Ordering::Relaxed);
                 if now <= self.limit {
                     break;
@@ -97,7 +94,8 @@ impl<P: Platform> FutexBarrier<P> {
             complete,
             left,
         } = &*self.counts;
-        // Release: this member has finished with `complete`. Acquire: the last member knows that all have.
+        // Release: this member has finished with `complete`. Acquire: the last member knows that all members have
+        // finished with it.
         if left.fetch_add(1, Ordering::AcqRel) + 1 == self.limit {
             left.store(0, Ordering::Relaxed);
             complete.store(0, Ordering::Relaxed);
@@ -127,8 +125,8 @@ impl<P: Platform> Barrier<P> for FutexBarrier<P> {
         let number = self.arrive();
         let complete = &self.counts.complete;
         if number.is_multiple_of(self.members) {
-            // No member of the next round can be here: all of this round wait for this store. Release:
-            // passes on the work of all.
+            // No member of the next round can be here, since all members of this round wait for this store. Release
+            // passes on the work of all members.
             complete.store(number, Ordering::Release);
             complete.wake(u32::MAX);
         } else {

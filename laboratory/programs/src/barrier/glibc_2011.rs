@@ -4,14 +4,14 @@ use manycore_team::barrier::Placement;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-/// Held, and a thread may sleep.
+/// The lock is held, and a thread may be asleep.
 const AWAITED: u32 = 2;
 
-/// The barrier of POSIX threads in glibc until 2.24, also in 2011 and 2013. It has a lock, a count of the
-/// missing members, and the number of the episode, on which members sleep. Each member counts itself under
-/// the lock. The last to arrive keeps the lock, begins the next episode and wakes all. When members leave
-/// they count themselves again, and the last to leave releases the lock. Until then no member can arrive at
-/// the next episode. No member spins.
+/// The barrier of POSIX threads in glibc until 2.24, so also in 2011 and 2013. It has a lock, a count of the missing
+/// members, and the number of the episode (the current use of the barrier). Members sleep on this number. Each member
+/// counts itself under the lock. The last member to arrive keeps the lock, begins the next episode and wakes all
+/// others. When members leave they count themselves again, and the last member to leave releases the lock. Until then
+/// no member can arrive at the next episode. No member spins.
 ///
 /// Everything is on one line, as in glibc. A member's wait takes three read-modify-writes, and more while
 /// others want the lock.
@@ -39,12 +39,11 @@ pub struct Glibc2011Barrier<P: Platform> {
 }
 
 struct LockedWords<P: Platform> {
-    /// An arriving member holds it. From the last arrival of an episode to its last departure, all members
-    /// hold it together.
+    /// An arriving member holds the lock. From the last arrival of an episode to its last departure, all members hold
+    /// the lock together.
     lock: P::Futex,
     episode: P::Futex,
-    /// The number of members yet to come; after the last arrival, the number of members that have
-    /// left.
+    /// The number of members that have not arrived. After the last arrival: the number of members that have left.
     missing: P::AtomicU32,
 }
 
@@ -67,7 +66,7 @@ impl<P: Platform> LockedWords<P> {
     }
 
     fn unlock(&self) {
-        // Release: the next holder sees what this holder did, and what it has seen of others.
+        // Release: the next holder sees what this holder did and saw.
         if self.lock.swap(FREE, Ordering::Release) == AWAITED {
             self.lock.wake(1);
         }
@@ -102,23 +101,23 @@ impl<P: Platform> Barrier<P> for Glibc2011Barrier<P> {
             episode, missing, ..
         } = &*self.words;
         self.words.lock();
-        // Relaxed, here and at the episode: both are written under the lock.
+        // Relaxed, here and at the load of the episode: both words are written under the lock.
         if missing.fetch_sub(1, Ordering::Relaxed) == 1 {
-            // Release: passes on the work of all, which this member acquired with the lock.
+            // Release passes on the work of all members, which this member acquired with the lock.
             episode.fetch_add(1, Ordering::Release);
             episode.wake(u32::MAX);
         } else {
             let this = episode.load(Ordering::Relaxed);
             self.words.unlock();
-            // Acquire pairs with the addition above. The word is at most one number further: the next
-            // episode needs this member's arrival.
+            // Acquire pairs with the addition above. The word is at most one number further, since the next episode
+            // needs this member's arrival.
             while episode.load(Ordering::Acquire) == this {
                 // The futex compares and sleeps in one step, so the wake-up is not lost.
                 episode.wait(this, None);
             }
         }
-        // Release: this member has finished with the episode. Acquire: the last member knows that all have,
-        // and releases the lock for all.
+        // Release: this member has finished with the episode. Acquire: the last member knows that all members have
+        // finished, and releases the lock for all.
         if missing.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
             self.words.unlock();
         }

@@ -8,11 +8,11 @@ use manycore_team::seam;
 
 /// A barrier of two levels: members meet in their core group, and then the groups' leaders meet.
 ///
-/// On a broadcast network the members of a group send to their leader, the only listener on the group's
-/// channel, so it receives g - 1 messages. Then the leaders broadcast on a channel with all members as
-/// listeners, N/g messages for each. An isolated episode costs about twice
-/// `transport + controller * sqrt(N) + check` cycles, where one level costs `controller * N`. If the
-/// placement has one group, or one for each member, consecutive ranks make groups of about sqrt(N).
+/// On a broadcast network the members of a group send to their leader, the only listener on the group's channel. So the
+/// leader of a group of g members receives g - 1 messages. Then the leaders broadcast on a channel with all N members
+/// as listeners, so each member receives N/g messages. An isolated episode (one use of the barrier) costs about twice
+/// `transport + controller * sqrt(N) + check` cycles. One level alone costs `controller * N`. If the placement has one
+/// group, or one for each member, consecutive ranks make groups of about sqrt(N).
 ///
 /// Without such hardware this is `manycore-team`'s [`GroupedBarrier`](manycore_team::seam::GroupedBarrier).
 ///
@@ -79,7 +79,7 @@ impl<P: Broadcast> Barrier<P> for GroupedBarrier<P> {
     }
 }
 
-/// The ranks that meet first.
+/// The ranks (numbers of members) that meet first.
 struct Groups {
     /// The group of each rank.
     group: Vec<usize>,
@@ -89,7 +89,8 @@ struct Groups {
 }
 
 impl Groups {
-    /// The placement's groups. If it has one group or N, consecutive ranks make groups of about sqrt(N).
+    /// Returns the groups of the placement. If there is one group, or one for each member, consecutive ranks make
+    /// groups of about sqrt(N).
     fn of(placement: &Placement) -> Self {
         let members = placement.members();
         let is_grouped = (2..members).contains(&placement.groups());
@@ -114,18 +115,18 @@ impl Groups {
     }
 }
 
-/// Over a broadcast network: a channel for each group, and a channel for all. Members send on their group's
+/// The state over a broadcast network: a channel for each group, and a channel for all. Members send on their group's
 /// channel without listening to it. A port cannot do that, so this uses the hardware directly.
 ///
-/// On both channels, a message of the next episode may come before a slow message of this episode, and counts in its
-/// place. Its sender has left this episode, so every member has arrived. After k episodes a member has taken k messages
-/// of each other leader. In place of a slow leader's last message it may have taken one more message of a leader that
-/// has left episode k.
+/// On both channels, a message of the next episode may come before a slow message of this episode, and is counted in
+/// its place. The sender of the early message has left this episode, so every member has arrived. After k episodes a
+/// member has taken k messages from each other leader, or, instead of a slow leader's last message, one more message
+/// from a leader that has left episode k.
 struct GroupedWire<P: Broadcast> {
     all: P::Channel,
     groups: Box<[Group<P>]>,
     opening: Opening<P>,
-    /// For each rank with a former or present member: the number of its core plus one. Otherwise 0.
+    /// For each rank, one plus the core of its former or present member, or 0 if there was none.
     cores: Box<[P::AtomicUsize]>,
 }
 
@@ -142,7 +143,7 @@ struct WireMember {
 }
 
 impl<P: Broadcast> GroupedWire<P> {
-    /// `None` if there is no broadcast network.
+    /// Returns `None` if there is no broadcast network.
     fn new(groups: &Groups) -> Option<Self> {
         let group = |&size| {
             let channel = P::create_channel()?;
@@ -157,8 +158,8 @@ impl<P: Broadcast> GroupedWire<P> {
         })
     }
 
-    /// Opens ports on this core for good. Messages that arrive while no thread is this member wait for the
-    /// next member.
+    /// Opens ports on this core. They stay open, so messages that arrive while the rank has no member wait for its next
+    /// member.
     fn open(&self, rank: usize, groups: &Groups) -> WireMember {
         let ranks = groups.group.len();
         assert!(rank < ranks, "rank {rank} of {ranks}");

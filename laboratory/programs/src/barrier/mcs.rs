@@ -3,16 +3,17 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// Children that a member waits for. Their words fit in a line, and in one word of the published version.
+/// The number of children that a member waits for. Their words fit in a cache line, and in one word of the published
+/// version.
 const ARRIVING: usize = 4;
-/// Children that a member releases. They are few because the member releases them one after the other.
+/// The number of children that a member releases. There are few because the member releases them one after the other.
 const WAKING: usize = 2;
 
-/// The tree of Mellor-Crummey and Scott (1991, algorithm 11). Each member waits for its four
-/// children and then informs its parent. From the root, each member releases two others.
+/// The tree of Mellor-Crummey and Scott (1991, algorithm 11). Each member waits for its four children and then informs
+/// its parent. Then, beginning with the root, each member releases two others.
 ///
-/// A member has a line with a word for the arrival of each of its children, and a line for its release,
-/// with one writer and one reader. That is 2N - 2 line transfers an episode, the fewest without broadcast.
+/// A member has a line with a word for the arrival of each of its children, and a line for its release, with one writer
+/// and one reader. So an episode (one use of the barrier) has 2N - 2 line transfers, the fewest without broadcast.
 ///
 /// ```
 /// use manycore::Native;
@@ -66,7 +67,7 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
     fn member(&self, rank: usize) -> McsMember {
         let members = self.places.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word that only this member writes: its parent's, or for the root its first child's.
+        // A word that only this member writes: one of its parent or, for the root, one of its first child.
         let word = match rank.checked_sub(1) {
             Some(rank) => Some(&self.places[rank / ARRIVING].arrived[rank % ARRIVING]),
             None => self.places.get(1).map(|child| &*child.awake),
@@ -82,7 +83,7 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
         *episode = before.wrapping_add(1);
         let (rank, episode) = (*rank, *episode);
         let mine = &self.places[rank];
-        // No word gets further before this member leaves this episode: the next needs its arrival.
+        // No word gets further before this member leaves this episode, since the next episode needs its arrival.
         let first = ARRIVING * rank + 1;
         let children = self.places.len().saturating_sub(first).min(ARRIVING);
         for child in &mine.arrived[..children] {

@@ -3,23 +3,22 @@
 //!
 //! | name | | cycles on the simulated `atac-64`, 64 and 1,024 cores |
 //! |---|---|---|
-//! | `channel` | each member broadcasts, and counts the others (the thesis') | 638, 10,238 |
-//! | `counted` | the same, counted by the network interfaces | 24, 28 |
-//! | `grouped` | groups first, then the groups with each other | 166, 646 |
-//! | `dissemination` | log2 N rounds, all to all | 1,102, 4,881 |
+//! | `channel` | each member broadcasts, and counts the others (the thesis's barrier) | 638, 10,238 |
+//! | `counted` | the same, but the network interfaces count | 24, 28 |
+//! | `grouped` | first the members of each group meet, then the groups | 166, 646 |
+//! | `dissemination` | log2 N rounds of messages between pairs | 1,102, 4,881 |
 //! | `tournament` | losers wait for winners | 1,618, 7,847 |
 //! | `combining` | a tree of counts | 2,260, 6,919 |
 //! | `mcs` | a tree of words | 2,312, 7,177 |
-//! | `sense` | one count, one word | 12,420, 325,033 |
-//! | `futex` | as glibc since 2.25: one count, and sleep | 25,457, 684,708 |
-//! | `glibc-2011` | as glibc until 2.24: a lock, a count, and sleep | 79,543, 1,707,862 |
+//! | `sense` | one count, and one word on which members wait | 12,420, 325,033 |
+//! | `futex` | as in glibc since 2.25: one count, and sleep | 25,457, 684,708 |
+//! | `glibc-2011` | as in glibc until 2.24: a lock, a count, and sleep | 79,543, 1,707,862 |
 //! | `sense-on-a-line` | count and word are neighbours | 26,557, 527,627 |
-//! | `spin-sleep` | as PARSEC: a lock, spinning, and sleep | 192,306, 4,631,995 |
-//! | `default` | chosen by the placement | as `counted` |
+//! | `spin-sleep` | as in PARSEC: a lock, spinning, and sleep | 192,306, 4,631,995 |
+//! | `default` | the placement of the members decides | as for `counted` |
 //!
-//! An isolated episode at which all members arrive in the same cycle:
+//! The cycles are those of an isolated episode (one use of the barrier) at which all members arrive in the same cycle:
 //! `cargo run --release -p manycore-chip --example barriers`.
-//!
 
 mod channel;
 mod combining;
@@ -91,17 +90,17 @@ pub trait Barrier<P: Platform>: Send + Sync + Sized + 'static {
     /// A barrier for the ranks of `placement`.
     fn new(placement: &Placement) -> Self;
 
-    /// Makes the member of a rank. The thread that will wait calls this, on its core if the barrier uses a
-    /// broadcast network. There is one member of each rank at a time.
+    /// Makes the member of a rank (the number of a thread). The thread that will wait calls this, and if the barrier
+    /// uses a broadcast network, it calls this on its core. Each rank has at most one member at a time.
     ///
-    /// A dropped member can be made again, and continues in the state of the former member. Until then the
-    /// others wait for it at their next episode, as for any late member. The work of the former member must
-    /// happen before, as by joining its thread. On a broadcast network it must be made again on the same
-    /// core.
+    /// After a member is dropped, it can be made again. The new member continues in the state of the former one. Until
+    /// then the others wait at their next episode, as for any late member. The former member's work must happen before
+    /// the call, for example by joining its thread. On a broadcast network the call must be on the core of the former
+    /// member.
     ///
     /// # Panics
     ///
-    /// If there is no such rank. On a broadcast network, also if the former member was on another core.
+    /// If there is no such rank. On a broadcast network this also panics if the former member was on another core.
     fn member(&self, rank: usize) -> Self::Member;
 
     /// Waits until all members have arrived at this episode.

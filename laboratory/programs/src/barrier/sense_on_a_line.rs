@@ -6,7 +6,7 @@ use manycore_team::seam::Waiting;
 /// The sense-reversing barrier with its two words on one line: the count, and the word that releases all
 /// members.
 ///
-/// Each arrival takes the line from all waiting members. They fetch it again, which delays the next
+/// Each arrival takes the cache line from all waiting members. The members fetch the line again, which delays the next
 /// arrival. [`SenseBarrier`](manycore_team::seam::SenseBarrier) has the words on two lines.
 ///
 /// ```
@@ -29,9 +29,9 @@ pub struct SenseOnALineBarrier<P: Platform> {
 }
 
 struct Neighbours<P: Platform> {
-    /// Members yet to arrive.
+    /// The number of members that have not arrived.
     missing: P::AtomicU32,
-    /// The last released episode.
+    /// The number of the last released episode (use of the barrier).
     released: P::Futex,
 }
 
@@ -68,15 +68,14 @@ impl<P: Platform> Barrier<P> for SenseOnALineBarrier<P> {
         let Neighbours { missing, released } = &*self.words;
         let before = *episode;
         *episode = before.wrapping_add(1);
-        // Release: this member's work is in the word's history. Acquire: the last member sees all
-        // of it.
+        // Release publishes this member's work. Acquire: the last member sees the work of all members.
         if missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Resets the count for the next episode, which begins for the others with the release. Relaxed:
-            // the release publishes the count.
+            // Resets the count for the next episode, which the others begin after the release below. Relaxed: this
+            // release publishes the count.
             missing.store(self.members, Ordering::Relaxed);
             self.waiting.release(released, *episode);
         } else {
-            // The word is at most at this episode: the release of the next needs this member's arrival.
+            // The word is at most at this episode, since the release of the next needs this member's arrival.
             self.waiting.wait_while(released, before);
         }
     }

@@ -1,11 +1,11 @@
-//! Ports of dropped members.
+//! The ports of dropped members.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::Platform;
 use std::sync::Arc;
 
-/// Keeps the ports of dropped members until they are made again, so that they receive the messages sent
-/// meanwhile. Each other member sends at most one message meanwhile, because its next episode needs this
+/// Keeps the ports of dropped members until these are made again, so that the ports receive messages meanwhile. Each
+/// other member sends at most one message meanwhile, because its next episode (use of the barrier) needs the dropped
 /// member.
 pub(super) struct Shelf<P: Platform, T: Send> {
     ports: Lock<P, Vec<(usize, T)>>,
@@ -57,7 +57,7 @@ impl<P: Platform, T: Send> Kept<P, T> {
     ///
     /// # Panics
     ///
-    /// Never: only drop takes the port.
+    /// Never, since only drop takes the port.
     #[inline]
     pub(super) fn port(&mut self) -> &mut T {
         self.port.as_mut().expect("taken when this is dropped")

@@ -3,23 +3,23 @@ use crate::mutex::Mutex;
 use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
 use manycore_team::barrier::Placement;
 
-/// Looks before a member sleeps, at the default patience. Another patience changes them proportionally.
+/// Looks at the flag before a member sleeps, with the default patience. The number is proportional to the patience.
 const SPINS: f64 = 35_000.0;
 
 /// The phase in which members arrive.
 const ARRIVING: u32 = 0;
-/// The phase in which members leave, after all have arrived.
+/// The phase in which members leave, after all members have arrived.
 const LEAVING: u32 = 1;
 
-/// The barrier of the PARSEC benchmarks: a mutex, a condition variable and a flag that says whether members
-/// arrive or leave. A waiting member looks at the flag 35,000 times before it sleeps on the condition
-/// variable. Members leave one by one through the mutex. A member that arrives at the next episode waits
-/// until the last has left, so the count serves both phases. Members spin even if they share cores, and an
-/// episode then takes milliseconds.
+/// The barrier of the PARSEC benchmarks: a mutex, a condition variable and a flag that says whether members arrive or
+/// leave. A waiting member looks at the flag 35,000 times before it sleeps on the condition variable. Members leave one
+/// by one through the mutex. A member that arrives at the next episode (use of the barrier) waits until the last member
+/// has left, so one count serves both phases. Members spin even if they share cores, and then an episode takes
+/// milliseconds.
 ///
-/// The count is on a line with the lock. The flag is on another line, which is written twice an
-/// episode and read by all waiting members. Sleepers sleep on the flag, which serves as the
-/// condition variable, and they are counted under the lock.
+/// The count and the lock share a cache line. The flag is on another line, which is written twice in each episode and
+/// read by all waiting members. Sleepers sleep on the flag, which serves as the condition variable, and they are
+/// counted under the lock.
 ///
 /// ```
 /// use manycore::Native;
@@ -37,7 +37,7 @@ const LEAVING: u32 = 1;
 #[doc(alias = "parsec_barrier_t")]
 pub struct SpinSleepBarrier<P: Platform> {
     state: CachePadded<Mutex<P, State>>,
-    /// Written under the lock.
+    /// The flag, which is written under the lock.
     phase: CachePadded<P::Futex>,
     members: usize,
     spins: u32,
@@ -45,7 +45,7 @@ pub struct SpinSleepBarrier<P: Platform> {
 
 struct State {
     inside: usize,
-    /// Members that sleep on the phase, or are about to sleep.
+    /// Members that sleep on the flag, or are about to sleep.
     sleepers: u32,
 }
 
@@ -56,7 +56,7 @@ pub struct SpinSleepMember(());
 impl<P: Platform> SpinSleepBarrier<P> {
     /// Begins the next phase, under the lock.
     fn begin(&self, phase: u32, state: &mut State) {
-        // Release: passes on the work of all to members that look without the lock.
+        // Release passes on the work of all members to those that look without the lock.
         self.phase.store(phase, Ordering::Release);
         if std::mem::take(&mut state.sleepers) > 0 {
             self.phase.wake(u32::MAX);
@@ -73,10 +73,10 @@ impl<P: Platform> SpinSleepBarrier<P> {
             }
             P::relax();
         }
-        // The member finds the phase unchanged and counts itself as a sleeper in one section. A member that
-        // changes the phase later has the lock after that, and wakes it. The futex compares again.
+        // In one section this member finds the phase unchanged and counts itself as a sleeper. A member that changes
+        // the phase later has the lock after that, and wakes this member. The futex compares again.
         while self.state.with(|state| {
-            // Relaxed: written under the lock.
+            // Relaxed: the word is written under the lock.
             let goes_on = self.phase.load(Ordering::Relaxed) == phase;
             state.sleepers += u32::from(goes_on);
             goes_on
@@ -109,7 +109,7 @@ impl<P: Platform> Barrier<P> for SpinSleepBarrier<P> {
 
     fn wait(&self, _: &mut SpinSleepMember) {
         while !self.state.with(|state| {
-            // Relaxed: written under the lock.
+            // Relaxed: the word is written under the lock.
             let is_open = self.phase.load(Ordering::Relaxed) == ARRIVING;
             state.inside += usize::from(is_open);
             if state.inside == self.members && is_open {

@@ -3,13 +3,13 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use manycore_team::barrier::Placement;
 use manycore_team::seam::Waiting;
 
-/// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 10). In round
-/// r the ranks that are multiples of 2^(r+1) meet the ranks 2^r higher, and always win. A loser informs its
-/// winner of its arrival, and drops out until the winner wakes it. Each member then wakes its losers, the
-/// last first.
+/// The tournament (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 10). In round r each rank
+/// (member's number) that is a multiple of 2^(r+1) meets the rank 2^r higher, and always wins. A loser informs its
+/// winner of its arrival, and drops out until the winner wakes it. At the end each member wakes its losers, the last
+/// loser first.
 ///
-/// A member loses once, so it has two words, each on a line of its own. It writes one for its winner when
-/// it loses. Its winner writes the other to wake it. No member counts.
+/// A member loses once, so it has two words, each on its own cache line. The member writes one word for its winner when
+/// it loses. The winner writes the other word to wake the member. No member counts.
 ///
 /// ```
 /// use manycore::Native;
@@ -63,8 +63,7 @@ impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
     fn member(&self, rank: usize) -> TournamentMember {
         let members = self.players.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word that only this member writes: its own `lost`, or for the champion the `awake` of its first
-        // loser.
+        // A word that only this member writes: its own `lost` or, for the champion, the `awake` of its first loser.
         let word = match rank {
             0 => self.players.get(1).map(|loser| &*loser.awake),
             _ => Some(&*self.players[rank].lost),
@@ -79,7 +78,8 @@ impl<P: Platform> Barrier<P> for TournamentBarrier<P> {
         let before = *episode;
         *episode = before.wrapping_add(1);
         let (rank, episode) = (*rank, *episode);
-        // No word gets further before this member leaves this episode: the next needs its arrival.
+        // No word gets further before this member leaves this episode (use of the barrier), since the next needs its
+        // arrival.
         let mut distance = 1;
         while distance < self.players.len() && rank & distance == 0 {
             if let Some(loser) = self.players.get(rank + distance) {

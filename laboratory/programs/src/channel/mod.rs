@@ -1,9 +1,9 @@
-//! Virtual channels: every core broadcasts, and every core that has a port of the channel
-//! receives (Park 2013, section 3.2 and table 4.2).
+//! Virtual channels. Every core can broadcast on a channel, and every core with a port of the channel receives the
+//! messages (Park 2013, section 3.2 and table 4.2).
 //!
-//! On a machine with a broadcast network ([`Broadcast`]) a channel is a number in the hardware's messages.
-//! Elsewhere it is `manycore-team`'s channel, which goes through memory. This folder's `README.md` argues
-//! that no message is lost.
+//! On a machine with a broadcast network ([`Broadcast`]) a channel is a number in the hardware's messages. On other
+//! machines it is `manycore-team`'s channel, which goes through memory. This folder's `README.md` argues that no
+//! message is lost.
 
 mod port;
 mod wire;
@@ -17,7 +17,7 @@ use manycore_team::channel as memory;
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// A virtual channel. Clones are handles of the same channel. It ends with its last handle or port.
+/// A virtual channel. Clones are handles of the same channel. The channel ends with its last handle or port.
 ///
 /// ```
 /// use manycore::Native;
@@ -40,12 +40,12 @@ enum Medium<P: Broadcast> {
 }
 
 impl<P: Broadcast> Channel<P> {
-    /// A new channel. Its senders wait for slow receivers.
+    /// Makes a new channel, whose senders wait for slow receivers.
     pub fn over() -> Self {
         Self::over_with(Settings::default())
     }
 
-    /// A new channel with settings. Hardware keeps all messages, whatever the settings.
+    /// Makes a new channel with settings. Hardware keeps all messages, whatever the settings.
     pub fn over_with(settings: Settings) -> Self {
         let medium = match Wire::new() {
             Some(wire) => Medium::Wire(wire),
@@ -62,9 +62,9 @@ impl<P: Broadcast> Channel<P> {
     /// Opens a port of this channel. It receives all messages that pass its filter. At first the filter
     /// passes every message.
     ///
-    /// On hardware this is the port of the caller's core. The caller must be bound to the core, and use and
-    /// drop the port there. A core has one port of a channel. Opening it again returns the same port, and
-    /// dropping its first handle closes it.
+    /// On hardware this is the port of the caller's core. The caller must be bound to the core, and use and drop the
+    /// port there. A core has one port of a channel. Opening the port again returns the same port, and the drop of its
+    /// first handle closes it.
     pub fn open(&self) -> Port<P> {
         match &self.medium {
             Medium::Wire(wire) => Port::on_wire(wire.open(None)),

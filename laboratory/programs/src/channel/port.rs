@@ -6,8 +6,8 @@ use std::fmt;
 
 /// One core's end of a channel. It sends to all other ports and receives from them.
 ///
-/// Once it is dropped, it receives nothing more, but others still receive what it has sent. The docs of
-/// `manycore-team`'s port describe each method, with examples.
+/// A dropped port receives nothing more, but others still receive what it has sent. The docs of `manycore-team`'s port
+/// describe each method, with examples.
 pub struct Port<P: Broadcast> {
     end: End<P>,
 }
@@ -76,7 +76,7 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Takes the oldest message, if there is one. Of long data it returns only the length.
+    /// Takes the oldest message, if there is one. For long data the message has only the length.
     #[inline]
     pub fn try_receive(&mut self) -> Option<Message> {
         match &mut self.end {
@@ -85,8 +85,7 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// As [`try_receive`](Self::try_receive). If it takes a message, it replaces the content of `data` by
-    /// the message's long data.
+    /// As [`try_receive`](Self::try_receive). If there is a message, its long data replace the content of `data`.
     pub fn try_receive_long(&mut self, data: &mut Vec<u8>) -> Option<Message> {
         match &mut self.end {
             End::Wire(port) => port.try_receive().map(|it| long(&it, data)),
@@ -98,9 +97,9 @@ impl<P: Broadcast> Port<P> {
     ///
     /// # Errors
     ///
-    /// [`Closed`] when all messages are taken and no port can send any more. A waiting receiver then
-    /// returns at once. On hardware, if its filter does not pass messages with the signature 0, only its
-    /// next call returns.
+    /// [`Closed`] when all messages are taken and no port can send any more. A waiting receiver then returns at once.
+    /// There is one exception: on hardware, if its filter stops messages with the signature 0, only its next call
+    /// returns.
     #[inline]
     pub fn receive(&mut self) -> Result<Message, Closed> {
         match &mut self.end {
@@ -121,7 +120,7 @@ impl<P: Broadcast> Port<P> {
         }
     }
 
-    /// Whether no port can send any more. Messages may still be in the port, or on hardware in transit.
+    /// Whether no port can send any more. Messages may still be in the port or, on hardware, in transit.
     pub fn is_closed(&self) -> bool {
         match &self.end {
             End::Wire(port) => port.is_closed(),

@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a message may be in transit after the last sender has left: many times the time to cross a chip
-/// plus an interface's time for a message.
+/// How long a message may be in transit after the last sender has left. This is many times the time in which a message
+/// crosses a chip and an interface handles it.
 const ON_ITS_WAY: Duration = Duration::from_micros(2);
 
 /// A handle of a channel over the network.
@@ -20,7 +20,7 @@ pub(crate) struct Wire<P: Broadcast> {
 struct WireShared<P: Broadcast> {
     channel: P::Channel,
     senders: SenderCount<P>,
-    /// The largest `every` of a port, whose network interface delivers one message in that many.
+    /// The largest `every` of any port. A port's network interface delivers one message in `every`.
     together: P::AtomicU32,
 }
 
@@ -77,7 +77,7 @@ impl<P: Broadcast> Drop for Wire<P> {
 impl<P: Broadcast> WireShared<P> {
     /// Notes an opened port that delivers one message in `every`.
     fn count_together(&self, every: NonZeroU32) {
-        // Relaxed: the reader has seen this port counted in, and all others leave.
+        // Relaxed: the reader has seen that this port is counted, and that all others have left.
         let (mut most, every) = (self.together.load(Ordering::Relaxed), every.get());
         while let Err(now) = (self.together).compare_exchange(
             most,
@@ -116,7 +116,7 @@ impl<P: Broadcast> WirePort<P> {
         self.core
     }
 
-    /// Broadcasts to all other cores with a port of the channel.
+    /// Broadcasts a message to all other cores with a port of the channel.
     pub(crate) fn send(&mut self, message: Message) {
         P::send(self.shared.channel, message);
     }
@@ -141,8 +141,8 @@ impl<P: Broadcast> WirePort<P> {
             if let Some(delivery) = self.try_receive() {
                 return Ok(delivery);
             }
-            // A leaving port sends its notice after it has left the count. So a receiver that does not see
-            // the new count here waits for the notice.
+            // A leaving port sends its notice after it has left the count. So if this receiver does not see the new
+            // count here, the notice will end its wait.
             if self.is_closed() {
                 return self.last().ok_or(Closed);
             }
@@ -174,7 +174,7 @@ impl<P: Broadcast> WirePort<P> {
 
 impl<P: Broadcast> Drop for WirePort<P> {
     fn drop(&mut self) {
-        // On another core this would close that core's port.
+        // On another core, the close below would close that core's port.
         if P::core() == self.core {
             P::close_port(self.shared.channel);
         }

@@ -1,6 +1,6 @@
-//! The latency of a loop with threads that claim blocks from a shared counter.
+//! The latency of a loop whose threads claim blocks of iterations from a shared counter.
 //!
-//! With N iterations of t, blocks of B, and T threads:
+//! With N iterations that take t each, blocks of B iterations, and T threads:
 //!
 //! ```text
 //! latency(B) = max(W + e B t, B t) + N/B c
@@ -12,22 +12,24 @@
 //! c   claim / T  +  (T - 1) / T (handoff (1 - outside) + crossing outside)
 //! ```
 //!
-//! * **W.** The k-th thread arrives k launches late, so k threads lose `launch k (k - 1) / 2` together. A
-//!   loop shorter than all launches ends before the last thread arrives. Hence the least over k.
-//! * **e.** When the counter runs out, each thread is somewhere in its last block. Of T uniform positions
-//!   in a block, the mean is 1/2 and the last is T / (T + 1). The mean thread waits for the difference. If
-//!   blocks differ, the longest of T takes `sqrt(2 ln T)` deviations more than the mean block.
+//! * **W.** Each thread arrives one launch later than the thread before, so k threads together lose `launch k (k - 1) /
+//!   2`. If the loop is shorter than all launches together, it ends before the last thread arrives. Hence W is the
+//!   least value for any k.
+//! * **e.** When the counter runs out, each thread is somewhere in its last block. If T positions in a block are
+//!   uniform, their mean is 1/2, and the last is at T / (T + 1). On average a thread waits for the difference. If
+//!   blocks take different times, the longest of T blocks takes `sqrt(2 ln T)` standard deviations more than the mean
+//!   block.
 //! * **B t.** One thread always runs a whole block.
-//! * **c.** Threads execute their own instructions in parallel. But the counter's line is in one place at a
-//!   time, and every thread waits for its transfers. One claim in T finds the line in its own cache. For
-//!   the others it is with a thread of the same core group or of another.
+//! * **c.** Threads execute their own instructions in parallel. But the counter's line is in one place at a time, and
+//!   every thread waits for its transfers. One claim in T finds the line in the cache of its own thread. The other
+//!   claims fetch the line from a thread of the same core group or of another.
 //!
-//! The law rounds neither the last block up, nor the blocks to whole rounds of all threads. Threads that
-//! start at different times keep no rounds. The tables of Shuai's paper show none, except where a block is
-//! more than a thread's share.
+//! The law rounds neither the last block to a full block, nor the number of blocks to a multiple of T. Threads that
+//! start at different times do not take blocks in rounds. The tables of Shuai's paper show no rounds, except for blocks
+//! that are larger than a thread's share of the loop.
 //!
-//! The latency is convex in B. The terms with t grow with B, and the terms with prices fall. So the best
-//! block never grows with t and never shrinks with a price.
+//! The latency is convex in B. The terms with t grow with B, and the terms with prices (the times of a launch and of a
+//! claim) fall. So the best block never grows with t and never shrinks when a price grows.
 
 use super::{Machine, Task, sane};
 
@@ -61,17 +63,17 @@ impl Law {
         }
     }
 
-    /// The block that balances the claims and the wait at the end: the minimum of [`excess`](Self::excess),
-    /// from 1 to N.
+    /// The block size that balances the claims and the wait at the end: the minimum of [`excess`](Self::excess),
+    /// between 1 and N.
     fn balance(&self) -> f64 {
         let balanced = |slope: f64| (self.iterations * self.claim / slope).sqrt();
         let mut block = balanced(self.end_wait);
-        // From this block on, the loop waits for the time of a whole block.
+        // In the formula `B t` is the maximum for blocks of at least this size.
         let alone = self.shared_work / (self.iteration - self.end_wait);
         if self.iteration > self.end_wait && block > alone {
             block = balanced(self.iteration).max(alone);
         }
-        // Free claims of free iterations: 0 / 0.
+        // 0 / 0, if both claims and iterations take no time.
         if block.is_nan() {
             self.iterations
         } else {
@@ -80,8 +82,8 @@ impl Law {
         .clamp(1.0, self.iterations.max(1.0))
     }
 
-    /// The time beyond the shared work, for a block size. Added to the shared work, small differences would
-    /// be rounded away.
+    /// The latency for a block size, minus the shared work. The full latency would round away small differences between
+    /// blocks.
     fn excess(&self, block: usize) -> f64 {
         let block = block as f64;
         let waits = self.end_wait * block;
@@ -118,7 +120,7 @@ pub fn latency(machine: &Machine, task: &Task, n: usize, block: usize) -> f64 {
     law.shared_work + law.excess(block.clamp(1, n))
 }
 
-/// The block with the least [`latency`], as a real number.
+/// The block size with the least [`latency`], as a real number.
 ///
 /// It is between 1 and `n`, and 1 for an empty loop.
 ///
@@ -136,7 +138,7 @@ pub fn balanced_block(machine: &Machine, task: &Task, n: usize) -> f64 {
     Law::new(machine, task, n).balance()
 }
 
-/// The power of two, or `n`, with the least [`latency`].
+/// The power of two, or `n`, that has the least [`latency`] as a block size.
 ///
 /// It is between 1 and `n`, and 1 for an empty loop. It takes a handful of divisions and roots: cheap
 /// enough for every loop. Powers of two suffice because the latency is flat around its minimum.
@@ -322,7 +324,7 @@ mod tests {
             };
             Law::new(&machine, &Task::new(1.0), 1).claim
         };
-        // Every second claim finds the line in its own cache.
+        // Every second claim finds the line in the cache of its own thread.
         assert_eq!(claim(0.0, prices), 20.0);
         assert_eq!(claim(0.5, prices), 35.0);
         let odd = Prices {
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_loop_shorter_than_its_launches_needs_few_threads() {
-        // 10 us of work and launches 5 us apart: two threads, not all.
+        // 10 us of work and launches 5 us apart are worth two threads, not 64.
         assert_eq!(shared(10_000.0, 64.0, 5_000.0), 7_500.0);
         assert_eq!(shared(10_000.0, 64.0, 0.0), 10_000.0 / 64.0);
         assert_eq!(shared(0.0, 64.0, 5_000.0), 0.0);

@@ -12,15 +12,15 @@
 //! assert!(block(&two_sockets) > 1.2 * block(&one_socket));
 //! ```
 //!
-//! Times are in nanoseconds. Every function is total. It counts no threads as one, and a negative time or
-//! NaN as zero. So results are finite for any measurement.
+//! Times are in nanoseconds. Every function accepts all arguments: zero threads count as one thread, and a negative
+//! time or NaN counts as zero. So results are finite for any measurement.
 //!
 //! Two models:
 //!
 //! * [`latency`] and [`best_block`] derive the latency from the steps of a loop. `fixed-block` without a
 //!   size uses them.
-//! * [`published`]: the formula with trained weights that *Influence of atomic FAA on ParallelFor* (R.
-//!   Shuai, 2021) prints.
+//! * [`published`] is the formula, with trained weights, from *Influence of atomic FAA on ParallelFor* (R. Shuai,
+//!   2021).
 //!
 //! `laboratory/lab/src/model/README.md` compares both with measurements by others.
 
@@ -29,8 +29,8 @@ pub mod published;
 
 pub use law::{balanced_block, best_block, latency};
 
-/// A machine's prices for the steps of a loop. `manycore machine`, the laboratory's command,
-/// measures all of them.
+/// A machine's prices (times) for the steps of a loop. `manycore machine`, the laboratory's command, measures all of
+/// them.
 ///
 /// ```
 /// use manycore_programs::cost::Prices;
@@ -41,13 +41,15 @@ pub use law::{balanced_block, best_block, latency};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prices {
-    /// The time of a claim if no other thread wants the counter: the fetch-and-add and the loop around it.
+    /// The time of a claim (taking the next block) if no other thread wants the counter: the fetch-and-add and the loop
+    /// around it.
     pub claim_ns: f64,
-    /// A fetch-and-add on a line that another core of the same core group has written.
+    /// The time of a fetch-and-add on a cache line that another core of the same core group (cores with a common
+    /// last-level cache) has written.
     pub handoff_ns: f64,
-    /// The same if that core is in another group. It never counts as less than the hand-off.
+    /// The same time if the other core is in another group. A value below `handoff_ns` counts as `handoff_ns`.
     pub crossing_ns: f64,
-    /// How much later each thread arrives than the thread before.
+    /// The time between the arrivals of one thread and the next.
     pub launch_ns: f64,
 }
 
@@ -78,7 +80,7 @@ impl Prices {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
-    /// Threads that take part, including the launching thread.
+    /// The number of threads that take part, including the launching thread.
     pub threads: usize,
     /// The fraction of the threads outside the launching thread's core group.
     pub outside: f64,
@@ -87,8 +89,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A team spread evenly over `core_groups` groups, at the prices of
-    /// [`Prices::default`].
+    /// A team that is spread evenly over `core_groups` groups, with the prices of [`Prices::default`].
     ///
     /// ```
     /// let machine = manycore_programs::cost::Machine::new(32, 8);
@@ -122,8 +123,9 @@ impl Machine {
 pub struct Task {
     /// The mean time of an iteration.
     pub iteration_ns: f64,
-    /// Standard deviation of a block's time, divided by its mean. For independent iterations it falls with the
-    /// block size. Long iterations in a row cost more, so the model uses the same value for all blocks.
+    /// Standard deviation of a block's time, divided by its mean. If the times of iterations are independent, this
+    /// value falls as blocks grow. Several long iterations in a row cost more than the independent model says, so our
+    /// model uses the same value for all block sizes.
     pub spread: f64,
 }
 
@@ -142,7 +144,7 @@ impl Task {
     }
 }
 
-/// Limits a quantity to a range from zero to far beyond real values, in which no product of a few
+/// Limits a quantity to a range from zero to a bound far beyond real values. In this range no product of a few
 /// quantities overflows.
 fn sane(value: f64) -> f64 {
     if value.is_nan() {

@@ -5,9 +5,9 @@
 //! B = (alpha G + delta0) / (beta0 T + beta1 R + beta2 W + beta3 C + delta1)
 //! ```
 //!
-//! The training used the blocks that won, not latencies. Numerator and denominator are both negative in its
-//! domain. Where the denominator is near zero, as for few threads and small tasks, or changes its sign, the
-//! formula means nothing.
+//! The training used the best blocks, not latencies. In the domain of the training, numerator and denominator are both
+//! negative. If the denominator is near zero, as for few threads and small tasks, or positive, the result of the
+//! formula has no meaning.
 
 /// A task on a machine, in the units of the paper's training table.
 ///
@@ -20,20 +20,20 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Features {
-    /// A hundred times the number of core groups.
+    /// The number of core groups (cores with a common last-level cache), times a hundred.
     pub core_groups: f64,
-    /// Threads.
+    /// The number of threads.
     pub threads: f64,
     /// Logarithm to base 2 of the bytes that an iteration reads.
     pub read: f64,
     /// Logarithm to base 2 of the bytes that an iteration writes.
     pub write: f64,
-    /// Logarithm to base 1024 of an iteration's additions.
+    /// Logarithm to base 1024 of the number of an iteration's additions.
     pub compute: f64,
 }
 
 impl Features {
-    /// Converts plain numbers. A zero counts as a one, whose logarithm is zero.
+    /// Converts plain numbers. A zero counts as a one, so its logarithm is zero.
     ///
     /// ```
     /// use manycore_programs::cost::published::Features;
@@ -103,8 +103,7 @@ impl Weights {
         numerator / denominator
     }
 
-    /// The block for a loop of `n` iterations: truncated as the paper does,
-    /// and kept within the loop.
+    /// The block size for a loop of `n` iterations: the value, truncated as in the paper, between 1 and `n`.
     ///
     /// ```
     /// use manycore_programs::cost::published::{Features, Weights};
@@ -115,7 +114,7 @@ impl Weights {
     /// ```
     #[must_use]
     pub fn block(&self, features: &Features, n: usize) -> usize {
-        // The cast truncates, and makes 0 of NaN.
+        // The cast truncates, and turns NaN into 0.
         (self.value(features) as usize).clamp(1, n.max(1))
     }
 }

@@ -1,4 +1,4 @@
-//! The kernels by name, with the sizes that studies use.
+//! The kernels (fork-join programs) by name, with the sizes that studies use.
 
 use super::*;
 use crate::by_name;
@@ -18,10 +18,10 @@ by_name! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub enum Algorithm: "no algorithm is called", "there are" {
-        /// [`MergeSort`](super::MergeSort) of 488,281 numbers. One thread sorts at most 32 Ki and merges at
-        /// most 64 Ki.
+        /// [`MergeSort`](super::MergeSort) of 488,281 numbers. Pieces of up to 32 Ki are sorted, and of up to 64 Ki
+        /// merged, by one thread.
         MergeSort = "merge-sort",
-        /// [`QuickSort`](super::QuickSort) of 488,281 numbers. One thread sorts at most 5,120 of them.
+        /// [`QuickSort`](super::QuickSort) of 488,281 numbers. Pieces of up to 5,120 are sorted by one thread.
         QuickSort = "quick-sort",
         /// [`FrogJump`](super::FrogJump) at a pace of 2,000 in eight lanes. A frog searches 3,000 places at
         /// a time.
@@ -32,7 +32,7 @@ by_name! {
         NBodyIterator = "nbody-iterator",
         /// [`NBody`](super::NBody) in its reduce form, of the same size.
         NBodyReduce = "nbody-reduce",
-        /// [`Tsp`](super::Tsp): the ten cities of Djibouti, sequential once eight cities are left.
+        /// [`Tsp`](super::Tsp): the ten cities of Djibouti. The search is sequential once eight cities are left.
         Tsp = "tsp",
         /// [`Sieve`](super::Sieve) of ten million numbers.
         Sieve = "sieve",
@@ -57,7 +57,7 @@ by_name! {
     }
 }
 
-/// How large an input is.
+/// The size of an input.
 ///
 /// ```
 /// use manycore_programs::fork::{Algorithm, Kernel, Size, Wrong};
@@ -69,13 +69,12 @@ pub enum Size {
     /// The size in Fontena's experiment, or in rayon's benchmarks if the experiment has no such program.
     /// [`Algorithm`] lists the sizes.
     Document,
-    /// About eight to fifty times less work, for a simulator or a quick look. `tsp` is short and keeps its
-    /// size.
+    /// About an eighth to a fiftieth of the work, for a simulator or a quick look. `tsp` is short and keeps its size.
     Quick,
 }
 
 impl Algorithm {
-    /// Makes the program with an input from `seed`. Takes up to a second, so do not time it.
+    /// Makes the program with an input from `seed`. This takes up to a second, so do it outside of the timed part.
     ///
     /// ```
     /// use manycore_programs::fork::{Algorithm, Kernel, Size};
@@ -93,7 +92,7 @@ impl Algorithm {
         };
         match self {
             Self::MergeSort => {
-                // Divides the chunks by 32 too, so that there is still parallel work.
+                // The chunks are divided by 32 too, so that there is still parallel work.
                 let part = pick(1, 32);
                 let kernel = MergeSort::new(488_281 / part, 32_768 / part, 65_536 / part, seed);
                 Prepared::MergeSort(kernel)

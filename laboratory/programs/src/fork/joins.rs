@@ -3,9 +3,9 @@
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions per eight incremented numbers.
+/// Instructions for eight incremented numbers.
 const INCREMENT_EIGHT: u64 = 9;
-/// Instructions per call of the sequential recursion.
+/// Instructions for each call of the sequential recursion.
 const CALL: u64 = 11;
 
 /// A loop that adds one to each of many numbers.
@@ -138,7 +138,7 @@ fn leaves_alone<P: Platform>(depth: u32) -> u64 {
     if depth == 0 {
         return 1;
     }
-    // Opaque: otherwise the compiler might see that both calls return the same value.
+    // The depth is opaque, since otherwise the compiler might see that both calls return the same value.
     let depth = std::hint::black_box(depth);
     leaves_alone::<P>(depth - 1) + leaves_alone::<P>(depth - 1)
 }

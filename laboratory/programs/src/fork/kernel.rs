@@ -26,7 +26,7 @@ pub trait Kernel: Send {
     /// Runs the sequential program, as written for a single thread.
     fn sequential<P: Platform>(&mut self);
 
-    /// Checks the answer. Takes about as long as the sequential program.
+    /// Checks the answer. The check takes about as long as the sequential program.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ pub trait Kernel: Send {
     fn verify(&self) -> Result<(), Wrong>;
 }
 
-/// What is wrong with an answer.
+/// The fault of an answer.
 ///
 /// ```
 /// use manycore_programs::fork::{Fibonacci, Kernel, Wrong};

@@ -1,9 +1,9 @@
-//! Conway's game of life: the cells of a generation in parallel, the generations one after the other.
+//! Conway's game of life. The cells of a generation are computed in parallel, and the generations one after the other.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions per cell.
+/// Instructions for each cell.
 const CELL: u64 = 126;
 
 /// Offsets of the neighbours: rows down, columns to the right.
@@ -43,8 +43,8 @@ struct Board {
 }
 
 impl Life {
-    /// A board of `side` times `side` cells, to run for `generations`. By `seed`, each cell is alive with
-    /// probability 1/2.
+    /// A board of `side` times `side` cells, to run for `generations`. The `seed` decides which cells are alive, each
+    /// with probability 1/2.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Life};
@@ -114,7 +114,7 @@ impl Board {
     fn lives_on(&self, index: usize) -> bool {
         let (row, column) = (index / self.side, index % self.side);
         let is_alive = |&(down, right): &(isize, isize)| {
-            // Before the first row or column the index wraps, so it is beyond the last too.
+            // Before the first row or column the index wraps, so it is also beyond the last one.
             let (y, x) = (
                 row.wrapping_add_signed(down),
                 column.wrapping_add_signed(right),

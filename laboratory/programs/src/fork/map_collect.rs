@@ -5,7 +5,8 @@ use manycore_platform::Platform;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Instructions per number inserted into the map, and per four places copied when two maps are merged.
+/// Instructions for each number that is inserted into the map, and for four places that are copied when two maps are
+/// merged.
 const INSERT: u64 = 110;
 const COPY_FOUR: u64 = 2;
 
@@ -62,8 +63,8 @@ impl Kernel for MapCollect {
 
     fn verify(&self) -> Result<(), Wrong> {
         let places = self.places.as_ref().ok_or(Wrong::NotRun)?;
-        // Each place is in the list of its digit, no list is out of order, and there are as many entries as
-        // places. Then each place is there once.
+        // Each place is in the list of its digit, no list is out of order, and there are as many entries as places. So
+        // each place is there exactly once.
         let mut entries = 0;
         for (digit, list) in places {
             let is_wrong = |&place: &usize| self.numbers.get(place).map(|n| n % 10) != Some(*digit);

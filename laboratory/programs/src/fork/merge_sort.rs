@@ -4,9 +4,9 @@ use super::sorted::{insertion_sort, numbers, verify};
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions per number merged.
+/// Instructions for each merged number.
 const MERGE: u64 = 15;
-/// Instructions per step of a binary search.
+/// Instructions for each step of a binary search.
 const SEARCH: u64 = 8;
 
 /// Runs of this length are sorted by insertion.
@@ -38,8 +38,8 @@ struct Chunks {
 }
 
 impl MergeSort {
-    /// Sorts `length` numbers from `seed`. One thread sorts at most `sort_chunk` numbers at a time and
-    /// merges at most `merge_chunk`. Less than 2 counts as 2.
+    /// Sorts `length` numbers from `seed`. One thread sorts at most `sort_chunk` numbers at a time, and merges at most
+    /// `merge_chunk`. A value below 2 counts as 2.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, MergeSort};

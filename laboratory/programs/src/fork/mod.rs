@@ -5,11 +5,11 @@
 //!
 //! # Declared costs
 //!
-//! Each leaf declares its cost to a simulated chip: the instructions of its inner loop times its
-//! iterations, and the memory that it reads and writes. The constants are instructions of the release build
-//! on x86-64: callgrind's count for sequential runs of several sizes, divided by the number of elements,
-//! pairs or nodes. A whole run declares the executed instructions to within a tenth. Compilers differ by as
-//! much. Natively the declarations compile to nothing.
+//! Each leaf (undivided piece of work) declares its cost to a simulated chip: the instructions of its inner loop times
+//! its iterations, and the memory that it reads and writes. The constants are instructions of the release build on
+//! x86-64: callgrind's count for sequential runs of several sizes, divided by the number of elements, pairs or nodes. A
+//! whole run declares the executed instructions to within a tenth. Compilers differ by as much. In native code the
+//! declarations compile to nothing.
 
 mod algorithm;
 #[cfg(test)]

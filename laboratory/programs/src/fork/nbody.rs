@@ -1,10 +1,10 @@
-//! Bodies that attract each other: all pairs, every tick.
+//! Bodies that attract each other. Each tick computes the forces of all pairs.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// Instructions per pair of bodies, and per body moved.
+/// Instructions for each pair of bodies, and for each move of a body.
 const PAIR: u64 = 46;
 const MOVE: u64 = 60;
 
@@ -14,8 +14,8 @@ const TICK: f64 = 0.01;
 /// Added to the square of each distance, so that bodies that pass close to each other are not flung away.
 const SOFTENING: f64 = 0.01;
 
-/// The allowed difference of a coordinate from the sequential program's, which adds the forces in another
-/// order. It is much more than a rounding error of 1e-16 per force, times the bodies, times the growth in
+/// The allowed difference of a coordinate from the sequential program's, which adds the forces in another order. It is
+/// much more than the rounding error of 1e-16 for each force, times the number of bodies, times the growth of errors in
 /// ten ticks when bodies are close.
 const TOLERANCE: f64 = 1e-9;
 
@@ -27,9 +27,9 @@ const TOLERANCE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Bodies in parallel; one thread adds up all forces on a body.
+    /// Bodies are computed in parallel. One thread adds up all forces on a body.
     Iterator,
-    /// Bodies in parallel. The forces on each body are a parallel reduction within the loop.
+    /// Bodies are computed in parallel. The forces on each body are a parallel reduction within the loop.
     Reduce,
 }
 
@@ -62,7 +62,7 @@ struct Body {
 }
 
 impl NBody {
-    /// Bodies at rest, to move for `ticks`. The seed decides their places and masses.
+    /// Makes bodies at rest, which will move for `ticks`. The seed decides their places and masses.
     ///
     /// ```
     /// use manycore_programs::fork::{Form, Kernel, NBody};
@@ -145,7 +145,7 @@ fn sum(a: NBodyVector, b: NBodyVector) -> NBodyVector {
     std::array::from_fn(|axis| a[axis] + b[axis])
 }
 
-/// The acceleration of a body at `from` by the `bodies` of `range` alone, per unit of mass.
+/// The acceleration of a body at `from` by only the `bodies` of `range`.
 fn attraction<P: Platform>(bodies: &[Body], range: Range<usize>, from: NBodyVector) -> NBodyVector {
     let bodies = &bodies[range];
     P::read(bodies);
@@ -188,7 +188,7 @@ impl Body {
     }
 }
 
-/// A tick by another method: one force for each pair, which acts on both bodies.
+/// Computes a tick by another method: each pair has one force, which acts on both bodies.
 fn tick_by_pairs(bodies: &mut [Body]) {
     let mut accelerations = vec![[0.0; 3]; bodies.len()];
     for (index, body) in bodies.iter().enumerate() {

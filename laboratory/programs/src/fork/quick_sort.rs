@@ -1,10 +1,10 @@
-//! Quicksort: partitions, then sorts both sides in parallel.
+//! Quicksort: partitions the numbers, then sorts both sides in parallel.
 
 use super::sorted::verify;
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions per number that a partition looks at, and per call of the recursion.
+/// Instructions for each number that a partition looks at, and for each call of the recursion.
 const PARTITION: u64 = 10;
 const CALL: u64 = 27;
 
@@ -26,8 +26,8 @@ pub struct QuickSort {
 }
 
 impl QuickSort {
-    /// Sorts `length` numbers from `seed`. One thread alone sorts a piece of at most `alone` numbers. With
-    /// 488,281 numbers, `alone` at 5,120 and seed 1 it is the input of Fontena's experiment.
+    /// Sorts `length` numbers from `seed`. One thread alone sorts a piece of at most `alone` numbers. 488,281 numbers,
+    /// `alone` at 5,120 and seed 1 are the input of Fontena's experiment.
     ///
     /// The input limits the speedup: each pivot is the last number, and one thread partitions around it.
     /// The longest chain of partitions, down to a piece that is sorted alone, has 1/5.84 of all work for
@@ -93,8 +93,8 @@ fn divide<P: Platform>(data: &mut [u32]) -> Option<(&mut [u32], &mut [u32])> {
     Some((left, &mut rest[1..]))
 }
 
-/// Puts the last number in its place in one pass: smaller numbers before it, the rest behind it. Returns
-/// that place. `data` must not be empty.
+/// Puts the last number in its place in one pass: smaller numbers before it, the rest behind it. Returns the place of
+/// the former last number. `data` must not be empty.
 fn partition(data: &mut [u32]) -> usize {
     let last = data.len() - 1;
     let pivot = data[last];
@@ -152,7 +152,7 @@ mod tests {
         assert!(data[2..].iter().all(|&number| number >= 4));
     }
 
-    /// How many numbers all partitions look at, and how many on the longest chain.
+    /// How many numbers all partitions look at, and how many the partitions of the longest chain look at.
     fn work(data: &mut [u32], alone: usize) -> (usize, usize) {
         if data.len() < 2 {
             return (0, 0);

@@ -1,4 +1,4 @@
-//! How a kernel asks for parallelism.
+//! The interface by which a kernel (a fork-join program) asks for parallelism.
 
 use super::splitting::{Splittable, halve};
 use manycore_platform::Platform;
@@ -7,8 +7,8 @@ use std::ops::Range;
 
 /// A scheduler of fork-join programs.
 ///
-/// A scheduler implements [`threads`](Self::threads) and [`join_context`](Self::join_context). The loops
-/// are built on these two, so that schedulers differ in nothing else.
+/// A scheduler implements [`threads`](Self::threads) and [`join_context`](Self::join_context). The loops are built on
+/// these two methods, so that schedulers differ in nothing else.
 ///
 /// ```
 /// use manycore_programs::fork::{Fork, Serial};
@@ -31,11 +31,11 @@ pub trait Fork: Sized + Sync {
     /// The platform that the program runs on.
     type Platform: Platform;
 
-    /// The most threads that work at once. Splitting begins with this number.
+    /// The most threads that work at once. Loops first split into about two pieces for each of these threads.
     fn threads(&self) -> usize;
 
-    /// Runs both closures, perhaps at the same time, and returns when both are done. Each receives whether
-    /// it migrated, that is, runs on another thread than the caller's.
+    /// Runs both closures, perhaps at the same time, and returns when both are done. Each closure receives whether it
+    /// migrated, that is, whether it runs on another thread than the caller.
     fn join_context<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(bool) -> RA + Send,
@@ -65,8 +65,8 @@ pub trait Fork: Sized + Sync {
     /// Halves `work` through `join`, calls `leaf` on the pieces, and combines the results of neighbours by
     /// `combine`, which must be associative.
     ///
-    /// At first it halves `work` into about two pieces a thread. A migrated piece shows that a thread was
-    /// out of work. So that piece is halved into as many pieces again.
+    /// At first `work` is halved into about two pieces for each thread. A migrated piece shows that a thread was out of
+    /// work. So that piece is halved into as many pieces again.
     ///
     /// ```
     /// use manycore_programs::fork::{Fork, Serial};

@@ -1,14 +1,15 @@
-//! The sieve of Eratosthenes: blocks of the odd numbers in parallel.
+//! The sieve of Eratosthenes, on blocks of the odd numbers in parallel.
 
 use super::{Fork, Kernel, SlicePart, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions per multiple struck out, per prime tried on a block, and per flag set and counted.
+/// Instructions for each multiple that is struck out, for each prime that is tried on a block, and for each flag that
+/// is set and counted.
 const STRIKE: u64 = 6;
 const PRIME: u64 = 25;
 const FLAG: u64 = 1;
 
-/// Odd numbers sieved at a time, of 100,000 numbers. Their flags fit in a second-level cache.
+/// The odd numbers that are sieved at a time, of 100,000 numbers. Their flags fit in a second-level cache.
 const BLOCK: usize = 50_000;
 
 /// All primes below a limit.
@@ -25,14 +26,14 @@ const BLOCK: usize = 50_000;
 #[derive(Clone, Debug)]
 pub struct Sieve {
     limit: usize,
-    /// Whether 1, 3, 5, ... are prime, as far as the sieve knows.
+    /// For 1, 3, 5, ... whether the number can still be prime.
     odd: Vec<bool>,
     block: usize,
     primes: Option<usize>,
 }
 
 impl Sieve {
-    /// Primes below `limit`. There is no seed.
+    /// A sieve for the primes below `limit`. There is no seed.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Sieve, Wrong};

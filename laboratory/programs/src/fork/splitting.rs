@@ -1,4 +1,4 @@
-//! Work that can be halved, and how often a loop halves it.
+//! Work that can be halved, and the rule by which a loop halves it.
 
 use super::Fork;
 use std::ops::Range;
@@ -50,7 +50,7 @@ pub struct SlicePart<'a, T> {
 }
 
 impl<'a, T> SlicePart<'a, T> {
-    /// All of `items`, to be divided between units of `unit` items. 0 counts as 1. The last unit may be
+    /// All of `items`. The part can be divided between units of `unit` items, where 0 counts as 1. The last unit may be
     /// shorter.
     ///
     /// ```
@@ -83,7 +83,8 @@ impl<T: Send> Splittable for SlicePart<'_, T> {
 
 /// Halves `work` until `splits` is used up. Each division halves `splits` too.
 ///
-/// A migrated piece begins again with the number of threads. Its migration shows that a thread was idle.
+/// For a migrated piece, `splits` begins again with the number of threads, since the migration shows that a thread was
+/// idle.
 pub(super) fn halve<F, S, R>(
     fork: &F,
     splits: usize,

@@ -3,7 +3,7 @@
 use super::{Fork, Kernel, Splittable, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions per character.
+/// Instructions for each character.
 const CHARACTER: u64 = 13;
 
 /// Counts the words of a text and their letters.
@@ -105,8 +105,8 @@ impl Count {
 struct Text<'a>(&'a [u8]);
 
 impl Splittable for Text<'_> {
-    /// Divides at the first space behind the middle. Without one, the right half is part of one word, and a
-    /// search for another place would not pay.
+    /// Divides at the first space after the middle. If there is none, the right half is part of one word, and a search
+    /// for another place would not pay.
     fn halves(self) -> Result<(Self, Self), Self> {
         let (left, right) = self.0.split_at(self.0.len() / 2);
         match right.iter().position(|&character| character == b' ') {

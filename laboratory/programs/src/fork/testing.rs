@@ -5,14 +5,14 @@ use manycore_platform::Native;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-/// A scheduler that draws a lot at each `join`. It runs the closures one after the other in either order,
-/// or one of them on a new thread, as if it had migrated.
+/// A scheduler that chooses at random at each `join`. It runs the closures one after the other in either order, or runs
+/// one closure on a new thread, as if that closure had migrated.
 pub(super) struct Threads {
     threads: usize,
-    /// How many more threads may be made at the moment. Relaxed, like `joins`: both only count, and making
-    /// and joining a thread orders its effects.
+    /// How many more threads may be made at the moment. Relaxed, like `joins`: both only count, and the making and
+    /// joining of a thread order its effects.
     spare: AtomicUsize,
-    /// The joins so far. The lots are drawn from this number and the seed.
+    /// The number of joins so far. Choices depend on this number and the seed.
     joins: AtomicU64,
     choice: Choice,
 }
@@ -24,17 +24,17 @@ enum Choice {
 }
 
 impl Threads {
-    /// Draws its lots from `seed`. Splits as if it had `threads` threads.
+    /// A scheduler that chooses by `seed`, and splits as if it had `threads` threads.
     pub(super) fn new(threads: usize, seed: u64) -> Self {
         Self::with(threads, 8, Choice::Lot(seed))
     }
 
-    /// Runs all on one thread, in order.
+    /// A scheduler that runs all closures on one thread, in order.
     pub(super) fn that_never_migrate(threads: usize) -> Self {
         Self::with(threads, 0, Choice::Stay)
     }
 
-    /// The second closure of the first `join` migrates, nothing else.
+    /// A scheduler under which only the second closure of the first `join` migrates.
     pub(super) fn that_migrate_at_first(threads: usize) -> Self {
         Self::with(threads, 1, Choice::Migrate)
     }
@@ -115,15 +115,15 @@ impl Fork for Threads {
     }
 }
 
-/// A few schedulers with different lots.
+/// A few schedulers that choose differently.
 pub(super) fn schedules() -> impl Iterator<Item = Threads> {
     [(1, 0), (2, 1), (3, 2), (16, 3)]
         .into_iter()
         .map(|(threads, seed)| Threads::new(threads, seed))
 }
 
-/// Asserts that the kernel's answer is right sequentially and in all schedules, and that it can run again
-/// after a reset.
+/// Asserts that the kernel's answer is right sequentially and in all schedules, and that the kernel can run again after
+/// a reset.
 pub(super) fn check<K: Kernel>(kernel: &mut K) {
     kernel.sequential::<Native>();
     kernel.verify().expect("sequential");

@@ -1,13 +1,13 @@
 //! The sum over a binary tree, with a `join` at every node.
 //!
-//! The sequential time depends on memory: a traversal in the order of the nodes in memory is several times
-//! as fast as another. So a tree can have one of two orders, and there are two sequential sums.
+//! The sequential time depends on memory: a traversal in the order of the nodes in memory is several times as fast as
+//! in another order. So a tree can have one of two orders, and there are two sequential sums.
 
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 use std::slice;
 
-/// Instructions per node of the sequential sum.
+/// Instructions for each node in the sequential sum.
 const NODE: u64 = 28;
 
 /// The order of a tree's nodes in memory.
@@ -37,7 +37,7 @@ pub enum Placement {
 #[derive(Debug)]
 pub struct TreeSum {
     root: BinaryTree,
-    /// The sum of the values when they were drawn.
+    /// The right sum, computed when the values were drawn.
     right: u64,
     answer: Option<u64>,
 }
@@ -79,8 +79,8 @@ impl TreeSum {
         }
     }
 
-    /// The sequential sum with right subtrees first. On a tree in [`Placement::Postorder`] it is the faster
-    /// of the two.
+    /// The sequential sum with right subtrees first. On a tree in [`Placement::Postorder`] this is the faster of the
+    /// two sums.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Placement, TreeSum};

@@ -5,7 +5,7 @@ use super::{Graph, Work};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// No parent.
+/// Stands for no parent.
 const NONE: u32 = u32::MAX;
 
 /// A search from a root, which finds a parent nearer to the root for each vertex that it reaches.
@@ -40,7 +40,7 @@ pub struct BreadthFirst<P: Platform> {
     frontiers: Frontiers<P>,
 }
 
-/// What is wrong with a tree, by the rules of Graph500 (specification 2.0, "Validation").
+/// A fault of a tree, by the rules of Graph500 (specification 2.0, "Validation").
 ///
 /// ```
 /// use manycore_programs::graph::{BreadthFirst, Graph, InvalidTree};
@@ -52,13 +52,13 @@ pub struct BreadthFirst<P: Platform> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTree {
-    /// Parents lead in a circle (rule 1).
+    /// The parents form a circle (rule 1).
     #[error("the parents of vertex {vertex} do not lead to the root")]
     Circle {
         /// The vertex.
         vertex: u32,
     },
-    /// An edge joins vertices more than a level apart (rules 2 and 3).
+    /// An edge joins vertices that are more than one level apart (rules 2 and 3).
     #[error("vertices {from} and {to} are neighbours, but more than a level apart")]
     Levels {
         /// One end.
@@ -66,13 +66,13 @@ pub enum InvalidTree {
         /// The other.
         to: u32,
     },
-    /// A neighbour of the tree is not in it (rule 4).
+    /// A neighbour of a vertex of the tree is not in the tree (rule 4).
     #[error("vertex {vertex} is next to the tree, but not in it")]
     Unreached {
         /// The vertex.
         vertex: u32,
     },
-    /// A parent is no neighbour (rule 5).
+    /// A vertex and its parent are not neighbours (rule 5).
     #[error("vertex {vertex} is not next to its parent {parent}")]
     NoEdge {
         /// The vertex.
@@ -100,7 +100,7 @@ impl<P: Platform> BreadthFirst<P> {
         }
     }
 
-    /// Searches as one rank of a team. Rank 0 begins with the root.
+    /// Searches as one rank (thread) of a team. Rank 0 begins with the root.
     pub fn run(&self, rank: usize, work: &mut impl Work) {
         let first = if rank == 0 {
             vec![self.root]
@@ -110,8 +110,9 @@ impl<P: Platform> BreadthFirst<P> {
         self.frontiers
             .run(&self.graph, first, work, |_, vertex, neighbour, next| {
                 let parent = &self.parents[neighbour as usize];
-                // Relaxed: meetings order the frontiers. Any neighbour in the frontier is a right parent,
-                // and the first exchange decides. The load comes first because most neighbours have a parent.
+                // Relaxed: the meetings of the ranks order the frontiers (the sets of vertices at one distance). Any
+                // neighbour in the frontier is a right parent, and the first compare-and-swap decides. A load comes
+                // first because most neighbours already have a parent.
                 let relaxed = Ordering::Relaxed;
                 if parent.load(relaxed) == NONE
                     && (parent.compare_exchange(NONE, vertex, relaxed, relaxed)).is_ok()
@@ -167,7 +168,7 @@ fn levels(root: u32, parents: &[u32]) -> Result<Vec<Option<u32>>, InvalidTree> {
         if parents[vertex as usize] == NONE {
             continue;
         }
-        // Up to a vertex with a known level, and down again.
+        // Walks up to a vertex with a known level, and down again.
         let mut at = vertex;
         while levels[at as usize].is_none() {
             let parent = parents[at as usize];

@@ -35,13 +35,13 @@ pub struct Components<P: Platform> {
     graph: Arc<Graph>,
     ranks: usize,
     labels: Box<[P::AtomicU32]>,
-    /// The last frontier to which each vertex was added, plus one. Each frontier gets a vertex only once,
-    /// however often its label falls.
+    /// The last frontier to which each vertex was added, plus one. A frontier (a round's vertices) gets a vertex only
+    /// once, however often the vertex's label falls.
     added: Box<[P::AtomicU32]>,
     frontiers: Frontiers<P>,
 }
 
-/// A vertex that does not have its component's label.
+/// The error: a vertex that does not have the label of its component.
 ///
 /// ```
 /// use manycore_programs::graph::{Components, Graph, WrongLabel};
@@ -54,7 +54,7 @@ pub struct Components<P: Platform> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("vertex {vertex} has the label {label} in the component of {expected}")]
 pub struct WrongLabel {
-    /// Which.
+    /// The vertex.
     pub vertex: u32,
     /// The vertex's label.
     pub label: u32,
@@ -63,7 +63,7 @@ pub struct WrongLabel {
 }
 
 impl<P: Platform> Components<P> {
-    /// A labelling that has not begun, by a team of `ranks`.
+    /// Makes a labelling that has not begun, for a team of `ranks` ranks (threads).
     ///
     /// # Panics
     ///
@@ -110,7 +110,7 @@ impl<P: Platform> Components<P> {
         );
     }
 
-    /// Compares with a sequential union of sets. Returns the number of components with an edge.
+    /// Compares the labels with a sequential union of sets. Returns the number of components with an edge.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl<P: Platform> Components<P> {
         for from in 0..self.graph.vertices() {
             for &to in self.graph.neighbours(from) {
                 let (a, b) = (find(&mut leader, from), find(&mut leader, to));
-                // The vertex with the least number leads.
+                // The vertex with the least number leads the set.
                 leader[a.max(b) as usize] = a.min(b);
             }
         }

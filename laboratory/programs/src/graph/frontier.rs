@@ -1,20 +1,20 @@
-//! A team's work on one frontier after the other.
+//! A team's work on one frontier (the vertices at one distance) after the other.
 
 use super::Graph;
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// A vertex and a stretch of its edges, as an integer for the stealing disciplines.
+/// A vertex and a stretch of its edges, as an integer for the work-stealing disciplines.
 pub type Task = NonZeroU64;
 
-/// Edges of a task. A hub has many tasks.
+/// The most edges of a task. A vertex with many edges has many tasks.
 const EDGES: usize = 64;
 
-/// Instructions to look at one edge, without the memory accesses.
+/// Instructions to look at one edge, not counting memory accesses.
 const LOOK: u64 = 4;
 
-/// One rank's access to the tasks that the team shares.
+/// The access of one rank (thread of the team) to the tasks that the team shares.
 ///
 /// ```
 /// use manycore_programs::graph::{Task, Work};
@@ -35,7 +35,7 @@ const LOOK: u64 = 4;
 /// }
 /// ```
 pub trait Work {
-    /// Adds a task to the coming frontier. Ranks do this before they first call [`get`](Self::get).
+    /// Adds a task to the next frontier. Ranks do this before they first call [`get`](Self::get).
     fn put(&mut self, task: Task);
 
     /// Returns a task of this frontier, or `None` when no rank has a task left. The ranks meet before any
@@ -46,11 +46,10 @@ pub trait Work {
     fn meet(&mut self);
 }
 
-/// Whether a frontier is empty. All ranks get the same answer.
+/// Flags that say whether a frontier is empty. All ranks get the same answer.
 ///
-/// A rank that finds a vertex for a frontier sets the frontier's flag. The ranks read the flag once all
-/// have met. Meanwhile they clear the next frontier's flag. With three flags, no rank clears a flag that
-/// another may still read.
+/// A rank that finds a vertex for a frontier sets the frontier's flag. The ranks then clear the flag of the next
+/// frontier, meet, and read this flag. With three flags, no rank clears a flag that another may still read.
 pub(super) struct Frontiers<P: Platform> {
     inhabited: [P::AtomicBool; 3],
 }
@@ -87,8 +86,8 @@ impl<P: Platform> Frontiers<P> {
                 }
             }
             let [this, after] = [0, 1].map(|ahead| &self.inhabited[(number as usize + ahead) % 3]);
-            // Relaxed throughout: meetings order the accesses. The load before the store keeps the line
-            // from being written more than once a frontier.
+            // Relaxed throughout: meetings order the accesses. The load before the store avoids most repeated writes to
+            // the line.
             if !next.is_empty() && !this.load(Ordering::Relaxed) {
                 this.store(true, Ordering::Relaxed);
             }

@@ -1,4 +1,4 @@
-//! Random graphs with hubs.
+//! Random graphs in which a few vertices have very many edges.
 
 use super::Graph;
 
@@ -6,8 +6,8 @@ use super::Graph;
 /// matrix: 57, 19, 19. The last quadrant has 5.
 const QUADRANTS: [u8; 3] = [57, 57 + 19, 57 + 19 + 19];
 
-/// A recursive-matrix graph (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the parameters of Graph500:
-/// 2^`scale` vertices, `edge_factor` edges for each, and randomly renumbered vertices.
+/// A recursive-matrix graph (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the parameters of Graph500: 2^`scale`
+/// vertices, `edge_factor` edges for each vertex, and randomly renumbered vertices.
 ///
 /// ```
 /// use manycore_programs::graph::Rmat;
@@ -20,7 +20,7 @@ const QUADRANTS: [u8; 3] = [57, 57 + 19, 57 + 19 + 19];
 pub struct Rmat {
     /// The logarithm of the number of vertices, at most 26.
     pub scale: u32,
-    /// Edges drawn for each vertex; Graph500 has 16.
+    /// The number of edges that are drawn for each vertex. Graph500 has 16.
     pub edge_factor: u32,
     /// Decides the edges and the numbers of the vertices.
     pub seed: u64,
@@ -36,7 +36,7 @@ impl Rmat {
         self.draw((self.edge_factor as usize) << self.scale)
     }
 
-    /// Draws `edges` edges. The first edges are the same for any number.
+    /// Draws `edges` edges. A greater number adds edges and keeps the first ones.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Frontiers shared by a discipline of stealing.
+//! Frontiers (sets of vertices to visit) that a discipline of work stealing shares.
 
 use super::{Task, Work};
 use crate::barrier::Barrier;
@@ -8,8 +8,8 @@ use manycore_team::barrier::Placement;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Shares the tasks of a team by the discipline `D`, with a new instance for each frontier. Between
-/// frontiers the team meets at the barrier `B`.
+/// Shares the tasks of a team by the discipline `D`, with a new instance of `D` for each frontier. Between frontiers
+/// the team meets at the barrier `B`.
 ///
 /// ```
 /// use manycore::Native;
@@ -35,14 +35,14 @@ pub struct Shares<P: Platform, D: Discipline<P>, B: Barrier<P>> {
     placement: Placement,
     seed: u64,
     barrier: B,
-    /// This frontier's instance. Rank 0 replaces it before the ranks meet, when every rank has its pile. The lock is
-    /// held only while the `Arc` is cloned.
+    /// The instance for this frontier. Rank 0 replaces it before the ranks (threads) meet, when every rank has its pile
+    /// (deque). The lock is held only while the `Arc` is cloned.
     current: Mutex<Arc<D>>,
     platform: PhantomData<P>,
 }
 
 impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
-    /// For a team on `placement`. Random choices follow from `seed`.
+    /// Makes the shares of a team on `placement`. Random choices follow from `seed`.
     pub fn new(placement: Placement, seed: u64) -> Self {
         Self {
             barrier: B::new(&placement),
@@ -53,7 +53,7 @@ impl<P: Platform, D: Discipline<P>, B: Barrier<P>> Shares<P, D, B> {
         }
     }
 
-    /// The share of one rank. The rank's thread takes it, on its core.
+    /// The share of one rank. The rank's thread calls this, on its core.
     pub fn take(&self, rank: usize) -> Share<'_, P, D, B> {
         Share {
             shares: self,
@@ -85,7 +85,7 @@ pub struct Share<'s, P: Platform, D: Discipline<P>, B: Barrier<P>> {
     shares: &'s Shares<P, D, B>,
     rank: usize,
     member: B::Member,
-    /// This frontier's pile. A core has one at a time, because piles may set its filter.
+    /// The pile of this frontier. A core has one pile at a time, because piles may set the core's filter.
     pile: Option<D::Deque>,
     /// The counts of the finished frontiers.
     before: Counts,

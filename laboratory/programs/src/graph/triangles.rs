@@ -5,14 +5,14 @@ use super::{Graph, Task, Work};
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::sync::Arc;
 
-/// Instructions to look at one neighbour, without the memory accesses.
+/// Instructions to look at one neighbour, not counting memory accesses.
 const LOOK: u64 = 4;
 
 /// Keeps the number of triangles in a graph up to date while batches of edges appear and disappear.
 ///
-/// A task is one changed edge. The rows of neighbours of its two vertices give the triangles that the
-/// change made or broke, so tasks at hubs are long. If a batch changes several edges of a triangle in the
-/// same direction, the least of them counts it.
+/// A task is one changed edge. The lists of neighbours of its two vertices give the triangles that the change made or
+/// broke, so tasks at vertices with many edges are long. If a batch adds several edges of a triangle, or removes
+/// several, the task of the least edge counts the triangle.
 ///
 /// ```
 /// use manycore_programs::graph::{Evolving, Rmat, Task, Triangles, Work};
@@ -44,7 +44,7 @@ pub struct Triangles<P: Platform> {
     broken: P::AtomicU64,
 }
 
-/// The number of triangles does not match the last graph.
+/// The error: the number of triangles does not match the last graph.
 ///
 /// ```
 /// use manycore_programs::graph::WrongCount;
@@ -55,14 +55,14 @@ pub struct Triangles<P: Platform> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are {found} triangles; expected {expected}")]
 pub struct WrongCount {
-    /// The first graph's number, plus triangles made, minus triangles broken.
+    /// The number in the first graph, plus triangles made, minus triangles broken.
     pub found: i64,
     /// The number in the last graph.
     pub expected: i64,
 }
 
 impl<P: Platform> Triangles<P> {
-    /// A count that has not begun, by a team of `ranks`.
+    /// Makes a count that has not begun, for a team of `ranks` ranks (threads).
     ///
     /// # Panics
     ///
@@ -77,7 +77,7 @@ impl<P: Platform> Triangles<P> {
         }
     }
 
-    /// Counts as one rank of the team. Each rank puts its part of each batch's edges.
+    /// Counts as one rank of the team. Each rank adds tasks for its part of the edges of each batch.
     pub fn run(&self, rank: usize, work: &mut impl Work) {
         for number in 0..self.evolving.batches() {
             let (changes, [before, after]) = self.evolving.batch(number);
@@ -105,7 +105,7 @@ impl<P: Platform> Triangles<P> {
     ///
     /// # Errors
     ///
-    /// If it differs from the first graph's number, plus the triangles made, minus those broken.
+    /// If this number differs from the number in the first graph, plus the triangles made, minus those broken.
     pub fn verify(&self) -> Result<usize, WrongCount> {
         let [first, .., last] = self.evolving.graphs() else {
             return Ok(triangles(&self.evolving.graphs()[0]));
@@ -138,7 +138,7 @@ fn counted_by<P: Platform>(graph: &Graph, changed: &[(u32, u32)], change: usize)
     common(rows[0], rows[1]).filter(mine).count() as u64
 }
 
-/// The neighbours in both rows.
+/// The neighbours in both lists.
 fn common<'a>(row: &'a [u32], other: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
     let mut rest = other.iter().copied().peekable();
     row.iter().copied().filter(move |&vertex| {

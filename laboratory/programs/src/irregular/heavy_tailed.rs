@@ -27,7 +27,7 @@ impl Irregular {
     pub fn heavy_tailed(iterations: usize, total: u64, seed: u64) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let shape: Vec<f64> = (0..iterations)
-            // 1 - f64() is in (0, 1]: never a division by zero.
+            // 1 - f64() is in (0, 1], so this never divides by zero.
             .map(|_| (1.0 - random.f64()).powf(-1.0 / EXPONENT).min(LARGEST))
             .collect();
         Self::from_shape(&shape, total, seed)

@@ -8,8 +8,8 @@ mod triangular;
 use crate::{Load, opaque_additions};
 use manycore_platform::Platform;
 
-/// A loop whose iterations differ in their number of additions. The constructor decides the shape, and its
-/// caller the total.
+/// A loop whose iterations differ in their number of additions. The constructor decides the shape, and the caller
+/// decides the total.
 ///
 /// ```
 /// use manycore_programs::Irregular;
@@ -26,7 +26,7 @@ pub struct Irregular {
 impl Irregular {
     /// Divides `total` additions in proportion to `shape`.
     ///
-    /// It rounds the running sum, not each share, so the shares add up to `total` exactly.
+    /// The running sum is rounded, not each share, so the shares add up to `total` exactly.
     fn from_shape(shape: &[f64], total: u64, seed: u64) -> Self {
         let whole: f64 = shape.iter().sum();
         let mut sum = 0.0;

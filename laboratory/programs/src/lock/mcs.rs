@@ -1,4 +1,4 @@
-//! The MCS lock: a queue of threads, each of which waits at a word of its own (Mellor-Crummey and Scott, 1991).
+//! The MCS lock: a queue of threads, each of which waits at its own word (Mellor-Crummey and Scott, 1991).
 
 use super::Lock;
 use manycore_platform::{
@@ -7,7 +7,7 @@ use manycore_platform::{
     Platform,
 };
 
-/// Stands for no rank. Rank r is stored as r + 1.
+/// Stands for no rank (number of a thread). Rank r is stored as r + 1.
 const NONE: usize = 0;
 
 const GO: u32 = 0;
@@ -23,7 +23,7 @@ const WAIT: u32 = 1;
 /// assert_eq!(lock.with(1, || 1) + lock.with(0, || 2), 3);
 /// ```
 pub struct McsLock<P: Platform> {
-    /// The last thread of the queue, whose first thread has the lock.
+    /// The last thread of the queue. The first thread of the queue has the lock.
     last: CachePadded<P::AtomicUsize>,
     places: Vec<CachePadded<Place<P>>>,
 }
@@ -42,10 +42,10 @@ impl<P: Platform> McsLock<P> {
         place.next.store(NONE, Relaxed);
         place.turn.store(WAIT, Relaxed);
         // Release publishes the place. Acquire: if the lock is free, this thread sees the previous section. If not,
-        // it sees the place of the thread before it.
+        // this thread sees the place of the thread before it.
         let before = self.last.swap(rank + 1, AcqRel);
         if before != NONE {
-            // Release: the thread before sees WAIT, and stores GO later.
+            // Release: the thread before this one sees WAIT, and stores GO later.
             self.places[before - 1].next.store(rank + 1, Release);
             // The word becomes GO once and stays so until this thread enters again. Acquire pairs
             // with the release in `leave`.

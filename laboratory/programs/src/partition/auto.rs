@@ -1,4 +1,4 @@
-//! The block size by the cost model, for `fixed-block` and `sharded` without a size.
+//! The block size that the cost model gives, for `fixed-block` and `sharded` without a size.
 
 use crate::cost::{Machine, Prices, Task, best_block};
 use manycore::Partitioner;
@@ -14,14 +14,13 @@ const ROUND: usize = 64;
 /// The next review comes after this many times as many blocks.
 const GROWTH: usize = 16;
 
-/// Runs the loop with the block that [`best_block`] picks for this pool and the time of an iteration. That
-/// is the last known time, unless the first iteration takes much longer today. A loop that seems short gets
-/// one block, so a remembered time must not decide alone.
+/// Runs the loop with the block that [`best_block`] picks for this pool and the time of an iteration. This time is the
+/// last known time, unless the first iteration now takes much longer. A loop that seems short gets one block, so a
+/// remembered time must not decide alone.
 ///
-/// A sample must not decide alone either: after an interrupt of a millisecond, all blocks would have one
-/// iteration. So a loop of many blocks runs in rounds, and [`best_block`] picks again after each. A round
-/// is [`GROWTH`] times as long as the round before. A round costs one post of a loop, and a loop of 2^32
-/// blocks has about four rounds.
+/// A sample must not decide alone either: after an interrupt of a millisecond, all blocks would have one iteration. So
+/// a loop of many blocks runs in rounds, and [`best_block`] picks again after each round. A round is [`GROWTH`] times
+/// as long as the round before. Each round costs the post of one loop, and a loop of 2^32 blocks has about four rounds.
 pub(super) fn run<P: Platform>(
     divided: &Divided<'_, P>,
     threads: usize,
@@ -50,7 +49,7 @@ pub(super) fn run<P: Platform>(
         let before = P::now();
         divided.run_by(partitioner(block), done..to);
         let took = P::now().saturating_sub(before) as f32;
-        // All this time, at least one thread has worked, and at most all threads have.
+        // During this time at least one thread has worked, and at most all threads.
         let least = took / (to - done) as f32;
         let most = least * threads as f32;
         let before = each;

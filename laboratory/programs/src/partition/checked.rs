@@ -62,8 +62,7 @@ fn equal_shares<P: Platform>(n: usize, threads: usize) {
     each_once::<P, _>(&Static::<P>::new(n, threads), n, threads);
 }
 
-/// With three threads, at most three preemptions: without a bound there are 100,000 equivalent
-/// interleavings.
+/// Three threads have at most three preemptions, since without a bound there are 100,000 equivalent interleavings.
 #[test]
 fn guided_in_every_interleaving() {
     for (n, threads, bound) in [(3, 2, None), (1, 2, None), (2, 3, Some(3))] {
@@ -78,8 +77,7 @@ fn factoring_in_every_interleaving() {
     }
 }
 
-/// With three threads, at most two preemptions: each thread looks at each share, and without a bound that
-/// takes minutes.
+/// Three threads have at most two preemptions. Each thread looks at each share, and without a bound this takes minutes.
 #[test]
 fn static_in_every_interleaving() {
     for (n, threads, bound) in [(5, 2, None), (1, 2, None), (4, 3, Some(2)), (2, 3, Some(2))] {

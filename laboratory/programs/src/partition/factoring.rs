@@ -1,9 +1,9 @@
-//! `factoring`: rounds of T equal blocks. Each round has half of the remaining iterations. (Hummel,
+//! `factoring`: rounds of T equal blocks, for T threads. Each round takes half of the remaining iterations. (Hummel,
 //! Schonberg, Flynn: Factoring, CACM 35(8), 1992.)
 //!
-//! The size of a claim depends only on the number of earlier claims. So the shared counter counts claims,
-//! and a fetch-and-add always succeeds, where guided needs a compare-and-swap. The rounds, at most one for
-//! each bit of n, are computed when the loop starts.
+//! The size of a claim depends only on the number of earlier claims. So the shared counter counts claims, and a
+//! fetch-and-add always succeeds. `guided` needs a compare-and-swap instead. The rounds, at most one for each bit of n,
+//! are computed when the loop starts.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};

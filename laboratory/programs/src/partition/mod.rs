@@ -1,4 +1,4 @@
-//! Ways to divide a loop: the pool's partitioners, and partitioners to compare them with, one file each.
+//! Ways to divide a loop: the partitioners of the pool, and partitioners for comparison, each in its own file.
 //! [`Loops`] runs loops by any of them.
 
 mod auto;
@@ -43,7 +43,7 @@ pub struct Loops<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Loops<'a, P> {
-    /// Loops on `pool` by `partitioner`.
+    /// Makes loops on `pool` that `partitioner` divides.
     pub fn new(pool: &'a Pool<P>, partitioner: Partitioner) -> Self {
         Self {
             pool,
@@ -52,9 +52,9 @@ impl<'a, P: Platform> Loops<'a, P> {
         }
     }
 
-    /// Sets the machine's prices for the steps of a loop. `fixed-block` and `sharded` without a size pick a
-    /// block from them. Without prices they use the pool's own measurement of a claim, and
-    /// [`Prices::default`] for the rest.
+    /// Sets the machine's prices (times) for the steps of a loop. From these, `fixed-block` and `sharded` without a
+    /// size pick a block. Without prices they use the pool's own measurement of a claim, and [`Prices::default`] for
+    /// the other prices.
     #[must_use]
     pub fn told(self, prices: Prices) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl<'a, P: Platform> Loops<'a, P> {
         self.pool.with(by).parallel_for_blocks(range, body);
     }
 
-    /// As `parallel_for_blocks`, by a partitioner that is not the pool's.
+    /// As `parallel_for_blocks`, with a partitioner that the pool does not have.
     fn divide(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
         let (pool, n, start) = (self.pool, range.len(), range.start);
         let body = |block: Range<usize>| body(start + block.start..start + block.end);

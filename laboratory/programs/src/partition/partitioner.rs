@@ -21,8 +21,8 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Partitioner {
-    /// Each thread has one share of n/T iterations, fixed beforehand. Cheapest for equal iterations on
-    /// equal cores; no balance.
+    /// Each of T threads has one share of n/T iterations, fixed beforehand. This is cheapest for equal iterations on
+    /// equal cores, but does not balance unequal ones.
     Static,
     /// Blocks of one size, claimed from a shared counter by fetch-and-add: the `ParallelFor` of Shuai's
     /// paper (2021).
@@ -30,30 +30,29 @@ pub enum Partitioner {
     /// Each claim takes 1/2T of the remaining iterations, by compare-and-swap. Shuai's paper ascribes this
     /// rule to Taskflow.
     Guided,
-    /// Rounds of T equal blocks, claimed by fetch-and-add. Each round has half of the remaining iterations
-    /// (Hummel, Schonberg, Flynn 1992).
+    /// Rounds of T equal blocks, claimed by fetch-and-add. Each round takes half of the remaining iterations (Hummel,
+    /// Schonberg, Flynn 1992).
     Factoring,
-    /// Each thread claims blocks from a range of its own. When it is empty, the thread takes half of
-    /// another thread's range.
+    /// Each thread claims blocks from its own range. When the range is empty, the thread takes half of another thread's
+    /// range.
     Sharded(Block),
-    /// Halved by `join` on demand: at first into a part for each thread, and further where a part is
-    /// stolen.
+    /// `join` halves the loop: at first into a part for each thread. A stolen part is halved further.
     Split,
-    /// As `Sharded`, with blocks sized by the time that they take. A loop too short to gain from a second
-    /// thread runs inline. No parameter.
+    /// As `Sharded`, but the measured time of blocks decides their size. A loop too short to gain from a second thread
+    /// runs inline. Has no parameter.
     #[default]
     Adaptive,
 }
 
-/// Iterations claimed at once.
+/// The number of iterations of a claim.
 ///
 /// ```
 /// assert_eq!(manycore_programs::partition::Block::size(64).to_string(), "64");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Block {
-    /// The block of the cost model ([`cost`](crate::cost)) for this machine and the loop's measured
-    /// time per iteration.
+    /// The block size of the cost model ([`cost`](crate::cost)) for this machine and the loop's measured time per
+    /// iteration.
     #[default]
     Auto,
     /// This number of iterations.
@@ -97,7 +96,7 @@ impl fmt::Display for Block {
 pub enum ParsePartitionerError {
     /// No partitioner has this name.
     Name(String),
-    /// The block size is not a whole number from 1.
+    /// The block size is not a whole number of at least 1.
     Block {
         /// The partitioner.
         name: String,

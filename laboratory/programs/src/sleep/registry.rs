@@ -10,7 +10,7 @@ use crate::UnknownName;
 use manycore::seam::Make;
 use manycore_platform::{Native, Platform};
 
-/// A policy's name and mode, and how to make it.
+/// A policy's name and mode, and the function that makes it.
 type Entry<P> = (&'static str, Mode, Make<P>);
 
 /// The published policies. A new policy needs only an entry here.
@@ -44,7 +44,7 @@ registry! {
 /// The sleep policy of `manycore`.
 const OURS: (&str, Mode) = ("ours", Mode::Sound);
 
-/// All policies, by name and mode: manycore's, then the sound, then those as published.
+/// All policies, by name and mode: manycore's policy, then the policies in the sound mode, then those as published.
 ///
 /// ```
 /// use manycore_programs::sleep::{Mode, policies};
@@ -61,8 +61,8 @@ pub fn policies() -> Vec<(&'static str, Mode)> {
     all.chain(of(Mode::AsPublished)).collect()
 }
 
-/// How to make the policy with this name and mode, for
-/// [`BuilderExt::policy`](manycore::seam::BuilderExt::policy). `None` stands for `manycore`'s.
+/// How to make the policy with this name and mode, for [`BuilderExt::policy`](manycore::seam::BuilderExt::policy).
+/// `None` stands for manycore's own policy.
 ///
 /// # Errors
 ///

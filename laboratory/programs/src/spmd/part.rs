@@ -1,4 +1,4 @@
-//! A rank of a team, as the program uses it.
+//! A rank (thread of a team), as the program uses it.
 
 use crate::barrier::Barrier;
 use manycore_platform::Platform;
@@ -8,10 +8,9 @@ use manycore_team::Rank;
 ///
 /// # Safety
 ///
-/// `size` ranks run the program, numbered from 0, each number once. The n-th call of
-/// [`meet`](Self::meet) returns only after every rank has made its n-th call. What each rank wrote
-/// before is visible to all ranks after it. Programs write memory that ranks share without any
-/// other protection.
+/// `size` ranks run the program. They are numbered from 0, each number once. The n-th call of [`meet`](Self::meet)
+/// returns only after every rank has made its n-th call. All writes of any rank before this call are visible to all
+/// ranks after it. Programs rely on this alone: they write shared memory without any other protection.
 pub unsafe trait Part {
     /// This rank's number, from 0.
     fn rank(&self) -> usize;
@@ -19,11 +18,11 @@ pub unsafe trait Part {
     /// The number of ranks.
     fn size(&self) -> usize;
 
-    /// Waits for all other ranks. `site` names this place in the program. After the same site a
-    /// rank most likely repeats its last work.
+    /// Waits for all other ranks. `site` names this place in the program. After a wait at the same site, a rank most
+    /// likely does the same work as last time.
     fn meet(&mut self, site: &'static str);
 
-    /// A point where the rank can be interrupted. Programs call it every few microseconds.
+    /// A point at which the rank can be interrupted. Programs call this every few microseconds.
     fn pause(&mut self) {}
 }
 
@@ -59,7 +58,7 @@ pub struct Member<'a, P: Platform, B: Barrier<P>> {
 }
 
 impl<'a, P: Platform, B: Barrier<P>> Member<'a, P, B> {
-    /// Makes rank `rank` of `size`. The thread that will run the rank calls this.
+    /// Makes rank number `rank` of `size`. The thread that will run the rank calls this.
     ///
     /// # Safety
     ///
@@ -78,8 +77,7 @@ impl<'a, P: Platform, B: Barrier<P>> Member<'a, P, B> {
     }
 }
 
-// SAFETY: by the contract of `new`, the ranks are all members of one barrier, each once. Its wait
-// is a barrier.
+// SAFETY: by the contract of `new`, the ranks are all members of one barrier, each once. The wait is a barrier.
 unsafe impl<P: Platform, B: Barrier<P>> Part for Member<'_, P, B> {
     fn rank(&self) -> usize {
         self.rank
@@ -94,8 +92,8 @@ unsafe impl<P: Platform, B: Barrier<P>> Part for Member<'_, P, B> {
     }
 }
 
-// SAFETY: a `Team` numbers its ranks from 0, each once. Its barrier opens when all ranks have
-// arrived. The run stops if a rank ends while others wait.
+// SAFETY: a `Team` numbers its ranks from 0, each once. The team's barrier opens when all ranks have arrived. The run
+// stops if a rank ends while others wait.
 unsafe impl<P: Platform> Part for Rank<P> {
     fn rank(&self) -> usize {
         Rank::rank(self)

@@ -1,6 +1,6 @@
 //! A program as a sequence of phases, each with its cost.
 
-/// A loop of independent items. At its end all ranks wait for each other.
+/// A loop of independent items. At its end all ranks (threads of the team) wait for each other.
 ///
 /// ```
 /// use manycore_programs::spmd::{Cost, Phase};
@@ -11,12 +11,12 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// Its name, for reports.
+    /// The name of the phase, for reports.
     pub name: &'static str,
     /// The number of items. A rank runs consecutive items.
     pub items: usize,
-    /// The number of items in a grain, at least 1; a few microseconds. A grain is not divided
-    /// further. A rank can be interrupted between two grains.
+    /// The number of items in a grain, at least 1. A grain takes a few microseconds, and is not divided further. A rank
+    /// can be interrupted between two grains.
     pub grain: usize,
     /// The average cost of an item.
     pub cost: Cost,

@@ -3,28 +3,28 @@
 use super::{Phase, Worksharing};
 use std::fmt;
 
-/// A program that runs once, on a team of ranks or as parallel loops.
+/// A program that runs once, on a team of ranks (threads that meet at barriers) or as parallel loops.
 ///
-/// It owns its data, which are made before the timed run. Between two phases every rank computes
-/// the same values, from sums that are the same on all ranks.
+/// The program owns its data, which are made before the timed run. Between two phases every rank computes the same
+/// values, from sums that are the same on all ranks.
 pub trait Program: Send + Sync {
-    /// The largest number of grains of a phase that sums over its items.
+    /// The largest number of grains (calls of the body) in any phase that sums over its items.
     fn grains(&self) -> usize;
 
-    /// Runs the program. Each rank of a team calls this once, or one thread for parallel loops.
+    /// Runs the program. Each rank of a team calls this once. For parallel loops, one thread calls this.
     ///
     /// # Safety
     ///
-    /// Either each rank of one team calls this once, or one thread with loops: bodies write the
-    /// program's data, which only [`Worksharing`] protects. Until all calls have returned, no other
-    /// code reads the program, for example to [verify](Self::verify) it.
+    /// Either each rank of one team calls this once, or one thread calls this once, with loops. Bodies of phases write
+    /// the program's data, which only [`Worksharing`] protects. Until all calls have returned, no other code reads the
+    /// program, for example to [verify](Self::verify) it.
     unsafe fn run(&self, sharing: &mut dyn Worksharing);
 
     /// Checks the result, after the run. Returns a summary if it is right.
     ///
     /// # Errors
     ///
-    /// For a wrong answer: the result, the expected result and the tolerance.
+    /// For a wrong answer, the result, the expected result and the tolerance.
     fn verify(&self) -> Result<Verified, WrongAnswer>;
 }
 
@@ -64,7 +64,8 @@ pub struct WrongAnswer {
     pub tolerance: f64,
 }
 
-/// The work of one run of a program of any size, without its data. Simulated chips run it.
+/// A description of the work of one run of a program of any size, without the program's data. Simulated chips run this
+/// work.
 pub trait Declaration: Send + Sync {
     /// The work of one thread before the ranks begin.
     fn preparation(&self) -> Preparation {
@@ -83,8 +84,8 @@ pub trait Declaration: Send + Sync {
     fn steps(&self) -> usize;
 }
 
-/// The work of one thread before the ranks of a program begin: reading the input and making the
-/// data. It was counted in runs of this crate's programs.
+/// The work of one thread before the ranks of a program begin: reading the input and making the data. The numbers were
+/// counted in runs of this crate's programs.
 ///
 /// ```
 /// use manycore_programs::spmd::{CgPhases, Class, Declaration};
@@ -96,7 +97,7 @@ pub trait Declaration: Send + Sync {
 pub struct Preparation {
     /// Bytes read from files.
     pub file_bytes: f64,
-    /// Instructions, loads and stores included.
+    /// Instructions, including loads and stores.
     pub instructions: f64,
 }
 

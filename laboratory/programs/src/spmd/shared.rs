@@ -1,4 +1,4 @@
-//! An array of which each body of a phase writes its own part.
+//! An array that several threads write in a phase of a program, each its own part.
 
 use manycore_platform::Platform;
 use std::cell::UnsafeCell;
@@ -8,11 +8,11 @@ use std::ops::Range;
 ///
 /// # The contract
 ///
-/// While a phase runs, an element is either read and written by one body, or only read, by any
-/// number of bodies. [`Worksharing`](super::Worksharing) calls bodies with disjoint ranges of
-/// items, and their writes are visible after the phase. So it is enough that the bodies of one
-/// phase, for different items, touch disjoint parts of what the phase writes. Every access states
-/// why they do.
+/// A body is the closure that runs a range of a phase's items. While a phase runs, an element is either read and
+/// written by one body, or only read, by any number of bodies. [`Worksharing`](super::Worksharing) calls bodies with
+/// disjoint ranges of items, and their writes are visible after the phase. So it is enough that the bodies for
+/// different items of a phase touch disjoint parts of the elements that the phase writes. The comment of every access
+/// states why the parts are disjoint.
 ///
 /// ```
 /// use manycore_programs::spmd::{Alone, Cost, Phase, Ranked, Shared, Sums, Worksharing};
@@ -35,9 +35,8 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct Shared<T>(Box<[UnsafeCell<T>]>);
 
-// SAFETY: as for a slice of `T` that one thread writes and another reads. By the contract of the
-// methods, no two do so at the same time; all methods that give access through a shared reference
-// are `unsafe`.
+// SAFETY: as for a slice of `T` that one thread writes and another reads. By the contract of the methods, no two
+// threads do so at the same time. All methods that give access through a shared reference are `unsafe`.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -57,7 +56,7 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// No thread writes it meanwhile.
+    /// No thread writes the element meanwhile.
     ///
     /// # Panics
     ///
@@ -67,7 +66,7 @@ impl<T> Shared<T> {
     where
         T: Copy,
     {
-        // SAFETY: no thread writes it, by contract.
+        // SAFETY: no thread writes the element, by contract.
         unsafe { *self.0[index].get() }
     }
 
@@ -75,18 +74,18 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     ///
-    /// No other thread reads or writes it meanwhile, and no reference to it is alive.
+    /// No other thread reads or writes the element meanwhile, and no reference to the element is alive.
     ///
     /// # Panics
     ///
     /// If there is no such element.
     #[inline]
     pub unsafe fn set(&self, index: usize, value: T) {
-        // SAFETY: no other thread touches it, by contract.
+        // SAFETY: no other thread touches the element, by contract.
         unsafe { *self.0[index].get() = value }
     }
 
-    /// The elements of a range, to read.
+    /// Returns the elements of a range, to read.
     ///
     /// # Safety
     ///
@@ -99,11 +98,11 @@ impl<T> Shared<T> {
     #[must_use]
     pub unsafe fn part(&self, range: Range<usize>) -> &[T] {
         let cells = &self.0[range];
-        // SAFETY: an `UnsafeCell<T>` has the layout of a `T`; no thread writes them, by contract.
+        // SAFETY: an `UnsafeCell<T>` has the layout of a `T`. No thread writes the elements, by contract.
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<T>(), cells.len()) }
     }
 
-    /// The elements of a range, to read and write.
+    /// Returns the elements of a range, to read and write.
     ///
     /// # Safety
     ///
@@ -117,12 +116,12 @@ impl<T> Shared<T> {
     #[expect(clippy::mut_from_ref, reason = "parts are disjoint, by contract")]
     pub unsafe fn part_mut(&self, range: Range<usize>) -> &mut [T] {
         let cells = &self.0[range];
-        // SAFETY: an `UnsafeCell<T>` has the layout of a `T`, and `UnsafeCell::raw_get` is this
-        // cast; no other thread touches them, by contract.
+        // SAFETY: an `UnsafeCell<T>` has the layout of a `T`, and `UnsafeCell::raw_get` is this cast. No other thread
+        // touches the elements, by contract.
         unsafe { std::slice::from_raw_parts_mut(UnsafeCell::raw_get(cells.as_ptr()), cells.len()) }
     }
 
-    /// All elements, to read.
+    /// Returns all elements, to read.
     ///
     /// # Safety
     ///
@@ -134,7 +133,7 @@ impl<T> Shared<T> {
         unsafe { self.part(0..self.len()) }
     }
 
-    /// The elements of a range, announced to the platform as read.
+    /// Returns the elements of a range, to read, and announces the read to the platform.
     ///
     /// # Safety
     ///
@@ -152,7 +151,7 @@ impl<T> Shared<T> {
         part
     }
 
-    /// The elements of a range, announced to the platform as written.
+    /// Returns the elements of a range, to read and write, and announces the write to the platform.
     ///
     /// # Safety
     ///
@@ -171,7 +170,7 @@ impl<T> Shared<T> {
         part
     }
 
-    /// All elements of an array that is not shared.
+    /// Returns all elements of an array that is not shared.
     pub fn get_mut(&mut self) -> &mut [T] {
         // SAFETY: the exclusive reference excludes other accesses.
         unsafe { self.part_mut(0..self.len()) }
@@ -188,8 +187,8 @@ impl<T> Shared<T> {
 impl<T> From<Vec<T>> for Shared<T> {
     fn from(elements: Vec<T>) -> Self {
         let elements = Box::into_raw(elements.into_boxed_slice());
-        // SAFETY: an `UnsafeCell<T>` is laid out as a `T`, and so are slices of them;
-        // the box has just been taken apart.
+        // SAFETY: an `UnsafeCell<T>` has the layout of a `T`, and so have slices. The pointer comes from a box, which
+        // has just been taken apart.
         Self(unsafe { Box::from_raw(elements as *mut [UnsafeCell<T>]) })
     }
 }

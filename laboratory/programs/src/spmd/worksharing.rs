@@ -1,5 +1,4 @@
-//! How the items of a phase are divided: among the ranks of a team, or by a parallel loop of a
-//! pool.
+//! How the items of a phase are divided: among the ranks (threads) of a team, or by a parallel loop of a pool.
 
 use super::{Part, Phase};
 use manycore::{Loop, Pool};
@@ -16,9 +15,9 @@ use std::ops::Range;
 ///
 /// # Safety
 ///
-/// In a phase every item is in exactly one range of one call of a body. All calls are over, and
-/// their writes are visible, before the phase ends on any rank. Programs write memory that bodies
-/// share without any other protection.
+/// In a phase every item is in the range of exactly one call of the body. All calls are over, and their writes are
+/// visible, before the phase ends on any rank. Programs rely on this alone: their bodies write shared memory without
+/// any other protection.
 ///
 /// ```
 /// use manycore_programs::spmd::{Alone, Cost, Phase, Ranked, Sums, Worksharing};
@@ -33,12 +32,12 @@ use std::ops::Range;
 /// assert_eq!(sum, 4_950.0);
 /// ```
 pub unsafe trait Worksharing {
-    /// Runs `body` for all items of the phase, one grain a call. Grains begin at multiples of
-    /// [`Phase::grain`].
+    /// Runs `body` for all items of the phase, with one grain (a range of consecutive items) for each call. Grains
+    /// begin at multiples of [`Phase::grain`].
     fn share(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) + Sync));
 
-    /// The sum of the results of `body` for all grains. They are added in the order of the grains,
-    /// so the sum is the same for any number of ranks.
+    /// Returns the sum of the results of `body` for all grains. The results are added in the order of the grains, so
+    /// the sum is the same for any number of ranks.
     fn sum(&mut self, phase: &Phase, body: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64;
 }
 
@@ -51,13 +50,13 @@ unsafe impl Sync for Partials {}
 
 /// Memory for the sums of a team's ranks. [`Worksharing`] has an example.
 pub struct Sums {
-    /// Sums use these two alternately. While a rank still reads the partial results of one sum, it
-    /// has not passed the barrier at the end of the next sum. So no rank writes these again.
+    /// Consecutive sums use these two alternately. While a rank still reads the partial results of one sum, it has not
+    /// passed the barrier at the end of the next sum. So no rank writes the same partial results again.
     partials: [Partials; 2],
 }
 
 impl Sums {
-    /// Memory for phases of up to `grains` grains.
+    /// Makes memory for phases of up to `grains` grains.
     #[must_use]
     pub fn new(grains: usize) -> Self {
         let partials = || Partials((0..grains).map(|_| UnsafeCell::new(0.0)).collect());
@@ -94,7 +93,7 @@ impl<'a, P: Platform> Ranked<'a, P> {
     fn grains(&mut self, phase: &Phase, mut body: impl FnMut(usize, Range<usize>)) {
         let grains = phase.items.div_ceil(phase.grain);
         let (rank, size) = (self.part.rank(), self.part.size());
-        // Shares are whole grains: a sum must not depend on where a share ends.
+        // A rank's share consists of whole grains, since a sum must not depend on the bounds of shares.
         for grain in grains * rank / size..grains * (rank + 1) / size {
             let items = items(phase, grain);
             P::compute((phase.cost.instructions * items.len() as f64) as u64);
@@ -128,8 +127,8 @@ unsafe impl<P: Platform> Worksharing for Ranked<'_, P> {
         let grains = phase.items.div_ceil(phase.grain);
         P::compute(2 * grains as u64);
         let partial = |cell: &UnsafeCell<f64>| {
-            // SAFETY: all ranks have written and reached the barrier. They write here again only
-            // after the next sum's barrier, which this rank has not reached.
+            // SAFETY: all ranks have written and reached the barrier. They write to these cells again only after the
+            // barrier of the next sum, which this rank has not reached.
             unsafe { *cell.get() }
         };
         partials[..grains].iter().map(partial).sum()
@@ -272,7 +271,7 @@ mod tests {
     fn sums_are_the_same_to_the_bit_for_any_number_of_ranks() {
         let phase = phase(1_000, 9);
         let term = |items: Range<usize>| items.map(|item| 1.0 / (item as f64 + 1.0)).sum();
-        // Three sums in a row: two would not show that a rank overwrites a sum that another rank
+        // There are three sums in a row. Two would not show the fault that a rank overwrites a sum that another rank
         // still reads.
         let all = |sharing: &mut dyn Worksharing| [(); 3].map(|()| sharing.sum(&phase, &term));
         let pool = Pool::builder().threads(2).build().unwrap();

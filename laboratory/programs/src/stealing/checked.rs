@@ -1,5 +1,5 @@
-//! Every discipline under random schedules: each task is taken once, and `None` means that all tasks are
-//! done.
+//! Checks every discipline (algorithm of work stealing) under random schedules: each task is taken once, and `None`
+//! means that all tasks are done.
 
 use super::{Discipline, DisciplineVisitor, Task, TaskDeque, disciplines, with_discipline};
 use crate::wireless::{Faulty, Loom, Shuttle};
@@ -27,7 +27,7 @@ fn task(number: u64) -> Task {
 impl Forest {
     fn run<P: Platform, D: Discipline<P>>(self, seed: u64) {
         let discipline = D::new(&Placement::flat(self.workers), seed);
-        // The standard library's atomics: bookkeeping is no step of the model.
+        // These are atomics of the standard library, so bookkeeping is no step of the model.
         let runs: Vec<_> = (0..self.tasks).map(|_| AtomicU32::new(0)).collect();
         let mine = |rank| (0..self.roots).filter(move |n| *n as usize % self.owners == rank);
         team::<P>(self.workers, |rank| {
@@ -112,7 +112,7 @@ fn each_task_is_got_once_and_none_is_the_end() {
 fn a_torn_platform_is_caught() {
     for name in disciplines() {
         println!("{name}");
-        // Two threads in a torn lock change one list.
+        // With a torn lock, two threads change one list at the same time.
         caught_apart(name, move || {
             for forest in FORESTS {
                 with_discipline::<Faulty<Shuttle, TornSwap>, _>(name, (forest, 1)).unwrap();

@@ -36,10 +36,10 @@ impl<P: Platform> TracedDeque<P> {
     }
 }
 
-/// A worker's deque under a mutex. The owner's end is the back, the thieves' end the front.
+/// A worker's deque under a mutex. The owner works at the back, and thieves take from the front.
 pub struct LockedDeque<P: Platform> {
     tasks: Mutex<P, TracedDeque<P>>,
-    /// The number of tasks, for a look without the lock. Written under the lock.
+    /// The number of tasks, for a look without the lock. It is written under the lock.
     length: P::AtomicUsize,
 }
 
@@ -51,10 +51,10 @@ impl<P: Platform> LockedDeque<P> {
         }
     }
 
-    /// The number of tasks now, or a moment ago. Only the owner adds tasks. If it sees 0, it also sees the
+    /// The number of tasks now, or a moment ago. Only the owner adds tasks. If the owner sees 0, it also sees the
     /// earlier work of the thief that took the last task.
     pub(super) fn length(&self) -> usize {
-        // Acquire: the owner that sees 0 sees that work.
+        // Acquire: an owner that sees 0 also sees that work.
         self.length.load(Ordering::Acquire)
     }
 

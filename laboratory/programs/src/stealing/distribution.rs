@@ -12,15 +12,15 @@ by_name! {
     /// assert_eq!(Distribution::Half.shares(8, 4, 1), [4, 4, 0, 0]);
     /// ```
     pub enum Distribution: "unknown distribution", "expected some of" {
-        /// All tasks on one core.
+        /// All tasks are on one core.
         TotalSkew = "total-skew",
-        /// Evenly on half of the cores.
+        /// The tasks are evenly on half of the cores.
         Half = "half",
-        /// Evenly on a quarter of the cores.
+        /// The tasks are evenly on a quarter of the cores.
         Quarter = "quarter",
-        /// Evenly on all cores.
+        /// The tasks are evenly on all cores.
         Even = "even",
-        /// By a normal variable for each core.
+        /// A normal variable decides the tasks of each core.
         Random = "random",
     }
 }
@@ -60,7 +60,7 @@ impl Distribution {
 /// Thousandths of a normal variable with mean 1 and deviation 1/2, cut at 0. The thesis names neither
 /// number. It is a sum of uniform integers, so it is the same on every host.
 fn normal(random: &mut fastrand::Rng) -> u64 {
-    // Twelve variables of variance 1/12 have a sum of deviation 1, and half of it has 1/2.
+    // The sum of twelve variables of variance 1/12 has deviation 1, and half of the sum has 1/2.
     let sum: i64 = (0..12).map(|_| random.i64(0..1_000)).sum();
     (1_000 + (sum - 6_000) / 2).max(0).unsigned_abs()
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// One queue for all workers with one mutex: the thesis's model of a Java work queue (Park 2013, section
 /// 6.2.1), a `LinkedBlockingQueue`.
 ///
-/// First in, first out. A worker that finds the queue empty sleeps. A worker that puts a task wakes a
-/// sleeper. The run is over when all wait, which is counted under the mutex.
+/// First in, first out. A worker that finds the queue empty sleeps. A worker that puts a task wakes a sleeper. The run
+/// is over when all workers wait; they are counted under the mutex.
 ///
 /// ```
 /// use manycore::Native;
@@ -42,23 +42,23 @@ pub struct GlobalDeque<P: Platform> {
 
 struct SharedQueue<P: Platform> {
     state: CachePadded<Mutex<P, QueueState<P>>>,
-    /// Changes, under the lock, with every event that sleepers wait for.
+    /// A word that changes, under the lock, with every event that sleepers wait for.
     hints: CachePadded<P::Futex>,
-    /// Read without the lock, so that the workers do not queue for the lock once more at the end.
+    /// Read without the lock, so that workers do not queue for the lock once more at the end.
     over: CachePadded<P::AtomicBool>,
     workers: usize,
 }
 
 struct QueueState<P> {
     tasks: TracedDeque<P>,
-    /// Workers without a task that found none.
+    /// The number of workers that have no task and found the queue empty.
     waiting: usize,
 }
 
 enum Found {
     Task(Task),
     Over,
-    /// Nothing, and all other workers wait.
+    /// The queue was empty, and all other workers wait.
     Ends,
     /// The queue was empty when `hints` had this value.
     Nothing(u32),
@@ -99,7 +99,7 @@ impl<P: Platform> GlobalDeque<P> {
                 state.waiting -= usize::from(std::mem::take(waits));
                 return Found::Task(task);
             }
-            // Relaxed: set under the lock.
+            // Relaxed: the flag is set under the lock.
             if shared.over.load(Ordering::Relaxed) {
                 return Found::Over;
             }
@@ -109,7 +109,7 @@ impl<P: Platform> GlobalDeque<P> {
                 shared.end();
                 return Found::Ends;
             }
-            // Relaxed: read and changed under the lock only.
+            // Relaxed: the word is read and changed only under the lock.
             Found::Nothing(shared.hints.load(Ordering::Relaxed))
         })
     }
@@ -146,8 +146,8 @@ impl<P: Platform> TaskDeque<P> for GlobalDeque<P> {
                 Found::Task(task) => return Some(task),
                 Found::Over => break,
                 Found::Ends => self.shared.hints.wake(u32::MAX),
-                // A worker that puts or ends after the look changes the word before it wakes. A sleeper
-                // that compares later does not sleep.
+                // A worker that puts a task or ends the run after the look changes the word before it wakes sleepers. A
+                // sleeper that compares the word later does not sleep.
                 Found::Nothing(hints) => {
                     self.shared.hints.wait(hints, None);
                     0

@@ -4,12 +4,12 @@
 //! Each discipline has a file, and implements [`Discipline`] and [`TaskDeque`]. The pool does not use them:
 //! its own stack of jobs is for joins.
 //!
-//! | name | tasks are | a worker that has none |
+//! | name | tasks are | a worker without tasks |
 //! |---|---|---|
-//! | `global-queue` | in one queue with a mutex | sleeps until there is one |
-//! | `random` | in a deque with a mutex a worker | tries others' at random |
-//! | `offer-mutex` | in a deque with a mutex a worker | broadcasts a request; takes from a worker that offers |
-//! | `offer-cas` | in a queue a worker, whose items are taken by compare-and-swap | broadcasts a request; takes the item that is offered |
+//! | `global-queue` | in one queue with a mutex | sleeps until the queue has a task |
+//! | `random` | in a deque and mutex per worker | tries the deques of others at random |
+//! | `offer-mutex` | in a deque and mutex per worker | broadcasts a request; takes from a worker that offers tasks |
+//! | `offer-cas` | in a queue per worker, taken by compare-and-swap | broadcasts a request; takes the offered item |
 //!
 //! The names of the thesis's table 5.2 are search aliases: `DWorkPileMaster` is a [`Discipline`],
 //! `DWorkPile` a [`TaskDeque`].
@@ -51,8 +51,8 @@ use std::num::NonZeroU64;
 #[doc(alias = "IWorkTask")]
 pub type Task = NonZeroU64;
 
-/// A way to share tasks between a fixed number of workers. It is used once, until the tasks, and the tasks
-/// that they put, are done.
+/// A way to share tasks between a fixed number of workers. It is used for one run. The run ends when the first tasks,
+/// and all tasks that tasks add, are done.
 ///
 /// ```
 /// use manycore::Native;
@@ -88,13 +88,13 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
     /// One worker's deque.
     type Deque: TaskDeque<P>;
 
-    /// Empty deques for the ranks of `placement`. Random choices follow from `seed`, the rank, and the
-    /// course of the run.
+    /// Makes empty deques for the ranks (numbers of workers) of `placement`. Random choices follow from `seed`, the
+    /// rank, and the course of the run.
     fn new(placement: &Placement, seed: u64) -> Self;
 
-    /// Makes the deque of a rank, once. The thread that will use the deque calls this. If the discipline
-    /// uses a broadcast network, it calls this on its core, and the deque owns the core's filter while it
-    /// is in use. The filter passes other channels' messages with the signature 0, and perhaps others.
+    /// Makes the deque of a rank, once. The thread that will use the deque calls this. If the discipline uses a
+    /// broadcast network, the thread must already be on its core, and the deque owns the core's message filter while
+    /// the deque is in use. The filter passes messages of other channels that have the signature 0, and perhaps others.
     ///
     /// # Panics
     ///
@@ -105,7 +105,8 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 
 /// One worker's end of a [`Discipline`].
 ///
-/// Each task that is put is taken once. The worker that takes it sees the work before the put.
+/// Each task that is put is taken once. The worker that takes the task sees all work from before the call of
+/// [`put`](Self::put).
 ///
 /// ```
 /// use manycore::Native;
@@ -118,7 +119,7 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 /// ```
 #[doc(alias = "DWorkPile")]
 pub trait TaskDeque<P: Platform>: Send + 'static {
-    /// Adds a task. The worker has a task in hand, or has not yet called [`get`](Self::get).
+    /// Adds a task. The worker calls this while it runs a task, or before its first call of [`get`](Self::get).
     fn put(&mut self, task: Task);
 
     /// Adds the initial tasks.
@@ -126,24 +127,24 @@ pub trait TaskDeque<P: Platform>: Send + 'static {
         tasks.into_iter().for_each(|task| self.put(task));
     }
 
-    /// Takes the next task, from this worker or another. This marks the previous task as done: it will put
-    /// no more.
+    /// Takes the next task, from this worker or another. The call marks the worker's previous task as done: that task
+    /// adds no more tasks.
     ///
-    /// Waits while there is no task but a worker may still put one. Returns `None` when all tasks are done.
-    /// Their work then happened before, and later calls return `None` too. Also returns `None` after a
-    /// worker has called [`finish`](Self::finish). So each worker must call this until it returns `None`,
-    /// which it does only after all have called it.
+    /// Waits while there is no task but a worker may still put one. Returns `None` when all tasks are done. Their work
+    /// then happened before the return, and later calls return `None` too. Also returns `None` after a worker has
+    /// called [`finish`](Self::finish). Each worker must call this until the result is `None`, since all tasks count as
+    /// done only after all workers have called this.
     fn get(&mut self) -> Option<Task>;
 
     /// Answers requests of other workers. [`get`](Self::get) calls this. Long tasks may call it too.
     #[doc(alias = "process_pending_request")]
     fn process_pending_requests(&mut self) {}
 
-    /// Sets whether requests pass the filter, by the number of tasks here. [`put`](Self::put) and
-    /// [`get`](Self::get) call this.
+    /// Makes the network's filter pass or stop requests, depending on the number of tasks in this deque.
+    /// [`put`](Self::put) and [`get`](Self::get) call this.
     fn update_filter(&mut self) {}
 
-    /// Ends the run for all workers. A worker's `get` returns `None` once it learns of this. The remaining
+    /// Ends the run for all workers. A worker's `get` returns `None` once the worker learns of the call. The remaining
     /// tasks are not done.
     fn finish(&mut self);
 
@@ -161,7 +162,7 @@ pub trait TaskDeque<P: Platform>: Send + 'static {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Tasks taken from other workers' deques.
+    /// Tasks that the worker took from other deques.
     pub steals: u64,
     /// Attempts to take a task from another worker.
     pub attempts: u64,

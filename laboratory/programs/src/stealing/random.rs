@@ -7,14 +7,14 @@ use manycore_platform::{CachePadded, Platform};
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// The longest pause between two victims, as a power of two of spins.
+/// The longest pause between two victims. It is 2 to this power spins.
 const LONGEST: u32 = 6;
 
-/// Each worker has a deque. A worker without tasks tries random victims: the thesis's model of Cilk (Park
+/// Each worker has a deque, and a worker without tasks tries random victims. This is the thesis's model of Cilk (Park
 /// 2013, section 6.2.1; Blumofe and Leiserson 1994).
 ///
-/// The owner works at the back of its deque, and thieves take one task at the front, each under the deque's
-/// mutex. A thief skips a victim of length 0 without the mutex. After as many vain tries as there are other
+/// The owner works at the back of its deque, and thieves take one task at the front, each under the deque's mutex. A
+/// thief skips a victim with an empty deque without taking the mutex. After as many vain tries as there are other
 /// workers, a thief rests (see `Termination`).
 ///
 /// ```

@@ -1,19 +1,19 @@
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// Counts the workers that may have work, to detect when all is done.
+/// Counts the workers that may have work, to detect when all tasks are done.
 ///
-/// A worker *rests* when it has no task in hand, has seen its own deque empty, and has looked for work
-/// elsewhere in vain for a while. It *rouses* before it tries again to take a task. Only these two steps
-/// write the count, so a worker that has work, or soon finds some, does not touch it.
+/// A worker *rests* when it runs no task, has seen its own deque empty, and has looked for work elsewhere in vain for a
+/// while. It *rouses* before it tries again to take a task. Only these two steps write the count, so a worker that has
+/// work, or soon finds work, does not touch the count.
 ///
-/// When the count is 0 no task is left. Only its owner adds to a deque, while it has a task or before its
-/// first look, and it does not rest then. So the deque of a resting worker stays empty. A thief counts
-/// itself in before it steals. In the order of the count's changes, this is *before* the owner that found
-/// the task gone rests. That is an order between two threads: a theft is a release, and the look that finds
-/// the task gone is an acquire.
+/// When the count is 0 no task is left. Only the owner adds to a deque, and only while it runs a task or before its
+/// first look, when it does not rest. So the deque of a resting worker stays empty. A thief adds itself to the count
+/// before it steals. In the order of the count's changes, this addition is *before* the owner that found the task gone
+/// rests. A theft is a release, and the look that finds the task gone is an acquire, so this order holds between the
+/// two threads.
 ///
-/// The count also reaches 0: when no task is left, no worker sees a task to try, so all workers come to rest,
-/// and none rouses another. The last worker to rest publishes the end.
+/// The count does reach 0. When no task is left, no worker sees a task to try, so all workers finally rest, and none
+/// rouses again. The last worker to rest publishes the end.
 pub(super) struct Termination<P: Platform> {
     awake: CachePadded<P::AtomicU32>,
     over: CachePadded<P::AtomicBool>,
@@ -26,9 +26,9 @@ pub(super) struct Standing {
 }
 
 impl<P: Platform> Termination<P> {
-    /// All workers are awake, including those that have not called `enter`.
+    /// At first all workers are awake, including those that have not called `enter`.
     pub(super) fn new(workers: usize) -> Self {
-        // Saturates: there are fewer threads than `u32::MAX`.
+        // Saturation is harmless, since there are fewer threads than `u32::MAX`.
         let workers = u32::try_from(workers).unwrap_or(u32::MAX);
         Self {
             awake: CachePadded::new(Atomic::new(workers)),
@@ -36,21 +36,22 @@ impl<P: Platform> Termination<P> {
         }
     }
 
-    /// Called when a worker begins. It reads the flag, so that it has the line for its look at each task.
-    /// On a machine of many cores all workers would otherwise fetch the line with their first task.
+    /// A worker calls this when it begins. The worker reads the flag here, so that it already has the flag's cache line
+    /// when it looks at the flag for each task. Otherwise, on a machine of many cores, all workers would fetch the line
+    /// with their first task.
     pub(super) fn enter(&self) -> Standing {
         P::name(&self.awake, "census");
         self.is_over();
         Standing { rests: false }
     }
 
-    /// The worker rests, unless it rests already. Returns whether it is the last worker to rest.
+    /// The worker rests, unless it rests already. Returns whether this worker is the last to rest.
     pub(super) fn rest(&self, standing: &mut Standing) -> bool {
         if std::mem::replace(&mut standing.rests, true) {
             return false;
         }
-        // Release: the last worker sees all work before the others rested. Acquire: the last worker sees
-        // it, and passes it on by the flag.
+        // Release: the last worker sees all work from before the others rested. Acquire: the last worker sees this
+        // work, and passes it on by the flag.
         let is_last = self.awake.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {
             self.end();
@@ -58,7 +59,7 @@ impl<P: Platform> Termination<P> {
         is_last
     }
 
-    /// Called before the worker tries to take a task.
+    /// A worker calls this before it tries to take a task.
     pub(super) fn rouse(&self, standing: &mut Standing) {
         if std::mem::take(&mut standing.rests) {
             // Relaxed: the theft's release orders this before the theft. This addition is part of the

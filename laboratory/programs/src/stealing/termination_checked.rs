@@ -1,8 +1,9 @@
-//! The count of the termination, under loom. No worker learns of the end before all is done, and all learn
-//! of it.
+//! The count of the termination, under loom. No worker learns of the end before all tasks are done, and all workers
+//! learn of it.
 //!
-//! The argument needs that taking is a release, and seeing a task gone an acquire, to order two additions
-//! to one word. Loom orders additions by its execution, so it cannot show that relaxed orderings are wrong.
+//! In the argument, the taking of a task is a release, and the look that finds a task gone is an acquire. This orders
+//! two additions to one word. Loom orders additions by its execution, so it cannot show that relaxed orderings are
+//! wrong.
 
 use super::termination::Termination;
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornAdd, caught, loom_model, team};
@@ -19,8 +20,8 @@ enum Mistake {
     DoesNotLook,
 }
 
-/// The owner's deque holds a task. Its owner takes it, or the thief, which has rested before. Both see the
-/// task's work in the end.
+/// The owner's deque holds a task. Its owner takes it, or the thief, which has rested before. At the end both see the
+/// task's work.
 fn one_task<P: Platform>(mistake: Option<Mistake>) {
     let termination = Termination::<P>::new(2);
     let deque = P::AtomicU32::new(1);

@@ -17,16 +17,16 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// With `until:N`, no more orders run once the interval of the mean is narrower than this part of the mean.
+/// With `until:N`, no more orders run once the interval of the mean is narrower than this fraction of the mean.
 const NARROW: f64 = 0.01;
 
-/// The run of one order: an entry of the JSON file and a line of the CSV file. The CSV file lacks the regions' cycles.
+/// The run of one order: an entry of the JSON file, and a line of the CSV file, which lacks the cycles of the regions.
 #[derive(Debug, Serialize)]
 struct OrderRun {
     order: u64,
     /// The exit status of the program.
     status: i32,
-    /// Whether output and status equal the first order's.
+    /// Whether output and status equal those of the first order.
     same_output: bool,
     instructions: u64,
     threads: u64,
@@ -95,7 +95,7 @@ fn machines(machine: &Config, orders: Orders) -> anyhow::Result<Vec<(u64, Config
 }
 
 /// Returns the runs in their order, and the error that ended them early. With `until`, makes as many runs as suffice.
-/// Their number does not depend on the host.
+/// The number of runs does not depend on the host.
 fn simulate(
     args: &RunArgs,
     machines: &[(u64, Config)],
@@ -139,7 +139,7 @@ fn keep<T>(
     failed
 }
 
-/// Keeps the fewest first runs that suffice, and drops the others. Returns whether the runs suffice.
+/// Keeps as many of the first runs as suffice, and drops the others. Returns whether the runs suffice.
 fn cut_when_narrow(runs: &mut Vec<OrderRun>) -> bool {
     let enough = (FEWEST..=runs.len()).find(|&count| is_narrow(&runs[..count]));
     enough.inspect(|&count| runs.truncate(count)).is_some()

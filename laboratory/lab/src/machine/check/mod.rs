@@ -41,7 +41,7 @@ pub(crate) struct CheckRow {
     pub(crate) program: String,
     pub(crate) native_ns: Summary,
     pub(crate) simulated_ns: f64,
-    /// Simulated over native.
+    /// The simulated time divided by the native time.
     pub(crate) ratio: f64,
 }
 
@@ -52,7 +52,7 @@ impl CheckRow {
     }
 }
 
-/// Runs the programs on as many threads as this host and the preset both have cores.
+/// Runs the programs on as many threads as both this host and the preset have cores.
 ///
 /// # Errors
 ///

@@ -19,7 +19,7 @@ fn timed(work: impl FnOnce()) -> f64 {
 /// Returns the nanoseconds of a system call that does almost nothing.
 #[cfg(unix)]
 pub(super) fn short_call() -> f64 {
-    // SAFETY: a call without arguments.
+    // SAFETY: the call has no arguments and always succeeds.
     let call = |_| _ = unsafe { libc::getppid() };
     timed(|| (0..CALLS).for_each(call)) / f64::from(CALLS)
 }
@@ -34,7 +34,7 @@ fn yield_alone() -> f64 {
     timed(|| (0..CALLS).for_each(|_| Native::yield_now())) / f64::from(CALLS)
 }
 
-/// Returns the nanoseconds of a futex wait that finds another value, and so does not sleep.
+/// Returns the nanoseconds of a futex wait that finds a different value, and so does not sleep.
 pub(super) fn refused_wait() -> f64 {
     let word = Word::new(0);
     timed(|| (0..CALLS).for_each(|_| word.wait(1, None))) / f64::from(CALLS)
@@ -70,7 +70,8 @@ pub(super) fn heavy_fence(places: &[Vec<usize>]) -> io::Result<f64> {
     Ok(times[0])
 }
 
-/// Two threads share a CPU. Returns the nanoseconds of each turn: how long a thread runs until the other one runs.
+/// Runs two threads on one CPU. Returns the nanoseconds of each turn: how long a thread runs until the other thread
+/// runs.
 pub(super) fn slices(cpu: &[usize]) -> io::Result<Vec<f64>> {
     let places = [cpu.to_vec(), cpu.to_vec()];
     let window = Native::duration_to_ticks(Duration::from_millis(100));

@@ -1,4 +1,5 @@
-//! The measurements. Each round takes one sample of each, so that a host that changes its speed changes it for all.
+//! The measurements. Each round takes one sample of each measurement, so that a change of the host's speed affects all
+//! of them.
 
 use super::memory::{self, Chase};
 use super::{Shape, kernel};
@@ -21,7 +22,7 @@ const ASLEEP: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis
 pub(super) struct Caches {
     pub(super) bytes: [usize; 3],
     pub(super) ways: [usize; 3],
-    /// Whether the system reports all sizes.
+    /// Whether the system reports all sizes of caches.
     pub(super) are_known: bool,
     /// The bytes of the last level that a program can use.
     pub(super) reached: usize,
@@ -158,7 +159,7 @@ impl Measured {
                 "cas",
                 repeat(&|_| _ = word.compare_exchange(0, 0, relaxed, relaxed)),
             ),
-            // Without the store the compiler would merge the fences into one.
+            // Without this store the compiler would merge the fences into one.
             (
                 "fence",
                 repeat(&|value| {

@@ -8,10 +8,10 @@ use std::io;
 /// The bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Loads in one sample of a chase.
+/// The loads in one sample of a chase (a walk around a circle of dependent loads).
 const LOADS: usize = 20_000;
 
-/// The samples of a chase. At least one of them should be undisturbed.
+/// The number of samples of a chase. At least one sample should be undisturbed.
 const SAMPLES: usize = 5;
 
 /// Words of 8 bytes in a line.
@@ -42,8 +42,8 @@ fn advise(words: &[usize]) {
     let end = all.end.addr() / LARGE * LARGE;
     if begin < end {
         let pages = all.start.map_addr(|_| begin).cast_mut().cast();
-        // SAFETY: whole pages within the slice; the advice changes no content. If the system refuses it, the pages
-        // stay small.
+        // SAFETY: the pages lie within the slice, and the advice changes no content. If the system refuses the advice,
+        // the pages stay small.
         unsafe { libc::madvise(pages, end - begin, libc::MADV_HUGEPAGE) };
     }
 }
@@ -69,8 +69,8 @@ impl Chase {
         }
     }
 
-    /// Returns the nanoseconds of a load. Takes the least of some samples, since disturbances only add time. First walks
-    /// twice around a small circle, which brings it into its cache.
+    /// Returns the nanoseconds of a load: the least of some samples, since disturbances only add time. First walks
+    /// twice around a small circle, to bring the circle into its cache.
     pub(super) fn sample(&mut self) -> f64 {
         self.walk((2 * self.lines).min(2 * LOADS));
         self.least()
@@ -116,11 +116,11 @@ const ARRAY: usize = 64 << 20;
 /// The bytes that a thread reads in one sample.
 const READ: usize = 16 << 20;
 
-/// Returns the bytes a nanosecond that all threads read together, each from memory of its own.
+/// Returns the bytes that all threads together read in a nanosecond. Each thread reads its own memory.
 pub(super) fn bandwidth(places: &[Vec<usize>]) -> io::Result<f64> {
     let rates = team::run_on::<Native, _>(places, |_| {
         let array = vec![1_u64; ARRAY / 8];
-        // The first part has left the caches when the last part is written.
+        // By the time the last part of the array is written, the first part has left the caches.
         let start = Native::now();
         let sum: u64 = array[..READ / 8]
             .iter()

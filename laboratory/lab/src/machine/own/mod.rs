@@ -1,8 +1,8 @@
 //! A preset of this host, from measurements.
 //!
-//! Most values are the cost of one operation, which is measured alone. Two values have no operation of their own: the
-//! distance between cores, and the time for which a core keeps a contended line. They are fitted: with them, the
-//! simulated handover and simulated contended increments take as long as the measured ones.
+//! Most values are the cost of one operation, which is measured alone. Two values are not: the distance between cores,
+//! and the time for which a core keeps a contended line. They are fitted, so that the simulated handover and simulated
+//! contended increments take as long as the measured ones.
 
 mod file;
 mod fit;

@@ -31,7 +31,7 @@ impl Buffer {
         }
     }
 
-    /// The lines, numbered.
+    /// The numbers of the lines.
     pub(super) fn numbers(&self) -> std::ops::Range<usize> {
         0..self.pages.len() * WORDS / self.step
     }

@@ -1,8 +1,8 @@
-//! The distances of a simulated machine, each with the cores to measure it on.
+//! The distances of a simulated machine, each with the cores on which to measure it.
 
 use manycore_chip::config::{Config, Network};
 
-/// A distance, and the cores at it.
+/// A distance, and cores that are this far apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Distance {
     pub(super) name: String,
@@ -97,8 +97,8 @@ fn farthest(config: &Config) -> usize {
         .unwrap_or(0)
 }
 
-/// Returns another hardware thread of the holder's core, or else of the holder's group, or else any. `Config` counts
-/// hardware threads as cores.
+/// Returns another hardware thread of the holder's core, or else one of the holder's group, or else any. `Config`
+/// counts hardware threads as cores.
 fn beside(config: &Config, holder: usize, requester: usize) -> Option<usize> {
     let (threads, group) = (
         config.threads_per_core as usize,

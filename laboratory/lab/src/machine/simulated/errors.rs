@@ -1,4 +1,4 @@
-//! How far simulated machines are from published measurements of the real machines, for each row and overall.
+//! The errors of simulated machines, relative to published measurements of the real machines, for each row and overall.
 
 use super::plan::{self, Hashed};
 use super::published::{Compared, Errors};
@@ -12,7 +12,7 @@ pub(crate) struct PresetErrors {
     pub(crate) preset: String,
     /// The hash of the event streams of all simulations.
     pub(crate) hash: String,
-    /// The errors over rows that values of the machine were fitted to.
+    /// The errors over the rows to which values of the machine were fitted.
     pub(crate) fitted: Option<Errors>,
     /// The errors over the other rows.
     pub(crate) unseen: Option<Errors>,

@@ -1,8 +1,9 @@
-//! The cost of one access, by the state of the line and the distance of its owner: the measurement
-//! of David, Guerraoui, Trigonakis, SOSP'13.
+//! The cost of one access, which depends on the state of the line and the distance of its owner. The method is that of
+//! David, Guerraoui, Trigonakis, SOSP'13.
 //!
 //! Pinned threads bring a line into its state one after the other. Then the requester's thread reads the clock,
-//! accesses the line and reads the clock again. Every sample has another line. All lines are at home with the holder.
+//! accesses the line and reads the clock again. Every sample has its own line. The home (directory) of each line is at
+//! the holder's core.
 
 use super::buffer::{Buffer, Word, lines_a_home, mean};
 use super::distance::Distance;
@@ -29,11 +30,11 @@ by_name! {
 by_name! {
     /// The state of the line before the access.
     pub(crate) enum State: "unknown state", "expected some of" {
-        /// The holder has written to it.
+        /// The holder has written to the line.
         M = "M",
-        /// The holder alone has read it.
+        /// Only the holder has read the line.
         E = "E",
-        /// The holder and another core have read it.
+        /// The holder and another core have read the line.
         S = "S",
         /// No cache holds the line.
         I = "I",
@@ -41,7 +42,7 @@ by_name! {
 }
 
 impl Operation {
-    /// Whether the operation's error enters the sums.
+    /// Whether the error of the operation is part of the summed error.
     pub(super) fn is_counted(self) -> bool {
         !matches!(self, Self::Tas | Self::Swap)
     }
@@ -84,7 +85,7 @@ enum Role {
     Requester,
 }
 
-/// A kind of access and its mean.
+/// A kind of access and its mean cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     pub(super) operation: Operation,
@@ -95,7 +96,7 @@ pub(super) struct Cost {
 /// Samples for each operation and state.
 const SAMPLES: usize = 100;
 
-/// Idle instructions of the requester before it is timed. The effects of other threads are over by then.
+/// Instructions for which the requester is idle before its timed access. By then the effects of other threads are over.
 const QUIET: u64 = 4_000;
 
 /// Measures all operations on lines in all states at one distance.
@@ -129,8 +130,7 @@ pub(super) fn measure(
 struct Step {
     role: Role,
     operation: Operation,
-    /// The number of the sample, and of the line among those at home with the
-    /// holder.
+    /// The number of the sample, and of its line among the lines at the holder.
     sample: usize,
     timed: bool,
 }

@@ -1,7 +1,7 @@
 //! The costs of a simulated machine's operations, measured by programs that run on it, with the published costs of the
 //! real machine.
 //!
-//! Every measurement is a simulation of its own that begins with cold caches. The same configuration gives the same
+//! Every measurement is a separate simulation that begins with cold caches. The same configuration gives the same
 //! numbers on any host.
 
 mod buffer;
@@ -34,7 +34,7 @@ use serde::Serialize;
 /// A simulated machine and its prices.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SimulatedReport {
-    /// `simulated`.
+    /// Always `simulated`.
     pub(crate) world: &'static str,
     pub(crate) preset: String,
     /// The hash of the event streams of all simulations.
@@ -45,21 +45,21 @@ pub(crate) struct SimulatedReport {
     pub(crate) ghz: f64,
     /// Loads from a core's own caches and from the memory near it, in cycles.
     pub(crate) local: Vec<LocalCost>,
-    /// One access, in cycles.
+    /// The latencies of single accesses, in cycles.
     pub(crate) latencies: Vec<LatencyCost>,
-    /// Increments of one counter, in nanoseconds.
+    /// The times of increments of one shared counter, in nanoseconds.
     pub(crate) contended: Vec<ContendedCost>,
     pub(crate) handovers: Vec<HandoverCost>,
-    /// Bandwidths. They are measured on machines with cores that continue while lines are on their way, and on machines
-    /// with published bandwidths.
+    /// Bandwidths. They are measured on machines whose cores continue while they wait for lines, and on machines with
+    /// published bandwidths.
     pub(crate) bandwidths: Vec<Bandwidth>,
     pub(crate) launches: Vec<SimulatedLaunchCost>,
     pub(crate) wakes: Vec<SimulatedWakeCost>,
     /// The costs that the cost model uses. `None` if a measurement is missing.
     pub(crate) prices: Option<MachinePrices>,
-    /// The errors of load, store, compare-and-swap and fetch-and-add.
+    /// The errors of the latencies of load, store, compare-and-swap and fetch-and-add.
     pub(crate) latency_errors: Option<Errors>,
-    /// The errors on published increments that the machine's values were fitted to.
+    /// The errors on those published times of increments that the machine's values were fitted to.
     pub(crate) contended_errors: Option<Errors>,
     /// The errors on published numbers that no value of the machine was fitted to.
     pub(crate) unseen_errors: Option<Errors>,
@@ -127,7 +127,7 @@ pub(crate) struct SimulatedWakeCost {
 ///
 /// # Errors
 ///
-/// Fails with the error of a simulation.
+/// Returns the error of a simulation that fails.
 pub(crate) fn measure(
     config: &Config,
     threads: &[usize],
@@ -141,7 +141,7 @@ pub(crate) fn measure(
     Ok(SimulatedReport::of(config, found, notes))
 }
 
-/// The thread counts of published increments. Empty if the user requested thread counts.
+/// The thread counts for which times of increments are published. Empty if the user requested thread counts.
 fn increments(config: &Config, asked: &[usize]) -> Vec<usize> {
     let published = published::contended_threads(&config.name);
     let fit = published.filter(|&threads| threads <= config.cores as usize);

@@ -1,4 +1,4 @@
-//! The measurements of a simulated machine: each is a simulation of its own that begins with cold caches, so they run
+//! The measurements of a simulated machine. Each is a separate simulation that begins with cold caches, so they can run
 //! side by side.
 
 use super::distance::{self, Distance};
@@ -41,8 +41,8 @@ pub(super) enum Found {
 /// The result with the hash of the simulation's events.
 pub(super) type Hashed = (Found, u64);
 
-/// All measurements of a machine, in the order of the report. `asked` are the thread counts for
-/// loops and, with those of `published`, for increments.
+/// All measurements of a machine, in the order of the report. `asked` are the thread counts for loops. Increments are
+/// measured with these and with the counts in `published`.
 pub(super) fn of(config: &Config, asked: &[usize], published: &[usize]) -> Vec<Measurement> {
     let mut plan = vec![Measurement::Local];
     for distance in distance::classes(config) {
@@ -199,8 +199,9 @@ impl fmt::Display for Measurement {
     }
 }
 
-/// The machine for loads and accesses that are timed one at a time. Pointer chases visit lines in an order that no
-/// prefetcher foresees. The probes visit lines in turn, so they need a machine without a prefetcher.
+/// The machine for loads and accesses that are timed one at a time. On real machines these are timed by pointer chases,
+/// which visit lines in an order that no prefetcher foresees. Our programs visit lines in turn, so they need a machine
+/// without a prefetcher.
 fn one_by_one(config: &Config) -> Config {
     let mut config = config.clone();
     config.core.overlap = None;
@@ -233,7 +234,7 @@ pub(super) fn simulate(
             let mut tell = progress.lock().unwrap_or_else(PoisonError::into_inner);
             tell(&format!("{}, {measurement}", config.name));
         }
-        // Each result is set once.
+        // Each result is set only once.
         let _ = found[at].set(measurement.simulate(config));
     });
     let found = found.into_iter().filter_map(OnceLock::into_inner);

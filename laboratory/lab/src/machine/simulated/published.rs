@@ -48,7 +48,7 @@ impl Compared {
     }
 }
 
-/// Cycles of an operation on a line in `state` at `distance`, on a machine of `ghz`.
+/// Cycles of an operation on a line in `state` at `distance`, on a machine that runs at `ghz`.
 pub(super) fn latency(
     machine: &str,
     ghz: f64,
@@ -61,14 +61,14 @@ pub(super) fn latency(
     sosp13(machine, operation, state, distance).or_else(|| Some(ns()?.times(ghz)))
 }
 
-/// Cycles of a load from a level of the core's own memory, on a machine of `ghz`.
+/// Cycles of a load from a level of the core's own memory, on a machine that runs at `ghz`.
 pub(super) fn local(machine: &str, ghz: f64, level: &str) -> Option<Published> {
     let ns = || server(machine, "chase", level);
     sosp13(machine, "load", level, "local").or_else(|| Some(ns()?.times(ghz)))
 }
 
 fn sosp13(machine: &str, operation: &str, state: &str, distance: &str) -> Option<Published> {
-    // The table calls a group by each machine's own name.
+    // The table uses each machine's own name for a group.
     let names: &[&str] = match distance {
         "same group" => &["same die", "other core"],
         other => &[other],
@@ -110,8 +110,8 @@ pub(super) fn contended_threads(machine: &str) -> impl Iterator<Item = usize> + 
     })
 }
 
-/// Finds the row that begins with `key`. It has a number, and perhaps a column that says whether a value was fitted to
-/// it. In a table without that column, all numbers were fitted to.
+/// Finds the row that begins with `key`. The row has a number, and perhaps a column that says whether a value was
+/// fitted to this number. In a table without that column, values were fitted to all numbers.
 fn find(table: &str, key: &[&str]) -> Option<Published> {
     let rows = table.lines().skip(1).map(|row| row.split(','));
     let mut rows = rows.filter(|row| row.clone().take(key.len()).eq(key.iter().copied()));
@@ -122,7 +122,7 @@ fn find(table: &str, key: &[&str]) -> Option<Published> {
     })
 }
 
-/// The errors of a number of comparisons.
+/// The errors of several comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Errors {
     /// The number of comparisons with a published number.
@@ -133,7 +133,7 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// `None` if nothing was compared.
+    /// Returns `None` if nothing was compared.
     pub(super) fn of<'a>(all: impl Iterator<Item = &'a Compared>) -> Option<Self> {
         let mut errors: Vec<f64> = all.filter_map(|one| Some(one.error?.abs())).collect();
         errors.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
-//! Bandwidth: each core walks through arrays of its own, as in STREAM.
+//! Bandwidth: each core walks through its own arrays, as in STREAM.
 //!
-//! The machine is measured with small caches, so that small arrays do not stay in them. The path to memory determines
-//! the bandwidth, and does not depend on the sizes of the caches.
+//! The measured machine has small caches, so that small arrays do not stay in them. The path to memory determines the
+//! bandwidth, and does not depend on the sizes of the caches.
 
 use super::thread::spawn;
 use manycore_chip::config::Config;
@@ -15,7 +15,7 @@ use serde::Serialize;
 pub(crate) enum Kernel {
     /// One array is read.
     Read,
-    /// STREAM's: `a[i] = b[i] + q * c[i]`.
+    /// The triad of STREAM: `a[i] = b[i] + q * c[i]`.
     Triad,
     /// `a[i] = b[i] + c[i] * d[i]`.
     SchoenauerTriad,
@@ -46,16 +46,16 @@ impl Kernel {
 struct Page([u8; PAGE]);
 
 const PAGE: usize = 4096;
-/// Pages of all arrays of a core: 1.5 MB. With a quarter of these pages 96 cores of `milan-7r13x2` have a tenth less
-/// bandwidth, since the last core to end counts.
+/// The pages of all arrays of a core: 1.5 MB. With a quarter of these pages 96 cores of `milan-7r13x2` have a tenth
+/// less bandwidth, since the time of the last core counts.
 const PAGES: usize = 384;
-/// Bytes of a core's L2 in this measurement, and of its share of the last cache.
+/// The bytes of a core's L2 in this measurement, and of its share of the last cache.
 const L2: u64 = 64 << 10;
 const SHARE: u64 = 16 << 10;
-/// Vector instructions of the loop for a line: loads, a multiply-add, a store.
+/// The vector instructions of the loop for each line: loads, a multiply-add, a store.
 const INSTRUCTIONS: u64 = 6;
 
-/// Returns the GB/s of the first `cores` cores together. The bytes are those that the program accesses.
+/// Returns the GB/s of the first `cores` cores together, counting the bytes that the program accesses.
 pub(super) fn measure(
     config: &Config,
     kernel: Kernel,

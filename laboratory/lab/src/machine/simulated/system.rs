@@ -1,4 +1,4 @@
-//! The simulated system's prices of waking threads and of loops.
+//! The costs of waking a thread and of starting a loop on the simulated system.
 
 use super::thread::spawn;
 use crate::instrument;
@@ -14,8 +14,7 @@ type FutexWord = <Simulated as Platform>::Futex;
 /// sleeps deeply.
 pub(super) const ASLEEP_US: [u64; 2] = [50, 10_000];
 
-/// Nanoseconds from the call that wakes a thread, which sleeps on core 1, to
-/// its first instruction.
+/// Returns the nanoseconds from the call that wakes a thread on core 1 to that thread's first instruction.
 pub(super) fn wake(config: &Config, asleep_us: u64) -> Result<Run<f64>, SimulationError> {
     let name = format!("wake-up after {asleep_us} us");
     instrument::run(Simulation::new(config), &name, || {
@@ -48,9 +47,9 @@ const LOOPS: u64 = 100;
 /// The duration of each iteration.
 const TASK_NS: u64 = 10_000;
 
-/// The caller pauses for less than this before each loop, each time for another duration. Loops that follow each other
-/// at once fall into one of several rhythms with the workers, which look for the next loop. A few cycles decide which
-/// rhythm, and the means of rhythms differ by a quarter.
+/// Before each loop the caller pauses for less than this, each time for a different duration. Loops without pauses fall
+/// into one of several rhythms with the workers, which look for the next loop. A few cycles decide the rhythm, and the
+/// mean times of rhythms differ by a quarter.
 const LONGEST_PAUSE_NS: u64 = 1_000;
 
 /// Returns the nanoseconds that a loop takes in addition to its iteration. It has one iteration for each thread, and
@@ -67,7 +66,7 @@ pub(super) fn launch(config: &Config, threads: usize) -> Result<Run<f64>, Simula
             .build_on(config.cores as usize, groups, cpus)
             .expect("cores of the machine");
         let looped = |number: u64| {
-            // Steps of the golden ratio soon come near every pause.
+            // Steps by the golden ratio soon come near every length of a pause.
             let pause = number * 618 % LONGEST_PAUSE_NS;
             Simulated::compute(instructions(config, pause));
             cycles_of(|| pool.parallel_for(0..threads, |_| task()))

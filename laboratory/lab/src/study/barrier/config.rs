@@ -6,21 +6,21 @@ use crate::study::team::{Arrivals, CHANNEL, Contest, TeamPoint, TeamProgram, bar
 use crate::study::trial::Setup;
 use serde::Serialize;
 
-/// Episodes (waits of the whole team) of the loop, without and with `--full`. The thesis has 1,000.
+/// Episodes (waits of the whole team) in the loop, without and with `--full`. The thesis (Park 2013) has 1,000.
 const EPISODES: [usize; 2] = [100, 1_000];
 /// The fewest episodes that give a median.
 const FEWEST_EPISODES: usize = 10;
-/// Cores of the thesis's largest machine. Larger machines get fewer episodes, since the time to simulate an episode
-/// grows with the square of the cores.
+/// The cores of the largest machine in the thesis. Larger machines get fewer episodes, since the time to simulate an
+/// episode grows with the square of the cores.
 const THESIS_CORES: usize = 64;
-/// A kernel that charges nothing for sleep, like the thesis's simulator.
+/// A kernel in which sleep takes no time, like the simulator of the thesis.
 pub(super) const FREE_SWITCH: &str = "os.switch=0";
 /// Barriers with sleep: glibc's current barrier, and its barrier of 2013.
 pub(super) const SLEEPING: [&str; 2] = ["futex", "glibc-2011"];
-/// Cycles that members compute before a wait in [`BarrierConfig::with_overhead`]. On the thesis's machine
-/// its barrier is ahead by fewer cycles on two cores, and by more on four.
+/// Cycles that members compute before a wait in [`BarrierConfig::with_overhead`]. On the machine of the thesis, its
+/// barrier is faster than others by fewer cycles than this on two cores, and by more on four.
 const OVERHEAD: u64 = 200;
-/// Single episodes: an even number, since some barriers alternate between two kinds.
+/// The number of single episodes. It is even, since some barriers alternate between two kinds of episodes.
 const SINGLE: usize = 4;
 
 /// Everything that decides what is measured. Its hash names the journal.
@@ -63,7 +63,8 @@ impl BarrierConfig {
         self.episodes.unwrap_or_else(default)
     }
 
-    /// The cores at which machines and barriers are compared: the most up to the thesis's 64, else the fewest.
+    /// The number of cores at which machines and barriers are compared: the greatest up to the thesis's 64, else the
+    /// least.
     pub(super) fn compared_at(&self) -> usize {
         let small = self.cores.iter().filter(|&&cores| cores <= THESIS_CORES);
         small.max().or(self.cores.first()).copied().unwrap_or(1)

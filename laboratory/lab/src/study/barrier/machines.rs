@@ -1,7 +1,7 @@
 //! The machines with which the thesis's machine is compared.
 //!
-//! The thesis has one machine: 64 tiles with the protocol MSI, under which every clean line comes from memory. This
-//! study adds the same network to two real machines, and to the same tiles with a modern protocol.
+//! The thesis (Park 2013) has one machine: 64 tiles with the protocol MSI, under which every clean cache line comes
+//! from memory. This study adds the same network to two real machines, and to the same tiles with a modern protocol.
 
 use crate::failure::bad_input;
 use crate::study::chip::Chip;
@@ -13,7 +13,7 @@ use manycore_chip::config::{Config, Optical, Protocol};
 const BESIDE: [&str; 2] = ["kunpeng-920", "westmere-ex"];
 
 /// A modern protocol for the same tiles. It has an exclusive state. Clean lines and data go straight from cache to
-/// cache. A home takes the next request after a look into its directory.
+/// cache. The home of a line takes the next request after one look into its directory.
 const GOOD: [&str; 4] = [
     "coherence.protocol=mesi",
     "coherence.clean-forward=true",
@@ -85,7 +85,7 @@ mod tests {
         let settings = Settings::parse(&pairs, super::super::KEYS)?;
         let mut machines = Machines(vec![Chip(Config::preset(preset)?)]);
         add(&mut machines, &settings)?;
-        // A result's machine can run again from its TOML.
+        // The machine of a result can be made again from its TOML.
         for chip in &machines.0 {
             assert_eq!(Config::from_toml(&chip.0.to_toml(), "echo")?, chip.0);
         }

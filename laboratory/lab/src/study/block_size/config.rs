@@ -17,13 +17,14 @@ use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// The most bytes that all threads write, each to its own.
+/// The most bytes that all threads write. Each thread writes to its own bytes.
 const MOST_WRITTEN: u64 = 1 << 30;
-/// The most bytes that a loop reads, or writes, and the most additions that it does. Each takes about a minute.
+/// The most bytes that a loop reads, the most that it writes, and the most additions that it does. Each of these takes
+/// about a minute.
 const LONGEST_LOOP: u64 = 1 << 36;
 
-/// Seconds of measurements. With the longest cells, the warm-up and a margin for a host that slows down, a study takes
-/// less than 20 s, and with `--full` less than 15 min.
+/// Seconds of measurements. With the longest cells, the warm-up and a margin for a slower host, a study takes less than
+/// 20 s, and with `--full` less than 15 min.
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 660;
 
@@ -46,7 +47,7 @@ pub(super) struct BlockSizeConfig {
     pub(super) threads: Vec<usize>,
     pub(super) tasks: Vec<LoopTask>,
     pub(super) n: usize,
-    /// Whether `n` was asked for.
+    /// Whether the user set `n`.
     #[serde(skip)]
     n_asked: bool,
     pub(super) irregular_n: Vec<usize>,
@@ -57,11 +58,11 @@ pub(super) struct BlockSizeConfig {
     opaque_comps: Vec<u64>,
     /// Whether all sizes are combined, instead of varied one by one.
     pub(super) cross: bool,
-    /// If `None`, each loop's length decides.
+    /// The block sizes. If `None`, each loop's length decides.
     blocks: Option<Vec<usize>>,
-    /// Their names, for the hash and for `meta.json`.
+    /// The names of the partitioners, for the hash and for `meta.json`.
     partitioners: Vec<String>,
-    /// If `None`, as many as there is time for.
+    /// The number of rounds. If `None`, the time decides.
     pub(super) rounds: Option<u64>,
     pub(super) seconds: u64,
 }
@@ -168,7 +169,7 @@ impl BlockSizeConfig {
         Ok(config)
     }
 
-    /// Checks products, since numbers in range may be too large together.
+    /// Checks products of settings, since numbers that are each in range may be too large together.
     fn check_products(&self) -> anyhow::Result<()> {
         let most = |list: &[u64]| list.iter().copied().max().unwrap_or(0);
         let (n, read, write) = (self.n as u64, most(&self.reads), most(&self.writes));
@@ -214,7 +215,8 @@ impl BlockSizeConfig {
         }
     }
 
-    /// The iterations of a unit-task loop: the user's, else those of the document's table, else the default.
+    /// The iterations of a unit-task loop: by the user, else by the table of the document (Shuai's paper), else the
+    /// default.
     pub(super) fn iterations(&self, read: u64, write: u64) -> usize {
         let machine = self.chip.as_ref().map(DocumentChip::name_in_tables);
         let mut tables = self.tables.iter().map(|cell| &cell.at);
@@ -281,7 +283,8 @@ fn all_partitioners() -> Vec<Partitioner> {
     parsed.filter_map(Result::ok).collect()
 }
 
-/// The counts `asked` for. By default the simulated machine's, or on this host 1, 2, 4, ... and a pool's default.
+/// The counts in `asked`. By default those of the simulated machine, or on this host 1, 2, 4, ... and the default of a
+/// pool.
 fn thread_counts(
     asked: &[NonZeroUsize],
     chip: Option<&DocumentChip>,

@@ -1,4 +1,4 @@
-//! The cells: a task, its size, and a number of threads.
+//! The cells of the study. A cell is a task, its size, and a number of threads.
 
 use super::config::BlockSizeConfig;
 use crate::study::settings::power;
@@ -48,8 +48,8 @@ impl Class {
     }
 }
 
-/// A loop without its number of threads. Only unit tasks have `read` and `write`, else they are 0. An irregular loop's
-/// `comp` is the mean of its additions.
+/// A loop without its number of threads. Only unit tasks have `read` and `write`, which are 0 for other tasks. An
+/// irregular loop's `comp` is the mean number of additions in an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::study) struct Workload {
     pub(in crate::study) task: LoopTask,
@@ -134,7 +134,7 @@ fn unit_tasks(config: &BlockSizeConfig, task: LoopTask) -> Vec<Workload> {
     workloads
 }
 
-/// Returns `wanted` if `sizes` contains it, else the first size.
+/// Returns `wanted` if `sizes` contains it, or else the first size.
 fn nearest(sizes: &[u64], wanted: u64) -> u64 {
     match sizes.contains(&wanted) {
         true => wanted,

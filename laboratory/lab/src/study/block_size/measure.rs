@@ -1,7 +1,7 @@
 //! Measures all policies of one cell, in rounds.
 //!
-//! A host changes its speed, and other programs disturb it. So each round runs every policy once, in a new
-//! random order, and all policies meet the same conditions. Medians over rounds are compared.
+//! A host changes its speed, and other programs disturb it. So each round runs every policy once, in a new random
+//! order, and all policies meet the same conditions. The study compares medians over rounds.
 
 use super::config::BlockSizeConfig;
 use super::grid::LoopCell;
@@ -19,21 +19,22 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-/// The fewest rounds for a median: an even number, for both halves.
+/// The fewest rounds for a median. The number is even, since the rounds are divided into halves.
 const FEWEST_ROUNDS: usize = 4;
-/// The most rounds, without and with `--full`: enough for a short loop. Longer loops get the remaining time.
+/// The most rounds, without and with `--full`. They are enough for a short loop, and longer loops get the remaining
+/// time.
 const MOST_ROUNDS: [usize; 2] = [100, 400];
 
-/// The latencies of a cell's policies, round by round. A line of the journal.
+/// The latencies of the policies of one cell, round by round. This is a line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredLoops {
     pub(super) cell: LoopCell,
     pub(super) unit: Unit,
-    /// Whether the cell was not cut short by ctrl-C.
+    /// Whether the cell was measured to its end, without ctrl-C.
     pub(super) complete: bool,
     /// Seconds that the cell took.
     pub(super) seconds: f64,
-    /// Seconds that its threads, all together, waited for a CPU.
+    /// Seconds that all threads of the cell together waited for a CPU.
     pub(super) waited: f64,
     pub(super) policies: Vec<LoopSamples>,
     /// For simulated loops: each policy's fingerprint.
@@ -52,7 +53,7 @@ pub(super) struct LoopSamples {
 impl LoopSamples {
     /// The policy, parsed from its name.
     pub(super) fn policy(&self) -> LoopPolicy {
-        // An unknown name in a journal is read as the default.
+        // An unknown name in a journal counts as the default.
         let parsed = self.policy.parse();
         parsed.unwrap_or(LoopPolicy::Ours(Partitioner::default()))
     }
@@ -149,13 +150,14 @@ pub(super) fn measure(
     let what = cell.to_string();
     progress.inside(&what, 0.0);
     let kernel = Kernel::new(cell.workload, config.seed)?;
-    // Each cell has its own pool, which learns from this cell alone. No other pool's threads spin.
+    // Each cell has its own pool, which learns only from this cell. No threads of other pools spin meanwhile.
     let pool = Pool::builder()
         .threads(cell.threads)
         .build()
         .with_context(|| format!("block-size, {}", super::grid::threads(cell.threads)))?;
 
-    // The audit and one round to warm up do not count. Natively no policy is the document's.
+    // The audit and one round to warm up do not count. In native runs no policy is that of the document (Shuai's
+    // paper).
     let ours = |policy: &LoopPolicy| match policy {
         LoopPolicy::Ours(partitioner) => Some(*partitioner),
         LoopPolicy::Document(_) => None,
@@ -209,7 +211,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Whether the rounds suffice: all that are `wanted` or, when time is up, an even number of them.
+/// Whether there are enough rounds: the most that are `wanted` or, when time is up, an even number in the wanted range.
 fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool {
     let will_do = wanted.contains(&rounds) && rounds.is_multiple_of(2);
     rounds >= *wanted.end() || will_do && !in_time
@@ -217,7 +219,7 @@ fn enough(rounds: usize, wanted: &RangeInclusive<usize>, in_time: bool) -> bool 
 
 /// A warning about a run on a busy machine. `cpus` is the number of CPUs that the threads may use.
 pub(super) fn disturbance(measured: &[MeasuredLoops], cpus: usize) -> Option<String> {
-    // If there are more threads than CPUs, they wait for each other.
+    // In cells with more threads than CPUs, threads wait for each other in any case.
     let fitting = || measured.iter().filter(|cell| cell.cell.threads <= cpus);
     let waited: f64 = fitting().map(|cell| cell.waited).sum();
     let time: f64 = fitting()

@@ -1,10 +1,10 @@
-//! How much worse than the best fixed block a partitioner is.
+//! The regret: how much worse a partitioner is than the best fixed block.
 //!
-//! The regret of a policy in a cell is its latency divided by that of the best fixed block, minus one. With
-//! eleven blocks and noise, the block with the best times was partly lucky. A policy that is equally fast but
-//! had no such luck would seem worse (the winner's curse). So the best block is picked on the even rounds and
-//! compared on the odd rounds, and the other way round; the regret comes from the mean of both ratios. The
-//! plain regret picks and compares on all rounds, and is reported too.
+//! The regret of a policy in a cell is its latency divided by that of the best fixed block, minus one. With eleven
+//! blocks and noise, the block with the best times was partly lucky. A policy that is equally fast but had no such luck
+//! would seem worse (the winner's curse). So the best block is picked on the even rounds and compared on the odd
+//! rounds, then the other way round. The regret is the geometric mean of both ratios, minus one. The plain regret,
+//! which is also reported, picks and compares on all rounds.
 
 use super::grid::{Class, LoopCell};
 use super::measure::{LoopSamples, MeasuredLoops};
@@ -30,9 +30,9 @@ pub(super) struct Regret {
     pub(super) unit: Unit,
     pub(super) latency: Spread,
     pub(super) best: Best,
-    /// With the best block picked on the other half of the rounds.
+    /// The regret with the best block picked on the other half of the rounds.
     pub(super) regret: f64,
-    /// With the best block picked on the same rounds: biased upwards.
+    /// The regret with the best block picked on the same rounds. It is biased upwards.
     pub(super) plain_regret: f64,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Regret {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Overall {
     pub(super) partitioner: String,
-    /// If `None`, all classes.
+    /// The class of the cells, or `None` for all classes.
     pub(super) class: Option<Class>,
     pub(super) cells: usize,
     pub(super) geometric_mean_regret: f64,
@@ -48,13 +48,13 @@ pub(super) struct Overall {
     pub(super) worst: Regret,
 }
 
-/// The regrets of every policy that is no fixed block.
+/// The regrets of all policies except fixed blocks.
 pub(super) fn regrets(measured: &[MeasuredLoops]) -> Vec<Regret> {
     measured.iter().flat_map(in_cell).collect()
 }
 
 fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
-    // Each half needs a round.
+    // Each half needs at least one round.
     if measured.runs() < 2 {
         return Vec::new();
     }
@@ -92,8 +92,8 @@ fn in_cell(measured: &MeasuredLoops) -> Vec<Regret> {
 /// The best block's name in a comparison.
 const BEST: &str = "best block";
 
-/// For each cell, the times of the default and the best block. Natively a round is a sample, and the other half of the
-/// rounds picks its block. All rounds of a simulation are one order of events, and so one sample.
+/// For each cell, the times of the default and the best block. In native runs a round is a sample, and the other half
+/// of the rounds picks its block. All rounds of a simulation are one order of events, and so are one sample.
 pub(super) fn compared(measured: &[MeasuredLoops], is_simulated: bool) -> Compared {
     let default = Partitioner::default().name();
     let unit = measured.first().map_or(Unit::Cycles, |cell| cell.unit);
@@ -219,7 +219,8 @@ pub(super) fn overall(regrets: &[Regret]) -> Vec<Overall> {
 }
 
 impl Best {
-    /// How far the 10th and 90th percentiles of the best block's samples are from their median, as parts of it.
+    /// How far the 10th and 90th percentiles of the best block's samples are from their median, as fractions of the
+    /// median.
     pub(super) fn spread(&self) -> (f64, f64) {
         let median = self.latency.median;
         (
@@ -293,7 +294,7 @@ mod tests {
         assert_eq!(regrets[0].best.block_size, 16);
         assert!((regrets[0].regret - 0.2).abs() < 1e-12);
         let overall = overall(&regrets);
-        // Two partitioners, each in one class and in all.
+        // There are two partitioners, each in one class and in all classes.
         assert_eq!(overall.len(), 4);
         assert!((overall[0].geometric_mean_regret - 0.2).abs() < 1e-12);
         assert_eq!(overall[0].cells, 1);

@@ -1,4 +1,4 @@
-//! A measured loop, with everything that a model may know of it.
+//! A measured loop, with all values that a model may use.
 
 use super::case::DrawnLoop;
 use super::config::{InputsConfig, blocks};
@@ -16,7 +16,7 @@ pub(super) struct InputsCell {
     pub(super) run: DrawnLoop,
     /// Block sizes and latencies in ns, in order of block size. There is at least one.
     pub(super) measured: Vec<(usize, f64)>,
-    /// The block that the machine's prices alone give.
+    /// The block that follows from the machine's prices (costs) alone.
     pub(super) balance: f64,
 }
 
@@ -50,7 +50,8 @@ impl InputsCell {
         latencies.fold(f64::INFINITY, f64::min)
     }
 
-    /// The binary logarithm of the block to fit to: the mean over all blocks that are as good as the best.
+    /// The binary logarithm of the block to which models are fitted: the mean over all blocks that are as good as the
+    /// best.
     pub(super) fn preferred(&self) -> f64 {
         let limit = self.best() * (1.0 + AS_GOOD);
         let good = self.measured.iter().filter(|&&(_, ns)| ns <= limit);
@@ -58,7 +59,7 @@ impl InputsCell {
         logs.iter().sum::<f64>() / logs.len() as f64
     }
 
-    /// The measured block that is nearest to a model's by ratio.
+    /// The measured block that is nearest by ratio to a model's block.
     pub(super) fn nearest(&self, block: f64) -> (usize, f64) {
         let distance = |&(measured, _): &(usize, f64)| (measured as f64 / block).ln().abs();
         let mut all = self.measured.iter().copied();
@@ -71,18 +72,18 @@ impl InputsCell {
         })
     }
 
-    /// The latency of the measured block nearest to `block` over the least latency, minus one.
+    /// The latency of the measured block nearest to `block`, divided by the least latency, minus one.
     pub(super) fn regret(&self, block: f64) -> f64 {
         self.nearest(block).1 / self.best() - 1.0
     }
 
-    /// The core groups that have a thread of the loop: threads fill one group after the other.
+    /// The number of core groups that have a thread of the loop. Threads fill one group after the other.
     pub(super) fn groups(&self) -> f64 {
         let groups = self.run.threads.div_ceil(self.machine.group_cores as usize);
         groups as f64
     }
 
-    /// The bytes that determine an iteration's time: those read, and half of those written after the reads.
+    /// The bytes that determine an iteration's time: the read bytes, and half of the bytes written after the reads.
     pub(super) fn bytes(&self) -> f64 {
         bytes(&self.run)
     }

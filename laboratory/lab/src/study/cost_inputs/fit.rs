@@ -1,5 +1,5 @@
-//! The models: two forms and the measured prices, each with and without further inputs, fitted by least squares to the
-//! logarithms of the preferred blocks.
+//! The models: two forms and the measured prices, each with and without further inputs. They are fitted by least
+//! squares to the logarithms of the preferred blocks.
 
 use super::cell::InputsCell;
 use crate::model::minimise;
@@ -7,17 +7,20 @@ use crate::model::minimise;
 manycore_programs::by_name! {
     /// How a model combines its inputs.
     pub(super) enum Form: "unknown form", "expected one of" {
-        /// The document's formula: a linear function of the core groups over a linear function of all other inputs.
+        /// The formula of the document (Shuai's paper): a linear function of the core groups divided by a linear
+        /// function of all other inputs.
         Document = "document's form",
         /// A product of powers of all inputs.
         Powers = "powers",
-        /// The balance of the machine's measured prices, times powers of an iteration's bytes and of further inputs.
+        /// The block that balances the machine's measured prices, times powers of an iteration's bytes and of further
+        /// inputs.
         Prices = "measured prices",
     }
 }
 
 manycore_programs::by_name! {
-    /// What a model knows beyond the document's inputs: threads, core groups, and bytes read and written.
+    /// The inputs of a model in addition to the document's inputs, which are threads, core groups, and bytes read and
+    /// written.
     pub(super) enum Further: "unknown inputs", "expected one of" {
         Nothing = "nothing",
         Frequency = "frequency",
@@ -66,7 +69,7 @@ impl Model {
         let mean = preferred.iter().sum::<f64>() / preferred.len().max(1) as f64;
         let weights = known.first().map_or(0, |known| known.inputs.len());
         let mut start = vec![0.0; weights];
-        // The search begins at a constant block, or at the block of the prices.
+        // The search begins at a constant block, or at the block that balances the prices.
         match form {
             Form::Document => start[0] = mean.exp2(),
             Form::Powers => start[0] = mean,
@@ -84,18 +87,18 @@ impl Model {
         }
     }
 
-    /// The block for a loop, not rounded. From 1 to the loop's length.
+    /// The block for a loop, from 1 to the loop's length, not rounded.
     pub(super) fn block(&self, cell: &InputsCell) -> f64 {
         let known = Known::new(self.form, self.further, cell);
         let block = known.log2_block(self.form, &self.weights).exp2();
-        // Beyond a pole the document's form has no meaning. NaN becomes 1.
+        // Beyond a pole the document's form has no meaning. There the NaN becomes 1.
         block.max(1.0).min(cell.run.n as f64)
     }
 }
 
-/// A loop as a form sees it.
+/// The inputs of a form for one loop.
 struct Known {
-    /// One for each weight.
+    /// One input for each weight.
     inputs: Vec<f64>,
     /// The binary logarithm of the block of the prices.
     balance: f64,
@@ -126,7 +129,7 @@ impl Known {
         };
         let all = self.inputs.len();
         match form {
-            // The weights may be scaled together, so the denominator's constant is 1.
+            // All weights may be scaled together, so the constant of the denominator can be 1.
             Form::Document => {
                 let (above, below) = (dot(0, 2), 1.0 + dot(2, all));
                 match above > 0.0 && below > 0.0 {
@@ -146,7 +149,8 @@ mod tests {
     use crate::study::cost_inputs::case::DrawnLoop;
     use crate::study::cost_inputs::virtual_machine::VirtualMachine;
 
-    /// Loops of random machines. The best block of each is `rule`'s, and latencies grow with the distance from it.
+    /// Loops of random machines. The best block of each loop is that of `rule`, and latencies grow with the distance
+    /// from it.
     fn cells(rule: impl Fn(&InputsCell) -> f64) -> Vec<InputsCell> {
         let mut random = fastrand::Rng::with_seed(3);
         let one = |number| {

@@ -1,4 +1,4 @@
-//! The regret of each model on machines that its fit has not seen, and what further inputs change.
+//! The regret of each model on machines that its fit has not seen, and the effect of further inputs.
 
 use super::cell::InputsCell;
 use super::fit::{Form, Further, Model};
@@ -14,7 +14,7 @@ const COMP: u64 = 1024;
 /// A model and its blocks, one for each loop. Its fit has not seen the loop's machine.
 pub(super) struct Judged {
     pub(super) name: String,
-    /// `None` for a model that is not fitted.
+    /// The form and inputs of a fitted model, or `None` for a model that is not fitted.
     pub(super) fitted: Option<(Form, Further)>,
     pub(super) blocks: Vec<f64>,
     pub(super) regrets: Vec<f64>,
@@ -48,7 +48,7 @@ impl Judged {
         }
     }
 
-    /// The mean over machines, which are independent of each other. `None` without loops.
+    /// The mean over machines, which are independent of each other. `None` if there are no loops.
     pub(super) fn mean(&self) -> Option<Mean> {
         Mean::of(&self.by_machine)
     }
@@ -60,7 +60,7 @@ impl Judged {
     }
 }
 
-/// All models. Empty if there are fewer than two machines: then none can be left out.
+/// All models. Empty if there are fewer than two machines, since then no machine can be left out.
 pub(super) struct InputsResults {
     pub(super) cells: Vec<InputsCell>,
     pub(super) judged: Vec<Judged>,

@@ -4,7 +4,7 @@ use crate::failure::bad_input;
 use manycore_chip::config::{Config, Distance, Network};
 use serde::{Deserialize, Serialize};
 
-/// Core groups of a machine, and cores of a group.
+/// Core groups of a machine, then cores of a group.
 const GROUPS: [u32; 3] = [1, 2, 4];
 const CORES: [u32; 4] = [2, 4, 8, 16];
 
@@ -24,7 +24,7 @@ pub(super) struct VirtualMachine {
     pub(super) ghz: f64,
     /// A load from the last-level cache.
     pub(super) llc_ns: f64,
-    /// What it takes longer if another core of the group has the line.
+    /// The additional time of this load if another core of the group has the line.
     pub(super) snoop_ns: f64,
     /// One way from one group to another.
     pub(super) crossing_ns: f64,
@@ -37,7 +37,7 @@ impl VirtualMachine {
     pub(super) fn draw(number: usize, random: &mut fastrand::Rng) -> Self {
         let mut within = |[least, most]: [f64; 2]| {
             let drawn = least * (most / least).powf(random.f64());
-            // Three digits, so that a table states the machine exactly.
+            // Three digits let a table state the machine exactly.
             (drawn * 100.0).round() / 100.0
         };
         Self {
@@ -57,9 +57,9 @@ impl VirtualMachine {
         (self.groups * self.group_cores) as usize
     }
 
-    /// The machine. Each core has two hardware threads, as in the document: the second runs the caller if every core
-    /// has a thread of the pool. Caches that a core has for itself keep their cycles, and so do atomics. What lies
-    /// outside of the cores, and the operating system's paths, keep their times.
+    /// The machine. Each core has two hardware threads, as in the document (Shuai's paper). The second hardware thread
+    /// runs the caller if every core has a thread of the pool. Private caches and atomics keep their numbers of cycles.
+    /// Parts outside of the cores, and the paths of the operating system, keep their times in ns.
     pub(super) fn build(&self, base: &Config) -> anyhow::Result<Config> {
         let refused = || {
             bad_input(format!(

@@ -11,12 +11,12 @@ use crate::study::trial::Setup;
 use manycore::topology::Topology;
 use serde::Serialize;
 
-/// Iterations of the document's loops.
+/// Iterations of the loops in the document (Shuai's paper).
 const N: u64 = 4096;
 /// The bytes read or written while another size varies.
 const MIDDLE: u64 = 1024;
 const MIDDLE_COMP: u64 = 1 << 60;
-/// The most bytes that all threads write, each to its own.
+/// The most bytes that all threads write. Each thread writes to its own bytes.
 const MOST_WRITTEN: u64 = 1 << 30;
 /// The most bytes that a loop reads or writes. This takes about a minute.
 const LONGEST_LOOP: u64 = 1 << 36;
@@ -175,14 +175,14 @@ impl ModelsConfig {
     }
 }
 
-/// The policies that `--only` names, else all.
+/// The policies that `--only` names, or else all.
 fn policies(
     only: &[String],
     chip: Option<&DocumentChip>,
     threads: usize,
 ) -> anyhow::Result<Vec<ModelPolicy>> {
     let all = ModelPolicy::ALL.into_iter();
-    // In the document's pool the caller needs a hardware thread of its own.
+    // In the document's pool the caller needs its own hardware thread.
     let room = chip.is_some_and(|chip| threads < chip.hardware_threads());
     let possible: Vec<ModelPolicy> = all
         .filter(|&policy| policy != ModelPolicy::Document || room)

@@ -1,4 +1,4 @@
-//! One run of a program, and all that decides it.
+//! One run of a program, and all that decides its result.
 
 use super::account::Account;
 use super::declared::{Declared, prelude};
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The number of cores from a time on.
+/// The number of cores that the program has from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
     /// The time since the program began.
@@ -35,9 +35,9 @@ pub(super) struct PackingCase {
     pub(super) mode: Mode,
     /// The barrier at which the threads meet.
     pub(super) barrier: String,
-    /// At least one turn. The first is at 0.
+    /// The changes of the number of cores: at least one, the first at time 0.
     pub(super) turns: Vec<Turn>,
-    /// How often a run that is steady is doubled again.
+    /// How often a run is doubled again once it is steady.
     pub(super) doublings: u32,
     /// Changes to the machine, as for `--set`.
     pub(super) settings: Vec<String>,
@@ -47,17 +47,17 @@ pub(super) struct PackingCase {
 pub(super) struct PackingSample {
     /// The time of the counted part.
     pub(super) time_ns: f64,
-    /// Barriers that a rank passed in this time.
+    /// The number of barriers that a rank (thread of the team) passed in this time.
     pub(super) barriers: usize,
-    /// Barriers of the steps before the counted part, and the time and account of these steps. Time and account are 0
-    /// in a run of fixed length.
+    /// Barriers of the steps before the counted part, then time and account of these steps (0 in a run of fixed
+    /// length).
     pub(super) skipped: usize,
     pub(super) settling_ns: f64,
     pub(super) settling: Account,
     /// Half of the 95% interval of a step's mean time, divided by the mean. `None` if the run had a fixed length or
     /// reached the program's end.
     pub(super) margin: Option<f64>,
-    /// If the cores change: the time of each counted barrier since the first.
+    /// If the number of cores changes: the time of each counted barrier since the first one.
     pub(super) passed_ns: Vec<f64>,
     pub(super) account: Account,
     /// The time before the first step.
@@ -162,16 +162,16 @@ impl PackingCase {
     ///
     /// Without noise, the run ends when it is `steady`. Noise of a host would prevent that, so there the run has a
     /// fixed length: first some time in which the system spreads the threads, then the counted steps. The spread over
-    /// rounds shows the precision. If the cores change, everything counts from the beginning.
+    /// rounds shows the precision. If the number of cores changes, all steps count.
     fn extent<W: PackingWorld>(
         &self,
         step_ns: f64,
         counted: usize,
         steady: impl Fn(usize) -> UntilSteady,
     ) -> (Extent, Arc<Horizon>) {
-        // A runtime that learns what ranks have to do has seen a step by then.
+        // After this many steps, a runtime that learns the work has seen a step.
         const FEWEST: usize = 2;
-        // If intervals are very short, it learns for this long.
+        // If the intervals between barriers are very short, the runtime learns for this long.
         const LEARNED_NS: f64 = 5e6;
         let steps = |ns: f64| (ns / step_ns).ceil() as usize;
         if self.turns.len() > 1 {
@@ -191,7 +191,7 @@ impl PackingCase {
         }
     }
 
-    /// Barriers of all steps of the program, if known.
+    /// The number of barriers in all steps of the program, if known.
     pub(super) fn program_barriers(&self) -> Option<usize> {
         match self.load {
             Load::Declared { benchmark, .. } => {
@@ -225,7 +225,7 @@ impl PackingCase {
             account: notes.account,
             prelude_ns: prelude as f64 / per_ns,
             prelude: before,
-            // A copy: the original would keep all of the simulated machine's memory.
+            // A copy, since the original would keep all of the simulated machine's memory.
             answer: ran.answer.as_str().to_owned(),
         }
     }

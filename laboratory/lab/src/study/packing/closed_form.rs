@@ -1,21 +1,21 @@
-//! The time of an interval between two barriers for T equal ranks on C cores, in units of one
-//! rank's computation.
+//! The time of an interval between two barriers for T equal ranks (threads) on C cores, in units of one rank's
+//! computation.
 
-/// The least time of any schedule (McNaughton 1959) for ranks of mean 1. It is the time of the longest rank, or the
-/// time of all ranks spread evenly over all cores if that is longer.
+/// The least time of any schedule (McNaughton 1959) for ranks whose mean work is 1. It is the longest rank's time, or
+/// the total work divided by the number of cores if this is longer.
 pub(super) fn ideal(threads: usize, cores: usize, longest: f64) -> f64 {
     longest.max(threads as f64 / cores as f64)
 }
 
 /// The time if each thread stays on its core: the time of the core with the most threads. This also holds for unbound
-/// threads if an interval is shorter than the system's slice. A thread then runs to the barrier, and the thread behind
-/// it waits equally long on any core.
+/// threads if an interval is shorter than the system's time slice. A thread then runs to the barrier, and the next
+/// thread waits equally long on any core.
 pub(super) fn pinned(threads: usize, cores: usize) -> f64 {
     threads.div_ceil(cores) as f64
 }
 
-/// The time if the system shares each core fairly, in slices far shorter than the interval. A core that runs out of
-/// threads takes a waiting thread from another core.
+/// The time if the threads of a core get equal shares, in time slices far shorter than the interval. A core that runs
+/// out of threads takes a waiting thread from another core.
 ///
 /// With T = kC + r threads, r crowded cores have k + 1 threads each, and the other cores have k. The other cores end
 /// at time k. Each thread of the crowded cores has then done k/(k + 1) of its work. These r(k + 1) threads, with
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn fair_sharing_agrees_with_a_simulation() {
-        // With more than two threads a core the formula is not exact: idle cores take one thread each.
+        // If a core has more than two threads the formula is not exact, since each idle core takes only one thread.
         for cores in 1..=16 {
             for threads in 1..2 * cores {
                 let (formula, simulated) = (fair(threads, cores), fluid(threads, cores));

@@ -14,7 +14,7 @@ use manycore::topology::Topology;
 use manycore_programs::barrier::barriers;
 use serde::Serialize;
 
-/// Threads of the poster's programs.
+/// Threads of the programs on the poster that this study repeats.
 const THREADS: usize = 16;
 /// Numbers of threads that differ on two cores: few and many, even and odd.
 const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
@@ -23,13 +23,13 @@ const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
 const INTERVALS: [usize; 2] = [12, 50];
 /// The intervals of a sweep, in us.
 const SWEEP: [&[u64]; 2] = [
-    // Not 10 us: two of its cells would take half of the total time.
+    // 10 us is left out, since two of its cells would take half of the total time.
     &[100, 1_000, 10_000, 100_000],
     &[
         10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000,
     ],
 ];
-/// The native intervals, which neighbours on a shared host leave undisturbed.
+/// The intervals of native runs, which neighbours on a shared host hardly disturb.
 const NATIVE_SWEEP: [&[u64]; 2] = [&[50, 300], &[20, 50, 100, 300, 1_000, 6_000]];
 const SKEW: u32 = 20;
 /// The length of a native run.
@@ -53,7 +53,7 @@ pub(super) struct PackingConfig {
     intervals: usize,
     doublings: u32,
     barrier: String,
-    /// In us.
+    /// The intervals of the sweep, in us.
     pub(super) sweep: Vec<u64>,
     pub(super) skew: u32,
 }
@@ -151,7 +151,7 @@ impl PackingConfig {
         }
     }
 
-    /// Intervals of all lengths, with equal and with unequal ranks.
+    /// Intervals of all lengths, with ranks (threads) of equal and of unequal work.
     pub(super) fn swept(&self) -> Vec<Load> {
         let mut loads = Vec::new();
         for skew in [0, self.skew] {
@@ -239,14 +239,14 @@ impl PackingConfig {
         }
     }
 
-    /// The most cores that are fewer than the threads, as in the poster's figure 2. If there are always more cores, the
-    /// fewest cores.
+    /// The greatest number of cores below the number of threads, as in the poster's figure 2. If all numbers of cores
+    /// are greater, the least.
     pub(super) fn swept_cores(&self, threads: usize) -> usize {
         let few = self.cores.iter().filter(|&&cores| cores < threads);
         few.max().or(self.cores.first()).copied().unwrap_or(1)
     }
 
-    /// What the study's sentence compares: the programs of the first kind, in all modes.
+    /// The cases that the study's sentence compares: the programs of the first kind, in all modes.
     pub(super) fn compared_cases(&self) -> Vec<PackingCase> {
         let (Some(&threads), Some(&kind)) = (self.threads.first(), self.kinds.first()) else {
             return Vec::new();
@@ -302,7 +302,7 @@ fn no_declared(kinds: Vec<Kind>, native: bool) -> anyhow::Result<Vec<Kind>> {
     }
 }
 
-/// The requested numbers of cores, else 1 to `all`.
+/// The requested numbers of cores, or else 1 to `all`.
 pub(super) fn cores(request: &Request, most: usize, all: usize) -> anyhow::Result<Vec<usize>> {
     let mut counts: Vec<usize> = request.cores.iter().map(|count| count.get()).collect();
     if let Some(wrong) = counts.iter().find(|&&cores| cores > most) {
@@ -318,7 +318,7 @@ pub(super) fn cores(request: &Request, most: usize, all: usize) -> anyhow::Resul
     Ok(counts)
 }
 
-/// The requested modes, else all. All are compared with thread reduction, which is always added.
+/// The requested modes, or else all modes. Each is compared with thread reduction, which is always added.
 fn modes(only: &[String]) -> anyhow::Result<Vec<Mode>> {
     if only.is_empty() {
         return Ok(Mode::ALL.to_vec());

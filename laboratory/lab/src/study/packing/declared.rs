@@ -1,4 +1,4 @@
-//! A declared program. It is not executed; its phases take their declared time.
+//! A declared program. It is not executed, but its phases take their declared time.
 
 use super::extent::Horizon;
 use super::memory::Memory;
@@ -9,14 +9,15 @@ use manycore_programs::spmd::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most grains of a phase, since a simulation pays for each. All numbers of ranks up to 16 divide it, except 11 and
-/// 13, which miss by 0.2%.
+/// The most grains (calls of the body) of a phase. A simulation takes time for each grain. All numbers of ranks
+/// (threads) up to 16 divide this number, except 11 and 13, which miss by 0.2%.
 const GRAINS: usize = 5040;
 
-/// A phase, and how long its items take.
+/// A phase, and the time that its items take.
 struct Timed {
     phase: Phase,
-    /// The work of an item: an entry for each of equal parts of all items. Empty if the phase declares its cost.
+    /// The items are divided into equal parts. For each part, this has the work of an item. Empty if the phase declares
+    /// its cost.
     work: Vec<f64>,
     /// The wait for a device before each grain, and (`alone`) the work after the wait.
     rest_ns: f64,
@@ -38,10 +39,10 @@ pub(super) struct Declared<W: PackingWorld> {
 }
 
 impl<W: PackingWorld> Declared<W> {
-    /// Equal phases, in which rank i has the work `work[i]`. Another number of ranks divides the sum anew. A grain has
-    /// at least the work `least`.
+    /// Makes equal phases, in which rank i has the work `work[i]`. If the number of ranks differs, the sum is divided
+    /// among all. A grain has at least the work `least`.
     pub(super) fn intervals(work: &[f64], least: f64, horizon: Arc<Horizon>) -> Self {
-        // All ranks have equally many grains, and none is too short.
+        // All ranks have equally many grains, and no grain is too short.
         let mean = work.iter().sum::<f64>() / work.len() as f64;
         let most = (mean / least).max(1.0) as usize;
         let each = (GRAINS / work.len()).clamp(1, most);
@@ -138,7 +139,7 @@ impl Timed {
         }
     }
 
-    /// A grain's work in addition to the declared instructions. Its items are in one part of `work`.
+    /// The work of a grain in addition to the declared instructions. All items of a grain are in one part of `work`.
     fn of<W: PackingWorld>(&self, start: usize, count: usize, memory: Option<&Memory<W>>) -> u64 {
         let item = match memory {
             Some(memory) => self.phase.cost.bytes * memory.work_a_byte(),

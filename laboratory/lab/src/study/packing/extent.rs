@@ -4,7 +4,7 @@ use crate::measure::steady::{BATCHES, margin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A run is steady if the margin of a step's mean time is at most this.
+/// A run is steady if the margin (half of the 95% interval, divided by the mean) of a step's mean time is at most this.
 pub(super) const STEADY: f64 = 0.005;
 
 /// How often a run may be doubled.
@@ -12,7 +12,7 @@ const DOUBLINGS: u32 = 5;
 /// A run is not doubled beyond this number of barriers.
 const MOST_BARRIERS: usize = 50_000;
 
-/// The number of steps of a program: known before, or decided while it runs.
+/// The number of steps of a program, known before the run or decided during it.
 #[derive(Debug)]
 pub(super) struct Horizon(AtomicUsize);
 
@@ -22,8 +22,9 @@ impl Horizon {
     }
 
     pub(super) fn steps(&self) -> usize {
-        // Relaxed: rank 0 decides before it arrives at the barrier of the step that becomes the last. So all ranks read
-        // the same number after that barrier. A rank that reads earlier goes on, whichever number it reads.
+        // Relaxed: rank 0 (a thread of the team) decides before it arrives at the barrier of the step that becomes the
+        // last. So all ranks read the same number after that barrier. A rank that reads earlier goes on, whichever
+        // number it reads.
         self.0.load(Ordering::Relaxed)
     }
 
@@ -45,18 +46,18 @@ pub(super) enum Extent {
 pub(super) struct UntilSteady {
     /// Barriers before the first step.
     pub(super) prelude: usize,
-    /// Barriers of a step.
+    /// Barriers in a step.
     phases: usize,
-    /// Steps after which the run is first checked, and after which it ends in any case.
+    /// Steps after which the run is first checked, then steps after which it ends in any case.
     first: usize,
     most: usize,
-    /// How often the run is doubled again once it could end, to check its earlier result.
+    /// How often the run is doubled again once it could end, to check the earlier result.
     further: u32,
     pub(super) horizon: Arc<Horizon>,
 }
 
 impl UntilSteady {
-    /// A run of equal steps without end. At least `counted` of them count, and as many are skipped.
+    /// A run of equal steps without a fixed end. At least `counted` steps count, and as many are skipped before.
     pub(super) fn endless(counted: usize) -> Self {
         let first = 2 * counted.next_multiple_of(BATCHES);
         let longer = |doublings: &u32| first << doublings <= MOST_BARRIERS;
@@ -101,8 +102,8 @@ impl UntilSteady {
         mark.is_some_and(|mark| self.barrier(mark) == barrier)
     }
 
-    /// Checks a run that has passed these barriers. If it is steady or too long, returns its second half and ends it
-    /// after the next step, which other ranks may have begun.
+    /// Checks a run that has passed these barriers. If the run is steady or too long, returns its second half, and ends
+    /// the run after the next step, which other ranks may have begun.
     pub(super) fn look(&self, passed: &[u64]) -> Option<Half> {
         let end = passed.len() - 1;
         let steps = (end - self.prelude) / self.phases;
@@ -120,7 +121,7 @@ impl UntilSteady {
         })
     }
 
-    /// The margin of a step's mean time in the second half of `steps` steps.
+    /// Returns the margin of a step's mean time in the second half of `steps` steps.
     fn margin(&self, passed: &[u64], steps: usize) -> Option<f64> {
         let half = &passed[self.barrier(steps / 2)..=self.barrier(steps)];
         let marks: Vec<u64> = half.iter().step_by(self.phases).copied().collect();
@@ -134,7 +135,7 @@ impl UntilSteady {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Half {
-    /// The barrier at which it begins.
+    /// The barrier at which the half begins.
     pub(super) begin: usize,
     /// The margin of a step's mean time.
     pub(super) margin: f64,
@@ -144,7 +145,7 @@ pub(super) struct Half {
 mod tests {
     use super::*;
 
-    /// The half that counts of a run with phases of `step` ticks, and the number of steps.
+    /// Returns the half that counts, and the number of steps, of a run with phases of `step` ticks.
     fn run(extent: &UntilSteady, step: impl Fn(usize) -> u64) -> (Option<Half>, usize) {
         let mut passed: Vec<u64> = (0..=extent.prelude as u64).collect();
         for at in 0..extent.horizon.steps() {

@@ -21,7 +21,7 @@ const SWEEP: &str = "The time between two barriers over the mean computation of 
      of the mean. The closed forms hold for ranks that cannot be divided; elastic divides a rank's loops, \
      so it may take less.";
 
-/// All figures with their captions; the study's own first.
+/// All figures with their captions. The main figure of the study comes first.
 pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {
     let config = results.config;
     let mut ratios = Vec::new();
@@ -77,7 +77,7 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
     })
 }
 
-/// The programs, for a reader without the poster.
+/// Describes the programs for a reader who does not have the poster.
 fn told(kind: Kind) -> &'static str {
     match kind {
         Kind::Declared => "each program declared by what its phases compute and read",

@@ -19,7 +19,8 @@ pub(super) fn account(cores: usize) -> Account {
     }
 }
 
-/// The time of all threads in user mode and in the kernel, in ns. If the system does not provide it, zeros.
+/// The time of all threads in user mode and in the kernel, in ns. Returns zeros if the system does not provide these
+/// times.
 #[cfg(unix)]
 fn processor() -> [f64; 2] {
     // SAFETY: all-zero bytes are a valid `rusage`, a structure of integers.
@@ -38,8 +39,8 @@ fn processor() -> [f64; 2] {
     [0.0; 2]
 }
 
-/// The time that threads waited for block devices, in ns: `delayacct_blkio_ticks`, the 42nd field of
-/// `/proc/self/stat`. If the kernel does not count it (`kernel.task_delayacct`), zero.
+/// The time that threads waited for block devices, in ns: `delayacct_blkio_ticks`, the 42nd field of `/proc/self/stat`.
+/// Returns zero if the kernel does not count this time (`kernel.task_delayacct`).
 fn block_io() -> f64 {
     /// `USER_HZ`, 100 on all of Linux's architectures today.
     const TICK_NS: f64 = 1e7;

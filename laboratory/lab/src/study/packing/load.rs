@@ -1,4 +1,4 @@
-//! The programs that are run.
+//! The programs that the study runs.
 
 use super::benchmark::Benchmark;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub(super) enum Load {
     },
     /// The program itself, on a small input.
     Real { benchmark: Benchmark },
-    /// Only intervals, as long as the program's in the poster's table I.
+    /// Only intervals between barriers, as long as the program's in the poster's table I.
     Interval {
         benchmark: Benchmark,
         intervals: usize,
@@ -24,14 +24,14 @@ pub(super) enum Load {
     /// Intervals of `ns` times a factor, which rises from 1 - `skew` for the first rank to 1 + `skew` for the last.
     Sweep {
         ns: u64,
-        /// In percent.
+        /// In percent of the mean.
         skew: u32,
         intervals: usize,
     },
 }
 
 manycore_programs::by_name! {
-    /// How the poster's programs are run.
+    /// How the study runs the poster's programs.
     pub(super) enum Kind: "unknown kind of program", "expected some of" {
         Declared = "declared",
         Intervals = "intervals",
@@ -113,7 +113,7 @@ impl Load {
         }
     }
 
-    /// The computation of the longest rank, if the mean is 1.
+    /// The computation of the longest rank (thread of the team), if the mean is 1.
     pub(super) fn longest(&self) -> f64 {
         1.0 + f64::from(self.skew()) / 100.0
     }

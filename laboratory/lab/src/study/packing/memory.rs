@@ -5,20 +5,21 @@ use manycore_chip::config::Config;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering};
 use manycore_programs::spmd::Part;
 
-/// Lines that a core can have under way from memory: the ten line fill buffers that Intel documents from Nehalem to
-/// Broadwell (64 and IA-32 Architectures Optimization Reference Manual). The study uses it for all machines.
+/// The number of lines that a core can fetch from memory at the same time: the ten line fill buffers that Intel
+/// documents from Nehalem to Broadwell (64 and IA-32 Architectures Optimization Reference Manual). The study uses it
+/// for all machines.
 const UNDER_WAY: f64 = 10.0;
 
-/// The speed of the device with the programs' files, in bytes a nanosecond: 150 MB/s, at which a hard disk of the
-/// poster's time reads a file in order. The study uses it for all machines.
+/// The speed of the device that has the programs' files, in bytes for each nanosecond: 150 MB/s. A hard disk of the
+/// poster's time reads a file in order at this speed. The study uses it for all machines.
 pub(super) const DISK_BYTES_A_NS: f64 = 0.15;
 
-/// How long a byte from memory takes, in instructions of a core.
+/// The time of a byte from memory, in instructions of a core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bandwidth {
-    /// The least time: a line's latency divided by the bytes of all lines under way.
+    /// The least time: a line's latency divided by the bytes of all lines that a core fetches at a time.
     alone: f64,
-    /// The time at full bandwidth. It counts once for each core that reads memory.
+    /// The time at full bandwidth. It is multiplied by the number of cores that read memory.
     shared: f64,
 }
 
@@ -36,7 +37,7 @@ impl Bandwidth {
         }
     }
 
-    /// The bandwidth of a host, which does not need it: it runs no declared programs.
+    /// The bandwidth of a host. It is not used, since a host runs no declared programs.
     pub(super) fn unknown() -> Self {
         Self {
             alone: 0.0,
@@ -48,7 +49,8 @@ impl Bandwidth {
 pub(super) struct Memory<W: PackingWorld> {
     bandwidth: Bandwidth,
     cores: u32,
-    /// Ranks between two barriers; 0 if there are no ranks. It changes when ranks meet, so it has its own cache line.
+    /// The number of ranks (threads of the team) between two barriers, or 0 if there are no ranks. It changes when
+    /// ranks meet, so it has its own cache line.
     busy: CachePadded<W::AtomicU32>,
 }
 
@@ -61,7 +63,7 @@ impl<W: PackingWorld> Memory<W> {
         }
     }
 
-    /// How long a byte takes now, in instructions.
+    /// The time of a byte now, in instructions.
     pub(super) fn work_a_byte(&self) -> f64 {
         // Relaxed: only the number matters. Ranks that share a core do not read at the same time, and loops keep all
         // cores busy to their end.

@@ -11,7 +11,7 @@ manycore_programs::by_name! {
         TpPinned = "tp-pinned",
         /// Parallel loops on a pool that follows its cores.
         Elastic = "elastic",
-        /// All ranks, at user level, on workers that follow their cores.
+        /// Ranks (the program's threads) are switched at user level, on workers that follow the program's cores.
         Wrap = "wrap",
     }
 }

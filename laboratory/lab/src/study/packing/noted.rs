@@ -1,4 +1,4 @@
-//! Notes when each phase ends.
+//! Notes the time at which each phase ends.
 
 use super::account::Account;
 use super::extent::{Extent, Half};
@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(super) struct Notes {
     /// When the counted part began, and when each of its barriers was passed, in ticks.
     pub(super) passed: Vec<u64>,
-    /// The account of the cores in that part.
+    /// The account (how the cores spent their time) of that part.
     pub(super) account: Account,
     /// Barriers of the steps before the counted part, and the ticks and the account of these steps.
     pub(super) skipped: usize,
@@ -32,7 +32,7 @@ pub(super) struct Noted<'a, W> {
     passed: Vec<u64>,
     /// The accounts at some of these times.
     accounts: Vec<(usize, Account)>,
-    /// The counted part, once that is decided.
+    /// The counted part, once it is decided.
     half: Option<Half>,
     world: PhantomData<fn() -> W>,
 }
@@ -74,7 +74,7 @@ impl<'a, W: PackingWorld> Noted<'a, W> {
         }
     }
 
-    /// Ends the notes after the program.
+    /// Completes the notes after the program's end.
     pub(super) fn finish(self) -> Notes {
         let end = W::account(self.cores);
         let account = |barrier| {

@@ -1,4 +1,4 @@
-//! `manycore figure FILE.csv`: the poster's figure 1 from a table of times. Another command ran the programs.
+//! `manycore figure FILE.csv`: draws the poster's figure 1 from a table of times. Another command ran the programs.
 
 use super::mode::Mode;
 use super::reduction::Reduction;
@@ -29,11 +29,11 @@ const TIME: &str = "a number above 0, or nothing if no result was right";
 struct Times {
     machine: String,
     threads: usize,
-    /// In the order of the table.
+    /// The names of the programs, in the order of the table.
     programs: Vec<String>,
     ways: Vec<String>,
     cores: Vec<usize>,
-    /// By program, cores and way.
+    /// The times, by program, cores and way (of running the threads).
     times: BTreeMap<(String, usize, String), f64>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn figures(path: &Path) -> anyhow::Result<Vec<Figure>> {
     let figures = all.into_iter().map(|one| {
         let part = match alone {
             true => String::new(),
-            // The part is in the name of the figure's file.
+            // The `part` becomes part of the name of the figure's file.
             false => format!(
                 "{}-{}",
                 one.machine
@@ -144,7 +144,7 @@ impl Times {
         }
     }
 
-    /// The time of thread reduction over the time of a way.
+    /// The time of thread reduction divided by the time of a way.
     fn ratio(&self, program: &str, cores: usize, way: &str) -> Option<f64> {
         let time = |way: &str| self.times.get(&(program.to_owned(), cores, way.to_owned()));
         Some(time(Mode::Tr.name())? / time(way)?)
@@ -211,7 +211,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(tp(0), [(8.0, 1.0), (15.0, 0.5)]);
-        // If a program has no time, there is no mean.
+        // If a program has no time, there is no mean over programs.
         assert_eq!(tp(1), [(15.0, 0.125)]);
         assert_eq!(tp(2), [(15.0, 0.25)]);
     }

@@ -8,14 +8,14 @@ use crate::report::words::{list, more_or_less};
 use crate::study::compared::{Compared, Sentence, difference};
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value};
 
-/// Programs of `threads` threads on fewer cores, with their times.
+/// Programs with `threads` threads that run on fewer cores, with their times.
 pub(super) struct Reduction<R> {
     pub(super) threads: usize,
     pub(super) cores: Vec<usize>,
     pub(super) programs: Vec<String>,
     /// All ways except thread reduction.
     pub(super) ways: Vec<String>,
-    /// The name of their machine, for readers.
+    /// The name of the machine, for readers.
     pub(super) place: String,
     /// The ratio for a program, a number of cores and a way, if both times are known.
     pub(super) ratio: R,
@@ -28,7 +28,7 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
         mean(programs.map(|program| (self.ratio)(program, cores, way)))
     }
 
-    /// The message about the most cores that are fewer than the threads and have means.
+    /// The message about the greatest number of cores that is below the number of threads and has means.
     fn message(&self) -> String {
         let means = |cores| -> Vec<(&str, f64)> {
             let mean = |way: &'_ String| self.mean(cores, way);
@@ -124,7 +124,7 @@ pub(super) fn place(threads: usize, cores: usize) -> String {
 /// A way to run the threads, and its ratio on each number of cores, if known.
 pub(super) type Ratios = (String, Vec<Option<f64>>);
 
-/// A panel with lines over the numbers of cores or, for a single number of cores, with dots.
+/// A panel with lines whose horizontal axis is the number of cores or, for a single number of cores, with dots.
 pub(super) fn panel(title: String, threads: usize, cores: &[usize], ways: Vec<Ratios>) -> Panel {
     let content = match cores {
         [one] => dots(*one, ways),

@@ -1,4 +1,4 @@
-//! The measurements, and what follows from them.
+//! The measurements, and values computed from them.
 
 use super::account::Account;
 use super::case::{PackingCase, PackingSample};
@@ -30,7 +30,7 @@ impl PackingResults<'_> {
         Some(interval_ns(runs))
     }
 
-    /// The mean time between two barriers over a rank's computation between them, in a sweep.
+    /// In a sweep, the mean time between two barriers divided by the time that a rank (thread) computes between them.
     pub(super) fn stretch(
         self,
         load: Load,
@@ -42,14 +42,14 @@ impl PackingResults<'_> {
         Some(self.interval_ns(load, threads, cores, mode)? / work)
     }
 
-    /// The poster's figure 1: the time of thread reduction over the time of a mode; less than 1 if
-    /// the mode is slower.
+    /// The time of thread reduction divided by the time of a mode, as in the poster's figure 1. Less than 1 if the mode
+    /// is slower.
     pub(super) fn ratio(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let time = |mode| self.time(load, threads, cores, mode);
         Some(time(Mode::Tr)? / time(mode)?)
     }
 
-    /// The mean of [`ratio`](Self::ratio) over all programs, for steps alone.
+    /// The mean of [`ratio`](Self::ratio) over all programs, counting only steps.
     pub(super) fn mean_ratio_of_steps(
         self,
         kind: Kind,
@@ -142,8 +142,8 @@ pub(super) fn interval_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(PackingSample::interval_ns)
 }
 
-/// The time of a program, in ns: before its steps, of the steps in which it settles, and of all others at their mean
-/// time. For intervals alone, the time of one.
+/// The time of a program, in ns: before its steps, of the steps in which it settles, and of all other steps at their
+/// mean time. For a load of intervals, the time of one interval.
 pub(super) fn program_ns(runs: &Runs<PackingCase>) -> f64 {
     match runs.trial.load {
         Load::Declared { .. } => {
@@ -159,18 +159,18 @@ pub(super) fn prelude_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(|run| run.prelude_ns)
 }
 
-/// The time of the steps that do not count, in ns.
+/// The time of the uncounted steps, in ns.
 pub(super) fn settling_ns(runs: &Runs<PackingCase>) -> f64 {
     runs.median(|run| run.settling_ns)
 }
 
-/// Barriers of a program after it has settled.
+/// The number of barriers of a program after it has settled.
 fn settled_barriers(runs: &Runs<PackingCase>) -> f64 {
     let all = runs.trial.program_barriers().unwrap_or(1);
     all.saturating_sub(runs.outcomes[0].skipped) as f64
 }
 
-/// The account of the cores during [`program_ns`].
+/// The account (how the cores spent their time) during [`program_ns`].
 pub(super) fn program_account(runs: &Runs<PackingCase>) -> Account {
     let counted = runs.outcomes[0].barriers as f64;
     let steps = match runs.trial.load {

@@ -1,4 +1,4 @@
-//! One run: the same code here and on a simulated machine.
+//! One run of a program. The code is the same on this host and on a simulated machine.
 
 use super::case::{PackingCase, Turn};
 use super::extent::Extent;
@@ -21,9 +21,9 @@ pub(super) struct PackingRan {
 
 pub(super) struct Prepared<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
-    /// The part of its run that counts.
+    /// The part of the program's run that counts.
     pub(super) extent: Extent,
-    /// The memory that its ranks share, if the program declares bytes.
+    /// The memory that the program's ranks (threads) share, if the program declares bytes.
     pub(super) memory: Option<Arc<Memory<W>>>,
 }
 
@@ -62,15 +62,15 @@ pub(super) struct Desk<W: PackingWorld> {
     pub(super) program: Box<dyn Program>,
     extent: Extent,
     pub(super) memory: Option<Arc<Memory<W>>>,
-    /// The most cores that the program is given.
+    /// The most cores that the program has at any time.
     cores: usize,
     pub(super) ranks: usize,
     books: Mutex<PackingBooks>,
-    /// 1 until the program ends, then 0. [`Desk::direct`] sleeps on it.
+    /// 1 until the program ends, then 0. [`Desk::direct`] sleeps on this word.
     left: W::Futex,
 }
 
-/// The ranks' notes, which take no simulated time.
+/// The notes of the ranks, which take no simulated time.
 #[derive(Default)]
 struct PackingBooks {
     notes: Notes,
@@ -96,8 +96,8 @@ impl<W: PackingWorld> Desk<W> {
         let mut notes = None;
         if rank == 0 {
             let mut noted = Noted::<W>::new(sharing, &self.extent, self.cores);
-            // SAFETY: the desk's program is run once by each rank of its one team, or once by the
-            // thread that runs the loops. It is verified when all have been joined.
+            // SAFETY: each rank of its only team, or the thread that runs the loops, runs the desk's program once. The
+            // program is verified after all these threads have been joined.
             unsafe { self.program.run(&mut noted) };
             notes = Some(noted.finish());
         } else {
@@ -109,7 +109,7 @@ impl<W: PackingWorld> Desk<W> {
         if let Some(notes) = notes {
             books.notes = notes;
             drop(books);
-            // Relaxed: only the number matters; the join of the threads orders the data.
+            // Relaxed: only the number matters, and the join of the threads orders the data.
             self.left.swap(0, Ordering::Relaxed);
             self.left.wake(u32::MAX);
         }
@@ -125,8 +125,8 @@ impl<W: PackingWorld> Desk<W> {
         for turn in turns {
             let at = begin + W::duration_to_ticks(Duration::from_nanos(turn.at_ns));
             loop {
-                // Relaxed: only the number matters. If it becomes 0 after this load, `wait` compares it with
-                // `left` and does not sleep, or the wake-up ends the sleep.
+                // Relaxed: only the number matters. If the word becomes 0 after this load, either `wait` finds that it
+                // differs from `left` and does not sleep, or the wake-up ends the sleep.
                 let left = Atomic::load(&self.left, Ordering::Relaxed);
                 let now = W::now();
                 if left == 0 {

@@ -1,4 +1,4 @@
-//! The operations of a platform that this study needs.
+//! The platform operations that this study needs.
 
 use super::account::Account;
 use super::host;
@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 /// A platform with measured work, and with threads that can be moved.
 pub(super) trait PackingWorld: Broadcast {
-    /// The time in which the system may still move threads to their final cores. Steps in this time do not count.
+    /// The time in which the system may still move threads to their final cores. Steps of the program in this time are
+    /// not measured.
     const SETTLED_NS: f64;
 
     /// Whether other programs disturb measured times.
     const HAS_NOISE: bool;
 
-    /// The least work between two safe points, in ns.
+    /// The least work between two safe points (places where a thread can be interrupted), in ns.
     const LEAST_NS: f64;
 
     /// Does `units` of work, in the unit of [`per_ns`](Self::per_ns).
@@ -30,7 +31,7 @@ pub(super) trait PackingWorld: Broadcast {
         word.wait(0, Some(Duration::from_nanos(ns as u64)));
     }
 
-    /// The work that a core with `cpi` cycles an instruction does in a nanosecond.
+    /// The work of a core in a nanosecond, if an instruction takes `cpi` cycles.
     fn per_ns(cpi: f64) -> f64;
 
     /// Changes the CPUs on which another thread may run.
@@ -41,12 +42,12 @@ pub(super) trait PackingWorld: Broadcast {
 }
 
 impl PackingWorld for Simulated {
-    /// Some rounds of balancing.
+    /// Some rounds of the system's load balancing.
     const SETTLED_NS: f64 = 4e8;
 
     const HAS_NOISE: bool = false;
 
-    /// Less than any grain has.
+    /// Any grain has more work than this.
     const LEAST_NS: f64 = 1.0;
 
     /// The unit is an instruction.
@@ -68,15 +69,15 @@ impl PackingWorld for Simulated {
 }
 
 impl PackingWorld for Native {
-    /// Enough for few cores, which neighbours on the host disturb in any case.
+    /// Enough on few cores. Neighbours on the host disturb the runs in any case.
     const SETTLED_NS: f64 = 2e6;
 
     const HAS_NOISE: bool = true;
 
-    /// Some fifty times as long as a safe point.
+    /// The work at a safe point takes about a fiftieth of this.
     const LEAST_NS: f64 = 1e3;
 
-    /// The unit is an addition that depends on the one before.
+    /// The unit is an addition that depends on the addition before.
     fn work(units: u64) {
         black_box(opaque_additions(black_box(1), units));
     }

@@ -1,4 +1,4 @@
-//! The measurements by cell. A cell is a machine, a number of threads, a program and a runtime.
+//! The measurements of each cell. A cell is a machine, a number of threads, a program and a runtime.
 
 use super::case::PeersCase;
 use super::config::PeersConfig;
@@ -87,7 +87,7 @@ impl<'a> Cells<'a> {
         whole.then(|| median(times))
     }
 
-    /// The sum of a run's first calls, in us, as the median over the runs.
+    /// The sum of the first calls in a run, in us. Returns the median over the runs.
     pub(super) fn first(&self, place: Place<'_>, peer: &str) -> Option<f64> {
         let sums = self.right(place, peer);
         let sums: Vec<f64> = sums
@@ -102,12 +102,12 @@ impl<'a> Cells<'a> {
         Some(self.first(place, peer)? / (10.0 * steady))
     }
 
-    /// The time of manycore divided by the peer's, in pairs of runs with the same order.
+    /// The time of manycore divided by the time of the peer, in pairs of runs with the same order.
     pub(super) fn ratio(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<Ratio> {
         self.over((place, OURS), (place, peer), gap)
     }
 
-    /// The time of one cell divided by that of another, in pairs of runs with the same order.
+    /// The time of one cell divided by the time of another, in pairs of runs with the same order.
     pub(super) fn over(
         &self,
         (place, peer): (Place<'_>, &str),

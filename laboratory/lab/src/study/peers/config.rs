@@ -13,7 +13,7 @@ use crate::world::World;
 use manycore_chip::config::Config;
 use serde::Serialize;
 
-/// The default of `--on`. With it, the study runs on all machines of [`TOGETHER`].
+/// The default of `--on`. If the user sets no machine, the study runs on all machines of [`TOGETHER`].
 pub(super) const HOME: &str = "graviton2-64";
 
 /// Three kinds of machine: a mesh, chiplets, and a mesh in tiles on two sockets.
@@ -59,14 +59,14 @@ pub(super) struct PeersConfig {
     /// The numbers of threads on each machine.
     pub(super) threads: Vec<Vec<usize>>,
     pub(super) programs: Vec<String>,
-    /// Peers with binaries in the folder.
+    /// Peers (other runtimes) whose binaries are in the folder.
     pub(super) peers: Vec<String>,
     pub(super) orders: Vec<u64>,
-    /// Peers without their binaries.
+    /// Peers whose binaries are missing.
     pub(super) missing: Vec<String>,
     folder: String,
     root: String,
-    /// The files that are run, and the fingerprint of each.
+    /// The files that the study runs, and the fingerprint of each.
     files: Vec<(String, String)>,
     steady: usize,
     gaps: usize,
@@ -242,7 +242,7 @@ fn threads(request: &Request, chip: &Chip) -> anyhow::Result<Vec<usize>> {
     };
     counts.sort_unstable();
     counts.dedup();
-    // One list of threads applies to several machines. Some may be too small for it.
+    // One list of threads applies to several machines. Some machines may be too small for some numbers.
     counts.retain(|&count| count <= most);
     match counts.is_empty() {
         false => Ok(counts),

@@ -38,8 +38,8 @@ impl Peer {
         }
     }
 
-    /// Whether to measure `program`. A variant for loops leaves out recursive programs. Only OpenMP runs the programs
-    /// of [`TEAMS`].
+    /// Whether to measure `program`. Variants that differ only in loops leave out recursive programs. Only OpenMP runs
+    /// the programs of [`TEAMS`].
     pub(super) fn runs(&self, program: &str) -> bool {
         let recursive = ["fib", "tree", "quicksort", "mergesort", "tasks", "nested"];
         let has_tasks = recursive.iter().any(|stem| program.starts_with(stem));
@@ -65,7 +65,7 @@ impl Peer {
     }
 }
 
-/// This repository's runtime. Its time is the numerator of each ratio.
+/// The runtime of this repository. Its time is the numerator of each ratio.
 pub(super) const OURS: &str = "manycore";
 
 /// One thread without a runtime, the base of speedups.

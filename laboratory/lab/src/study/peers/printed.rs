@@ -37,7 +37,7 @@ pub(crate) fn is_table(text: &str) -> bool {
     header.split(',').any(|name| name.trim() == PEER)
 }
 
-/// A machine and a program, with the speedups of each peer by number of threads.
+/// A machine and a program, with the speedups of each peer (other runtime) by number of threads.
 struct Place {
     machine: String,
     program: String,
@@ -130,7 +130,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
 }
 
 impl Place {
-    /// The largest number of threads of manycore's speedups.
+    /// The largest number of threads for which manycore has a speedup.
     fn most(&self) -> usize {
         let ours = self.peers.get(OURS);
         let most = ours.and_then(|speedups| speedups.last_key_value());
@@ -157,7 +157,7 @@ impl Place {
         best
     }
 
-    /// The speedup of manycore divided by the best peer's, with the most threads.
+    /// With the most threads, the speedup of manycore divided by that of the best peer.
     fn over_best(&self) -> Option<f64> {
         let ours = self.peers.get(OURS)?.get(&self.most())?;
         Some(ours / self.best().first()?.1)

@@ -10,13 +10,13 @@ use manycore_programs::by_name;
 use manycore_programs::spmd::StreamclusterInput;
 use serde::Serialize;
 
-/// Cores of the thesis's machine.
+/// The cores of the machine in the thesis (Park 2013).
 const CORES: usize = 64;
 
 /// The thesis says that a transport of this many cycles "just doubles" the runtime of the loop.
 pub(super) const DOUBLES: u64 = 20_000;
 
-/// Episodes of the loop, without and with `--full`.
+/// Episodes (waits of the whole team) in the loop, without and with `--full`.
 const EPISODES: [u64; 2] = [100, 1_000];
 
 by_name! {
@@ -36,7 +36,7 @@ by_name! {
     }
 }
 
-/// A parameter's values, with the machine's own, in ascending order.
+/// A parameter's values, including the machine's own value, in ascending order.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Sweep {
     pub(super) parameter: Parameter,
@@ -185,7 +185,7 @@ impl RobustnessConfig {
         as_it_is.chain(slower).collect()
     }
 
-    /// All points. The unchanged machine is in every sweep, but is measured once.
+    /// All points. The unchanged machine is in every sweep, but is measured only once.
     pub(super) fn all_points(&self) -> Vec<TeamPoint> {
         let mut points = Vec::new();
         for contest in self.contests() {
@@ -229,7 +229,7 @@ fn sweep(
     })
 }
 
-/// The contest of the barriers in one application.
+/// The barriers that are compared in one application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contestants<'a> {
     pub(super) config: &'a RobustnessConfig,
@@ -264,15 +264,15 @@ impl Contestants<'_> {
 }
 
 impl Contestants<'_> {
-    /// Whether the study tests what the thesis says about [`DOUBLES`].
+    /// Whether the study tests the claim of the thesis about [`DOUBLES`].
     pub(super) fn tests_slow_receivers(&self) -> bool {
         let of_transport = |sweep: &&Sweep| sweep.parameter == Parameter::Transport;
         let mut sweeps = self.config.sweeps.iter().filter(of_transport);
         self.config.cores > 1 && sweeps.any(|sweep| self.values(sweep).contains(&DOUBLES))
     }
 
-    /// The thesis's barrier with slow receivers: a wait takes about [`DOUBLES`] cycles without transport, as it must if
-    /// that transport doubles it. If `far`, the transport is [`DOUBLES`].
+    /// The thesis's barrier with slow receivers. Without transport a wait takes about [`DOUBLES`] cycles, as it must if
+    /// a transport of this length doubles it. If `far`, the transport is [`DOUBLES`].
     pub(super) fn slow_receivers(&self, far: bool) -> TeamPoint {
         let check = DOUBLES / (self.config.cores as u64 - 1).max(1);
         let mut settings = vec![format!("optical.check={check}")];

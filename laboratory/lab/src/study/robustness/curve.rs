@@ -3,14 +3,14 @@
 use super::config::{Contestants, Parameter};
 use crate::study::team::{CHANNEL, Contest, PointSummary, Race};
 
-/// An application's time against one parameter.
+/// The time of an application as a function of one parameter.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     /// The machine's own value.
     own: u64,
     /// Values and times, in ascending order.
     pub(super) points: Vec<(u64, f64)>,
-    /// Waits of each member.
+    /// The number of waits of each member.
     pub(super) episodes: usize,
 }
 

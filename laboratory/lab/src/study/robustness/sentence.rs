@@ -28,7 +28,7 @@ pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     Some(compared)
 }
 
-/// Says how long a message may be under way while the barrier over the network is still faster.
+/// Says how long the transport of a message may take while the barrier over the network is still faster.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let found = find(compared);
     let (text, ratios) =

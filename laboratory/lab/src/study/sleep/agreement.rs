@@ -1,5 +1,5 @@
-//! How well the measured programs agree with the document's: the order of the policies on the most threads, and the
-//! speedups on all numbers of threads.
+//! How well the measurements agree with those of the document (Fontena's experiment): the order of the policies on the
+//! most threads, and the speedups on all numbers of threads.
 
 use super::cell::Policy;
 use super::config::SleepConfig;
@@ -11,8 +11,8 @@ use crate::report::table::{Cell, Table};
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 
-/// Kendall's tau-b of pairs of numbers: 1 if both orders are equal, -1 if they are opposite, near 0 if they have nothing
-/// to do with each other. Pairs of equal numbers count for neither. Returns `None` if all numbers of a side are equal.
+/// Kendall's tau-b of pairs of numbers: 1 if both orders are equal, -1 if they are opposite, near 0 if they are
+/// independent. Two equal numbers count for neither order. Returns `None` if all numbers of a side are equal.
 ///
 /// M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945).
 fn kendall(pairs: &[(f64, f64)]) -> Option<f64> {
@@ -51,7 +51,7 @@ fn speedups(
         .collect()
 }
 
-/// A row for each algorithm, and one for all. Returns `None` if nothing can be compared with the document.
+/// A row for each algorithm, and one row for all. Returns `None` if nothing can be compared with the document.
 pub(super) fn table(
     config: &SleepConfig,
     published: &Published,
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(of([8.0, 7.0, 6.0, 5.0]), Some(-1.0));
         // One of six pairs is in the other order.
         assert_eq!(of([5.0, 6.0, 8.0, 7.0]), Some(4.0 / 6.0));
-        // A tie: five pairs in order, of six and of five.
+        // With a tie, five pairs are in the same order, of six pairs on one side and of five on the other.
         assert_eq!(of([5.0, 6.0, 7.0, 7.0]), Some(5.0 / f64::sqrt(30.0)));
         assert_eq!(of([5.0; 4]), None);
     }

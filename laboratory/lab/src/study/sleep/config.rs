@@ -14,12 +14,13 @@ use manycore_programs::sleep::Mode;
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;
 
-/// The default of `seconds`. The last cells can exceed their share, but a study stays below 20 s, or 20 min if full.
+/// The default of `seconds`. The last cells can exceed their share of the time, but a quick study stays below 20 s, and
+/// a full one below 20 min.
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 900;
 
-/// Simulated runs of a quick and of a full study. The machine has no noise, but a run that begins differently steals
-/// differently. If the stolen pieces are few and large (MergeSort), a run has two possible times.
+/// The number of simulated runs in a quick and in a full study. The machine has no noise, but a run that begins
+/// differently steals different pieces. If the stolen pieces are few and large (MergeSort), a run has one of two times.
 const SIMULATED_RUNS: [u64; 2] = [7, 15];
 
 /// The algorithms of Fontena's experiment.
@@ -51,10 +52,11 @@ pub(super) struct SleepConfig {
     pub(super) policies: Vec<Policy>,
     #[serde(serialize_with = "size_name")]
     pub(super) size: Size,
-    /// `None` means as many as there is time for. Only native runs have a time limit.
+    /// The number of runs. With `None` the time decides. Only native runs have a time limit.
     pub(super) runs: Option<u64>,
     pub(super) seconds: u64,
-    /// The orders of events that each policy of a cell is simulated under; 0 is that of the machine without perturbation.
+    /// The orders of events under which each policy of a cell is simulated. 0 is the order of the machine without
+    /// perturbation.
     pub(super) orders: Vec<u64>,
 }
 
@@ -136,7 +138,7 @@ impl SleepConfig {
         self.algorithms.iter().flat_map(of).collect()
     }
 
-    /// What a spread is taken of, in words.
+    /// Says in words which values a spread comes from.
     pub(super) fn samples(&self) -> String {
         match self.orders.len() {
             1 => "runs".into(),
@@ -144,7 +146,7 @@ impl SleepConfig {
         }
     }
 
-    /// Whether the inputs are the document's. Tables then also show its numbers.
+    /// Whether the inputs are those of Fontena's experiment. If so, tables also show the published numbers.
     pub(super) fn is_documents(&self) -> bool {
         self.size == Size::Document
     }

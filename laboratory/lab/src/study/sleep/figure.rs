@@ -13,10 +13,10 @@ use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Point, Series, Value
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
 
-/// The end of the axis. A greater time has its dot at the edge, since one disturbed run would flatten all others.
+/// The end of the axis. A greater time has its dot at the edge, since one disturbed run would flatten all other rows.
 const MOST: f64 = 2.0;
 
-/// Times divided by packed's in the same mode, on one thread and on the most threads.
+/// Times divided by those of `packed` in the same mode, on one thread and on the most threads.
 pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPolicies]) -> Figure {
     let mut counts = vec![config.most_threads(), 1];
     counts.dedup();
@@ -55,7 +55,7 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
     }
 }
 
-/// The times of a policy's runs, divided by packed's median.
+/// The times of a policy's runs, divided by the median of `packed`.
 fn relative_time(
     measured: &[MeasuredPolicies],
     algorithm: Algorithm,
@@ -71,7 +71,8 @@ fn relative_time(
     Some(samples.spread().map(|time| time / base).into())
 }
 
-/// Speedups over the fastest single-thread time of any policy, as in the document, with a line for each policy.
+/// Speedups over the fastest single-thread time of any policy, as in the document (Fontena's experiment). Each policy
+/// has a line.
 pub(super) fn speedups(
     place: &str,
     config: &SleepConfig,
@@ -154,10 +155,11 @@ pub(super) fn published_speedups(config: &SleepConfig, published: &Published) ->
     })
 }
 
-/// Differences of means below this level count as none.
+/// Differences of means below this level count as no difference.
 const LEVEL: f64 = 0.02;
 
-/// The times on the most threads. Each algorithm and mode has a cell, since a policy's base is packed in the same mode.
+/// The times on the most threads. Each algorithm and mode has a cell, since a policy is compared with `packed` in the
+/// same mode.
 pub(super) fn compared(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Compared {
     let threads = config.most_threads();
     let unit = measured.first().map_or(config.unit(), |cell| cell.unit);

@@ -21,7 +21,7 @@ pub(super) struct MeasuredPolicies {
     pub(super) policies: Vec<PolicySamples>,
 }
 
-/// One policy's runs.
+/// The runs with one sleep policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PolicySamples {
     pub(super) policy: Policy,
@@ -43,10 +43,10 @@ pub(super) struct SleepSample {
     pub(super) time: f64,
     /// CPU time of all threads together.
     pub(super) cpu_time: f64,
-    /// How long all threads together waited for a CPU that other threads held. Only native runs measure this.
+    /// How long all threads together waited for a CPU that other threads used. Only native runs measure this.
     #[serde(default)]
     pub(super) waited: f64,
-    /// How often a worker went to sleep. `wakeups` is how often one was woken.
+    /// How often a worker went to sleep. `wakeups` is how often a worker was woken.
     pub(super) sleeps: u64,
     pub(super) wakeups: u64,
     /// Lost wake-ups, found by the watchdog of a policy as published.
@@ -62,7 +62,7 @@ pub(super) struct Line {
     /// Reads that missed the reader's own caches.
     pub(super) reads: u64,
     pub(super) writes: u64,
-    /// Changes of owner.
+    /// The number of times that another core became a line's owner.
     pub(super) transfers: u64,
 }
 
@@ -132,18 +132,18 @@ pub(super) fn of_order(measured: &[MeasuredPolicies], order: u64) -> Vec<Measure
 }
 
 impl PolicySamples {
-    /// The spread of the times. There must be a run.
+    /// The spread of the times. There must be at least one run.
     pub(super) fn spread(&self) -> Spread {
         Spread::of(&self.times())
     }
 
-    /// The median time. There must be a run.
+    /// The median time. There must be at least one run.
     pub(super) fn time(&self) -> f64 {
         median(self.times())
     }
 
-    /// The times that a spread is taken of: the median of each order of events or, with one order, each run. The runs
-    /// of a simulation follow each other, so several of them say nothing about other orders.
+    /// The times whose spread is reported: the median of each order of events or, with one order, the time of each run.
+    /// The runs of a simulation follow each other under one order, so they say nothing about other orders.
     pub(super) fn times(&self) -> Vec<f64> {
         let runs = || self.runs.iter().map(|run| run.time);
         let orders: BTreeSet<u64> = self.runs.iter().map(|run| run.order).collect();
@@ -196,7 +196,7 @@ impl Line {
 /// Returns a warning if the machine was busy. `cpus` is the number of CPUs that the threads may use.
 pub(super) fn disturbance(measured: &[MeasuredPolicies], cpus: usize) -> Option<String> {
     let (mut waited, mut time) = (0.0, 0.0);
-    // If there are more threads than CPUs, threads wait for each other.
+    // In cells with more threads than CPUs, threads wait for each other in any case.
     for cell in measured.iter().filter(|cell| cell.cell.threads <= cpus) {
         for run in cell.policies.iter().flat_map(|samples| &samples.runs) {
             waited += run.waited;

@@ -1,4 +1,4 @@
-//! The numbers: a row for each observation.
+//! The numbers, with a row for each observation.
 
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, PolicySamples};

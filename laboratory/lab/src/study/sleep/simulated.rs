@@ -1,4 +1,4 @@
-//! Measures one cell on a simulated machine. Every policy under every order of events is a simulation of its own. The
+//! Measures one cell on a simulated machine. Every policy under every order of events is a separate simulation. The
 //! host's cores share the simulations.
 
 use super::cell::{Policy, SleepCell};
@@ -59,7 +59,7 @@ pub(super) fn measure(
             .collect();
         let runs = outcomes.iter().flat_map(|(found, _)| &found.runs);
         samples.runs = runs.copied().collect();
-        // The lines of the first order.
+        // The cache lines come from the first order.
         samples.lines = outcomes[0].0.lines.clone();
         samples.hash = match &hashes[..] {
             [one] => one.clone(),

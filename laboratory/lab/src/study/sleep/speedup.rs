@@ -1,24 +1,25 @@
 //! Speedups, and the gain of a policy over the baseline.
 //!
 //! A speedup is a time on one thread divided by a time on several threads. Its meaning depends on the choice of the
-//! single-thread time. If all policies use the fastest one, speedups order policies as their times do. If each policy
-//! uses its own, a speedup hides what the policy costs or gains on one thread.
+//! single-thread time. If all policies use the fastest single-thread time, speedups order policies as their times do.
+//! If each policy uses its own time, a speedup hides the policy's cost or gain on one thread.
 
 use super::cell::Policy;
 use super::measured::MeasuredPolicies;
 use crate::measure::statistics::geometric_mean;
 use manycore_programs::fork::Algorithm;
 
-/// The time of a policy relative to another policy's, minus one. A number below zero is faster.
+/// The time of a policy divided by the time of another policy, minus one. A number below zero means that the policy is
+/// faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Delta {
-    /// By time, or equally by speedups over a common single-thread time.
+    /// Computed from times, or equally from speedups over a common single-thread time.
     pub(super) time: f64,
-    /// By speedups over each policy's own single-thread time.
+    /// Computed from speedups over each policy's own single-thread time.
     pub(super) own: f64,
 }
 
-/// The times on several threads and on one.
+/// The times on several threads and on one thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) several: f64,
@@ -83,8 +84,8 @@ pub(super) fn delta(
     Some(Delta::new(times(policy)?, times(&base)?))
 }
 
-/// The geometric mean over algorithms of a policy's time relative to packed's, minus one. Returns `None` if an
-/// algorithm lacks either time.
+/// The geometric mean over algorithms of a policy's time divided by that of `packed`, minus one. Returns `None` if an
+/// algorithm lacks one of the times.
 pub(super) fn mean_delta(
     measured: &[MeasuredPolicies],
     algorithms: &[Algorithm],

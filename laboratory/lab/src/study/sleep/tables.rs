@@ -1,4 +1,4 @@
-//! The tables: the gain of each policy over packed by both baselines, with the published gain; speedups by number of
+//! The tables: the gain of each policy over `packed` by both baselines, with the published gain; speedups by number of
 //! threads; the cache lines that move between cores.
 
 use super::cell::Policy;
@@ -103,7 +103,7 @@ fn counts(unit: Unit, samples: &PolicySamples, lossy: bool) -> Vec<Cell> {
     cells
 }
 
-/// The times relative to packed, for all algorithms and as their geometric mean.
+/// The times relative to `packed`, for all algorithms and as their geometric mean.
 pub(super) fn overview(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Table {
     let threads = config.most_threads();
     let mut header = vec!["policy".to_owned()];

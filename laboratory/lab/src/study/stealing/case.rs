@@ -24,14 +24,14 @@ pub(super) struct StealingCase {
     pub(super) distribution: Distribution,
     pub(super) discipline: String,
     pub(super) tasks: usize,
-    /// Cycles of each task; natively, ns.
+    /// The length of each task in cycles or, in native runs, in ns.
     pub(super) task_cycles: u64,
     /// Time between answers to requests within a task. If `None`, workers answer only between tasks.
     pub(super) answers_every: Option<u64>,
     pub(super) seed: u64,
 }
 
-/// The result; times are in cycles or ns from the start.
+/// The result. Times are in cycles or ns from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct StealingSample {
     /// When the last task ended.
@@ -186,7 +186,7 @@ impl<P: Platform> DisciplineVisitor<P> for StealingTeam<'_> {
             .books
             .lock()
             .unwrap_or_else(|error| error.into_inner());
-        // Takes the notes out of the shared data.
+        // The notes are taken out of the shared data.
         Ok(StealingBooks {
             runs: std::mem::take(&mut books.runs),
             ..*books
@@ -202,7 +202,7 @@ struct StealingShared<P: Platform, D> {
 }
 
 impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
-    /// Runs worker `rank` with the tasks `mine` at first.
+    /// Runs worker `rank`, which begins with the tasks `mine`.
     fn work(&self, rank: usize, mine: Range<usize>) {
         let mut pile = self.discipline.deque(rank);
         let mut start = self.start.member(rank);
@@ -225,7 +225,7 @@ impl<P: Platform, D: Discipline<P>> StealingShared<P, D> {
         ran.into_iter().for_each(|number| books.runs[number] += 1);
     }
 
-    /// Runs one task, with answers to requests. Returns its end.
+    /// Runs one task, with answers to requests. Returns the time at which the task ended.
     fn run(&self, pile: &mut D::Deque) -> u64 {
         let TaskWork { ticks, bout, cpi } = self.work;
         let begin = P::now();

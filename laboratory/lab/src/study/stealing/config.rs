@@ -10,15 +10,15 @@ use manycore_programs::stealing::Distribution;
 use manycore_programs::stealing::disciplines;
 use serde::Serialize;
 
-/// Cores of the thesis's machine.
+/// The number of cores of the machine in the thesis (Park 2013).
 const CORES: usize = 64;
-/// Cycles of the thesis's task, which takes 0.12 ms.
+/// The cycles of a task in the thesis, where it takes 0.12 ms.
 const CYCLES: u64 = 120_000;
-/// In the thesis, under the distributions [`SWAPPED`], the first discipline is faster than the second. This study finds
-/// the opposite.
+/// In the thesis, under the distributions [`SWAPPED`], the first discipline (stealing algorithm) is faster than the
+/// second. This study finds the opposite.
 const OPPOSITE: [&str; 2] = ["offer-cas", "random"];
 const SWAPPED: [Distribution; 2] = [Distribution::Half, Distribution::Quarter];
-/// With this many times the tasks, a worker's last task is less than 1% of its work.
+/// With the number of tasks times this, a worker's last task is less than 1% of its work.
 const MANY: usize = 12;
 /// How often a worker answers requests within a task, in [`StealingConfig::answering`].
 const ANSWERS: u64 = 100;
@@ -87,14 +87,14 @@ impl StealingConfig {
         }
     }
 
-    /// The thesis's own disciplines, as far as they are measured. Their workers answer requests for tasks.
+    /// Those disciplines of the thesis that are measured and in which workers answer requests for tasks.
     pub(super) fn offering(&self) -> impl Iterator<Item = &str> {
         let names = self.disciplines.iter().map(|name| &**name);
         names.filter(|name| ["offer-mutex", "offer-cas"].contains(name))
     }
 
-    /// The case of the first length on the first number of cores. Workers that get requests answer them [`ANSWERS`]
-    /// times in a task.
+    /// The case of the first length on the first number of cores, in which workers answer requests [`ANSWERS`] times in
+    /// a task.
     pub(super) fn answering(&self, distribution: Distribution, discipline: &str) -> StealingCase {
         let (cores, task_cycles) = (self.cores[0], self.cycles[0]);
         let case = self.case(cores, task_cycles, distribution, discipline);
@@ -134,7 +134,7 @@ impl StealingConfig {
         cases
     }
 
-    /// Pairs of a number of cores and a length of tasks. One varies at a time.
+    /// Pairs of a number of cores and a length of tasks. Only one of the two varies at a time.
     pub(super) fn star(&self) -> Vec<(usize, u64)> {
         let lengths = self.cycles.iter().map(|&cycles| (self.cores[0], cycles));
         let sizes = self.cores[1..].iter().map(|&cores| (cores, self.cycles[0]));
@@ -159,7 +159,7 @@ impl StealingConfig {
     }
 }
 
-/// The requested numbers of cores. Without a request, the thesis's number, or all cores of a machine with a fixed
+/// The requested numbers of cores. Without a request, the number in the thesis, or all cores of a machine with a fixed
 /// number.
 fn cores(setup: &Setup, request: &Request) -> anyhow::Result<Vec<usize>> {
     let cpus = Topology::detect().usable().len();

@@ -1,5 +1,5 @@
-//! The thesis's first program: a loop of waits (Park 2013, section 6.1.1). If its episodes are far apart, each shows
-//! the cost of a single one.
+//! The thesis's first program: a loop of waits (Park 2013, section 6.1.1). If the episodes (waits of the whole team)
+//! are far apart, each shows the cost of a single episode.
 
 use super::program::Spmd;
 use crate::study::trial::pass_until;
@@ -17,7 +17,7 @@ pub(in crate::study) enum Arrivals {
     Loop,
     /// As soon as they have left the previous episode and computed for this many cycles.
     After(u64),
-    /// All at one time, long after the previous episode.
+    /// All members at one time, long after the previous episode.
     Together,
     /// One after the other, each when the barrier has handled the arrival before.
     Apart,
@@ -74,7 +74,7 @@ impl<P: Platform> BarrierLoop<P> {
         }
     }
 
-    /// When `rank` is to arrive at an episode; 0 is at once.
+    /// The time at which `rank` (a member) must arrive at an episode. 0 means at once.
     fn arrival(&self, begin: u64, episode: usize, rank: usize) -> u64 {
         let period = REST + (REST_OF_EACH + APART) * self.ranks as u64;
         let delay = match self.arrivals {

@@ -1,4 +1,4 @@
-//! Points (what is run), and their results.
+//! Points (runs of a team), and their results.
 
 use super::program::TeamProgram;
 use super::run::WARM;
@@ -14,7 +14,7 @@ pub(in crate::study) struct TeamPoint {
     pub(in crate::study) machine: usize,
     /// Changes to that machine, as for `--set`.
     pub(in crate::study) settings: Vec<String>,
-    /// Members. Natively there may be more of them than CPUs.
+    /// Members. In native runs there may be more members than CPUs.
     pub(in crate::study) cores: usize,
     pub(in crate::study) barrier: String,
     pub(in crate::study) program: TeamProgram,
@@ -43,14 +43,14 @@ pub(in crate::study) struct PointSummary {
     /// The total of each run.
     pub(in crate::study) totals: Vec<f64>,
     pub(in crate::study) episodes: usize,
-    /// Each percentile is a median over runs.
+    /// As in a sample. Each percentile is a median over runs.
     pub(in crate::study) exit: Spread,
     pub(in crate::study) messages: u64,
     pub(in crate::study) output: Option<String>,
 }
 
 impl PointSummary {
-    /// Needs at least one run.
+    /// There must be at least one run.
     pub(super) fn of(runs: &Runs<TeamPoint>) -> Self {
         let first = &runs.outcomes[0];
         Self {
@@ -73,17 +73,17 @@ impl PointSummary {
         self.total.median / self.episodes as f64
     }
 
-    /// The same with its percentiles.
+    /// The time of a wait with its percentiles.
     pub(in crate::study) fn a_wait(&self) -> Spread {
         self.total.map(|total| total / self.episodes as f64)
     }
 
-    /// Messages of an episode. A wait of the warm-up sends as many.
+    /// Messages of an episode (wait of the team). A wait of the warm-up sends as many.
     pub(in crate::study) fn messages_an_episode(&self) -> f64 {
         self.messages as f64 / (self.episodes + WARM) as f64
     }
 
-    /// Whether its barrier used a broadcast network.
+    /// Whether the point's barrier used a broadcast network.
     pub(in crate::study) fn broadcasts(&self) -> bool {
         self.messages > 0
     }

@@ -19,7 +19,7 @@ pub(in crate::study) trait Contest {
 
     fn barriers(&self) -> &[String];
 
-    /// In ascending order.
+    /// The numbers of cores, in ascending order.
     fn cores(&self) -> &[usize];
 
     /// The program with a barrier on a machine.

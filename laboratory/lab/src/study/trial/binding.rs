@@ -6,10 +6,10 @@ use manycore::topology::Topology;
 use manycore_platform::Platform;
 use manycore_team::barrier::Placement;
 
-/// The CPUs of each rank, and the ranks' placement for a barrier.
+/// The CPUs of each rank (thread of a team), and the placement of the ranks for a barrier.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Binding {
-    /// An empty list stands for any CPU.
+    /// The CPUs of each rank. An empty list stands for any CPU.
     cpus: Vec<Vec<usize>>,
     pub(in crate::study) placement: Placement,
     /// Whether the caller is rank 0.
@@ -17,7 +17,7 @@ pub(in crate::study) struct Binding {
 }
 
 impl Binding {
-    /// Binds each rank to a core of its own. Ranks fill one core group after the other.
+    /// Binds each rank to its own core. Ranks fill one core group after the other.
     pub(in crate::study) fn on_chip(chip: &Chip, ranks: usize) -> Self {
         let groups = (0..ranks).map(|rank| chip.group_of(rank)).collect();
         Self {
@@ -51,8 +51,8 @@ impl Binding {
         self.cpus.len()
     }
 
-    /// Runs the function that `member` makes for each rank on a thread of its own, and waits for all ranks. Reserves
-    /// `room` for this many threads, since the layout of a simulated machine's memory changes its behaviour.
+    /// For each rank, runs the function that `member` makes on a separate thread, and waits for all ranks. Reserves
+    /// space for `room` threads, since the layout of a simulated machine's memory changes its behaviour.
     pub(in crate::study) fn run<P: Platform, F: FnOnce() + Send + 'static>(
         &self,
         room: usize,

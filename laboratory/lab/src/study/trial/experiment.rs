@@ -15,20 +15,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// Decides what is measured. The question's hash names the journal.
+/// The settings that decide what is measured. Their hash names the journal (the file of measurements).
 pub(in crate::study) trait Question: Serialize + Sync {
     /// The measurements.
     type Measured: Fingerprints;
 
-    /// An observation: a line of the CSV file.
+    /// A line of the CSV file.
     type Row: Serialize;
 
-    /// Measures what the journal does not hold yet.
+    /// Takes the measurements that the journal does not hold yet.
     fn measure(&self, session: &Session<'_>) -> anyhow::Result<(Self::Measured, Journal)>;
 
     fn answer(&self, measured: &Self::Measured) -> anyhow::Result<Answer<Self::Row>>;
 
-    /// Measures what the study's sentence compares. By default, measures everything.
+    /// Measures the times that the study's sentence (its finding in words) compares. By default, measures everything.
     fn compare(&self, session: &Session<'_>) -> anyhow::Result<Comparison> {
         let (measured, journal) = self.measure(session)?;
         Ok(Comparison {
@@ -49,7 +49,7 @@ pub(in crate::study) struct Text {
     pub(in crate::study) how: &'static [&'static str],
 }
 
-/// The time and the fingerprints of all measurements together.
+/// The time and the fingerprints (hashes) of all measurements together.
 pub(in crate::study) trait Fingerprints {
     /// The seconds that the measurements took.
     fn seconds(&self) -> f64;
@@ -116,11 +116,11 @@ impl<R> Answer<R> {
 /// The parts of an answer that few studies have.
 #[derive(Default)]
 pub(in crate::study) struct Extra {
-    /// Why the numbers are not reliable, if they are not.
+    /// The reason why the numbers are unreliable, if they are.
     pub(in crate::study) caution: Option<String>,
     /// The times that the study's sentence compares.
     pub(in crate::study) compared: Option<Compared>,
-    /// Further files, each with the part of its name after `NAME.`.
+    /// Further files: the part of the name after `NAME.`, and the content.
     pub(in crate::study) more: Vec<(&'static str, String)>,
     /// Further values of `NAME.meta.json`.
     pub(in crate::study) meta: Vec<(&'static str, Value)>,
@@ -136,9 +136,9 @@ pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) home: &'static str,
     pub(in crate::study) keys: &'static [Key],
     pub(in crate::study) text: Text,
-    /// Whether a quick report has time for the study.
+    /// Whether the study is short enough for a quick report.
     pub(in crate::study) is_brief: bool,
-    /// The number of orders of events under which a quick report measures what the sentence compares.
+    /// The number of orders of events under which a quick report measures the times of the sentence.
     pub(in crate::study) brief_orders: u64,
     /// Makes the study's sentence from the times that it compares.
     pub(in crate::study) sentence: Option<SentenceOf>,

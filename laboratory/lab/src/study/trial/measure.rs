@@ -1,4 +1,5 @@
-//! Runs all trials of a study. Simulations run side by side on the host's cores, and native trials in rounds.
+//! Runs all trials (programs to time) of a study. Simulations run side by side on the host's cores. Native trials run
+//! in rounds.
 
 use super::Trial;
 use super::experiment::{Answer, Fingerprints, Question, Session};
@@ -34,7 +35,7 @@ struct TrialRecord<T: Trial> {
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Runs<T: Trial> {
     pub(in crate::study) trial: T,
-    /// At least one outcome.
+    /// The outcomes of the runs, at least one.
     pub(in crate::study) outcomes: Vec<T::Sample>,
     /// The fingerprint of the simulation. Empty for native runs.
     hash: String,
@@ -53,7 +54,7 @@ impl<T: Trial> Runs<T> {
         self.outcomes.iter().map(of).collect()
     }
 
-    /// Splits the runs: each result has one run.
+    /// Splits the runs, so that each result has one run.
     pub(in crate::study) fn each(&self) -> impl Iterator<Item = Self> {
         self.outcomes.iter().map(|outcome| Self {
             outcomes: vec![outcome.clone()],
@@ -93,14 +94,15 @@ impl<T: Trial> Fingerprints for MeasuredTrials<T> {
     }
 }
 
-/// The fewest and the most rounds. With fewer rounds a native median says nothing. More rounds make no difference.
+/// The fewest and the most rounds. With fewer rounds a native median would be unreliable. More rounds make no
+/// difference.
 const ROUNDS: [usize; 2] = [3, 30];
 
 /// A question that is a list of trials.
 pub(in crate::study) trait Trials: Serialize + Sync {
     type Trial: Trial;
 
-    /// An observation: a line of the CSV file.
+    /// A line of the CSV file.
     type Row: Serialize;
 
     fn setup(&self) -> &Setup;
@@ -115,7 +117,7 @@ pub(in crate::study) trait Trials: Serialize + Sync {
         self.trials()
     }
 
-    /// The times that the study's finding compares. The study prints the finding as one sentence.
+    /// The times that the study's finding compares. The study prints this finding as a sentence.
     fn compared(_results: Results<'_, Self>) -> Option<Compared> {
         None
     }
@@ -124,7 +126,7 @@ pub(in crate::study) trait Trials: Serialize + Sync {
 /// A study's measurements.
 pub(in crate::study) struct Results<'a, Q: Trials + ?Sized> {
     pub(in crate::study) config: &'a Q,
-    /// In the order of the trials.
+    /// The runs of each trial, in the order of the trials.
     pub(in crate::study) measured: &'a [Runs<Q::Trial>],
 }
 
@@ -276,8 +278,8 @@ fn simulate_side_by_side<T: Trial>(
     failed.map_or(Ok(()), Err)
 }
 
-/// Runs every trial once in each round, in a random order. A host changes its speed and is disturbed by other
-/// processes. Rounds spread this over all trials.
+/// Runs every trial once in each round, in a random order. A host changes its speed, and other processes disturb it.
+/// Rounds spread these effects over all trials.
 fn run_in_rounds<T: Trial>(setup: &Setup, trials: &[T], kept: &Kept<T>) -> anyhow::Result<()> {
     let topology = Topology::detect();
     let ([fewest, most], time) = match setup.effort.runs {

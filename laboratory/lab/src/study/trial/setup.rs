@@ -1,4 +1,4 @@
-//! The common settings of studies with trials.
+//! The common settings of studies that run trials (single programs).
 
 use super::machines::Machines;
 use crate::failure::bad_input;
@@ -30,10 +30,10 @@ pub(in crate::study) const PIN: Key = Key::new(
 /// How often this host runs a trial. A simulated machine has no noise, so it runs each trial once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::study) struct Effort {
-    /// `None` means as many as there is time for.
+    /// The number of runs. With `None` the time decides.
     pub(in crate::study) runs: Option<u64>,
     pub(in crate::study) seconds: u64,
-    /// Whether each thread is bound to a CPU of its own.
+    /// Whether each thread is bound to its own CPU.
     pub(in crate::study) pinned: bool,
 }
 

@@ -15,9 +15,9 @@ use manycore_team::barrier::Placement;
 use manycore_team::seam::SenseBarrier;
 use std::time::Duration;
 
-/// Members write their own plain memory before each episode, and read that of all others after it. Loom
-/// checks that the writes are ordered before the reads. Each value is written once, so a member in the next
-/// episode disturbs no other member.
+/// Members write their own plain memory before each episode (use of the barrier), and read the memory of all others
+/// after the episode. Loom checks that the writes are ordered before the reads. Each value is written once, so a member
+/// in the next episode disturbs no other member.
 fn episodes<P: Platform, B: Barrier<P>>(barrier: &B, members: usize, episodes: u32) {
     let row = |_| (0..members).map(|_| Plain::new(0)).collect();
     let work: Vec<Vec<_>> = (0..episodes).map(row).collect();
@@ -34,7 +34,7 @@ fn episodes<P: Platform, B: Barrier<P>>(barrier: &B, members: usize, episodes: u
     );
 }
 
-/// Waiting members sleep at once: the shortest path through every step.
+/// Waiting members sleep at once, which is the shortest path through every step.
 fn check<B: Barrier<Loom>>(members: usize, times: u32, preemptions: Option<usize>) {
     loom_model(preemptions, move || {
         episodes(&B::new(&placement(members, 0)), members, times);
@@ -52,7 +52,7 @@ fn fails<F: Fault, B: Barrier<Faulty<Loom, F>>>(members: usize, times: u32) -> S
     why
 }
 
-/// Asserts that the faults of sleeping are caught. Barriers that sleep through `Waiting` share them.
+/// Asserts that faults in sleeping are caught. All barriers that sleep through `Waiting` have these faults in common.
 macro_rules! sleeps {
     ($barrier:ident) => {
         assert!(fails::<NoFence, $barrier<_>>(2, 1).contains("deadlock"));
@@ -62,13 +62,13 @@ macro_rules! sleeps {
     };
 }
 
-/// Through memory. The channel has loom tests of its own, with faults, so few preemptions suffice.
+/// Messages go through memory. The channel has its own loom tests, with faults, so few preemptions suffice here.
 #[test]
 fn channel() {
     check::<ChannelBarrier<_>>(2, 3, Some(2));
 }
 
-/// With three members a fast member's next message could count in a slow member's place.
+/// With three members, the next message of a fast member could be counted in place of a slow member's.
 #[test]
 fn channel_of_three() {
     check::<ChannelBarrier<_>>(3, 3, Some(1));
@@ -81,11 +81,11 @@ fn pair() {
     assert!(fails::<Deaf, DefaultBarrier<_>>(2, 1).contains("deadlock"));
     assert!(fails::<Relaxed, DefaultBarrier<_>>(2, 1).contains("Causality violation"));
     assert!(fails::<TornAdd, DefaultBarrier<_>>(2, 1).contains("deadlock"));
-    // A load that writes the value it has read over the other member's addition.
+    // The fault is a load that writes the value that it has read over the addition of the other member.
     assert!(fails::<TornCas, DefaultBarrier<_>>(2, 1).contains("deadlock"));
 }
 
-/// Members that are dropped after each episode and made again before the next.
+/// Members are dropped after each episode and made again before the next.
 #[test]
 fn made_again() {
     fn check<B: Barrier<Loom>>() {
@@ -207,8 +207,8 @@ fn spin_sleep() {
     fails::<TornCas, SpinSleepBarrier<_>>(2, 1);
 }
 
-/// With two members, each is a group of its own, so only the exchange of the leaders runs. A group of two
-/// and a group of one use the whole protocol.
+/// With two members, each member is a separate group, so only the exchange of the leaders runs. A group of two and a
+/// group of one use the whole protocol.
 #[test]
 fn grouped() {
     check::<GroupedBarrier<_>>(2, 3, Some(2));

@@ -1,6 +1,6 @@
-//! The barriers under loom, exhaustively up to a bound, and under shuttle with more members. No member
-//! leaves an episode before all have arrived, all see the others' earlier work, and no member waits
-//! forever.
+//! The barriers under loom, exhaustively up to a bound, and under shuttle with more members. No member leaves an
+//! episode (use of the barrier) before all have arrived, all members see the earlier work of the others, and no member
+//! waits forever.
 
 mod few;
 mod many;
@@ -17,8 +17,8 @@ fn placement(members: usize, patience: u64) -> Placement {
     Placement::flat(members).with_patience(Duration::from_micros(patience))
 }
 
-/// The episode of each member. The atomics are the standard library's, so that they are no step of the
-/// model. They need no ordering: the checkers run one thread at a time.
+/// The episode of each member. The atomics are the standard library's, so that they are no step of the model. They need
+/// no ordering, since the checkers run one thread at a time.
 struct Attendance(Vec<AtomicU32>);
 
 impl Attendance {
@@ -30,7 +30,8 @@ impl Attendance {
         self.0[rank].store(episode, Ordering::Relaxed);
     }
 
-    /// Called when a member has left `episode`: all have arrived at it, and none can have left the next.
+    /// A member calls this when it has left `episode`. Checks that all have arrived at the episode, and that none has
+    /// left the next.
     fn left(&self, episode: u32) {
         for (rank, at) in self.0.iter().enumerate() {
             let at = at.load(Ordering::Relaxed);

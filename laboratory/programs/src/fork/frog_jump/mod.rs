@@ -1,12 +1,11 @@
 //! A frog crosses a pond: a parallel search for one way, in rounds.
 //!
-//! The program of Fontena's experiment: it follows the search of `github.com/jeandiegof/benches-rs`. Each
-//! jump is as far as the previous jump, or one place less or more, and ends on a stone. A place is a stone
-//! and the length of the jump that reached it. A depth-first search takes places from a stack and marks
-//! each place that it finds, so no place is searched twice. A round searches the last 30 places of the
-//! stack in parallel, each by a frog that stops after a number of places. The places that the frogs have
-//! not searched are the new top of the stack. So the depth of the stack limits the parallelism, and all
-//! frogs wait at the end of each round.
+//! The program of Fontena's experiment follows the search of `github.com/jeandiegof/benches-rs`. Each jump is as long
+//! as the previous jump, or one shorter or longer, and ends on a stone. A place is a stone together with the length of
+//! the jump that ended on it. A depth-first search takes places from a stack and marks each place that it finds, so no
+//! place is searched twice. A round searches the last 30 places of the stack in parallel, each by a frog that stops
+//! after a number of places. The places that the frogs have not searched are the new top of the stack. So the depth of
+//! the stack limits the parallelism, and all frogs wait at the end of each round.
 
 mod pond;
 mod seen;
@@ -16,10 +15,10 @@ use manycore_platform::Platform;
 use pond::Pond;
 use seen::{Seen, Stones};
 
-/// Instructions per searched place, without those of the tables.
+/// Instructions for each searched place, without accesses to tables.
 const PLACE: u64 = 100;
 
-/// Places searched in parallel.
+/// The number of places searched in parallel.
 const FROGS: usize = 30;
 
 /// The search for a frog's way across a pond.
@@ -43,8 +42,8 @@ pub struct FrogJump {
 }
 
 impl FrogJump {
-    /// A pond from `seed` for frogs that jump `pace` places, in `lanes` lanes (at least 1, at most `pace`).
-    /// A frog searches `patience` places in a round.
+    /// Makes a pond from `seed` for frogs that jump `pace` places, in `lanes` lanes (at least 1, at most `pace`). A
+    /// frog searches `patience` places in a round.
     ///
     /// ```
     /// use manycore_programs::fork::{FrogJump, Kernel, Wrong};
@@ -154,7 +153,7 @@ struct Search<P: Platform> {
 }
 
 impl<P: Platform> Search<P> {
-    /// Searches `patience` places at most, depth first.
+    /// Searches at most `patience` places, depth first.
     fn from(&self, place: Place, patience: usize) -> Left {
         let mut places = vec![place];
         for _ in 0..patience {

@@ -1,13 +1,13 @@
 //! The pond: a long line of water with stones.
 //!
-//! All reachable stones are `pace` apart, in a few lanes. The frog reaches that pace on a run-up. Then a
-//! mover, whose jumps are one place longer, opens the lanes next to the first, one after the other. At last
-//! each lane ends in a diamond of stones, in which the frog may vary its pace. So there are very many ways,
-//! while the other lanes continue. Only the diamond of the last lane reaches the end of the pond.
+//! Reachable stones are in a few lanes, and `pace` apart within a lane. The frog reaches this pace on a run-up. Then a
+//! row of stones with jumps that are one place longer (the mover) opens the other lanes, one after the other. Each lane
+//! ends in a diamond of stones, in which the frog may vary its pace. So there are very many ways within a diamond,
+//! while other lanes continue. Only the diamond of the last lane reaches the end of the pond.
 
 use std::collections::BTreeSet;
 
-/// Positions of stones, ascending. The first is 0.
+/// The positions of stones, ascending. The first is 0.
 #[derive(Clone, Debug)]
 pub(super) struct Pond {
     pub(super) stones: Vec<u32>,
@@ -83,8 +83,8 @@ fn order(lanes: u32, seed: u64) -> Vec<u32> {
     order
 }
 
-/// Rows of stones behind `from`, a jump of `pace` apart. They grow for `growing` rows and one more, and
-/// then shrink to a single stone.
+/// Makes rows of stones after `from`, a jump of `pace` apart. Rows grow for `growing` rows and one more, and then
+/// shrink to a single stone.
 fn diamond(from: u32, pace: u32, growing: u32) -> impl Iterator<Item = u32> {
     let last = 2 * growing + 1;
     (0..=last).flat_map(move |row| {
@@ -120,8 +120,8 @@ mod tests {
         }
     }
 
-    /// The counts of the original's input of this size (`trap(2000, 8)`). The order of the lanes changes
-    /// them by less than a thousandth.
+    /// The counts are those of the original program for an input of this size (`trap(2000, 8)`). The order of the lanes
+    /// changes them by less than a thousandth.
     #[test]
     fn the_documents_pond_is_as_large_as_its_own() {
         let pond = Pond::new(2000, 8, 1);

@@ -9,7 +9,7 @@ const LOOK: u64 = 100;
 /// Instructions to mark a place.
 const MARK: u64 = 120;
 
-/// At least half of the slots are empty, so probes are short.
+/// Slots for `entries` entries. At least half are empty, so probes are short.
 fn slots(entries: usize) -> usize {
     (2 * entries).next_power_of_two()
 }
@@ -22,9 +22,9 @@ fn home(key: u64, slots: usize) -> usize {
     hasher.finish() as usize & (slots - 1)
 }
 
-/// The positions of the stones; read only, once it is made.
+/// The positions of the stones. The table is only read, once it is made.
 pub(super) struct Stones {
-    /// 0: empty. Otherwise the stone's position plus one.
+    /// 0 for an empty slot, or else the stone's position plus one.
     slots: Vec<u32>,
 }
 
@@ -59,7 +59,7 @@ impl Stones {
 
 /// The places that any frog has found: a set that threads share.
 pub(super) struct Seen<P: Platform> {
-    /// 0: empty. Otherwise the place plus one.
+    /// 0 for an empty slot, or else the place plus one.
     slots: Vec<P::AtomicU64>,
 }
 

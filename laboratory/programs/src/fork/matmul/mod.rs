@@ -7,7 +7,7 @@ use super::{Fork, Kernel, Serial, Wrong};
 use manycore_platform::Platform;
 use matrix::{DenseMatrix, quarters, quarters_mut};
 
-/// Instructions per eight multiplications and additions in a row of a block, and per row.
+/// Instructions for eight multiplications and additions in a row of a block, and for each row.
 const EIGHT_PRODUCTS: u64 = 12;
 const ROW: u64 = 18;
 
@@ -19,16 +19,16 @@ const ROW: u64 = 18;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Four products in parallel, then the other four, which are added to them.
+    /// Four products are computed in parallel, then four others, which are added to the first.
     Quadrants,
-    /// Seven products of sums in parallel, each in memory of its own.
+    /// Seven products of sums are computed in parallel, each in its own memory.
     Strassen,
 }
 
 /// The product of two square matrices of `f32`.
 ///
-/// The elements are small whole numbers, so all sums are exact in any order. The answer must be right to
-/// the last bit, without a tolerance.
+/// The elements are small whole numbers, so all sums are exact in any order. Every bit of the answer must be right,
+/// without a tolerance.
 ///
 /// ```
 /// use manycore_programs::fork::{Kernel, MatMul, Method, Serial};

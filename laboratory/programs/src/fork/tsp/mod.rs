@@ -1,5 +1,5 @@
-//! The travelling salesman by branch and bound. The branches share the length of the shortest tour in one
-//! word.
+//! The travelling salesman problem by branch and bound. All branches share one word with the length of the shortest
+//! tour so far.
 
 mod map;
 mod search;
@@ -42,7 +42,7 @@ pub struct Tsp {
     answer: Option<Tour>,
 }
 
-/// More cities than the program can search and verify in reasonable time.
+/// The error for more cities than the program can search and verify in reasonable time.
 ///
 /// ```
 /// use manycore_programs::fork::{TooManyCities, Tsp};
@@ -102,8 +102,8 @@ impl Tsp {
         }
     }
 
-    /// The shortest tour found: the cities' numbers in order. A tour has two
-    /// directions. In the returned one, the first city's neighbour with the lower number comes first.
+    /// The shortest tour found: the cities' numbers in order. A tour has two directions. In the returned direction, the
+    /// lower-numbered neighbour of the first city comes first.
     ///
     /// ```
     /// use manycore_programs::fork::{Kernel, Tsp};

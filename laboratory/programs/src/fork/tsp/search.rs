@@ -4,7 +4,7 @@ use super::map::Map;
 use crate::fork::Fork;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Instructions that the search needs for each road.
+/// Instructions of the search for each road.
 const ROAD: u64 = 97;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,9 +65,9 @@ impl Journey {
 pub(super) struct TourSearch<'a, F: Fork> {
     pub(super) fork: &'a F,
     pub(super) map: &'a Map,
-    /// The length of the shortest tour found so far by any branch. All orderings are relaxed: the word
-    /// publishes nothing but itself, and a branch that reads an old value only searches in vain. The
-    /// branches return their tours as results.
+    /// The length of the shortest tour found so far by any branch. All orderings are relaxed: the word publishes no
+    /// other memory, and a branch that reads an old value only searches in vain. The branches return their tours as
+    /// results.
     pub(super) shortest: &'a <F::Platform as Platform>::AtomicU64,
     pub(super) threshold: usize,
 }
@@ -128,7 +128,7 @@ impl<F: Fork> TourSearch<'_, F> {
         }
     }
 
-    /// Whether a tour is shorter than all before. If so, its length is the new bound.
+    /// Returns whether a tour is shorter than all tours before. If so, its length becomes the new bound.
     fn is_shortest(&self, length: u64) -> bool {
         let mut shortest = self.shortest.load(Ordering::Relaxed);
         while length < shortest {

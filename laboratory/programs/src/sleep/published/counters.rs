@@ -2,14 +2,14 @@
 //!
 //! * **inactive**: threads that look for work, including sleepers;
 //! * **sleeping**: threads asleep or about to be;
-//! * **JEC**, the jobs event counter: odd if jobs were posted since the last thread announced that
-//!   it is sleepy, even otherwise. A post makes it odd and an announcement even, and each writes it
-//!   only if that changes it.
+//! * **JEC**, the jobs event counter: odd if jobs were posted since the last thread announced that it is sleepy, even
+//!   otherwise. A post makes the JEC odd and an announcement makes it even. Each writes the JEC only if its value
+//!   changes.
 //!
-//! All accesses are sequentially consistent as published. Both modes have them, so that both run the same
-//! instructions (on x86-64 weaker orderings would give the same). The argument for the sound mode needs
-//! less: increments are read-modify-writes that release, loads acquire (a thread that counts a sleeper
-//! finds it in bed), and the fences of [`Discipline`](super::discipline::Discipline).
+//! All accesses are sequentially consistent, as published. Both modes use this ordering, so that they run the same
+//! instructions (on x86-64 weaker orderings would compile to the same). The argument for the sound mode needs less:
+//! increments are read-modify-writes that release, loads acquire (a thread that sees a counted sleeper finds the
+//! sleeper in bed), and the fences of [`Discipline`](super::discipline::Discipline).
 
 use manycore_platform::{CachePadded, Platform};
 use std::ops::Deref;
@@ -18,7 +18,7 @@ use std::ops::Deref;
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub(super) sleeping: u32,
-    /// 0 if the policy does not read it on every post.
+    /// The number of inactive threads, or 0 if the policy does not read it on every post.
     pub(super) inactive: u32,
 }
 
@@ -29,10 +29,10 @@ pub trait Counters<P: Platform>: Send + Sync + 'static {
     /// Names the words for a simulator's reports.
     fn name(&self);
 
-    /// Counts a thread that begins to look for work.
+    /// Counts a thread that begins to look for work as inactive.
     fn enter(&self);
 
-    /// Removes a thread that stops looking. Returns the number of sleepers.
+    /// Removes a thread that stops looking from the inactive threads. Returns the number of sleepers.
     fn leave(&self) -> u32;
 
     /// Announces a sleepy thread. Returns the JEC, for [`lie_down`](Self::lie_down) to compare.
@@ -51,8 +51,8 @@ pub trait Counters<P: Platform>: Send + Sync + 'static {
     /// Notes a posted job. Returns the counters that decide whether to wake.
     fn post(&self) -> Seen;
 
-    /// The number of inactive threads, for a post that has seen sleepers. `None` if posts of this policy
-    /// ignore it.
+    /// The number of inactive threads, for a post that has seen sleepers. `None` if posts of this policy ignore this
+    /// number.
     fn inactive(&self, seen: Seen) -> Option<u32>;
 }
 
@@ -67,11 +67,11 @@ pub trait Line: Send + Sync + 'static {
     type Of<T: Send + Sync>: Deref<Target = T> + From<T> + Send + Sync;
 }
 
-/// On a line with its neighbours.
+/// The word shares a cache line with its neighbours.
 #[derive(Debug)]
 pub struct SharedLine;
 
-/// On a line of its own (two lines, because some hardware fetches pairs).
+/// The word has its own line (in fact two lines, because some hardware fetches pairs).
 #[derive(Debug)]
 pub struct OwnLine;
 

@@ -1,25 +1,25 @@
-//! A mode decides a policy's fences, last look before sleep, a subtraction and a watchdog, but not its
-//! words.
+//! The modes of a published sleep policy. A mode decides fences, the last look before sleep, a subtraction and a
+//! watchdog, but not the counters.
 
 use crate::sleep::Mode;
 use manycore::seam::Scan;
 use manycore_platform::{Ordering, Platform};
 use std::time::Duration;
 
-/// [`AsPublished`] or [`Sound`]. The checks also have modes in between.
+/// A mode: [`AsPublished`] or [`Sound`]. The model checks also have modes in between.
 pub trait Discipline: Send + Sync + 'static {
     const MODE: Mode;
 
-    /// Searches in vain before a worker announces that it is sleepy. A yield follows each.
+    /// The number of vain searches before a worker announces that it is sleepy. A yield follows each search.
     const ROUNDS: u32 = 32;
 
-    /// Runs between two searches. (The checks leave it out: loom ends a thread's turn at a yield, which
-    /// would hide the relevant interleavings.)
+    /// Runs between two searches. (Model checks leave this out: loom ends a thread's turn at a yield, which would hide
+    /// the relevant interleavings.)
     fn pause<P: Platform>() {
         P::yield_now();
     }
 
-    /// How long a sleeper sleeps before it checks whether it was forgotten.
+    /// How long a sleeper sleeps before it checks whether its wake-up was lost.
     const WATCHDOG: Option<Duration>;
 
     /// Runs between a worker's push and its look at the counters.
@@ -51,8 +51,8 @@ pub struct AsPublished;
 impl Discipline for AsPublished {
     const MODE: Mode = Mode::AsPublished;
 
-    // Much longer than a job waits for an awake or woken worker, so a job that still waits was forgotten.
-    // Much shorter than a run, so that a study continues.
+    // Much longer than a job waits for an awake or woken worker, so a job that still waits was forgotten. Much shorter
+    // than a run, so that a study continues.
     const WATCHDOG: Option<Duration> = Some(Duration::from_millis(10));
 
     /// No fence: the authors assumed that a deque's owner returns to it.
@@ -60,8 +60,8 @@ impl Discipline for AsPublished {
     fn after_push<P: Platform>() {}
 
     fn before_last_look<P: Platform>() {
-        // Pairs with the fence of `injected`. For jobs on deques it does nothing, since the last
-        // look does not read them.
+        // Pairs with the fence of `injected`. For jobs on deques the fence does nothing, since the last look does not
+        // read deques.
         P::fence(Ordering::SeqCst);
     }
 
@@ -69,15 +69,15 @@ impl Discipline for AsPublished {
         scan.injected()
     }
 
-    /// Wraps if the counters were read at different times and do not fit. It then counts four billion
-    /// threads awake, and wakes none. The published code wraps in release builds and panics in debug
-    /// builds, which are not measured.
+    /// Wraps if the counters were read at different times and do not fit together. Then four billion threads count as
+    /// awake, and none is woken. The published code wraps in release builds and panics in debug builds, which are not
+    /// measured.
     fn awake(inactive: u32, sleeping: u32) -> u32 {
         inactive.wrapping_sub(sleeping)
     }
 }
 
-/// The mode with the same words and without lost wake-ups.
+/// The mode with the same counters and without lost wake-ups.
 ///
 /// ```
 /// use manycore::Native;
@@ -96,12 +96,12 @@ impl Discipline for Sound {
 
     #[inline(always)]
     fn after_push<P: Platform>() {
-        // Every `join` runs this: the cheap half.
+        // Every `join` runs this, so it is the cheap half.
         P::light_fence();
     }
 
     fn before_last_look<P: Platform>() {
-        // The expensive half, for a thread that is idle.
+        // This is the expensive half, which only an idle thread runs.
         P::heavy_fence();
     }
 
@@ -109,7 +109,7 @@ impl Discipline for Sound {
         scan.anything()
     }
 
-    /// If the counters do not fit, this counts too few, and a post wakes a thread in vain.
+    /// If the counters do not fit together, the result is too small, and a post wakes a thread in vain.
     fn awake(inactive: u32, sleeping: u32) -> u32 {
         inactive.saturating_sub(sleeping)
     }

@@ -12,9 +12,9 @@ use std::marker::PhantomData;
 
 /// The policy of the variant `V` in the mode `M`.
 ///
-/// On [`Native`](manycore::Native), while no thread is sleepy or asleep, a post costs only the loads in the
-/// variant's row of the table in this folder's README. A wake-up checks the workers' beds in order,
-/// beginning with the first, as published.
+/// On [`Native`](manycore::Native), while no thread is sleepy or asleep, a post costs only the loads in the variant's
+/// row of the table in this folder's README. A wake-up checks the beds of the workers (the words on which they sleep)
+/// in order, beginning with the first, as published.
 ///
 /// ```
 /// use manycore::Native;
@@ -25,11 +25,11 @@ use std::marker::PhantomData;
 /// assert_eq!(Policy::NAME, "packed");
 /// assert_eq!(Policy::MODE, Mode::Sound);
 /// ```
-// Aligned to a line. So unpadded counters are on one line with the pointer to the beds and no other data,
+// The struct is aligned to a cache line. So unpadded counters share their line only with the pointer to the beds,
 // wherever a pool keeps its policy.
 #[repr(C, align(64))]
 pub struct Published<P: Platform, V: Variant, M: Discipline = Sound> {
-    /// Only read, by threads that wake or sleep.
+    /// Threads that wake others or sleep read this pointer. No thread writes it.
     beds: Box<[CachePadded<Bed<P>>]>,
     pub(super) counters: V::Counters<P>,
     mode: PhantomData<M>,
@@ -38,7 +38,7 @@ pub struct Published<P: Platform, V: Variant, M: Discipline = Sound> {
 struct Looking {
     /// Searches in vain so far.
     rounds: u32,
-    /// The JEC when it announced itself.
+    /// The JEC (jobs event counter) when the worker announced itself.
     announced: u32,
 }
 
@@ -52,8 +52,8 @@ impl Looking {
     }
 }
 
-/// How often a watchdog looks again before it calls a job forgotten. That takes about as long as a worker
-/// searches before it is sleepy.
+/// How often a watchdog looks again before a job counts as forgotten. All looks take about as long as a worker searches
+/// before it is sleepy.
 const WATCHDOG_LOOKS: u32 = 32;
 
 impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
@@ -83,7 +83,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         }
     }
 
-    /// Wakes the threads that `jobs` jobs need. All threads already see the jobs.
+    /// Wakes threads for `jobs` jobs, which all threads can already see.
     #[inline(always)]
     fn tell(&self, near: usize, jobs: u32, was_empty: bool) {
         let seen = self.counters.post();
@@ -95,7 +95,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
     #[cold]
     fn wake_for(&self, near: usize, jobs: u32, was_empty: bool, seen: Seen) {
         let mut needed = jobs;
-        // If jobs were waiting already, the awake threads are too few.
+        // If jobs were waiting already, the threads that are awake are too few.
         let inactive = was_empty.then(|| self.counters.inactive(seen));
         if let Some(inactive) = inactive.flatten() {
             needed = jobs.saturating_sub(M::awake(inactive, seen.sleeping));
@@ -107,7 +107,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         bed.rouse(|| self.counters.get_up())
     }
 
-    /// Sleeps, unless a latch, a job or a waker comes first. Returns whether it slept.
+    /// Sleeps, unless a latch, a job or a waker comes first. Returns whether the worker slept.
     fn sleep(
         &self,
         bed: &Bed<P>,
@@ -125,7 +125,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
             return false;
         }
         if !self.counters.lie_down(looking.announced) {
-            // A job was posted. The worker searches again, and announces itself again if that is in vain.
+            // A job was posted. The worker searches again, and announces itself again if it finds nothing.
             bed.get_up();
             looking.rounds = M::ROUNDS;
             latch.withdraw();
@@ -160,7 +160,7 @@ impl<P: Platform, V: Variant, M: Discipline> Published<P, V, M> {
         }
     }
 
-    /// Whether there is work that no worker takes.
+    /// Returns whether there is work that no worker takes.
     fn is_forgotten(scan: &dyn Scan) -> bool {
         (0..WATCHDOG_LOOKS).all(|_| {
             P::yield_now();
@@ -183,7 +183,7 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
     }
 
     fn injected(&self, near: usize, jobs: u32, was_empty: bool) {
-        // In both modes, as published. Pairs with `before_last_look`.
+        // Both modes have this fence, as published. It pairs with `before_last_look`.
         P::fence(Ordering::SeqCst);
         self.tell(near, jobs, was_empty);
     }
@@ -196,7 +196,7 @@ impl<P: Platform, V: Variant, M: Discipline> Sleep<P> for Published<P, V, M> {
         self.counters.sleeping()
     }
 
-    /// Begins with the first worker, as published, for any poster.
+    /// Begins with the first worker, as published, whichever thread posts.
     fn wake_any(&self, _near: usize, count: u32) {
         let mut left = count;
         for bed in &self.beds {

@@ -188,12 +188,12 @@ fn a_latch_wakes_its_owner() {
     assert_eq!((tally.sleeps, tally.wakeups), (1, 1));
 }
 
-/// The step of the moment in which worker 0 pushes, in spins. The latest moment is about 50 us.
+/// The step by which the moment of worker 0's push changes, in spins. The latest moment is about 50 us.
 const STEP: u32 = 16;
 const LATEST: u32 = 1 << 12;
 
-/// Worker 1 looks for the jobs that worker 0 pushes; worker 0 never looks itself. Without a
-/// watchdog one lost wake-up hangs the test.
+/// Worker 1 looks for the jobs that worker 0 pushes. Worker 0 never looks for them. Without a watchdog one lost wake-up
+/// hangs the test.
 ///
 /// Worker 0 aims at the moment in which worker 1 falls asleep. If worker 1 already slept, the next push is
 /// earlier, otherwise later.

@@ -1,4 +1,4 @@
-//! The three counters in separate words. A policy may ignore some. An ignored word keeps its place, so that
+//! The three counters in separate words. A policy may ignore some counters. An ignored word keeps its place, so that
 //! the layout stays the same.
 
 use super::counters::{Counters, Line, Seen, is_sleepy};
@@ -7,20 +7,20 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
 /// How a policy uses the count of inactive threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inactive {
-    /// Every post reads it first, even if no thread sleeps.
+    /// Every post reads the count first, even if no thread sleeps.
     Read,
-    /// A post reads it only after it has seen a sleeper.
+    /// A post reads the count only after it has seen a sleeper.
     ReadLate,
-    /// Threads write it, but no thread reads it.
+    /// Threads write the count, but no thread reads it.
     Kept,
-    /// No thread writes or reads it.
+    /// No thread writes or reads the count.
     Absent,
 }
 
 /// The differences between policies of three words.
 pub trait Shape: Send + Sync + 'static {
     type Line: Line;
-    /// Whether jobs events are counted.
+    /// Whether the policy has the JEC (jobs event counter).
     const JEC: bool;
     const INACTIVE: Inactive;
 }
@@ -91,7 +91,7 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
     }
 
     fn lie_down(&self, announced: u32) -> bool {
-        // Two steps, where one word needs one. This misses a job that is posted between them.
+        // These are two steps, where a single word needs one. They miss a job that is posted between them.
         if S::JEC && self.jec.load(SeqCst) != announced {
             return false;
         }
@@ -115,8 +115,7 @@ impl<P: Platform, S: Shape> Counters<P> for ThreeWords<P, S> {
                 self.event(jec, is_sleepy);
             }
         }
-        // Read before the sleepers: so a thread that falls asleep in between counts as asleep, not as
-        // awake.
+        // This is read before the sleepers, so a thread that falls asleep in between counts as asleep, not as awake.
         let inactive = match S::INACTIVE {
             Inactive::Read => self.inactive.load(SeqCst),
             _ => 0,

@@ -1,4 +1,4 @@
-//! The variants: their counters, words and lines.
+//! The variants of the published sleep policies: their counters, words and cache lines.
 
 use super::counters::{Counters, OwnLine, SharedLine};
 use super::one_word::OneWord;
@@ -47,7 +47,7 @@ macro_rules! split {
 }
 
 variant!(
-    /// rayon's policy: the three counters in one word. The rest of its line is read-only data.
+    /// rayon's policy: the three counters in one word. The rest of the word's line is read-only data.
     Packed = "packed", OneWord<SharedLine>
 );
 variant!(
@@ -93,7 +93,7 @@ split!(
     LazyInactive = "lazy-inactive", OwnLine, jec: false, ReadLate
 );
 split!(
-    /// One word on its own line, the sleepers. Idle threads that do not sleep are not counted (not among
+    /// One word on its own line, which counts the sleepers. Idle threads that do not sleep are not counted (not among
     /// the published).
     NoInactive = "no-inactive", OwnLine, jec: false, Absent
 );

@@ -1,4 +1,4 @@
-//! The work of a run of Barnes, without its bodies.
+//! The work of a run of Barnes, computed without the bodies.
 
 use super::{BarnesInput, BarnesProblem};
 use crate::spmd::{Cost, Declaration, Phase, Preparation};
@@ -8,12 +8,11 @@ const BODIES_A_ZONE: usize = 2;
 
 /// The phases of Barnes for a number of bodies.
 ///
-/// The interactions of a body were counted in the last of the four steps of runs of this program,
-/// see [`wholes`](Self::wholes). They depend on the model, which has a dense core and a few bodies
-/// far out, and on the depth of the tree. With few bodies, a doubling fills the halo and adds more
-/// interactions. With many, each factor of eight adds a level to the tree everywhere, and with it
-/// 61 cells around a body. So the counts are a table. Beyond its end they grow as in its
-/// last two doublings.
+/// The interactions of a body were counted in the last of the four steps of runs of this program, see
+/// [`wholes`](Self::wholes). The numbers depend on the depth of the tree and on the model, which has a dense core and a
+/// few bodies far out. With few bodies, a doubling fills the halo and adds more interactions. With many bodies, each
+/// factor of eight adds a level to the tree, and this level adds 61 cells around each body. So the counts are a table.
+/// Beyond its end they grow as in the last two doublings of the table.
 ///
 /// ```
 /// use manycore_programs::spmd::Declaration;
@@ -28,21 +27,21 @@ pub struct BarnesPhases {
     problem: BarnesProblem,
 }
 
-/// Mean counts for a body.
+/// The mean counts for one body.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
-    /// Cells and leaves that count as a whole.
+    /// The cells and leaves that attract the body as a whole.
     wholes: f64,
-    /// Other bodies.
+    /// The other bodies that attract the body one by one.
     bodies: f64,
-    /// Cells and leaves looked at.
+    /// The cells and leaves that the walk looks at.
     looks: f64,
-    /// Cells that the body passes when it is inserted.
+    /// The cells on the body's way into the tree.
     levels: f64,
 }
 
-/// The number of bodies of the first row, which also stands for fewer. Each row has twice as many.
-/// Up to 256 bodies the counts are means of 20 seeds, up to 32,768 of five, then of one.
+/// The number of bodies of the first row, which also stands for fewer bodies. Each row has twice as many bodies as the
+/// row before. Counts are means of 20 seeds for up to 256 bodies, of five for up to 32,768, and of one for more.
 const FIRST: f64 = 32.0;
 const COUNTED: [[f64; 4]; 14] = [
     [3.7, 11.2, 9.6, 1.35],
@@ -60,28 +59,27 @@ const COUNTED: [[f64; 4]; 14] = [
     [363.5, 18.5, 422.3, 8.26],
     [384.1, 18.2, 445.0, 8.66],
 ];
-/// The growth by each further doubling: a third of a level.
+/// The growth of the counts by each further doubling, which adds a third of a level.
 const DOUBLING: [f64; 4] = [61.0 / 3.0, 0.0, 22.7, 1.0 / 3.0];
 
-/// Cells and leaves of the tree for each body.
+/// The number of cells, and of leaves, in the tree for each body.
 const CELLS: f64 = 0.05;
 const LEAVES: f64 = 0.31;
 
-/// Instructions under callgrind in runs of 512, 2,048 and 8,192 bodies on optimised x86-64, split
-/// by the counts above: to make the root; to insert a body, and for each cell that it passes; for a
-/// body's share of all moments.
+/// Instructions that callgrind counted in runs of 512, 2,048 and 8,192 bodies on optimised x86-64, split by the counts
+/// above: for making the root, for inserting a body, for each cell on the body's way, for a body's share of all
+/// moments.
 const ROOT: f64 = 150.0;
 const INSERT: f64 = 86.0;
 const LEVEL: f64 = 40.0;
 const MOMENTS: f64 = 289.0;
-/// Instructions to look at a cell or leaf, to open it, for its pull as a whole, and for a body's
-/// pull.
+/// Instructions to look at a cell or leaf, to open it, to compute its pull as a whole, and to compute a body's pull.
 const LOOK: f64 = 95.0;
 const OPEN: f64 = 48.0;
 const WHOLE: f64 = 82.0;
 const BODY: f64 = 32.0;
-/// Instructions to draw a body before the first step: the difference of 8,192 and 16,384 bodies
-/// under callgrind.
+/// Instructions to draw a body before the first step, from the difference between runs of 8,192 and 16,384 bodies under
+/// callgrind.
 const DRAW: f64 = 694.0;
 /// Instructions to move a body, to find its zone, and for each level of the tree on the way to the
 /// zone.
@@ -89,8 +87,7 @@ const MOVE: f64 = 181.0;
 const FIND: f64 = 290.0;
 const FIND_LEVEL: f64 = 250.0;
 
-/// Bytes of a cell; of a leaf; of the moments of either; of a body's place, mass, number in the
-/// order and cost; of its motion.
+/// Bytes of a cell, of a leaf, of the moments of either, of a body's place, mass, number and cost, and of its motion.
 const CELL: f64 = 64.0;
 const LEAF: f64 = 48.0;
 const OF_NODE: f64 = 104.0;
@@ -130,13 +127,13 @@ impl BarnesPhases {
         self.counts().bodies
     }
 
-    /// The mean number of cells and leaves looked at for a body.
+    /// The mean number of cells and leaves that the walk looks at for a body.
     #[must_use]
     pub fn looks(&self) -> f64 {
         self.counts().looks
     }
 
-    /// The mean number of cells that a body passes when it is inserted.
+    /// The mean number of cells on a body's way into the tree.
     #[must_use]
     pub fn levels(&self) -> f64 {
         self.counts().levels
@@ -190,12 +187,12 @@ impl BarnesPhases {
             + MOVE
             + FIND
             + FIND_LEVEL * counts.levels;
-        // A zone reads nearly the same nodes as the zone before it, so each node comes from memory
+        // A zone (about two bodies) reads nearly the same nodes as the zone before, so each node comes from memory
         // once.
         let tree = CELLS * (CELL + OF_NODE) + LEAVES * (LEAF + OF_NODE);
         [
             phase("barnes root", 1, 1, ROOT, 0.0),
-            // The body's place and number, and its share of cells and leaves, read and written.
+            // Reads and writes the body's place and number, and its share of cells and leaves.
             phase(
                 "barnes load",
                 bodies,
@@ -203,7 +200,7 @@ impl BarnesPhases {
                 load,
                 POINT + 2.0 * (CELLS * CELL + LEAVES * LEAF),
             ),
-            // A leaf's bodies, and the new moments.
+            // Reads a leaf's bodies, and writes the new moments.
             phase(
                 "barnes moments",
                 bodies,
@@ -215,7 +212,7 @@ impl BarnesPhases {
                 "barnes forces",
                 bodies.div_ceil(BODIES_A_ZONE),
                 1,
-                // The last zone has the cost of the others, see `Barnes::forces`.
+                // The last zone has the same cost as the others, see `Barnes::forces`.
                 forces * bodies as f64 / bodies.div_ceil(BODIES_A_ZONE) as f64,
                 BODIES_A_ZONE as f64 * (tree + 2.0 * POINT + 2.0 * MOTION),
             ),

@@ -129,7 +129,7 @@ impl BarnesProblem {
         self.steps
     }
 
-    /// A cell counts as a whole if its edge is less than theta times its distance.
+    /// The parameter theta: a cell counts as a whole if its edge is less than theta times its distance.
     #[must_use]
     pub fn theta(self) -> f64 {
         self.theta

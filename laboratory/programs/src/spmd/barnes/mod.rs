@@ -1,17 +1,17 @@
-//! SPLASH's Barnes: bodies attract each other. A group of bodies that is far away counts as one (J.
-//! Barnes and P. Hut, "A hierarchical O(N log N) force-calculation algorithm", 1986).
+//! SPLASH's Barnes: bodies attract each other. A far group of bodies counts as one body (J. Barnes and P. Hut, "A
+//! hierarchical O(N log N) force-calculation algorithm", 1986).
 //!
-//! Space is a cube. A cube with more than ten bodies is divided into eight. The force on a body is
-//! summed from the root down: a cube whose edge is less than theta times its distance counts as a
-//! whole, with its mass and its quadrupole. Other cubes are opened. Then a leapfrog step moves all
-//! bodies.
+//! Space is a cube. A cube with more than ten bodies is divided into eight. The force on a body is summed from the
+//! largest cube down. A cube counts as a whole, with its mass and its quadrupole, if its edge is less than theta times
+//! its distance from the body. Any other cube is opened: its eight parts are considered instead. Then a leapfrog step
+//! moves all bodies.
 //!
 //! | phase of a step | what |
 //! |---|---|
-//! | `barnes root` | one rank empties the tree, and makes a cube that holds all bodies |
-//! | `barnes load` | all ranks put bodies into the tree, with a lock for each eighth of a cell |
+//! | `barnes root` | one rank (a thread of the team) empties the tree, and makes a cube that holds all bodies |
+//! | `barnes load` | all ranks put bodies into the tree, with a lock for each eighth of a cell (a divided cube) |
 //! | `barnes moments` | all ranks compute masses, centres and second moments, from the leaves up |
-//! | `barnes forces` | each rank computes the forces on the bodies of its zones, moves them, and widens the next cube |
+//! | `barnes forces` | each rank computes the forces on its zones' bodies, moves them, and widens the next cube |
 //!
 //! | file | what |
 //! |---|---|
@@ -25,24 +25,24 @@
 //!
 //! # Differences from SPLASH
 //!
-//! SPLASH's program has the same model of bodies, theta, softening, length and number of steps,
-//! leaves of up to ten bodies, quadrupoles, a lock at the place of an insertion, and four barriers
-//! a step. It also divides the bodies, in the order of the tree, into zones of equal cost (the
-//! interactions of the last step). The differences:
+//! SPLASH's program has the same model of bodies, theta, softening, length and number of steps, leaves of up to ten
+//! bodies, quadrupoles, a lock at the place of an insertion, and four barriers for each step. It also divides the
+//! bodies, in the order of the tree, into zones of equal cost. The cost of a body is the number of its interactions in
+//! the last step. The differences:
 //!
-//! * Within a phase a rank waits only for the lock of a slot. A lock is held for 0.1 us, and never
-//!   at a safe point: those are between grains. In SPLASH's program the rank that makes a cell's
-//!   moments waits until other ranks have made the children's. Here the rank that makes the last
-//!   child's moments continues with the cell. So ranks can share a worker and be interrupted.
+//! * Within a phase a rank waits only for the lock of a slot (an eighth of a cell). A rank holds a lock for 0.1 us, and
+//!   holds none at a safe point: safe points are between grains (indivisible parts of a phase). In SPLASH's program the
+//!   rank that makes a cell's moments waits until other ranks have made the moments of the children. Here the rank that
+//!   makes the last child's moments continues with the cell. So ranks can share a worker and be interrupted.
 //! * A zone has the mean cost of two bodies, so there are many zones for each rank. A rank runs
 //!   consecutive zones; a pool runs them as a loop.
-//! * A cell that contains the body is always opened. By the distance alone it would count as a
-//!   whole if its centre of mass were far enough, and the body would attract itself. With theta
-//!   above 0.58 that happens (J. Salmon and M. Warren, "Skeletons from the treecode closet", 1994).
+//! * A cell that contains the body is always opened. If only the distance decided, such a cell would count as a whole
+//!   when its centre of mass is far enough, and the body would attract itself. With theta above 0.58 that can happen
+//!   (J. Salmon and M. Warren, "Skeletons from the treecode closet", 1994).
 //! * New places of bodies go to separate memory, since other ranks can still read the old places to
 //!   compute forces.
-//! * Sums are in the order of the tree and of the bodies' numbers, so all results are the same to
-//!   the bit for any number of ranks.
+//! * Sums follow the order of the tree and of the bodies' numbers, so every bit of the results is the same for any
+//!   number of ranks.
 
 mod declared;
 mod input;
@@ -89,12 +89,11 @@ pub struct Barnes<P: Platform> {
     /// Interactions of each body in the last and the current step. The two change roles at each step.
     costs: [Shared<u32>; 2],
     motions: Shared<BodyMotion>,
-    /// The bodies in the order of the last tree, so that neighbours are inserted one after the
-    /// other.
+    /// The bodies in the order of the last step's tree, so that neighbours are inserted one after the other.
     order: Shared<u32>,
     tree: Tree<P>,
     bounds: Bounds<P>,
-    /// The tree's cube.
+    /// The cube that the tree divides.
     region: Shared<Region>,
     momentum_at_start: Vector,
     logs: Box<[Log<P>]>,
@@ -103,22 +102,22 @@ pub struct Barnes<P: Platform> {
 /// The motion of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BodyMotion {
-    /// The velocity half a step after the last forces. Before the first step, the velocity at the
-    /// first forces.
+    /// The velocity half a step after the time of the last forces. Before the first step, the velocity at the time of
+    /// the first forces.
     velocity: Vector,
     acceleration: Vector,
 }
 
-/// The totals of a step, which all ranks know.
+/// The totals of a step. All ranks know them.
 struct Log<P: Platform> {
-    /// The bits of the total energy when forces were computed.
+    /// The bits of the total energy at the time of the step's forces.
     energy: P::AtomicU64,
-    /// Bodies in the tree.
+    /// The number of bodies in the tree.
     bodies: P::AtomicU64,
 }
 
 impl<P: Platform> Barnes<P> {
-    /// Makes bodies at their initial places, in about 350 bytes a body.
+    /// Makes bodies at their initial places, in about 350 bytes for each body.
     ///
     /// ```
     /// use manycore_programs::spmd::Program;
@@ -176,11 +175,11 @@ impl<P: Platform> Barnes<P> {
         BarnesPhases::new(self.problem)
     }
 
-    /// The field of the step, after the tree has been made.
+    /// The force field of the step, once the tree has been made.
     ///
     /// # Safety
     ///
-    /// No thread writes the region.
+    /// No thread writes the region while the field is in use.
     unsafe fn field(&self, step: usize) -> Field<'_, P> {
         Field {
             tree: &self.tree,
@@ -205,12 +204,12 @@ impl<P: Platform> Barnes<P> {
         }
     }
 
-    /// Computes the forces on the bodies of `zones`, of `of` zones, and moves these bodies. Returns
-    /// their energy.
+    /// Computes the forces on the bodies in `zones`, and moves these bodies. Returns their energy. The step has `of`
+    /// zones.
     ///
     /// # Safety
     ///
-    /// The tree and the moments of the step are made, and each zone is passed once.
+    /// The tree and the moments of the step are made, and each zone is passed to one call.
     unsafe fn forces(&self, step: usize, zones: Range<usize>, of: usize) -> f64 {
         // SAFETY: this phase only reads the points and costs of the step, the tree and the region.
         let field = unsafe { self.field(step) };
@@ -239,7 +238,7 @@ impl<P: Platform> Barnes<P> {
     ///
     /// # Safety
     ///
-    /// As for [`forces`](Self::forces), and each body and each number is passed once.
+    /// As for [`forces`](Self::forces), and each body and each number is passed to one call.
     unsafe fn advance(
         &self,
         field: &Field<P>,
@@ -249,8 +248,8 @@ impl<P: Platform> Barnes<P> {
     ) -> (Vector, f64) {
         let index = body as usize;
         let own = index..index + 1;
-        // SAFETY: by the caller's contract only this call writes the body's elements and the
-        // number's.
+        // SAFETY: by the caller's contract only this call writes the elements of this body and the element of this
+        // number.
         unsafe {
             let (pull, count) = field.pull_on(body);
             let [x, y, z, mass] = field.points.get(index);
@@ -259,7 +258,7 @@ impl<P: Platform> Barnes<P> {
             let kicked = |velocity: Vector| -> Vector {
                 std::array::from_fn(|axis| velocity[axis] + pull.acceleration[axis] * half)
             };
-            // The first velocities are for the time of these forces, all later ones for half a step
+            // The first velocities belong to the time of these forces. All later velocities belong to half a step
             // before.
             let velocity = if step == 0 {
                 motion.velocity
@@ -274,7 +273,7 @@ impl<P: Platform> Barnes<P> {
             let next = [x + by[0], y + by[1], z + by[2]];
             let [x, y, z] = next;
             self.points[(step + 1) % 2].write::<P>(own.clone())[0] = [x, y, z, mass];
-            // At least 1: a body of cost 0 would be in no zone.
+            // The cost is at least 1, since a body of cost 0 would be in no zone.
             let cost = (count.wholes + count.bodies).max(1);
             self.costs[(step + 1) % 2].write::<P>(own)[0] = cost;
             self.order.write::<P>(number..number + 1)[0] = body;
@@ -302,8 +301,8 @@ impl<P: Platform> Program for Barnes<P> {
                 let (order, region) =
                     unsafe { (self.order.read::<P>(items), self.region.read::<P>(0..1)[0]) };
                 for &body in order {
-                    // SAFETY: each body is in the order once. The count below notices a body
-                    // without room.
+                    // SAFETY: each body is in the order once. The count below notices a body for which the tree had no
+                    // room.
                     let _ = unsafe { self.tree.insert(points, region, body) };
                 }
             });
@@ -316,9 +315,9 @@ impl<P: Platform> Program for Barnes<P> {
                     }
                 }
             });
-            // SAFETY: moments are made, and only read until the next step.
+            // SAFETY: the moments are made, and are only read until the next step.
             let bodies = unsafe { self.tree.moments(Node::Cell(ROOT)) }.bodies as usize;
-            // Relaxed, as below: all ranks store the same value.
+            // Relaxed, here and below: all ranks store the same value, and other threads read it after the run.
             log.bodies.store(bodies as u64, Relaxed);
             if bodies != self.problem.bodies {
                 // Some bodies found no room. All ranks see that, and verification reports it. These

@@ -11,7 +11,7 @@ pub(super) struct Moments {
     /// Second moments about the centre, `sum m d_i d_j`: `xx, yy, zz, xy, xz, yz`. They give the
     /// quadrupole.
     pub(super) second: [f64; 6],
-    /// Interactions of its bodies in the last step.
+    /// The number of interactions of its bodies in the last step.
     pub(super) cost: u64,
     pub(super) bodies: u32,
 }
@@ -80,10 +80,10 @@ impl Pull {
 
     /// Adds the pull of a cell whose centre is at the offset `way` from the body.
     ///
-    /// The potential of a mass at `r + d`, `-m / sqrt(|r + d|^2 + e^2)`, is expanded to second
-    /// order in `d`. With the sums `S` of `m d d`, the trace `t` of `S` and `q^2 = r^2 + e^2`, it
-    /// is `-m/q - 3 rSr / 2 q^5 + t / 2 q^3`: about the centre of mass the first order vanishes.
-    /// Without softening this is monopole and quadrupole.
+    /// The potential of a mass at `r + d`, `-m / sqrt(|r + d|^2 + e^2)`, is expanded to second order in `d`. With the
+    /// sums `S` of `m d d`, the trace `t` of `S` and `q^2 = r^2 + e^2`, the expansion is `-m/q - 3 rSr / 2 q^5 + t / 2
+    /// q^3`, since the first order vanishes about the centre of mass. Without softening this is the sum of monopole and
+    /// quadrupole.
     #[inline]
     pub(super) fn add_cell(&mut self, way: Vector, cell: &Moments, softening2: f64) {
         self.add_mass(way, cell.mass, softening2);
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// The neglected term is of third order in the cell's size, so twice the distance gives an
-    /// eighth of the error, relative to the field.
+    /// The neglected term is of third order in the cell's size, so at twice the distance the error, relative to the
+    /// field, is an eighth.
     #[test]
     fn a_cell_pulls_as_its_bodies_together() {
         let bodies = bodies();

@@ -2,9 +2,9 @@
 
 use super::region::Vector;
 
-/// The second sphere is the first, moved by this distance along each axis.
+/// The second sphere is a copy of the first, moved by this distance along each axis.
 const OFFSET: f64 = 4.0;
-/// The part of the mass that is kept. The rest is very far out.
+/// The fraction of the mass that is kept. The rest is very far out.
 const MASS_CUT: f64 = 0.999;
 
 /// A body's place and velocity.
@@ -12,9 +12,9 @@ pub(super) type Start = (Vector, Vector);
 
 /// Bodies of the same mass, in units with a total mass of 1 and a constant of gravity of 1.
 ///
-/// A sphere has the distributions of places and velocities of S. J. Aarseth, M. Henon and R.
-/// Wielen, "A comparison of numerical methods for the study of star cluster dynamics" (1974). Its
-/// scale is 3 pi / 16. With its half of the mass, each sphere by itself is in equilibrium.
+/// A sphere has the distributions of places and velocities of S. J. Aarseth, M. Henon and R. Wielen, "A comparison of
+/// numerical methods for the study of star cluster dynamics" (1974). Its scale is 3 pi / 16. Each sphere has half of
+/// the mass, and by itself is in equilibrium.
 pub(super) fn spheres(bodies: usize, seed: u64) -> Vec<Start> {
     let mut random = fastrand::Rng::with_seed(seed);
     let first = bodies.div_ceil(2);
@@ -43,9 +43,9 @@ fn one(random: &mut fastrand::Rng) -> Start {
             break part;
         }
     };
-    // The radius that contains this part of the mass.
+    // The radius that contains this fraction of the mass.
     let radius = 1.0 / (within.powf(-2.0 / 3.0) - 1.0).sqrt();
-    // The speed, as a part of the escape velocity, by rejection.
+    // The speed, as a fraction of the escape velocity, by rejection sampling.
     let part = loop {
         let part = random.f64();
         let density = part.powi(2) * (1.0 - part.powi(2)).powf(3.5);
@@ -90,8 +90,7 @@ mod tests {
         // is about a hundredth.
         let median = radii[5_000] / (3.0 * std::f64::consts::PI / 16.0);
         assert!((median - 1.3048).abs() < 0.04, "{median}");
-        // In equilibrium twice the kinetic energy is the potential energy, 3 pi / 32 m^2 / a with m
-        // = 1/2.
+        // In equilibrium twice the kinetic energy equals the potential energy, 3 pi / 32 m^2 / a with m = 1/2.
         let kinetic = bodies[..10_001].iter().map(|it| length(&it.1).powi(2));
         let twice = kinetic.sum::<f64>() / 20_001.0;
         assert!((twice - 0.125).abs() < 0.005, "{twice}");

@@ -9,12 +9,12 @@ pub(super) type Vector = [f64; 3];
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Region {
     pub(super) centre: Vector,
-    /// Half an edge.
+    /// Half the length of an edge.
     pub(super) half: f64,
 }
 
 impl Region {
-    /// The number of the eighth that contains a place.
+    /// The number of the cube's eighth that contains a place.
     #[inline]
     pub(super) fn octant(&self, place: &Vector) -> usize {
         (0..3)
@@ -75,10 +75,9 @@ impl Extent {
 
 /// An extent that several threads widen at the same time.
 ///
-/// Each of the six words holds a coordinate, in bits that are ordered as numbers are. A
-/// compare-and-swap raises a word that is too small, which soon is rare. The order of the threads
-/// does not change a maximum. All accesses are relaxed: the words publish no other memory, and are
-/// read and reset after a barrier.
+/// Each of the six words holds a coordinate as bits that have the same order as the numbers. A compare-and-swap raises
+/// a word that is too small. This soon becomes rare. The order of the threads does not change a maximum. All accesses
+/// are relaxed: the words publish no other memory, and are read and reset after a barrier.
 pub(super) struct Bounds<P: Platform>([P::AtomicU64; 6]);
 
 impl<P: Platform> Bounds<P> {
@@ -89,7 +88,7 @@ impl<P: Platform> Bounds<P> {
     }
 
     pub(super) fn widen(&self, extent: &Extent) {
-        // The least coordinate is kept as the greatest negated one.
+        // The least coordinate is kept as the greatest negated coordinate.
         let least = extent.least.iter().map(|&it| rank(-it));
         let greatest = extent.greatest.iter().map(|&it| rank(it));
         for (bound, new) in self.0.iter().zip(least.chain(greatest)) {

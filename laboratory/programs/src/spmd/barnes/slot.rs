@@ -1,9 +1,9 @@
-//! A slot of a cell, for one of its eight children, and the slot's lock.
+//! A slot of a cell (a divided cube), for one of the cell's eight children, and the slot's lock.
 
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::time::Duration;
 
-/// The content of an eighth of a cell.
+/// The content of an eighth of a cell: what a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Nothing,
@@ -16,7 +16,7 @@ const HELD: u32 = 1;
 /// A thread sleeps until the holder leaves.
 const AWAITED: u32 = 2;
 const IS_CELL: u32 = 4;
-/// The higher bits hold the index plus one; 0 is nothing.
+/// The bits above these hold the index plus one, where 0 stands for no node.
 const INDEX_BITS: u32 = 3;
 /// The greatest number of distinct nodes.
 pub(super) const MOST_NODES: usize = 1 << 28;
@@ -40,36 +40,35 @@ impl Node {
     }
 }
 
-/// How long a thread spins before it sleeps. A slot is held for 0.1 us, or 1 us to split a leaf.
+/// How long a thread spins before it sleeps. A slot is held for 0.1 us, or for 1 us if a leaf is split.
 const SPIN: Duration = Duration::from_micros(5);
 
 /// A node and its lock. The lock also guards the memory of a leaf.
 ///
-/// While the tree is built a cell stays in its slot, so a worker that finds a cell needs no lock to
-/// descend into it. A worker that finds a leaf or nothing holds the slot while it changes that.
+/// While the tree is built a cell stays in its slot, so a worker that finds a cell needs no lock to descend into the
+/// cell. A worker that finds a leaf or nothing holds the slot while it changes the content.
 ///
 /// # No thread waits for ever
 ///
-/// A slot is held for one section of [`Tree::insert`](super::tree::Tree::insert), without a safe
-/// point: a rank is interrupted only between grains, and then holds no slot. No thread holds two
-/// slots. So the holder of an awaited slot runs, or the operating system can run it, and it leaves
-/// the slot.
+/// A slot is held for one section of [`Tree::insert`](super::tree::Tree::insert), which has no safe point: a rank
+/// (thread of the team) is interrupted only between grains, where it holds no slot. No thread holds two slots. So the
+/// holder of an awaited slot runs, or the operating system can run it, and the holder leaves the slot.
 ///
-/// No wake-up is lost. A sleeper has set `AWAITED` while the slot was held. The futex compares the
-/// word and puts the thread to sleep in one step, so a sleeper sleeps only if the word is still the
-/// same. The holder leaves by a swap: either the swap sees the bit, or it came first and the
-/// attempt to set the bit failed.
+/// No wake-up is lost. A sleeper has set `AWAITED` while the slot was held. The futex compares the word and puts the
+/// thread to sleep in one step, so a sleeper sleeps only if the word is still the same. The holder leaves by a swap.
+/// Either the swap sees the bit, or the swap came first, and then the attempt to set the bit failed.
 pub(super) struct Slot<P: Platform>(P::Futex);
 
 /// The result of entering a slot.
 pub(super) enum Entered<'a, P: Platform> {
-    /// A cell. The search continues inside.
+    /// The slot has a cell. The search continues inside the cell.
     Cell(u32),
-    /// A held slot with nothing or a leaf. No other thread changes it until the holder leaves.
+    /// This thread holds the slot, which has nothing or a leaf. No other thread changes the slot until the holder
+    /// leaves.
     Held(Held<'a, P>),
 }
 
-/// A held slot. The holder must call [`leave`](Self::leave).
+/// A slot that this thread holds. The thread must call [`leave`](Self::leave).
 pub(super) struct Held<'a, P: Platform> {
     slot: &'a Slot<P>,
     pub(super) node: Node,
@@ -93,7 +92,7 @@ impl<P: Platform> Slot<P> {
         self.0.store(node.word(), Ordering::Relaxed);
     }
 
-    /// Holds the slot, unless it has a cell.
+    /// Takes the slot for this thread, unless the slot has a cell.
     pub(super) fn enter(&self) -> Entered<'_, P> {
         loop {
             // Acquire: this thread sees the contents of the cell.
@@ -121,7 +120,7 @@ impl<P: Platform> Slot<P> {
         }
     }
 
-    /// Waits while the slot's word is `word`, which is held.
+    /// Waits while the slot's word is `word`. In `word` the slot is held.
     fn wait(&self, word: u32) {
         let until = P::now() + P::duration_to_ticks(SPIN);
         if P::spin_while(&self.0, word, until) != word {

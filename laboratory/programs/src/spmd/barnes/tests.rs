@@ -14,8 +14,8 @@ fn of(bodies: usize) -> BarnesProblem {
     BarnesProblem::new(bodies).unwrap()
 }
 
-/// Mean counts for a body in the last step: cells and leaves that count as a whole, bodies, looks;
-/// cells passed when the next tree is built; cells and leaves of the tree.
+/// Mean counts for a body in the last step: cells and leaves that count as a whole, bodies, looks, cells on its way
+/// into the next tree, and cells and leaves of the tree.
 fn counted(program: &Barnes<Native>) -> [f64; 6] {
     let problem = program.problem;
     // SAFETY: no other thread uses the program.
@@ -115,8 +115,7 @@ fn interactions_are_as_many_as_declared() {
     }
 }
 
-/// The octupole is the first neglected term, so half the theta gives at most an eighth of the
-/// error.
+/// The octupole is the first neglected term, so half of theta gives at most an eighth of the error.
 #[test]
 fn errors_fall_with_the_third_power_of_theta() {
     let error = |theta: f64| {

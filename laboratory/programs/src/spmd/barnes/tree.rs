@@ -1,5 +1,5 @@
-//! The tree of cells. All ranks insert bodies at once. Moments are made from the leaves up, without
-//! any waiting.
+//! The tree of cells (divided cubes). All ranks (threads of the team) insert bodies at the same time. Then they compute
+//! moments from the leaves up, without waiting.
 
 use super::moments::Moments;
 use super::region::{Region, Vector};
@@ -18,8 +18,7 @@ pub(super) const ROOT: u32 = 0;
 #[repr(align(64))]
 struct Cell<P: Platform> {
     children: [Slot<P>; 8],
-    /// While the tree is built, the number of children; then the number of children without
-    /// moments.
+    /// While the tree is built: the number of children. Later: the number of children without moments.
     pending: P::AtomicU32,
     parent: P::AtomicU32,
 }
@@ -28,7 +27,7 @@ struct Cell<P: Platform> {
 #[derive(Clone, Copy)]
 struct Leaf {
     bodies: [u32; LEAF],
-    /// 0: there is no such leaf.
+    /// The number of bodies. 0 means that the leaf does not exist.
     len: u32,
     parent: u32,
 }
@@ -56,18 +55,16 @@ pub(super) fn place(point: &Point) -> Vector {
 
 /// The cells, the leaves, and their moments.
 ///
-/// The finished tree depends only on the bodies: a cube is divided if, and only if, it has more
-/// than [`LEAF`] bodies. The order of insertion changes only the indices of cells and leaves, and
-/// the order within leaves, which are sorted later. So moments are the same to the bit for any
-/// number of ranks.
+/// The finished tree depends only on the bodies: a cube is divided if, and only if, it has more than [`LEAF`] bodies.
+/// The order of insertion changes only the indices of cells and leaves, and the order of the bodies within a leaf,
+/// which are sorted later. So every bit of the moments is the same for any number of ranks.
 ///
 /// # Which rank may write what
 ///
-/// While the tree is built, a leaf belongs to the holder of its slot, and a new cell to its maker.
-/// The index of a leaf is the number of a body in it. Leaves have no body in common, so no two have
-/// the same index. When moments are made, a leaf belongs to the rank that handles the body of that
-/// index, and a cell to the rank that finished the last of its children. Afterwards all ranks only
-/// read.
+/// While the tree is built, a leaf belongs to the holder of its slot, and a new cell to its maker. The index of a leaf
+/// is the number of a body in the leaf. Two leaves have no body in common, so they have different indices. When moments
+/// are made, a leaf belongs to the rank that handles the body with the leaf's index. A cell belongs to the rank that
+/// finished the last of its children. Afterwards all ranks only read.
 pub(super) struct Tree<P: Platform> {
     cells: Box<[Cell<P>]>,
     leaves: Shared<Leaf>,
@@ -79,9 +76,9 @@ pub(super) struct Tree<P: Platform> {
 impl<P: Platform> Tree<P> {
     /// Makes an empty tree for `bodies` bodies.
     ///
-    /// It has room for half as many cells, and 64 more. Random models have about 13 bodies a cell,
-    /// with two or more for each child. If bodies are so close that separating them needs more
-    /// cells, some find no room in the tree. Then the answer is wrong, and verification reports it.
+    /// The tree has room for `bodies / 2 + 64` cells. Random models have about 13 bodies for each cell, and two or more
+    /// for each child. If bodies are so close that separating them needs more cells, some bodies find no room in the
+    /// tree. Then the answer is wrong, and verification reports it.
     pub(super) fn new(bodies: usize) -> Self {
         Self::with_cells(bodies, bodies / 2 + 64)
     }
@@ -121,8 +118,8 @@ impl<P: Platform> Tree<P> {
         self.used.store(1, Relaxed);
     }
 
-    /// Inserts a body into the tree of the space `region`. Returns the number of cells that the
-    /// body passes, or `None` if there is no room, see [`new`](Self::new).
+    /// Inserts a body into the tree that divides `region`. Returns the number of cells on the way to the body's place.
+    /// Returns `None` if there is no room, see [`new`](Self::new).
     ///
     /// # Safety
     ///
@@ -133,8 +130,8 @@ impl<P: Platform> Tree<P> {
         region: Region,
         body: u32,
     ) -> Option<usize> {
-        // SAFETY: no thread writes points. A leaf of this index can only be left over from the last
-        // tree: a leaf of this tree has the index of an inserted body.
+        // SAFETY: no thread writes points. The leaf of this index can only be left over from the last tree, since each
+        // leaf of this tree has the index of a body that has been inserted.
         let own = unsafe {
             self.leaves.set(body as usize, Leaf::NONE);
             place(&points.read::<P>(body as usize..body as usize + 1)[0])
@@ -169,7 +166,7 @@ impl<P: Platform> Tree<P> {
                         // SAFETY: no other leaf has the index of this body.
                         unsafe { self.begin(body, at) };
                         held.leave(Node::Leaf(body));
-                        // Relaxed: a count that is read after a barrier.
+                        // Relaxed: the count is read after a barrier.
                         cell.pending.fetch_add(1, Relaxed);
                         return Some(levels);
                     }
@@ -180,11 +177,11 @@ impl<P: Platform> Tree<P> {
         }
     }
 
-    /// Makes a leaf with one body and that body's index.
+    /// Makes a leaf that contains one body. The leaf's index is the body's number.
     ///
     /// # Safety
     ///
-    /// This rank inserts the body, or holds the slot of the body's former leaf.
+    /// This rank inserts the body, or holds the slot (the eighth of a cell) of the body's former leaf.
     unsafe fn begin(&self, body: u32, parent: u32) {
         let mut leaf = Leaf {
             len: 1,
@@ -224,8 +221,8 @@ impl<P: Platform> Tree<P> {
         parent: u32,
         region: Region,
     ) -> Option<u32> {
-        // Relaxed: each call gets its own number. It does not overflow: after the last cell each
-        // body adds at most 1.
+        // Relaxed: each call gets its own number. The counter does not overflow, since each body adds at most 1 to it
+        // when no cell is left.
         let new = self.used.fetch_add(1, Relaxed);
         let cell = self.cells.get(new as usize)?;
         // No other thread knows the cell until this rank leaves the slot.
@@ -259,17 +256,16 @@ impl<P: Platform> Tree<P> {
         Some(new)
     }
 
-    /// Makes the moments of the leaf with the index `body`, if there is one, and of all cells whose
-    /// last child this finishes.
+    /// Makes the moments of the leaf with the index `body`, if there is such a leaf. If the node is the last unfinished
+    /// child of its cell, continues with that cell, and so on.
     ///
-    /// No rank waits. Of the ranks that finish a cell's children, the last continues with the cell,
-    /// and the others return. So each cell's moments are made once: by induction from the leaves up
-    /// all its children are finished, and exactly one rank decrements the count of unfinished
-    /// children to zero.
+    /// No rank waits. When several ranks finish the children of a cell, the last of them continues with the cell, and
+    /// the others return. So the moments of each cell are made once. The proof is by induction from the leaves up: all
+    /// children of the cell are finished, and exactly one rank decrements the count of unfinished children to zero.
     ///
     /// # Safety
     ///
-    /// The tree is built, and each body is passed once. No thread writes `points` or `costs`.
+    /// The tree is built, and each body is passed to one call. No thread writes `points` or `costs`.
     pub(super) unsafe fn raise(&self, points: &Shared<Point>, costs: &Shared<u32>, body: u32) {
         let index = body as usize;
         // SAFETY: only this rank handles the leaf of this index.
@@ -278,12 +274,12 @@ impl<P: Platform> Tree<P> {
             return;
         }
         let bodies = &mut leaf.bodies[..leaf.len as usize];
-        // Sorted, so that sums do not depend on the order of insertion.
+        // Sorting makes the sums independent of the order of insertion.
         bodies.sort_unstable();
         let mut parts = [Moments::default(); LEAF];
         for (part, &body) in parts.iter_mut().zip(&*bodies) {
             let body = body as usize;
-            // SAFETY: by the caller's contract no thread writes them.
+            // SAFETY: by the caller's contract no thread writes points or costs.
             let (point, cost) = unsafe {
                 let point = points.read::<P>(body..body + 1)[0];
                 (point, costs.read::<P>(body..body + 1)[0])
@@ -296,14 +292,14 @@ impl<P: Platform> Tree<P> {
         self.done(leaf.parent);
     }
 
-    /// Counts a finished child of the cell. If it is the last, makes the cell's moments and
-    /// continues with the cell's parent.
+    /// Counts a finished child of the cell `at`. If the child is the last, makes the cell's moments and continues with
+    /// the cell's parent.
     fn done(&self, mut at: u32) {
         loop {
             let cell = &self.cells[at as usize];
-            // Release: the last rank sees this child's moments. Acquire: the last rank sees all
-            // children's, since only read-modify-writes change the count, and each continues the
-            // release sequences before it.
+            // Release: the last rank sees this child's moments. Acquire: the last rank sees the moments of all
+            // children. Only read-modify-writes change the count, and each of them continues the release sequences of
+            // those before it.
             if cell.pending.fetch_sub(1, AcqRel) != 1 {
                 return;
             }
@@ -349,7 +345,7 @@ impl<P: Platform> Tree<P> {
         unsafe { &all.read::<P>(index..index + 1)[0] }
     }
 
-    /// The children of a cell with their octants, after the tree is built.
+    /// The children of a cell with their octants, once the tree is built.
     #[inline]
     pub(super) fn children(&self, cell: u32) -> impl Iterator<Item = (usize, Node)> {
         let children = self.cells[cell as usize].children.iter();

@@ -14,8 +14,8 @@ const SAMPLE: usize = 256;
 /// The tolerance of a mean of many small errors, in standard deviations.
 const DEVIATIONS: f64 = 8.0;
 
-/// The differences between accelerations of the last step and accelerations by direct summation,
-/// relative to the root mean square of the direct summation's.
+/// The differences between the accelerations of the last step and those by direct summation. The unit is the root mean
+/// square of the accelerations by direct summation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Errors {
@@ -30,7 +30,7 @@ pub struct Errors {
     pub acceleration: f64,
 }
 
-/// Totals over all bodies at the last forces.
+/// Totals over all bodies at the time of the last forces.
 struct Totals {
     kinetic: f64,
     momentum: Vector,
@@ -81,7 +81,7 @@ impl<P: Platform> Barnes<P> {
 
     fn totals(&self) -> Totals {
         let mass = 1.0 / self.problem.bodies as f64;
-        // Velocities are half a step ahead of the forces.
+        // Velocities belong to half a step after the time of the forces.
         let back = self.problem.time / 2.0;
         let mut totals = Totals {
             kinetic: 0.0,
@@ -98,33 +98,32 @@ impl<P: Platform> Barnes<P> {
         totals
     }
 
-    /// Checks that all bodies were in the tree, with their masses; that the errors of forces are as
-    /// expected from the tree; and that these errors explain the changes of energy and momentum.
+    /// Checks three claims. All bodies were in the tree, with their masses. The errors of forces are as expected from
+    /// the tree. These errors explain the changes of energy and momentum.
     ///
     /// # The error of a force
     ///
-    /// Mass and quadrupole leave out the octupole and higher terms. The root mean square distance
-    /// of a place in a cube from its middle is half an edge, so the mass of a cell that is just not
-    /// opened is within `theta / 2` of its distance. If all of that mass is at that distance on one
-    /// side, its octupole pulls with `4 (theta / 2)^3` times the pull of the mass at the middle,
-    /// times the third Legendre polynomial. The root mean square of that polynomial over all
-    /// directions is `1 / sqrt(7)`, which gives 0.19 theta^3. A body interacts with `K` cells,
-    /// about a hundred. The errors of cells have independent directions and add up as `sqrt(K)`;
-    /// pulls add up nearly as `K`. So the relative error of a force is 0.19 theta^3 / sqrt(K): that
-    /// is `error`. The tolerance is twice `error` for the root mean square of all bodies, and twice
-    /// the error of one cell for the worst body.
+    /// The pull of a cell from its mass and quadrupole leaves out the octupole and higher terms. The root mean square
+    /// distance of a place in a cube from its middle is half an edge, so if a cell is only just not opened, its mass is
+    /// within `theta / 2` of the cell's distance. If all of the mass is that far from the middle, on one side, its
+    /// octupole pulls with `4 (theta / 2)^3` times the pull of the mass at the middle, times the third Legendre
+    /// polynomial. The root mean square of that polynomial over all directions is `1 / sqrt(7)`, which gives 0.19
+    /// theta^3. A body interacts with `K` cells, about a hundred. The errors of the cells have independent directions,
+    /// so their sum grows as `sqrt(K)`. The sum of the pulls grows nearly as `K`. So the relative error of a force is
+    /// `error = 0.19 theta^3 / sqrt(K)`. The tolerance is twice `error` for the root mean square of all bodies, and
+    /// twice the error of one cell for the worst body.
     ///
     /// # Energy and momentum
     ///
-    /// Errors that stay the same over the time `T` between the first and the last forces change a
-    /// body's momentum by up to `T a error`, and its energy by `v` times that. At the first and at
-    /// the last forces the relative error of the potential is `error / 4`: a multipole of order `l`
-    /// is `l + 1` times as large a part of a force as of the potential. Half the potential belongs
-    /// to each body. Errors of different bodies are nearly independent, so errors of means over all
-    /// bodies are smaller by the root of their number. The tolerance is eight times that. The
-    /// leapfrog by itself keeps the energy to `(w time)^2 / 12` of the work. `w` is the frequency
-    /// of a body in the steepest field. `w^2` has two terms: `m / 2 a^3` at the centre of a sphere
-    /// of scale `a`, and the pull of one other body, as near as the softening allows.
+    /// Let `T` be the time between the first and the last forces. Errors that stay the same during `T` change a body's
+    /// momentum by up to `T a error`, and its energy by `v` times that value. At the first and at the last forces the
+    /// relative error of the potential is `error / 4`, since a multipole of order `l` contributes `l + 1` times as much
+    /// to a force, relatively, as to the potential. Half the potential belongs to each body. Errors of different bodies
+    /// are nearly independent, so the error of a mean over all bodies is smaller by the square root of the number of
+    /// bodies. The tolerance is eight times the error of the mean. The leapfrog by itself changes the energy by up to
+    /// `(w time)^2 / 12` of the work. `w` is the frequency of a body in the steepest field. `w^2` has two terms: `m / 2
+    /// a^3` at the centre of a sphere of scale `a`, and the pull of one other body at the least distance that the
+    /// softening allows.
     pub(super) fn check(&self) -> Result<(Errors, f64), WrongAnswer> {
         let problem = &self.problem;
         let bodies = problem.bodies as f64;
@@ -173,7 +172,7 @@ fn within(
     expected: f64,
     tolerance: f64,
 ) -> Result<(), WrongAnswer> {
-    // Not `> tolerance`: a NaN must fail.
+    // The comparison is not `> tolerance`, since a NaN must fail.
     if (found - expected).abs() <= tolerance {
         return Ok(());
     }

@@ -20,11 +20,11 @@ pub(super) struct Field<'a, P: Platform> {
 /// The interactions of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Interactions {
-    /// Cells and leaves that count as a whole.
+    /// Cells and leaves that attract the body as a whole.
     pub(super) wholes: u32,
-    /// Other bodies.
+    /// Other bodies that attract the body one by one.
     pub(super) bodies: u32,
-    /// Cells and leaves looked at.
+    /// Cells and leaves that the walk looks at.
     pub(super) looks: u32,
 }
 
@@ -33,8 +33,7 @@ impl<'a, P: Platform> Field<'a, P> {
     ///
     /// # Safety
     ///
-    /// The tree's moments are made, and no thread writes them or the points while the field is
-    /// alive.
+    /// The tree's moments are made, and no thread writes the moments or the points while the field is alive.
     pub(super) unsafe fn pull_on(&self, body: u32) -> (Pull, Interactions) {
         let index = body as usize;
         // SAFETY: by the caller's contract.
@@ -57,8 +56,7 @@ impl<'a, P: Platform> Field<'a, P> {
     ///
     /// # Safety
     ///
-    /// As for [`pull_on`](Self::pull_on), and no thread writes `costs`: two zones can have bodies
-    /// in one leaf.
+    /// As for [`pull_on`](Self::pull_on), and no thread writes `costs`, since two zones can have bodies in one leaf.
     pub(super) unsafe fn zone(
         &self,
         costs: &Shared<u32>,
@@ -108,7 +106,7 @@ impl<'a, P: Platform> Field<'a, P> {
     }
 }
 
-/// The sums before a node in the order of the tree.
+/// Sums over all nodes before a node, in the order of the tree.
 struct Before {
     cost: u64,
     bodies: usize,

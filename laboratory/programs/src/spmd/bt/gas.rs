@@ -1,8 +1,7 @@
 //! The equations of a viscous gas along one direction.
 //!
-//! If the momentum along the direction comes first, all three directions have the same equations.
-//! In the conserved quantities U = (density, momentum along, two momenta across, energy) the
-//! benchmark solves
+//! If the momentum along the direction comes first, all three directions have the same equations. The conserved
+//! quantities are U = (density, momentum along, two momenta across, energy). The benchmark solves
 //!
 //! dU/dt = sum over the directions of - dE(U)/dx + d2V(U)/dx2, and a forcing term,
 //!
@@ -27,13 +26,13 @@ const CONDUCTION: f64 = 1.96;
 pub(super) struct Weights {
     /// The weight of a central difference: half the inverse of the distance between points.
     pub(super) first: f64,
-    /// The weight of a second difference: the square of that inverse.
+    /// The weight of a second difference: the square of the inverse of the distance.
     pub(super) second: f64,
     /// The artificial diffusion of every quantity.
     pub(super) diffusion: f64,
 }
 
-/// Velocities, and energies of a unit of mass.
+/// Velocities, and energies for a unit of mass.
 pub(super) struct GasMotion<T> {
     /// The volume of a unit of mass.
     volume: T,
@@ -90,8 +89,8 @@ pub(super) fn spread<T: Real>(state: &State<T>, motion: &GasMotion<T>, diffusion
     ]
 }
 
-/// The Jacobians: dE/dU times the first weight, and dV/dU times the second. Calls `entry` with row,
-/// column and both values, where either can differ from zero.
+/// The Jacobians: dE/dU times the first weight, and dV/dU times the second. Calls `entry` with row, column and both
+/// values, for each place at which a value can differ from zero.
 #[inline(always)]
 pub(super) fn jacobians<T: Real>(
     state: &State<T>,

@@ -4,14 +4,14 @@ use super::gas::{State, Weights};
 use super::lanes::{LANES, Lanes};
 use std::ops::Range;
 
-/// Numbers in a cache line.
+/// The numbers in a cache line.
 const LINE: usize = 8;
 
 /// A cube of points. In memory, neighbours differ in x. A row holds the first quantity of all its
 /// points, then the second, and so on. A plane holds rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Grid {
-    /// Points on an edge.
+    /// The number of points on an edge.
     pub(super) points: usize,
     /// Strides of rows and planes. Both are odd numbers of cache lines, so that a line across rows
     /// or planes uses all sets of a cache.
@@ -23,7 +23,7 @@ pub(super) struct Grid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Direction {
     axis: usize,
-    /// The order of the quantities: the momentum along the direction is the first momentum.
+    /// The order of the quantities. Among the momenta, the momentum along this direction comes first.
     pub(super) order: [usize; 5],
 }
 
@@ -115,7 +115,7 @@ impl Grid {
         field
     }
 
-    /// All quantities of the row whose first number is at `first`.
+    /// The places of all quantities of the row whose first number is at `first`.
     pub(super) fn row(&self, first: usize) -> Range<usize> {
         first..first + 5 * self.points
     }
@@ -162,8 +162,8 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// The state of each line at a point, in the order of the direction. `get` returns the number
-    /// at a place.
+    /// The state of each line at a point, with quantities in the order of the direction. `get` returns the number at a
+    /// place.
     #[inline(always)]
     pub(super) fn states(&self, point: usize, get: impl Fn(usize) -> f64) -> State<Lanes> {
         let mut states = [Lanes([0.0; LANES]); 5];

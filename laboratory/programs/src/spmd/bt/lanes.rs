@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The numbers of the equations: [`Lanes`]. Tests use numbers that count operations or carry a
+/// The type of the numbers in the equations, which is [`Lanes`]. Tests use numbers that count operations or carry a
 /// derivative.
 pub(super) trait Real:
     Copy
@@ -22,8 +22,8 @@ impl Real for f64 {
     }
 }
 
-/// How many lines are solved together. In every class the number of lines, the square of an even
-/// number, is a multiple.
+/// How many lines are solved together. In every class the number of lines is the square of an even number, and so a
+/// multiple of this.
 pub(super) const LANES: usize = 2;
 
 /// The same quantity of several points. Each operation applies to all lanes, and compilers turn it

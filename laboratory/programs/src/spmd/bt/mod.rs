@@ -17,17 +17,17 @@
 //!
 //! # Waits
 //!
-//! A step has three, one after each direction: lines of one direction are independent, and the next
-//! direction reads all results. The first phase also computes the right side, since the field
-//! changes only in the third. The third also adds its solution to the field, since a line's
-//! equations depend only on that line of the field. NPB's program has about 15 waits a step: it
-//! computes the right side term by term, and adds in a separate loop.
+//! A step has three waits at barriers, one after each direction. Lines of one direction are independent, and the next
+//! direction reads the results of all lines. The first phase also computes the right side, since the field changes only
+//! in the third phase. The third phase also adds its solution to the field, since the equations of a line depend only
+//! on that line of the field. NPB's program has about 15 waits for each step: it computes the right side term by term,
+//! and adds the solution in a separate loop.
 //!
 //! # Differences from NPB
 //!
-//! The arithmetic follows the specification except for the order of sums. The momentum along a
-//! direction comes first, so one solver serves all directions. The Jacobians are computed at each
-//! point once a direction, and not stored.
+//! The arithmetic follows the specification except for the order of sums. The momentum along the solved direction comes
+//! first in each equation, so one solver serves all directions. The Jacobians are computed once at each point for each
+//! direction, and not stored.
 //!
 //! NPB's program runs one untimed step first, and then starts again. This program does not.
 
@@ -80,7 +80,7 @@ pub struct Bt<P: Platform> {
     weights: [Weights; 3],
     /// The conserved quantities, at every point.
     field: Shared<f64>,
-    /// The change of the field in the current step, as far as it is computed.
+    /// The part of the field's change in the current step that is already computed.
     change: Shared<f64>,
     forcing: Vec<f64>,
     platform: PhantomData<fn() -> P>,
@@ -101,8 +101,8 @@ impl<P: Platform> Bt<P> {
         Self::shortened(class, reference(class).steps)
     }
 
-    /// Makes the problem of a class with another number of steps. No result is published for it, so
-    /// it does not verify.
+    /// Makes the problem of a class with another number of steps. No result is published for such a problem, so the
+    /// program cannot verify its answer.
     ///
     /// ```
     /// use manycore_programs::spmd::{Alone, Bt, Class, Program, Ranked, Sums};
@@ -329,7 +329,7 @@ impl<P: Platform> Program for Bt<P> {
         for (what, found, expected) in pairs {
             for quantity in 0..5 {
                 let (found, expected) = (found[quantity], expected[quantity]);
-                // A NaN is wrong, too.
+                // This form counts a NaN as wrong.
                 let right = (found - expected).abs() <= TOLERANCE * expected;
                 if !right {
                     return Err(WrongAnswer {

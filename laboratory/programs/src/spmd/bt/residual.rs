@@ -1,5 +1,5 @@
-//! The right side of the equations: the change by the flow, and damping that keeps oscillations
-//! from growing.
+//! The right side of the equations: the change of the field by the flow, and damping that keeps oscillations from
+//! growing.
 
 use super::gas::{GasMotion, State, Weights, flux, spread};
 use super::grid::{DIRECTIONS, Grid};
@@ -56,8 +56,8 @@ pub(super) fn along<T: Real>(
 pub(super) struct Residual {
     grid: Grid,
     weights: [Weights; 3],
-    /// The first point of each group of `LANES` points in a row, and the group's damping along the
-    /// row. The last group can overlap the one before.
+    /// The first point of each group of `LANES` points in a row, and the group's damping along the row. The last group
+    /// can overlap the group before.
     groups: Vec<(usize, [Lanes; 5])>,
 }
 
@@ -77,8 +77,8 @@ impl Residual {
         }
     }
 
-    /// Visits the rows that [`row`](Self::row) reads, as ranges of the field: the rows at a
-    /// distance of up to 2 in y or z.
+    /// Visits the rows that [`row`](Self::row) reads, as ranges of the field. These are the rows at a distance of up to
+    /// 2 in y or z.
     pub(super) fn reads(&self, [_, y, z]: [usize; 3], mut visit: impl FnMut(Range<usize>)) {
         let near = |point: usize| point.saturating_sub(2)..(point + 3).min(self.grid.points);
         for z in near(z).filter(|other| *other != z) {
@@ -112,7 +112,7 @@ impl Residual {
     /// Adds the contribution of one direction. `neighbours` are the places of five neighbours, plus
     /// two.
     ///
-    /// Not inlined: with three copies in each caller, compilation took most of a minute.
+    /// The function is not inlined. With three copies in each caller, compilation took most of a minute.
     #[inline(never)]
     fn add<const AXIS: usize>(
         &self,
@@ -136,8 +136,8 @@ impl Residual {
         }
     }
 
-    /// The places of the neighbours of a row's points along an axis, plus two so that none is
-    /// negative. Neighbours beyond the end of a line are arbitrary.
+    /// The places of the neighbours of a row's points along an axis, plus two so that none is negative. The places of
+    /// neighbours beyond the end of a line are arbitrary.
     fn neighbours(&self, row: [usize; 3], axis: usize) -> [usize; 5] {
         std::array::from_fn(|i| {
             if axis == 0 {

@@ -1,11 +1,11 @@
 //! The implicit equations of a line.
 //!
-//! D is the unknown change of a point, and f and g are the [`Weights`] times the time step. The
-//! equation at every inner point is
+//! D is the unknown change of a point, f and g are the [`Weights`] times the time step, and E' and V' are the
+//! derivatives of the fluxes. The equation at every inner point is
 //!
 //! D + f (E' D)(next) - f (E' D)(last) - g ((V' D)(next) - 2 V' D + (V' D)(last)) = right side,
 //!
-//! which is a row of blocks below, on and above the diagonal. D is zero at both ends.
+//! so a point gives a row of blocks below, on and above the diagonal. D is zero at both ends.
 
 use super::block::{BtBlock, Extended, divide, minus_product, subtract_product};
 use super::gas::{State, Weights, jacobians};
@@ -22,7 +22,7 @@ impl<T: Real> Workspace<T> {
     }
 }
 
-/// The blocks that a point contributes to its own row and to the next.
+/// The blocks that a point contributes to its own row and to the next row.
 #[derive(Clone, Copy)]
 struct Column<T> {
     on: BtBlock<T>,
@@ -43,8 +43,8 @@ impl<T: Real> Column<T> {
     }
 }
 
-/// Solves a line of as many points as the workspace has. Points are numbered from 1; `found` is
-/// called from the last to the first. The caller has multiplied `weights` by the time step.
+/// Solves a line of as many points as the workspace has. Points are numbered from 1. `found` is called for each point,
+/// from the last to the first. The caller has multiplied `weights` by the time step.
 #[inline(always)]
 pub(super) fn solve<T: Real>(
     Workspace(rows): &mut Workspace<T>,

@@ -1,25 +1,25 @@
-//! The moves of one grain.
+//! The moves of one grain (indivisible part of a step).
 
 use super::locations::{Locations, Place};
 use super::netlist::Netlist;
 use manycore_platform::Platform;
 
-/// Moves one after the other, with their own random numbers.
+/// A sequence of moves, with its own random numbers.
 pub(super) struct Annealing<'a, P: Platform> {
     netlist: &'a Netlist,
     locations: &'a Locations<P>,
     temperature: f64,
     random: fastrand::Rng,
-    /// The last move's second element, the next move's first.
+    /// The last move's second element, which is the next move's first.
     last: usize,
-    /// Ends of wires looked at so far.
+    /// The number of ends of wires that moves have looked at.
     ends: usize,
 }
 
 /// The counts of a grain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Moves that were made.
+    /// Moves that changed places.
     pub(super) made: usize,
     /// Ends of wires that were looked at.
     pub(super) ends: usize,

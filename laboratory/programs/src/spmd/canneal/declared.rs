@@ -1,18 +1,16 @@
-//! The work of a run of canneal, without its netlist.
+//! The work of a run of canneal, computed without the netlist.
 
 use super::netlist::{InvalidNetlist, Netlist, generated_wires};
 use super::{CannealInput, Schedule};
 use crate::spmd::{Cost, Declaration, Phase, Preparation};
 
-/// Instructions of a move without its wires: two random numbers, the exponential for a move that
-/// lengthens wires, an exchange of places. This and the next constant are callgrind's counts in a
-/// run of `simsmall`, on optimised x86-64.
+/// Instructions of a move without its wires: two random numbers, the exponential for a move that lengthens wires, an
+/// exchange of places. Callgrind counted this and the next constant in a run of `simsmall`, on optimised x86-64.
 const MOVE: f64 = 187.0;
 /// Instructions for an end of a wire: its lengths before and after the move.
 const END: f64 = 38.0;
-/// Instructions to read and place an element: the difference of 20,000 and 40,000 elements under
-/// callgrind. Then the bytes of an element's line in a file of 2,500,000 elements (32 in a file of
-/// 20,000).
+/// Instructions to read and place an element, from the difference between 20,000 and 40,000 elements under callgrind.
+/// The next constant is the bytes of an element's line in a file of 2,500,000 elements (32 in a file of 20,000).
 const READ: f64 = 5_079.0;
 const LINE_OF_FILE: f64 = 40.2;
 /// Bytes to read a word at a random place: a cache line.
@@ -76,8 +74,8 @@ impl CannealPhases {
         }
     }
 
-    /// The mean number of ends of wires that a move looks at. A move draws two elements with equal
-    /// chance, and each wire has two ends.
+    /// The mean number of ends of wires that a move looks at. A move draws two elements, all with equal chance, and
+    /// each wire has two ends.
     #[must_use]
     pub fn ends_a_move(&self) -> f64 {
         4.0 * self.wires as f64 / self.elements as f64
@@ -87,9 +85,9 @@ impl CannealPhases {
     pub(super) fn phase(&self) -> Phase {
         let swaps = self.schedule.swaps();
         let ends = self.ends_a_move();
-        // For each of two elements: a line for the bounds of its list, one for the list's start and
-        // a half for every eight ends, and two for its place, read and written. For each end, a
-        // line for the other element's place.
+        // Each of two elements takes a line for the bounds of its list, one for the list's start, half a line for every
+        // eight ends, and two for its place, which is read and written. Each end takes a line for the other element's
+        // place.
         let lines = 2.0 * (1.0 + 1.0 + 2.0) + ends / 16.0 + ends;
         Phase {
             name: "canneal moves",

@@ -7,9 +7,8 @@
 //! c 1 a END
 //! ```
 //!
-//! The first line has the numbers of elements, columns and rows. A line for each element follows:
-//! its name, its type, the elements that send signals to it, and `END`. A line can name elements of
-//! later lines.
+//! The first line has the numbers of elements, columns and rows. Then each element has a line: its name, its type, the
+//! names of the elements that send signals to it, and `END`. A line can name elements of later lines.
 
 use super::netlist::{InvalidNetlist, Lists, Names, Netlist};
 use std::collections::HashMap;
@@ -81,7 +80,7 @@ impl Netlist {
         }
     }
 
-    /// Reads a text. Errors name it as `file`.
+    /// Reads a text. Errors name the text as `file`.
     ///
     /// # Errors
     ///
@@ -162,7 +161,7 @@ impl Netlist {
     }
 }
 
-/// The contents of the lines.
+/// The elements read so far.
 #[derive(Default)]
 struct Elements {
     names: Names,
@@ -180,7 +179,7 @@ struct Lines<'a, R> {
 }
 
 impl<R: BufRead> Lines<'_, R> {
-    /// Reads a line. Returns whether there was one.
+    /// Reads a line. Returns whether there was another line.
     fn next(&mut self) -> Result<bool, ReadError> {
         self.buffer.clear();
         self.line += 1;
@@ -213,7 +212,7 @@ impl<R: BufRead> Lines<'_, R> {
                 file: self.file.to_owned(),
                 invalid,
             };
-            // Checked before memory for the elements is allocated.
+            // The check comes before memory for the elements is allocated.
             Netlist::fits(elements, columns, rows).map_err(invalid)?;
             return Ok((elements, (columns, rows)));
         }

@@ -73,7 +73,7 @@ impl CannealInput {
     }
 }
 
-/// A schedule of annealing: the number of moves a step, the temperature, and the number of steps.
+/// A schedule of annealing: the number of moves in a step, the temperature, and the number of steps.
 ///
 /// ```
 /// use manycore_programs::spmd::canneal::Schedule;
@@ -145,7 +145,7 @@ impl Schedule {
         self.steps
     }
 
-    /// The temperature in a step, from 0. It is divided by 1.5 before each step.
+    /// The temperature in a step. Steps are counted from 0. Before each step the temperature is divided by 1.5.
     #[must_use]
     pub fn temperature(self, step: usize) -> f64 {
         self.temperature / 1.5_f64.powf((step + 1) as f64)

@@ -2,12 +2,12 @@
 
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Bits of `x`; `y` has one less.
+/// The number of bits of `x`. `y` has one bit less.
 const X_BITS: u32 = 16;
 /// The greatest numbers of columns and rows.
 pub(super) const MOST_X: u32 = 1 << X_BITS;
 pub(super) const MOST_Y: u32 = 1 << (X_BITS - 1);
-/// The bit of a taken element: a rank will give it another place.
+/// The bit of a taken element: a rank (thread of the team) is about to give the element another place.
 const TAKEN: u32 = 1 << 31;
 
 /// A place on the chip.
@@ -42,24 +42,22 @@ impl Place {
 ///
 /// # The protocol
 ///
-/// A swap *takes* its first element: a compare-and-swap sets a bit of the element's word. If the
-/// second element is not taken, another compare-and-swap writes the first's place into the second's
-/// word. A store then gives the first element the former place of the second, and clears the bit.
-/// While an element is taken no other rank writes its word: every other write is a compare-and-swap
-/// that expects the bit to be clear. So between the two writes one place is in both words and one
-/// is missing, and the store, which cannot fail, puts the missing place back. When no swap is under
-/// way, the places are a permutation of the initial ones.
+/// A swap *takes* its first element: a compare-and-swap sets a bit of the element's word. If the second element is not
+/// taken, another compare-and-swap writes the first element's place into the second element's word. A store then gives
+/// the first element the former place of the second, and clears the bit. While an element is taken no other rank writes
+/// its word, since every other write is a compare-and-swap that expects the bit to be clear. So between the two writes
+/// one place is in both words and one place is in no word. The store cannot fail, and puts the missing place back. When
+/// no swap is under way, the places are a permutation of the initial ones.
 ///
-/// A swap that finds either element taken gives up, and restores the first's word. So no rank waits
-/// for another. A reader of a taken element sees its former place. (In PARSEC's program, places are
+/// A swap that finds either element taken gives up, and restores the word of the first element. So no rank waits for
+/// another. A reader of a taken element sees the former place of the element. (In PARSEC's program, places are
 /// pointers. A swap takes the pointer out, and readers and writers spin until it is back.)
 ///
 /// # Orderings
 ///
-/// All accesses are relaxed. A place is the word itself and stands for no other memory, so a swap
-/// publishes nothing. At any ordering, a read-modify-write sees the last value of its word, and a
-/// rank's store to a word comes after the rank's own compare-and-swap of that word. Before and
-/// after a phase there is a barrier.
+/// All accesses are relaxed. A place is the word itself and stands for no other memory, so a swap publishes nothing.
+/// With any ordering, a read-modify-write sees the last value of its word, and a rank's store to a word comes after the
+/// rank's own compare-and-swap of that word. A barrier comes before and after a phase.
 pub(super) struct Locations<P: Platform>(Box<[P::AtomicU32]>);
 
 impl<P: Platform> Locations<P> {
@@ -69,7 +67,7 @@ impl<P: Platform> Locations<P> {
         Self(words)
     }
 
-    /// The place of the element, which can already be out of date.
+    /// The place of the element. By the time of the return another rank may have changed it.
     #[inline]
     pub(super) fn of(&self, element: usize) -> Place {
         Place::of(self.0[element].load(Relaxed))
@@ -87,7 +85,7 @@ impl<P: Platform> Locations<P> {
             return false;
         }
         let mut to = b.load(Relaxed);
-        // The exchange fails only if another rank has just moved the element.
+        // The compare-and-swap fails only if another rank has just moved the element.
         while to & TAKEN == 0 {
             match b.compare_exchange(to, from, Relaxed, Relaxed) {
                 Ok(_) => {
@@ -101,7 +99,7 @@ impl<P: Platform> Locations<P> {
         false
     }
 
-    /// All places; `None` for a taken element.
+    /// The places of all elements, with `None` for a taken element.
     pub(super) fn all(&self) -> impl Iterator<Item = Option<Place>> {
         let words = self.0.iter().map(|word| word.load(Relaxed));
         words.map(|word| (word & TAKEN == 0).then(|| Place::of(word)))
@@ -118,7 +116,7 @@ mod tests {
         Place { x, y: 7 }
     }
 
-    /// Each thread swaps its pairs. `swap` is the protocol, or a wrong variant.
+    /// Each thread swaps its pairs of elements. `swap` is the protocol, or a wrong variant.
     fn nothing_is_lost<P: Platform>(
         elements: u32,
         pairs: &[&[(usize, usize)]],

@@ -1,34 +1,33 @@
 //! PARSEC's canneal: simulated annealing places the elements of a chip so that the wires between
 //! them are short.
 //!
-//! Elements begin at random places. A move draws two elements at random. If an exchange of their
-//! places shortens the wires, the program makes it. If not, the program makes it with a probability
-//! that falls with the added length and rises with the temperature. Before each step the
-//! temperature is divided by 1.5. All ranks move elements of the same chip at the same time,
-//! without locks. (Banerjee, Jones and Sargent, "Parallel simulated annealing algorithms for cell
-//! placement on hypercube multiprocessors", 1990.)
+//! Elements begin at random places. A move draws two elements at random. If an exchange of their places shortens the
+//! wires, the program makes the exchange. Otherwise it makes the exchange with a probability that falls with the added
+//! length and rises with the temperature. Before each step the temperature is divided by 1.5. All ranks (threads of the
+//! team) move elements of the same chip at the same time, without locks. (Banerjee, Jones and Sargent, "Parallel
+//! simulated annealing algorithms for cell placement on hypercube multiprocessors", 1990.)
 //!
 //! | file | what |
 //! |---|---|
-//! | `netlist`, `format` | elements and wires: made, read, written |
-//! | `locations` | the elements' places, and the exchange of two |
+//! | `netlist`, `format` | elements and wires: how they are made, read and written |
+//! | `locations` | the places of the elements, and the exchange of two places |
 //! | `anneal` | the moves |
 //! | `input`, `declared` | PARSEC's inputs; the work of a run, without its data |
 //! | `verify` | whether all elements have a place, and the length of the wires |
 //!
 //! # Differences from PARSEC
 //!
-//! PARSEC 3.0's program has the same numbers of elements, moves, steps and temperatures, the same
-//! cooling and the same rule for accepting a move. In both programs the second element of a move is
-//! the first of the next, and a step has one barrier. The differences:
+//! PARSEC 3.0's program has the same numbers of elements, moves, steps and temperatures, the same cooling and the same
+//! rule for accepting a move. In both programs the second element of a move is the first element of the next move, and
+//! a step has one barrier. The differences:
 //!
-//! * The netlists: PARSEC publishes only the small ones as text. This program generates netlists,
-//!   see [`Netlist::generate`], in the same format.
-//! * The random numbers: each of PARSEC's threads has a generator, so the moves depend on the
-//!   number of threads. Here each grain of each step has a generator, so the drawn moves are the
-//!   same for any number of ranks. Their effects depend on which rank moved an element first. On
-//!   one rank, and on a simulated chip, a run is deterministic.
-//! * The swap never waits, see `locations`.
+//! * PARSEC publishes only its small netlists as text. This program generates netlists in the same format, see
+//!   [`Netlist::generate`].
+//! * In PARSEC's program each thread has a generator of random numbers, so the moves depend on the number of threads.
+//!   Here each grain (indivisible part) of each step has a generator, so the drawn moves are the same for any number of
+//!   ranks. The effects of the moves depend on which rank moved an element first. On one rank, and on a simulated chip,
+//!   a run is deterministic.
+//! * The exchange of two places never waits, see `locations`.
 //! * A move is given up if another move has taken one of its elements.
 
 mod anneal;
@@ -73,7 +72,7 @@ pub struct Canneal<P: Platform> {
     locations: Locations<P>,
     /// The places before the run.
     start: Vec<Place>,
-    /// The number of moves made in each step.
+    /// For each step, the number of moves that changed places.
     made: Box<[P::AtomicU64]>,
 }
 
@@ -100,7 +99,7 @@ impl<P: Platform> Canneal<P> {
         Self::new(netlist, input.schedule(), SEED)
     }
 
-    /// Places a netlist at random, to anneal it by this schedule.
+    /// Places the elements of a netlist at random. The run anneals them by this schedule.
     ///
     /// ```
     /// use manycore_programs::spmd::canneal::{Canneal, Netlist, Schedule};

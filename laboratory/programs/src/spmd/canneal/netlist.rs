@@ -21,8 +21,8 @@ pub struct Netlist {
     pub(super) kinds: Vec<u32>,
     /// The elements that send signals to an element.
     pub(super) fanin: Lists,
-    /// The elements of `fanin`, and the receivers of the element's signal: a move changes these
-    /// wires.
+    /// The elements of `fanin`, and the receivers of the element's signal. A move of the element changes the wires to
+    /// all of these.
     pub(super) neighbours: Lists,
 }
 
@@ -41,7 +41,7 @@ pub enum InvalidNetlist {
     /// Too many wires.
     #[error("there must be at most 2^31 wires, not {0}")]
     Wires(usize),
-    /// No columns or rows, or more than a place has bits for.
+    /// No columns or rows, or more than the bits of a place can hold.
     #[error(
         "there must be at least 1 column and row, at most {MOST_X} columns and {MOST_Y} rows, not {0} and {1}"
     )]
@@ -58,21 +58,21 @@ pub enum InvalidNetlist {
     },
 }
 
-/// Generated elements receive the signals of 1, 2, ... up to this many others, and then of 1 again.
+/// The first generated element receives the signal of one other, the next the signals of two, and so on. After this
+/// number, the count begins at one again.
 const MOST_FANIN: usize = 5;
 /// The greatest length of a local wire in columns, and in rows, on the hidden chip of `generate`.
 const NEAR: i64 = 4;
-/// One in this many wires comes from any element.
+/// One in this many wires comes from an element anywhere on the chip.
 const FAR: u32 = 8;
 
 impl Netlist {
-    /// Generates a netlist of `elements` elements, different for each seed. Elements receive
-    /// from 1, 2, 3, 4 and 5 others in rotation: on average, three wires an element.
+    /// Generates a netlist of `elements` elements, different for each seed. Elements receive from 1, 2, 3, 4 and 5
+    /// others in rotation, so on average an element has three wires.
     ///
-    /// Wires are local, as in designed netlists. Elements have places on a hidden chip. Seven in
-    /// eight wires come from less than five columns and rows away, the others from anywhere.
-    /// Elements are numbered in random order. The chip is nearly square and has a place for each
-    /// element.
+    /// Wires are local, as in designed netlists. Elements have places on a hidden chip. Seven in eight wires come from
+    /// less than five columns and rows away. The other wires come from anywhere. Elements are numbered in random order.
+    /// The chip is nearly square and has a place for each element.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ impl Netlist {
         self.kinds.len()
     }
 
-    /// The number of wires, each from one element to one other.
+    /// The number of wires. A wire goes from one element to one other.
     #[must_use]
     pub fn wires(&self) -> usize {
         self.fanin.items.len()
@@ -244,7 +244,7 @@ impl Lists {
         &self.items[self.starts[list] as usize..self.starts[list + 1] as usize]
     }
 
-    /// The bounds of a list in memory, to announce as read.
+    /// The bounds of a list, as they are in memory. A reader announces them to the platform as read.
     #[inline]
     pub(super) fn bounds(&self, list: usize) -> &[u32] {
         &self.starts[list..list + 2]

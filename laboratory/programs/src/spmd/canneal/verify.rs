@@ -4,8 +4,8 @@ use super::locations::Place;
 use super::{Canneal, Netlist, WrongAnswer};
 use manycore_platform::Platform;
 
-/// After the run the wires can be longer by this many standard deviations. By chance one placement
-/// in 10^15 exceeds it.
+/// After the run the wires may be longer by this many standard deviations. By chance one placement in 10^15 exceeds
+/// this.
 const DEVIATIONS: f64 = 8.0;
 
 impl<P: Platform> Canneal<P> {
@@ -24,8 +24,8 @@ impl<P: Platform> Canneal<P> {
         self.netlist.length(&self.start)
     }
 
-    /// Checks that places are a permutation of those before the run, and that the wires are no
-    /// longer than chance explains.
+    /// Checks that the places are a permutation of the places before the run, and that the wires are no longer than
+    /// chance explains.
     pub(super) fn check(&self) -> Result<(), WrongAnswer> {
         let mut places: Vec<Option<Place>> = self.locations.all().collect();
         places.sort();
@@ -66,16 +66,15 @@ impl Netlist {
         (0..self.elements()).map(length).sum()
     }
 
-    /// An upper bound on the standard deviation of the difference between two random placements' lengths.
+    /// An upper bound on the standard deviation of the difference between the total lengths of two random placements.
     ///
-    /// At any temperature long wires are less likely than by chance. Annealing begins at a random
-    /// placement. So its end is expected to be no longer, and to differ by no more than two random
-    /// placements do. A wire between two random places of `X` columns and `Y` rows has a length
-    /// with a variance of `(X^2 + Y^2) / 18`. The lengths of two wires covary only if the wires
-    /// share an element, and then by no more than that variance. So the variance of the total is at
-    /// most that of one wire times the number of ordered pairs of wires that share an element, each
-    /// wire with itself included. An element with `d` ends of wires has `d (d - 1)` pairs of
-    /// different wires.
+    /// At any temperature long wires are less likely than by chance. Annealing begins at a random placement. So the
+    /// wires at its end are expected to be no longer, and to differ by no more than those of two random placements. A
+    /// wire between two random places of `X` columns and `Y` rows has a length with a variance of `(X^2 + Y^2) / 18`.
+    /// The lengths of two wires are correlated only if the wires share an element, and then their covariance is at most
+    /// that variance. So the variance of the total is at most the variance of one wire times the number of ordered
+    /// pairs of wires that share an element. Each wire with itself is such a pair. An element with `d` ends of wires
+    /// has `d (d - 1)` pairs of different wires.
     fn deviation(&self) -> f64 {
         let wire = (f64::from(self.columns).powi(2) + f64::from(self.rows).powi(2)) / 18.0;
         let shared = |element| {

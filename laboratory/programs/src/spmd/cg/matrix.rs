@@ -25,9 +25,8 @@ struct Sparse {
 }
 
 impl SparseMatrix {
-    /// The matrix of RNR-94-007: the sum of `w_i x_i x_i'` over all rows i, and `RCOND - shift` on
-    /// the diagonal. The weights fall geometrically from 1 to `RCOND`. [`multiply`](Self::multiply)
-    /// takes `grain` rows at a time.
+    /// The matrix of RNR-94-007: the sum of `w_i x_i x_i'` over all rows i, and `RCOND - shift` on the diagonal. The
+    /// weights `w_i` fall geometrically from 1 to `RCOND`. [`multiply`](Self::multiply) handles `grain` rows at a time.
     pub(super) fn new(size: &CgSize, grain: usize) -> Self {
         let n = size.rows;
         let vectors = vectors(size);
@@ -74,7 +73,7 @@ impl SparseMatrix {
         }
     }
 
-    /// Nonzero elements.
+    /// The number of nonzero elements.
     pub(super) fn entries(&self) -> usize {
         self.values.len()
     }
@@ -97,15 +96,15 @@ impl SparseMatrix {
         for (row, bounds) in rows.zip(starts.windows(2)) {
             let entries = bounds[0] as usize..bounds[1] as usize;
             let columns = &self.columns[entries.clone()];
-            // SAFETY: `new` puts in only columns less than the number of rows, and the vector has
-            // at least as many elements, as asserted.
+            // SAFETY: `new` stores only columns less than the number of rows, and the vector has at least as many
+            // elements, as asserted.
             each(row, unsafe { dot(columns, &self.values[entries], vector) });
         }
     }
 }
 
-/// The cache lines of a vector that each grain reads. The grain announces them to the platform,
-/// each once: later reads hit the cache.
+/// The cache lines of a vector that each grain reads. The grain announces each line to the platform once, since later
+/// reads hit the cache.
 struct Gathered {
     grain: usize,
     /// The beginning of each grain's lines, and the end of the last grain's.
@@ -151,7 +150,8 @@ impl Gathered {
     }
 }
 
-/// A row's product. Four sums overlap; in a single sum each addition would wait for the last.
+/// The product of a row with the vector. Four sums overlap. In a single sum each addition would wait for the one
+/// before.
 ///
 /// # Safety
 ///
@@ -161,7 +161,7 @@ unsafe fn dot(columns: &[u32], values: &[f64], vector: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (columns, last_columns) = columns.as_chunks::<4>();
     let (values, last_values) = values.as_chunks::<4>();
-    // SAFETY: by contract.
+    // SAFETY: by contract the column is less than the vector's length.
     let at = |column: u32| unsafe { *vector.get_unchecked(column as usize) };
     for (columns, values) in columns.iter().zip(values) {
         for lane in 0..4 {
@@ -174,8 +174,7 @@ unsafe fn dot(columns: &[u32], values: &[f64], vector: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// For each row, the vectors that have an element there, in their order, and the index of that
-/// element in the vector.
+/// For each row, the vectors that have an element there, in order, and the element's index in the vector.
 struct Transposed {
     starts: Vec<usize>,
     members: Vec<(u32, u32)>,
@@ -206,7 +205,7 @@ impl Transposed {
     }
 }
 
-/// One vector a row: `nonzeros` random elements at random places, and 0.5 at the place of the row.
+/// Makes one vector for each row: `nonzeros` random elements at random places, and 0.5 at the place of the row.
 fn vectors(size: &CgSize) -> Vec<Sparse> {
     let mut random = Randlc::new();
     // NPB's program draws one number before it makes the matrix.

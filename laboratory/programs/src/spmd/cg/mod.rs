@@ -1,18 +1,16 @@
 //! CG of the NAS parallel benchmarks: an estimate of the largest eigenvalue of an unstructured
 //! sparse matrix.
 //!
-//! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994. The method
-//! is a shifted inverse power method. Each inverse takes 25 iterations of the conjugate gradient
-//! method. Nearly all time goes into products of the matrix with a vector, whose elements are read
-//! in random order.
+//! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994. The method is a shifted inverse
+//! power method. Each (outer) iteration solves equations by 25 inner iterations of the conjugate gradient method.
+//! Nearly all time goes into products of the matrix with a vector, whose elements are read in random order.
 //!
 //! # Waits
 //!
-//! An inner iteration has three: after the product of matrix and vector, which sums `p q`; after
-//! the step along p, which sums `r²`; and before the next product, which reads all of p. The last
-//! inner iteration needs no new direction p, so it has two. An outer iteration adds two: one after
-//! its start, which scales x to length 1, and one after the residual and the final sums. Together
-//! an outer iteration has 76.
+//! An inner iteration has three waits at barriers: after the product of matrix and vector, whose phase sums `p q`;
+//! after the step along p, whose phase sums `r²`; and before the next product, which reads all of p. The last inner
+//! iteration needs no new direction p, so it has two waits. An outer iteration adds two waits: one after its start,
+//! which scales x to length 1, and one after the residual and the final sums. Together an outer iteration has 76 waits.
 //!
 //! NPB's program runs one untimed iteration first, and then starts again. This program does not.
 
@@ -86,7 +84,7 @@ impl<P: Platform> Cg<P> {
             phases,
             matrix,
             x: vector(0.0),
-            // The first x.
+            // z gives the first x.
             z: vector(1.0),
             p: vector(0.0),
             q: vector(0.0),
@@ -194,7 +192,7 @@ impl<P: Platform> Cg<P> {
     fn residual(&self, sharing: &mut dyn Worksharing, iteration: usize) -> CgEnd {
         let phase = self.phases.residual();
         sharing.share(&phase, &|rows| {
-            // SAFETY: this phase only reads both.
+            // SAFETY: this phase only reads x and z.
             let (x, z) = unsafe { (self.x.read::<P>(rows.clone()), self.z.all()) };
             let (first, grain) = (rows.start, rows.start / phase.grain);
             let mut end = CgEnd::default();
@@ -214,7 +212,7 @@ impl<P: Platform> Cg<P> {
     fn end(&self, iteration: usize) -> CgEnd {
         let grains = grains(&self.phases);
         let mut sum = CgEnd::default();
-        // SAFETY: the phase that wrote them is over, and no later phase writes them.
+        // SAFETY: the phase that wrote these sums is over, and no later phase writes them.
         let ends = unsafe { self.ends.part(iteration * grains..(iteration + 1) * grains) };
         for end in ends {
             sum.residual += end.residual;
@@ -258,7 +256,7 @@ impl<P: Platform> Program for Cg<P> {
             unreachable!("every class has iterations");
         };
         let expected = self.phases.size.zeta;
-        // A NaN is wrong, too.
+        // This form counts a NaN as wrong.
         if (zeta - expected).abs() <= TOLERANCE * expected {
             return Ok(Verified(format!("zeta {zeta:.13}")));
         }

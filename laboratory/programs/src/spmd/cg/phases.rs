@@ -1,4 +1,4 @@
-//! The program's phases, without its data.
+//! The phases of CG, without the program's data.
 
 use super::size::CgSize;
 use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
@@ -6,19 +6,18 @@ use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
 /// Iterations of the conjugate gradient method.
 pub(super) const INNER: usize = 25;
 
-/// Instructions to make the matrix, for each pair of elements of a random vector: the difference of
-/// classes S and W under callgrind, on optimised x86-64.
+/// Instructions to make the matrix, for each pair of elements of a random vector, from the difference between classes S
+/// and W under callgrind, on optimised x86-64.
 const MAKE: f64 = 124.4;
 
 /// The phases that [`Cg`](super::Cg) runs.
 ///
 /// # How costs are counted
 ///
-/// *Instructions*: each floating-point operation, and each load or store of a number or an index,
-/// counts as one. The loop of each row adds 10. *Bytes*: a read transfers a number once, a write
-/// twice, whether or not it is also read. An element of the matrix has 12 bytes, and the start of a
-/// row 4. A product is assumed to transfer its vector once: caches that are too small for the
-/// matrix still hold the vector.
+/// *Instructions*: each floating-point operation, and each load or store of a number or an index, counts as one. The
+/// loop of each row adds 10. *Bytes*: a read transfers a number once. A write transfers it twice, whether or not the
+/// number is also read. An element of the matrix has 12 bytes, and the start of a row has 4. We assume that a product
+/// transfers its vector once, since caches that are too small for the matrix still hold the vector.
 ///
 /// Class S has 169 million instructions. The x86-64 code executes 160 million by callgrind.
 ///
@@ -41,7 +40,7 @@ impl CgPhases {
         Self { size }
     }
 
-    /// Scales z to length 1 as x, copies x to r and p, and sets z to 0. Sums x².
+    /// Sets x to z, scaled to length 1, copies x to r and p, and sets z to 0. Sums x².
     pub(super) fn start(&self) -> Phase {
         self.elements("cg start", 1.0 + 4.0 + 3.0, 4.0 * 16.0)
     }
@@ -66,8 +65,8 @@ impl CgPhases {
         self.rows("cg residual", 2.0 + 7.0, 8.0)
     }
 
-    /// A phase with the vectors' elements as items. Each takes 1 to 2 ns, so a grain is a 64th of
-    /// them, at most 1,024.
+    /// A phase with the elements of a vector as items. An item takes 1 to 2 ns, so a grain is a 64th of the items, at
+    /// most 1,024.
     fn elements(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         Phase {
             name,
@@ -80,9 +79,9 @@ impl CgPhases {
         }
     }
 
-    /// A phase with the rows of the matrix as items. The arguments are costs of a row besides those
-    /// of its elements. An element takes 1 ns, so a grain has about 2,000, or more, to limit the
-    /// partial sums to about 2,048.
+    /// A phase with the rows of the matrix as items. The arguments are the costs of a row without those of its
+    /// elements. An element takes 1 ns, so a grain has about 2,000 elements. It has more if there would be more than
+    /// about 2,048 partial sums.
     fn rows(&self, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         let CgSize { rows, entries, .. } = self.size;
         let in_a_row = entries as f64 / rows as f64;
@@ -91,8 +90,7 @@ impl CgPhases {
             items: rows,
             grain: whole_lines((2_000 * rows / entries).max(rows / 2_048)),
             cost: Cost {
-                // For an element, loads of its column, its value and the vector's, a product and a
-                // sum.
+                // An element takes loads of its column, of its value and of the vector's value, a product and a sum.
                 instructions: instructions + 5.0 * in_a_row + 10.0,
                 bytes: bytes + 12.0 * in_a_row + 4.0 + 8.0,
             },
@@ -100,7 +98,7 @@ impl CgPhases {
     }
 }
 
-/// The nearest count of 8-byte numbers that fills whole 64-byte cache lines, at least one.
+/// The nearest count of 8-byte numbers that fills whole 64-byte cache lines, at least one line.
 fn whole_lines(numbers: usize) -> usize {
     ((numbers + 4) / 8).max(1) * 8
 }

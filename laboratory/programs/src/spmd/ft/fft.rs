@@ -3,8 +3,8 @@
 use super::complex::Complex;
 use std::f64::consts::TAU;
 
-/// The number of series that are transformed together. For vector instructions, the same elements
-/// of all series are adjacent in memory. Eight complex numbers fill two cache lines.
+/// The number of series that are transformed together. The same elements of all series are adjacent in memory, for
+/// vector instructions. Eight complex numbers fill two cache lines.
 pub(super) const LANES: usize = 8;
 
 /// One element of each series.
@@ -41,10 +41,10 @@ impl FftRow {
     }
 }
 
-/// Transforms of one length, a power of two from 4.
+/// Transforms of one length, which is a power of two and at least 4.
 ///
-/// The algorithm is decimation in frequency, in place: stages of radix 4, and a last stage of radix
-/// 2 if the length is no power of 4. The result is out of order.
+/// The algorithm is decimation in frequency, in place. It has stages of radix 4, and a last stage of radix 2 if the
+/// length is not a power of 4. The result is out of order.
 pub(super) struct Fft {
     length: usize,
     /// For each stage but the last, and for each element j of a quarter: w^j, w^2j and w^3j, where
@@ -75,8 +75,8 @@ impl Fft {
     /// Operations, loads and stores of [`transform`](Self::transform) for one series of this
     /// length.
     pub(super) fn operations(length: usize) -> f64 {
-        // For four or two complex numbers: loads, stores and additions. A stage with turns adds
-        // three complex products of six operations each.
+        // The loads, stores and additions for four or two complex numbers. A stage with `turns` adds three complex
+        // products of six operations each.
         const QUARTERS: usize = 8 + 8 + 16;
         const TURNED: usize = QUARTERS + 3 * 6;
         const HALVES: usize = 4 + 4 + 4;
@@ -127,8 +127,7 @@ impl Fft {
     }
 }
 
-/// The place of an element of the result. A stage of radix 4 leaves the indices that are k modulo 4
-/// in quarter k.
+/// The place of an element of the result. A stage of radix 4 puts the elements whose index is k modulo 4 in quarter k.
 fn place(index: usize, length: usize) -> usize {
     match length {
         1 | 2 => index,

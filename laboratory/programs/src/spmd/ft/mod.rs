@@ -1,24 +1,22 @@
 //! FT of the NAS parallel benchmarks: a diffusion equation, solved by Fourier transforms of
 //! a box.
 //!
-//! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994. A state of
-//! random numbers is transformed once. Iteration t multiplies the transform by `exp(-4 α π² t k²)`,
-//! where k is the wave number, and transforms it back. The check is the sum of 1,024 numbers of the
-//! result.
+//! The specification is Bailey et al., "The NAS parallel benchmarks", RNR-94-007, 1994. A state of random numbers is
+//! transformed once. Iteration t multiplies the transform by `exp(-4 α π² t k²)`, where k is the wave number, and
+//! transforms the product back. The checksum is the sum of 1,024 numbers of the result.
 //!
 //! # Waits
 //!
-//! The box is transformed along one axis after the other, with a wait after each: three waits an
-//! iteration. The first transform also evolves the state; the last also copies the numbers to sum.
-//! With fewer waits a phase would have only one item for each plane, and an item would take
-//! milliseconds.
+//! The box is transformed along one axis after the other, with a wait at a barrier after each. So an iteration has
+//! three waits. The first transform also multiplies the state; the last also copies the numbers of the checksum. With
+//! fewer waits, a phase would have only one item for each plane, and each item would take milliseconds.
 //!
 //! # Differences from NPB
 //!
-//! NPB's program multiplies the state by the same table in each iteration. This program multiplies
-//! the state by three factors, one for each axis. So it only reads the state, and needs no table of
-//! the state's size. NPB times the making of the initial state. Here one thread makes it before the
-//! timed run. As in NPB, sums are divided by the number of elements, and the transform is not.
+//! NPB's program multiplies the state by the same table in each iteration. This program multiplies the state by three
+//! factors, one for each axis. So it only reads the state, and needs no table of the state's size. NPB's timed run
+//! includes the making of the initial state. Here one thread makes the state before the timed run. As in NPB, the sums
+//! are divided by the number of elements, and the transform is not.
 
 mod complex;
 mod fft;
@@ -64,7 +62,7 @@ pub struct Ft<P: Platform> {
     /// For each iteration, the factors along each axis.
     factors: Vec<[Vec<f64>; 3]>,
     points: Points,
-    /// For each iteration, the numbers to sum.
+    /// For each iteration, the numbers of the checksum.
     taken: Shared<Complex>,
     platform: PhantomData<fn() -> P>,
 }
@@ -75,8 +73,8 @@ const DIFFUSIVITY: f64 = 1e-6;
 const TOLERANCE: f64 = 1e-12;
 
 impl<P: Platform> Ft<P> {
-    /// Makes the initial state of this class. The memory is 32 bytes a number: 8 MB for class S,
-    /// 270 MB for A, 1.1 GB for B and 4.3 GB for C.
+    /// Makes the initial state of this class. The memory is 32 bytes for each number: 8 MB for class S, 270 MB for A,
+    /// 1.1 GB for B and 4.3 GB for C.
     #[must_use]
     pub fn new(class: Class) -> Self {
         let phases = FtPhases::of(class);
@@ -103,7 +101,7 @@ impl<P: Platform> Ft<P> {
         let numbers = self.phases.size.numbers() as f64;
         let checksum = |iteration: usize| {
             let taken = iteration * POINTS..(iteration + 1) * POINTS;
-            // SAFETY: only the run writes them, and it is over.
+            // SAFETY: only the run writes these numbers, and the run is over.
             let taken = unsafe { self.taken.part(taken) };
             let sum = taken.iter().fold(Complex::default(), |sum, &one| sum + one);
             (sum.re / numbers, sum.im / numbers)
@@ -118,7 +116,7 @@ impl<P: Platform> Ft<P> {
         sharing.share(&x, &|items| {
             for item in items {
                 let lines = self.lines(item);
-                // SAFETY: a body touches only the state's lines of its items.
+                // SAFETY: a body touches only those lines of the state that belong to its items.
                 let rows = self
                     .transformed_lines(unsafe { state.read::<P>(lines.clone()) }, |_, _, it| it);
                 // SAFETY: as above, and the slice for reading is no longer used.
@@ -130,7 +128,7 @@ impl<P: Platform> Ft<P> {
         }
     }
 
-    /// One iteration, from 0.
+    /// Runs one iteration. Iterations are counted from 0.
     fn step(&self, sharing: &mut dyn Worksharing, iteration: usize) {
         let [nx, ny, _] = self.phases.size.sides;
         let [along_x, along_y, along_z] = &self.factors[iteration];
@@ -143,7 +141,7 @@ impl<P: Platform> Ft<P> {
                 // SAFETY: this phase only reads the state.
                 let state = unsafe { self.state.read::<P>(lines.clone()) };
                 let rows = self.transformed_lines(state, |x, lane, number| {
-                    // The inverse transform is the transform with the parts swapped before and
+                    // The inverse transform is the transform with the real and imaginary parts swapped before and
                     // after.
                     number.scaled(along_x[x] * scales[lane]).swapped()
                 });
@@ -163,8 +161,7 @@ impl<P: Platform> Ft<P> {
             |item| {
                 for point in self.points.of(item) {
                     let to = iteration * POINTS + point.number;
-                    // SAFETY: the point lies in this item's columns, so no other item touches it or
-                    // its copy.
+                    // SAFETY: the point lies in this item's columns, so no other item touches the point or its copy.
                     unsafe { self.taken.set(to, self.evolved.get(point.at)) };
                 }
             },
@@ -177,8 +174,8 @@ impl<P: Platform> Ft<P> {
         item * numbers..(item + 1) * numbers
     }
 
-    /// Transforms lines along x. Before, `bring` replaces each number; it gets the number's x, its
-    /// line and the number.
+    /// Transforms lines along x. Before the transform, `bring` replaces each number. Its arguments are the number's x,
+    /// the number's line and the number.
     fn transformed_lines(
         &self,
         lines: &[Complex],
@@ -202,8 +199,8 @@ impl<P: Platform> Ft<P> {
         }
     }
 
-    /// Transforms `numbers` in place along y (1) or z (2). `out` maps each number of the result.
-    /// `after` is called after each item.
+    /// Transforms `numbers` in place along y (1) or z (2). `out` replaces each number of the result. `after` is called
+    /// after each item.
     fn columns(
         &self,
         sharing: &mut dyn Worksharing,
@@ -222,7 +219,7 @@ impl<P: Platform> Ft<P> {
         };
         sharing.share(phase, &|items| {
             for item in items {
-                // Columns are numbered in the order in which their first numbers lie in memory.
+                // Columns are numbered in the order of their first numbers in memory.
                 let foot = LANES * item;
                 let foot = foot / beside * (beside * self.phases.size.sides[axis]) + foot % beside;
                 let part = |at: usize| {
@@ -249,7 +246,7 @@ impl<P: Platform> Ft<P> {
     }
 }
 
-/// Random numbers, in the order of memory.
+/// Random numbers, in their order in memory.
 fn initial(size: &FtSize) -> Vec<Complex> {
     let mut random = Randlc::new();
     let number = |_| Complex {
@@ -294,7 +291,7 @@ impl<P: Platform> Program for Ft<P> {
                 ("imaginary", found.1, expected.im),
             ];
             for (part, found, expected) in parts {
-                // A NaN is wrong, too.
+                // This form counts a NaN as wrong.
                 let right = (found - expected).abs() <= TOLERANCE * expected.abs();
                 if !right {
                     return Err(WrongAnswer {

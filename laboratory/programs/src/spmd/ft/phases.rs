@@ -1,16 +1,15 @@
-//! The program's phases, without its data.
+//! The phases of FT, without the program's data.
 
 use super::fft::{Fft, LANES};
 use crate::spmd::{Class, Cost, Declaration, Phase, Preparation};
 
-/// Instructions to make a number: the difference of classes S and W under callgrind, on optimised
-/// x86-64.
+/// Instructions to make a number, from the difference between classes S and W under callgrind, on optimised x86-64.
 const MAKE: f64 = 35.4;
 
 /// A class' box of numbers and its iterations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FtSize {
-    /// Sides along x, y and z; numbers along x are neighbours.
+    /// Sides along x, y and z. Numbers along x are neighbours in memory.
     pub(super) sides: [usize; 3],
     pub(super) iterations: usize,
 }
@@ -35,16 +34,16 @@ impl FtSize {
 
 /// The phases that [`Ft`](super::Ft) runs.
 ///
-/// An item is eight series of numbers along an axis. A grain is one item.
+/// An item is eight series of numbers along an axis. A grain (call of a body) is one item.
 ///
 /// # How costs are counted
 ///
-/// *Instructions*: each floating-point operation, load or store of one number counts as one, as in
-/// code without vectors. *Bytes*: a complex number has 16. A read transfers it once, a write twice,
-/// whether or not it is also read. Tables, and the series under transformation, are in caches.
+/// *Instructions*: each floating-point operation, load or store of one number counts as one, as in code without
+/// vectors. *Bytes*: a complex number has 16. A read transfers a number once. A write transfers it twice, whether or
+/// not the number is also read. Tables, and the series under transformation, are in caches.
 ///
-/// Class S has 232 million instructions. The x86-64 code executes 205 million by callgrind: it has
-/// vectors of two numbers, but moves more.
+/// Class S has 232 million instructions. The x86-64 code executes 205 million by callgrind, since it has vectors of two
+/// numbers, but moves more data.
 ///
 /// ```
 /// use manycore_programs::spmd::{Class, Declaration, FtPhases};
@@ -67,7 +66,7 @@ impl FtPhases {
         Self { size }
     }
 
-    /// Evolves the state, and transforms it back along x.
+    /// Multiplies the state for the iteration, and transforms the product back along x.
     pub(super) fn evolve(&self) -> Phase {
         // The item's factor is loaded and multiplied by the line's factor. Both parts of the complex
         // number are multiplied by the product.
@@ -78,12 +77,12 @@ impl FtPhases {
         self.along(1, "ft back along y", 0.0, 32.0)
     }
 
-    /// Transforms along z, and copies the numbers to sum.
+    /// Transforms along z, and copies the numbers of the checksum.
     pub(super) fn back_along_z(&self) -> Phase {
         self.along(2, "ft back along z", 0.0, 32.0)
     }
 
-    /// Transforms along an axis. Each number takes `instructions` more and transfers `bytes`.
+    /// Transforms along an axis. Each number takes `instructions` in addition to the transform, and transfers `bytes`.
     fn along(&self, axis: usize, name: &'static str, instructions: f64, bytes: f64) -> Phase {
         // Two loads and two stores to copy a number into a row, and again to copy it back.
         const MOVED: f64 = 2.0 * 4.0;
@@ -92,7 +91,7 @@ impl FtPhases {
         Phase {
             name,
             items: self.size.numbers() / length / LANES,
-            // 3 us in the smallest class, 20 us in class C.
+            // A grain takes 3 us in the smallest class, and 20 us in class C.
             grain: 1,
             cost: Cost {
                 instructions: numbers * (instructions + MOVED)

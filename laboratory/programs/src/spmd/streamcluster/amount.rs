@@ -1,12 +1,12 @@
 //! Costs as integers.
 //!
-//! Ranks add up the costs of their points, and rank 0 adds up the ranks' sums. In floating point
-//! the result would depend on the number of ranks. In integers of a small unit it does not, and it
-//! is exact: the gain that a search claims is the decrease of the cost to the last bit.
+//! Ranks (threads of the team) add up the costs of their points, and rank 0 adds up the sums of the ranks. In floating
+//! point the result would depend on the number of ranks. In integers of a small unit it does not, and it is exact: the
+//! gain that a search claims is exactly the decrease of the cost.
 
 use super::StreamclusterProblem;
 
-/// A cost, or a change of one, in units of its [`Scale`].
+/// A cost, or a change of a cost, in units of its [`Scale`].
 pub(super) type Amount = i64;
 
 /// The unit of costs, a power of two.
@@ -16,13 +16,12 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The finest unit, down to 2^-40, without an overflow in any sum of the search.
+    /// Returns the finest unit, down to 2^-40, with which no sum of the search overflows.
     ///
-    /// Coordinates are from 0 to 1 and weights add up to the number of points, so all points
-    /// together cost at most points times dimensions. A centre never costs more than that, and
-    /// there are at most as many centres as points. So no sum is more than four times points
-    /// squared times dimensions, which is less than 2^62 units. A [`StreamclusterProblem`] is small
-    /// enough for a unit of 2^-6.
+    /// Coordinates are from 0 to 1 and weights add up to the number of points, so all points together cost at most
+    /// points times dimensions. A centre never costs more than all points, and there are at most as many centres as
+    /// points. So no sum is more than four times points squared times dimensions, which is less than 2^62 units. Every
+    /// [`StreamclusterProblem`] is small enough for a unit of 2^-6.
     pub(super) fn of(problem: &StreamclusterProblem) -> Self {
         let largest = (problem.points * problem.points * problem.dimensions) as u64;
         let magnitude = u64::BITS - largest.leading_zeros();

@@ -1,29 +1,28 @@
-//! The points of one local search, and the tables that ranks share.
+//! The points of one local search, and the tables that ranks (threads of the team) share.
 
 use super::amount::{Amount, Scale};
 use super::{StreamclusterProblem, scratch::Scratch};
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::ops::Range;
 
-/// Instructions to compute and use a distance, without its coordinates and accesses to tables; then
-/// instructions for four coordinates. All such constants of this program are callgrind's counts of
-/// the release build on x86-64.
+/// Instructions to compute and use a distance, without coordinates and accesses to tables, and then for four
+/// coordinates. Callgrind counted all such constants of this program in the release build on x86-64.
 const DISTANCE: u64 = 56;
 const FOUR_COORDINATES: u64 = 19;
 
 /// A point, and its assignment to a centre.
 ///
-/// All shared data are atomic, with relaxed accesses, which compile to plain loads and stores.
-/// Barriers order them. If a barrier fails to, results are wrong, and
-/// [`verify`](super::Solution::verify) notices, but no behaviour is undefined.
+/// All shared data are atomic, with relaxed accesses, which compile to plain loads and stores. Barriers order the
+/// accesses. If a barrier fails to do so, results are wrong, and [`verify`](super::Solution::verify) notices, but there
+/// is no undefined behaviour.
 pub(super) struct BatchPoint<P: Platform> {
-    /// The row of its coordinates: the search shuffles points, not coordinates.
+    /// The row of the point's coordinates. The search shuffles points, not coordinates.
     row: P::AtomicU32,
-    /// The bits of its weight: how many points of the stream it represents.
+    /// The bits of the weight: how many points of the stream this point represents.
     weight: P::AtomicU32,
-    /// The index of the point that is its centre.
+    /// The index of the point that is this point's centre.
     centre: P::AtomicU32,
-    /// Its cost: weight times squared distance from that centre.
+    /// The point's cost: weight times squared distance from its centre.
     cost: P::AtomicU64,
 }
 
@@ -53,8 +52,8 @@ impl<P: Platform> BatchPoint<P> {
 
 /// The points of one local search, with the tables that ranks share.
 ///
-/// Tables that affect coherence traffic have the layout of PARSEC's program: a table of points,
-/// flags of a byte each, adjacent words of the ranks.
+/// Tables that affect coherence traffic have the layout of PARSEC's program: a table of points, one-byte flags, and
+/// adjacent words for the ranks.
 pub(super) struct Batch<P: Platform> {
     pub(super) scale: Scale,
     dimensions: usize,
@@ -62,13 +61,13 @@ pub(super) struct Batch<P: Platform> {
     pub(super) points: Box<[BatchPoint<P>]>,
     /// Whether the point is a centre.
     pub(super) open: Box<[P::AtomicBool]>,
-    /// Whether the point would move to the offered centre.
+    /// Whether the point would move to the new centre that the search tries.
     pub(super) moves: Box<[P::AtomicBool]>,
     /// The number of each centre, which is its column in the scratch table.
     pub(super) column: Box<[P::AtomicU32]>,
-    /// The points to offer as centres, in order.
+    /// The points to try as centres, in order.
     pub(super) candidates: Box<[P::AtomicU32]>,
-    /// Each rank's sum over its points.
+    /// For each rank, the sum over its points.
     pub(super) sums: Box<[P::AtomicU64]>,
     pub(super) scratch: Scratch<P>,
     pub(super) notes: Box<Notes<P>>,
@@ -80,13 +79,13 @@ pub(super) struct Notes<P: Platform> {
     pub(super) next: P::AtomicU32,
     /// The number of open centres.
     pub(super) open: P::AtomicU32,
-    /// The number of centres that the offer would close.
+    /// The number of centres that the new centre would close.
     pub(super) closing: P::AtomicU32,
-    /// The cost of the clustering, or of the offer.
+    /// The cost of the clustering, with or without the new centre.
     pub(super) cost: P::AtomicU64,
 }
 
-/// No point.
+/// Stands for no point.
 pub(super) const NOBODY: u32 = u32::MAX;
 
 impl<P: Platform> Batch<P> {
@@ -139,7 +138,7 @@ impl<P: Platform> Batch<P> {
         &self.coordinates
     }
 
-    /// The places of a point's coordinates.
+    /// The indices of a point's coordinates.
     pub(super) fn coordinates_of(&self, point: usize) -> Range<usize> {
         let first = self.points[point].row() as usize * self.dimensions;
         first..first + self.dimensions
@@ -172,7 +171,7 @@ impl<P: Platform> Batch<P> {
     }
 }
 
-/// The squared Euclidean distance, in one sum in order, so that rounding is as in PARSEC's program.
+/// The squared Euclidean distance. It is one sum, in order, so that rounding is as in PARSEC's program.
 pub(super) fn distance(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }

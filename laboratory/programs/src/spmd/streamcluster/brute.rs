@@ -1,4 +1,5 @@
-//! Small problems solved by exhaustive search, and wrong reckonings that the tests must notice.
+//! Small problems solved by exhaustive search, and wrong reckonings (computations of a gain) that the tests must
+//! notice.
 
 use super::amount::{Amount, Scale};
 use super::batch::{Batch, distance};
@@ -11,8 +12,8 @@ use manycore_platform::{Native, Ordering::Relaxed};
 use std::sync::Barrier;
 use std::thread;
 
-/// Points with weights, centres among them, and the assignment of points to centres. As in a
-/// search, a point's centre need not be the nearest.
+/// Points with weights, centres among them, and the assignment of points to centres. A point's centre need not be the
+/// nearest, as in a search.
 struct BruteState {
     problem: StreamclusterProblem,
     coordinates: Vec<f32>,
@@ -86,8 +87,8 @@ impl BruteState {
             .max(0)
     }
 
-    /// Runs the offer on `ranks` ranks. Returns the gain that the program claims, and the actual
-    /// decrease of the total cost.
+    /// Runs the offer of one new centre on `ranks` ranks (threads of the team). Returns the gain that the program
+    /// claims, and the actual decrease of the total cost.
     fn offer<R: Reckoning>(&self, new: usize, ranks: usize) -> (Amount, Amount) {
         let batch = Batch::<Native>::new(
             &self.problem,
@@ -133,7 +134,7 @@ impl BruteState {
         (gains[0], before - cost())
     }
 
-    /// The first candidate with a wrong result of the program.
+    /// Returns the first candidate for which the program's result is wrong.
     fn wrong_offer<R: Reckoning>(&self) -> Option<usize> {
         (0..self.points()).find(|&new| {
             let best = self.best_gain(new);
@@ -173,7 +174,7 @@ fn an_offer_gains_as_much_as_the_best_of_all_sets_of_centres_to_close() {
 mod mistaken {
     use super::{Amount, Reckoning};
 
-    /// Points move if that is more expensive.
+    /// Points move if the move makes them more expensive.
     pub(super) struct Away;
     impl Reckoning for Away {
         fn moves(at_new: Amount, now: Amount) -> bool {
@@ -217,7 +218,7 @@ mod mistaken {
         }
     }
 
-    /// A loss of the members counts as a saving.
+    /// A loss of a closed centre's points counts as a saving.
     pub(super) struct Inverted;
     impl Reckoning for Inverted {
         fn moves(at_new: Amount, now: Amount) -> bool {
@@ -296,12 +297,11 @@ fn best_and_found(solution: &Solution) -> Option<(f64, f64)> {
     Some((best as f64, cost as f64))
 }
 
-/// The search has only 3 k ln k candidates, where k is the least number of centres: 4 or 9 of up to
-/// 13 points here. With all points as candidates, and distances that keep the triangle inequality,
-/// such a search ends within three times the best (Charikar and Guha, "Improved combinatorial
-/// algorithms for facility location", 1999). Squares of distances do not keep it, and nothing is
-/// proven about so few candidates. So the factor of 2 is not a theorem: the worst of these 200
-/// problems is at 1.54, their mean at 1.11.
+/// The search has only 3 k ln k candidates, where k is the least number of centres. Here these are 4 or 9 of up to 13
+/// points. If all points were candidates, and distances kept the triangle inequality, such a search would end within
+/// three times the best cost (Charikar and Guha, "Improved combinatorial algorithms for facility location", 1999).
+/// Squares of distances do not keep the inequality, and nothing is proven about so few candidates. So the factor of 2
+/// is not a theorem. The worst of these 200 problems is at 1.54 times the best cost, and their mean is 1.11.
 #[test]
 fn a_search_ends_near_the_best_set_of_centres() {
     let pairs = (0..200).filter_map(|seed| best_and_found(&solve::<Exact>(small_problem(seed))));
@@ -313,7 +313,7 @@ fn a_search_ends_near_the_best_set_of_centres() {
     assert!(mean < 1.2);
 }
 
-/// Few clusterings have a point that is not assigned to its nearest centre.
+/// Few clusterings have a point whose assigned centre is not the nearest.
 #[test]
 fn points_are_seldom_assigned_to_a_farther_centre() {
     let solutions = (0..1_000).map(|seed| solve::<Exact>(small_problem(seed)));

@@ -5,15 +5,14 @@ use super::scratch::Table;
 use super::search::Search;
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 
-/// Instructions, without accesses to tables, of checking whether a point is a centre; of comparing
-/// two costs, with clearing the flag before; of checking whether a point moves; of adding a word of
-/// another rank.
+/// Instructions, without accesses to tables: to check whether a point is a centre; to compare two costs, and clear the
+/// flag before; to check whether a point moves; to add a word of another rank (thread of the team).
 const LOOK: u64 = 6;
 const WEIGH: u64 = 18;
 const MOVE: u64 = 8;
 const ADD: u64 = 4;
 
-/// The arithmetic of an offer. Tests have wrong variants.
+/// The arithmetic of an offer (a point tried as a new centre). Tests have wrong variants.
 pub(super) trait Reckoning {
     /// Whether a point moves to the new centre, which changes its cost from `now` to `at_new`.
     fn moves(at_new: Amount, now: Amount) -> bool;
@@ -37,9 +36,9 @@ impl Reckoning for Exact {
 }
 
 impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
-    /// Opens a centre at the point `new`, if that makes the clustering cheaper when a centre costs
-    /// `price`. Then points that are nearer to it move there. Centres that are no longer worth
-    /// their price are closed, and all their points move there, too. Returns the gain.
+    /// Opens a centre at the point `new`, if that makes the clustering cheaper when a centre costs `price`. Then points
+    /// that are nearer to `new` move there. Centres that are no longer worth their price are closed, and all their
+    /// points move to `new`, too. Returns the gain.
     ///
     /// Takes nine barriers, whatever the result.
     pub(super) fn offer(&mut self, new: usize, price: Amount) -> Amount {
@@ -70,7 +69,7 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         (-cost).max(0)
     }
 
-    /// The rank's points that are open centres.
+    /// The open centres among the rank's points.
     fn my_centres(&self) -> impl Iterator<Item = usize> + use<'_, P, R> {
         self.mine().filter(|&point| {
             P::compute(LOOK);
@@ -78,8 +77,8 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         })
     }
 
-    /// Gives each centre a column, in the order of the points, and clears the table. Each rank
-    /// counts its centres, and its columns begin after those of the ranks before it.
+    /// Gives each centre a column, in the order of the points, and clears the table. Each rank counts its centres, and
+    /// its columns follow those of the ranks before it.
     ///
     /// Takes three barriers.
     fn number_centres(&mut self, table: &Table<P>) {
@@ -172,7 +171,7 @@ impl<P: Platform, R: Reckoning> Search<'_, '_, P, R> {
         notes.cost.store(cost.cast_unsigned(), Relaxed);
     }
 
-    /// Opens `new`, closes the rank's centres that do not pay, and moves the rank's points.
+    /// Opens `new`, closes those of the rank's centres that are not worth their price, and moves the rank's points.
     fn accept(&self, table: &Table<P>, new: usize) {
         let batch = self.batch;
         let closes = |centre| table.total().get(self.column_of(centre)) > 0;

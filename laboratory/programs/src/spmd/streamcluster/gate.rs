@@ -1,4 +1,4 @@
-//! The gate, at which ranks wait while rank 0 runs a sequential part.
+//! The gate, at which ranks (threads of the team) wait while rank 0 runs a sequential part.
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 use std::time::Duration;
@@ -7,26 +7,24 @@ use std::time::Duration;
 /// variable.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Rank 0 opens the gate, which lets each other rank pass once, or waits until all others have
-/// arrived.
+/// Rank 0 opens the gate, and each other rank passes once. Later rank 0 waits until all others have arrived.
 ///
-/// PARSEC's program uses a condition variable as the opened gate, and joins its threads instead of
-/// the wait. Neither counts as a barrier.
+/// PARSEC's program uses a condition variable instead of opening the gate, and joins its threads instead of the wait.
+/// Neither counts as a barrier.
 ///
 /// No wake-up is lost: both sides change a word before they wake its sleepers, and a rank sleeps
 /// only if the word still has the value that it last saw.
 pub(super) struct Gate<P: Platform> {
-    /// How often rank 0 has opened the gate. Before it opens the gate again, all others have passed
-    /// and met rank 0.
+    /// How often rank 0 has opened the gate. Before rank 0 opens the gate again, all others have passed and arrived.
     opened: Box<CachePadded<P::Futex>>,
-    /// How many arrivals of other ranks there were.
+    /// The number of arrivals of other ranks.
     arrived: Box<CachePadded<P::Futex>>,
     others: u32,
 }
 
 impl<P: Platform> Gate<P> {
     pub(super) fn new(ranks: usize) -> Self {
-        // Boxed, so that the words stay at the announced addresses.
+        // The words are boxed, so that they stay at the announced addresses.
         let word = || Box::new(CachePadded::new(Atomic::new(0)));
         let gate = Self {
             opened: word(),
@@ -47,8 +45,8 @@ impl<P: Platform> Gate<P> {
         }
     }
 
-    /// Another rank waits until rank 0 has opened the gate `time` times. It has passed `time - 1`
-    /// times before.
+    /// Another rank waits until rank 0 has opened the gate `time` times. The waiting rank has passed `time - 1` times
+    /// before.
     pub(super) fn pass(&self, time: u32) {
         wait_for::<P>(&self.opened, time);
     }
@@ -92,8 +90,8 @@ mod tests {
     use manycore_check::{Deaf, Faulty, Loom, Relaxed, Shuttle, caught, loom_model, team};
     use manycore_check::{shuttle_pct, shuttle_random};
 
-    /// Each time rank 0 writes a new number before it opens the gate, and reads the others' answers
-    /// after all have arrived.
+    /// Each time, rank 0 writes a new number before it opens the gate, and reads the answers of the others after all
+    /// have arrived.
     fn all_hear_and_are_heard<P: Platform>(ranks: usize, times: u32) {
         let gate = Gate::<P>::new(ranks);
         let said = P::AtomicU32::new(0);
@@ -101,7 +99,7 @@ mod tests {
         team::<P>(ranks, |rank| {
             for time in 1..=times {
                 if rank == 0 {
-                    // Relaxed, as the answers are: the gate orders them.
+                    // Relaxed, as for the answers: the gate orders these accesses.
                     said.store(10 * time, Ordering::Relaxed);
                     gate.open();
                     gate.wait_for_all(time);

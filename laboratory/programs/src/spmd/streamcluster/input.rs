@@ -1,4 +1,4 @@
-//! The published inputs by name, and other problems.
+//! The inputs that PARSEC publishes, by name, and other problems.
 
 use crate::by_name;
 use std::ops::RangeInclusive;
@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 by_name! {
     /// An input that PARSEC publishes with the program.
     ///
-    /// The number of barrier waits is the number for each rank in the whole program. It is the same
-    /// for any number of ranks.
+    /// The number of barrier waits is that of one rank (thread of the team) in the whole program. It is the same for
+    /// any number of ranks.
     ///
     /// ```
     /// use manycore_programs::spmd::StreamclusterInput;
@@ -18,7 +18,7 @@ by_name! {
     /// # Ok::<(), manycore_programs::UnknownName>(())
     /// ```
     pub enum StreamclusterInput: "streamcluster has no input", "there are" {
-        /// 10 points on a line. With 64 ranks, 63 have no points, so the time goes into barriers.
+        /// 10 points on a line. With 64 ranks, 63 ranks have no points, so nearly all time goes into barriers.
         Test = "test",
         /// 16 points in 3 dimensions.
         SimDev = "simdev",
@@ -120,8 +120,8 @@ pub struct StreamclusterProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidStreamcluster {
-    /// The limits of the number of centres are invalid. The program draws 3 k ln k candidates,
-    /// where k is the least number of centres; for k = 1 there would be none.
+    /// The limits of the number of centres are invalid. The program draws 3 k ln k candidates, where k is the least
+    /// number of centres. For k = 1 there would be no candidates.
     #[error(
         "the least number of centres must be at least 2 and at most the greatest, not {0}..={1}"
     )]
@@ -132,7 +132,7 @@ pub enum InvalidStreamcluster {
     /// Sums of costs could overflow.
     #[error("points times points times dimensions must be at most 2^53")]
     TooLarge,
-    /// Too many blocks: all are kept in memory.
+    /// Too many blocks, since all blocks are kept in memory.
     #[error("points must come in at most 65,536 blocks, not {0}")]
     Blocks(usize),
     /// No rank, or too many ranks.
@@ -140,7 +140,7 @@ pub enum InvalidStreamcluster {
     Ranks(usize),
 }
 
-/// Blocks times ranks are counted in 32 bits.
+/// The product of blocks and ranks must fit in 32 bits.
 const MOST_BLOCKS: usize = 1 << 16;
 
 impl StreamclusterProblem {
@@ -230,14 +230,14 @@ impl StreamclusterProblem {
         self.points.div_ceil(self.block)
     }
 
-    /// How many points a search offers as centres: 3 k ln k for the least number of centres k, or
-    /// all points if there are fewer.
+    /// The number of points that a search tries as centres: 3 k ln k, where k is the least number of centres, or all
+    /// points if there are fewer.
     pub(super) fn candidates(&self, points: usize) -> usize {
         points.min(three_k_log_k(self.least))
     }
 
-    /// The number of offers in a round of the search: 3 k ln k for the greatest number of centres
-    /// k.
+    /// The number of points that a round of the search tries as new centres: 3 k ln k, where k is the greatest number
+    /// of centres.
     pub(super) fn offers_a_round(&self) -> usize {
         three_k_log_k(self.most)
     }

@@ -1,11 +1,10 @@
-//! PARSEC's streamcluster: clusters a stream of points block by block.
+//! PARSEC's streamcluster: a program that divides a stream of points into clusters, block by block.
 //!
-//! For each block of points the ranks together search for centres. The number of centres has
-//! limits, and the sum of squared distances from the points to their centres should be small. The
-//! centres, each with the weight of its points, replace the block. At the end the centres of all
-//! blocks are clustered in the same way (Guha, Mishra, Motwani and O'Callaghan, "Clustering data
-//! streams", 2000; O'Callaghan et al., "Streaming-data algorithms for high-quality clustering",
-//! 2002).
+//! For each block of points the ranks (the threads of the team) together search for centres. The number of centres has
+//! limits, and the sum of squared distances from the points to their centres should be small. The centres then replace
+//! the block. Each centre has the total weight of its points. At the end the program clusters the centres of all blocks
+//! in the same way (Guha, Mishra, Motwani and O'Callaghan, "Clustering data streams", 2000; O'Callaghan et al.,
+//! "Streaming-data algorithms for high-quality clustering", 2002).
 //!
 //! | file | what |
 //! |---|---|
@@ -18,19 +17,19 @@
 //!
 //! # Differences from PARSEC
 //!
-//! The algorithm, its constants, its random numbers and its barriers are those of PARSEC 3.0's
-//! program. Each rank waits at the barrier as often ([`StreamclusterInput::barrier_waits`]), and
-//! the output is the same to the byte where PARSEC's is known. The differences:
+//! The algorithm, its constants, its random numbers and its barriers are those of PARSEC 3.0's program. Each rank waits
+//! at the barrier as often as in PARSEC's program ([`StreamclusterInput::barrier_waits`]). For inputs with a known
+//! output of PARSEC's program, every byte of the output is the same. The differences:
 //!
 //! * Costs are integers of a small unit, so sums do not depend on the order of addition. The output
 //!   is the same for any number of ranks, and verification is exact.
-//! * PARSEC's program starts and joins its threads for each search. Here one team runs to the end,
-//!   and waits at a gate while rank 0 reads a block or makes centres. The gate also replaces
-//!   PARSEC's condition variable. Waits at the gate do not count as barriers.
-//! * Tables are atomic, with relaxed accesses. If a barrier lets a rank pass early, results are
-//!   wrong or a rank panics, but no behaviour is undefined.
-//! * In PARSEC's program a later block begins in the shuffled order of the block before. Here each
-//!   block begins in order. The named inputs have one block.
+//! * PARSEC's program starts and joins its threads for each search. Here one team runs to the end. It waits at a gate
+//!   while rank 0 reads a block or makes centres. The gate also replaces the condition variable of PARSEC's program.
+//!   Waits at the gate do not count as barriers.
+//! * Tables are atomic, with relaxed accesses. If a faulty barrier lets a rank pass early, results are wrong or a rank
+//!   panics, but there is no undefined behaviour.
+//! * In PARSEC's program each block after the first begins in the order to which the last block was shuffled. Here each
+//!   block begins in the order of the stream. The named inputs have one block.
 //!
 //! # On a simulated chip
 //!
@@ -97,8 +96,8 @@ pub struct Streamcluster<P: Platform> {
     problem: StreamclusterProblem,
     ranks: usize,
     gate: Gate<P>,
-    /// A batch for each block, then a batch of their centres. Rank 0 makes each before it opens the
-    /// gate.
+    /// The batches (the shared tables of a search): one for each block, then one for the centres of all blocks. Rank 0
+    /// makes each batch before it opens the gate.
     batches: Vec<OnceLock<Batch<P>>>,
     /// How often each finished rank has waited at the barrier.
     ends: Vec<OnceLock<u64>>,
@@ -112,7 +111,7 @@ struct StreamclusterEnd {
     offers: u64,
 }
 
-/// More ranks than any machine has cores.
+/// The most ranks: more than any machine has cores.
 const MOST_RANKS: usize = 1 << 16;
 
 impl<P: Platform> Streamcluster<P> {
@@ -167,15 +166,15 @@ impl<P: Platform> Streamcluster<P> {
         program.solution().expect("the only rank has run")
     }
 
-    /// Runs rank `rank` of the program. All ranks must run at the same time, once each. `barrier`
-    /// waits until all ranks have called theirs.
+    /// Runs rank `rank` of the program. All ranks must run at the same time, once each. `barrier` waits until each rank
+    /// has called its own `barrier`.
     ///
-    /// Waits at the gate use `P`: a rank spins for 20 us, and then sleeps.
+    /// Waits at the gate use the platform `P`: a rank spins for 20 us, and then sleeps.
     ///
     /// # Panics
     ///
-    /// Panics if there is no such rank, or it has run already. Can also panic if the barrier lets a
-    /// rank pass early.
+    /// Panics if there is no such rank, or if the rank has run already. Can also panic if the barrier lets a rank pass
+    /// early.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -230,7 +229,7 @@ impl<P: Platform> Streamcluster<P> {
                 claims,
                 offers,
             };
-            // Only rank 0 sets it.
+            // Only rank 0 sets the end.
             let _ = self.end.set(end);
         }
         let _ = self.ends[rank.number()].set(rank.waits());

@@ -1,11 +1,11 @@
-//! A thread of the team.
+//! A rank: a thread of the team.
 
 use super::gate::Gate;
 use super::random::Random48;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// Instructions of a random number.
+/// The instructions to draw a random number.
 const DRAW: u64 = 12;
 
 /// A thread's number, its barrier, and its gate.
@@ -17,7 +17,7 @@ pub(super) struct Rank<'a, P: Platform> {
     gate: &'a Gate<P>,
     /// How often this rank has passed or opened the gate.
     passed: u32,
-    /// How often all ranks have gathered.
+    /// How often all ranks have met in [`gather`](Self::gather).
     arrivals: u32,
     /// Only rank 0 draws random numbers, so that they are the same for any team.
     random: Option<Random48>,
@@ -40,7 +40,7 @@ impl<'a, P: Platform> Rank<'a, P> {
             gate,
             passed: 0,
             arrivals: 0,
-            // The published input's seed.
+            // 1 is the seed of the published inputs.
             random: (number == 0).then(|| Random48::new(1)),
             offers: 0,
         }
@@ -82,7 +82,7 @@ impl<'a, P: Platform> Rank<'a, P> {
         self.waits
     }
 
-    /// The other ranks wait here until rank 0 calls this, too.
+    /// The other ranks wait here until rank 0 also calls this.
     pub(super) fn follow(&mut self) {
         self.passed += 1;
         if self.leads() {

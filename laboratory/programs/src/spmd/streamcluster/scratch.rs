@@ -1,20 +1,19 @@
-//! The table in which ranks add up the savings from closing each centre.
+//! The table in which ranks (threads of the team) add up the savings from closing each centre.
 
 use super::amount::Amount;
 use super::batch::words64;
 use manycore_platform::{Atomic, Ordering::Relaxed, Platform};
 use std::sync::OnceLock;
 
-/// Rows begin at multiples of this many words. This is half a cache line, so rows of two ranks can
-/// share a line: PARSEC's program assumes lines of 32 bytes, and its traffic is part of the
-/// benchmark.
+/// Rows begin at multiples of this many words. This is half a cache line, so rows of two ranks can share a line.
+/// PARSEC's program assumes lines of 32 bytes, and the resulting traffic is part of the benchmark.
 const GRAIN: usize = 4;
 
 /// Memory for a table with a row for each rank, a row of totals, and a column for each centre. The
 /// number of centres changes.
 ///
-/// Rank 0 provides the table before others read it. A table that becomes too small is kept, so
-/// references to it stay valid.
+/// Rank 0 provides the table before others read the table. A table that becomes too small is kept, so references to it
+/// stay valid.
 pub(super) struct Scratch<P: Platform> {
     ranks: usize,
     /// Tables of 1, 2, 4, ... words.
@@ -53,7 +52,7 @@ impl<P: Platform> Scratch<P> {
         if self.sizes[size].get().is_none() {
             let words = words64::<P>(1 << size);
             P::name(&*words, "streamcluster scratch");
-            // Only rank 0 sets it, so it is not set yet.
+            // Only rank 0 sets this entry, so it is not set yet.
             let _ = self.sizes[size].set(words);
         }
     }
@@ -62,7 +61,7 @@ impl<P: Platform> Scratch<P> {
     ///
     /// # Panics
     ///
-    /// Panics if rank 0 has not provided it, because a barrier let a rank pass early.
+    /// Panics if rank 0 has not provided the table, because a faulty barrier let a rank pass early.
     pub(super) fn table(&self, centres: usize) -> Table<'_, P> {
         let words = self.sizes[self.size(centres)].get();
         Table {
@@ -120,7 +119,7 @@ impl<P: Platform> Row<'_, P> {
         self.set(self.1, count as Amount);
     }
 
-    /// The cost of the offered centre for the rank's points.
+    /// The cost of the rank's points with the centre that the search tries.
     pub(super) fn cost(&self) -> Amount {
         self.get(self.1 + 1)
     }

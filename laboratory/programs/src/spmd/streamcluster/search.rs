@@ -1,4 +1,4 @@
-//! The local search in one batch of points, by all ranks.
+//! The local search in one batch of points, by all ranks (threads of the team) together.
 
 use super::StreamclusterProblem;
 use super::amount::Amount;
@@ -12,8 +12,8 @@ use std::ops::Range;
 /// Instructions for each point of a sum.
 const SUM: u64 = 3;
 
-/// Another round of offers follows if a round gains more than this share of the cost. `FINELY`
-/// applies when the number of centres is near the wanted range.
+/// Another round of offers (points tried as new centres) follows if a round gains more than this share of the cost.
+/// `FINELY` applies when the number of centres is near the wanted range.
 const ROUGHLY: f64 = 0.1;
 const FINELY: f64 = 0.001;
 
@@ -22,7 +22,7 @@ pub(super) struct Search<'a, 'b, P: Platform, R> {
     pub(super) rank: &'a mut Rank<'b, P>,
     pub(super) batch: &'a Batch<P>,
     problem: &'a StreamclusterProblem,
-    /// The number of open centres. Each rank counts them, with the same result.
+    /// The number of open centres. Each rank counts the centres, with the same result.
     pub(super) open: usize,
     reckoning: PhantomData<R>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Search<'a, 'b, P: Platform, R> {
 /// A search's claim about its clustering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// There are no more points than allowed centres, so each point is a centre.
+    /// The number of allowed centres is at least that of points, so each point is a centre.
     AllAreCentres,
     /// The search clustered the points.
     Clustered {
@@ -63,8 +63,8 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         self.rank.part(self.batch.points.len())
     }
 
-    /// Finds a clustering with a number of centres in the wanted range. Centres have a price.
-    /// Bisection finds a price at which a clustering with that many centres is cheapest.
+    /// Finds a clustering with a number of centres in the wanted range. Each centre has a price, which bisection
+    /// adjusts until the cheapest clustering has a number of centres in the range.
     pub(super) fn run(&mut self) -> Claim {
         let (least, most) = (self.problem.least, self.problem.most);
         let count = self.batch.points.len();
@@ -73,7 +73,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         let sum = mine.sum();
         self.note_sum(sum);
         self.rank.barrier();
-        // If a centre costs as much as all points at one centre, a second centre never pays.
+        // If a centre costs as much as all points together with one centre, a second centre never saves cost.
         let (mut low, mut high) = (0, self.sum_of_all());
         let mut price = (low + high) / 2;
         if count <= most {
@@ -179,7 +179,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
         batch.notes.cost.load(Relaxed).cast_signed()
     }
 
-    /// Announces a point to open to the waiting ranks, on rank 0.
+    /// On rank 0: announces to the waiting ranks the point to open.
     fn announce(&mut self, point: u32) {
         self.batch.notes.next.store(point, Relaxed);
         self.rank.follow();
@@ -199,7 +199,7 @@ impl<'a, 'b, P: Platform, R: Reckoning> Search<'a, 'b, P, R> {
     /// Offers candidates for centres in rounds, as long as a round gains more than `share` of the
     /// cost. Returns the cost afterwards.
     ///
-    /// Takes one barrier, two a round, and the barriers of the offers.
+    /// Takes one barrier, two barriers for each round, and the barriers of the offers.
     fn improve(&mut self, price: Amount, mut cost: Amount, share: f64) -> Amount {
         let candidates = &self.batch.candidates;
         self.rank.barrier();

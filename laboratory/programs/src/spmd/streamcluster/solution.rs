@@ -1,4 +1,4 @@
-//! The program's result, as plain data.
+//! The result of streamcluster, as plain data.
 
 use super::amount::Scale;
 use super::batch::Batch;
@@ -19,19 +19,18 @@ use std::fmt::Write;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centre {
-    /// The index of the point that became a centre, in the order at the end of its block's search,
-    /// plus the lengths of the blocks before.
+    /// The index of the point that became a centre. Points are counted in the order at the end of their block's search,
+    /// and the lengths of all earlier blocks are added.
     pub id: usize,
-    /// The number of points of the stream that it represents.
+    /// The number of points of the stream that the centre represents.
     pub weight: f32,
-    /// Its coordinates: the mean of its points.
+    /// The coordinates of the centre: the mean of its points.
     pub coordinates: Vec<f32>,
 }
 
-/// The result of a finished run, and counts of barriers and offers.
+/// The result of a finished run, with counts of barriers and of offers (points tried as new centres).
 ///
-/// It is plain data, which outlives a simulation: take it inside the simulation and read it
-/// outside.
+/// A solution is plain data, which outlives a simulation: get it inside the simulation and read it outside.
 ///
 /// ```
 /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -108,8 +107,8 @@ impl Solution {
         &self.waits
     }
 
-    /// How often the program has computed the gain from a new centre (calls of `pgain` in PARSEC's
-    /// program). Each takes nine barriers.
+    /// How often the program has computed the gain from a new centre (calls of `pgain` in PARSEC's program). Each
+    /// computation takes nine barriers.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -137,8 +136,8 @@ impl Solution {
         &self.centres
     }
 
-    /// The cost of the clustering: the sum, over the points of all searches, of the weight times
-    /// the squared distance from the centre.
+    /// The cost of the clustering. Each point of each search costs its weight times its squared distance from its
+    /// centre. This is the sum of these costs.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -153,9 +152,8 @@ impl Solution {
         self.scale.cost(points.map(|point| point.cost).sum())
     }
 
-    /// The centres as text, to the byte as in the output file of PARSEC's program: a line with the
-    /// number, one with the weight, one with the coordinates, each followed by a space, and an
-    /// empty line.
+    /// The centres as text, with the same bytes as in the output file of PARSEC's program. A centre has a line with the
+    /// number, a line with the weight, a line with the coordinates, each followed by a space, and an empty line.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -197,7 +195,7 @@ impl Solution {
     }
 }
 
-/// Not all ranks have run to the end.
+/// The error if some ranks (threads of the team) have not run to the end.
 ///
 /// ```
 /// use manycore_programs::spmd::{StreamclusterInput, NotFinished, Streamcluster};
@@ -210,15 +208,15 @@ impl Solution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{missing} ranks of streamcluster have not run to the end")]
 pub struct NotFinished {
-    /// The number of ranks that have not.
+    /// The number of ranks that have not run to the end.
     pub missing: usize,
 }
 
 impl<P: Platform> Streamcluster<P> {
     /// The result, after all ranks have run.
     ///
-    /// On a simulated chip this reads the shared tables, which takes simulated time. Read the clock
-    /// before.
+    /// On a simulated chip this call reads the shared tables, which takes simulated time. To time the run, read the
+    /// clock before the call.
     ///
     /// # Errors
     ///
@@ -240,7 +238,7 @@ impl<P: Platform> Streamcluster<P> {
             .filter_map(|end| end.get().copied())
             .collect();
         let missing = self.ends.len() - waits.len();
-        // Rank 0 set `end` before its number of waits, which is set.
+        // Rank 0's number of waits is set, and rank 0 set `end` before that number.
         let Some(end) = self.end.get().filter(|_| missing == 0) else {
             return Err(NotFinished { missing });
         };

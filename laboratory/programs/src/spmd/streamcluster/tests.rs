@@ -82,7 +82,7 @@ fn the_clustering_does_not_depend_on_the_number_of_ranks() {
             let mut solution = by_ranks(problem, ranks);
             solution.verify().unwrap();
             assert_eq!(solution.hash(), alone.hash());
-            // Not only the output is the same: so are all costs, to the last bit.
+            // Not only the output is the same, but also every bit of all costs.
             assert_eq!(solution.waits, vec![alone.waits[0]; ranks]);
             solution.waits.truncate(1);
             assert_eq!(solution, alone, "{problem:?}, {ranks} ranks");

@@ -1,16 +1,16 @@
-//! Checks the answer: computes each search's clustering again, without the sums of the search.
+//! Checks the answer. The check computes the clustering of each search again, and does not use the sums that the search
+//! kept.
 
 use super::amount::Scale;
 use super::search::Claim;
 use super::solution::{Centre, Found, Served, Solution};
 
-/// The greatest distance of a centre's coordinate from the mean of its points. The program computes
-/// it point by point in single precision: each of about ten thousand points, in either direction,
-/// adds a rounding error of 2^-24 of a number up to 1.
+/// The greatest permitted difference between a centre's coordinate and the mean of its points. The program adds points
+/// to the mean one by one in single precision. Each of about ten thousand points adds a rounding error, in either
+/// direction, of 2^-24 of a number up to 1.
 const TOLERANCE: f64 = 1e-4;
 
-/// The fault of a clustering. Searches are counted from 0. The last search clusters the centres of
-/// all blocks.
+/// A fault in a clustering. Searches are counted from 0. The last search clusters the centres of all blocks.
 ///
 /// ```
 /// use manycore_programs::spmd::WrongSolution;
@@ -30,7 +30,7 @@ pub enum WrongSolution {
         /// The point.
         point: usize,
     },
-    /// A point is assigned to a point that is no centre, or does not exist.
+    /// A point is assigned to another point that is no centre, or that does not exist.
     #[error("search {search} has not assigned point {point} to a centre")]
     Unserved {
         /// The search.
@@ -87,14 +87,14 @@ pub enum WrongSolution {
 }
 
 impl Solution {
-    /// Checks the program's claims. Each search had the right points. Each point is assigned to an
-    /// open centre, and its cost is its weight times its squared distance from there. The number of
-    /// centres is as claimed. The points' costs and the centres' prices add up exactly to the cost
-    /// that the search got by subtracting gains. Centres are at the means of their points. All
-    /// ranks have waited equally often.
+    /// Checks the program's claims. Each search had the right points. Each point is assigned to an open centre, and the
+    /// point's cost is its weight times its squared distance from this centre. The number of centres is as claimed. The
+    /// points' costs and the centres' prices add up exactly to the cost that the search got by subtracting gains.
+    /// Centres are at the means of their points. All ranks (threads of the team) have waited at the barrier equally
+    /// often.
     ///
-    /// A point's centre need not be the *nearest*. [`nearest_cost`](Self::nearest_cost) is the cost
-    /// if it were.
+    /// A point's centre need not be the *nearest*. [`nearest_cost`](Self::nearest_cost) is the cost with the nearest
+    /// centres.
     ///
     /// # Errors
     ///
@@ -138,12 +138,11 @@ impl Solution {
 }
 
 impl Solution {
-    /// The cost of the clustering if each point were assigned to its nearest open centre. It is at
-    /// most [`cost`](Self::cost), and equal for each
-    /// [`StreamclusterInput`](super::StreamclusterInput).
+    /// The cost of the clustering if each point were assigned to its nearest open centre. The result is at most
+    /// [`cost`](Self::cost), and equals it for each [`StreamclusterInput`](super::StreamclusterInput).
     ///
-    /// When a centre is closed its points move to the newly opened centre, which need not be the
-    /// nearest. They move again only if a nearer centre is offered before the search ends.
+    /// When a centre is closed, its points move to the newly opened centre, which need not be the nearest. The points
+    /// move again only if the search tries a nearer centre before it ends.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -226,7 +225,7 @@ impl Found {
     }
 }
 
-/// The distance in the program's order of additions, since costs are compared to the last bit.
+/// The squared distance. Its terms are added in the program's order, since the check compares all bits of the costs.
 fn squared_distance(a: &Served, b: &Served) -> f32 {
     let mut sum = 0.0;
     for (a, b) in a.coordinates.iter().zip(&b.coordinates) {
@@ -273,7 +272,8 @@ fn means(found: &Found) -> Vec<Mean> {
     means.into_iter().flatten().map(divide).collect()
 }
 
-/// Checks that each point appears once, with its weight and, if `expected` has a mean, its place.
+/// Checks that each point appears once and has the right weight. If `expected` has a mean, also checks the point's
+/// place.
 fn same_points<'a>(
     search: usize,
     found: &Found,

@@ -3,20 +3,20 @@ use manycore_chip::Broadcast;
 
 /// The signature of a request to share work.
 const REQUEST: u32 = 1 << 31;
-/// The number of classes of ranks. Each class has a bit in the signatures of offers.
+/// The number of classes of ranks (numbers of workers). Each class has a bit in the signatures of offers.
 const CLASSES: usize = 31;
-/// The signature of the end and, by default, of messages of other channels.
+/// The signature of the message of the end and, by default, of messages of other channels.
 const FINISH: u32 = 0;
 
 /// A worker's port, and its core's filter.
 ///
-/// All messages are broadcast on one channel, and distinguished by signature: requests by one bit, an offer
-/// by a bit for its thief's rank modulo 31. Stopping offers to other workers is as useful as stopping
-/// requests: with 64 cores an unfiltered offer would cost 63 controllers their 10 cycles. A channel for
-/// each thief would need a port for every pair of thief and victim.
+/// All messages are broadcast on one channel. Their signature distinguishes them: requests have one bit, and an offer
+/// has a bit for its thief's rank modulo 31. To stop offers to other workers is as useful as to stop requests, since
+/// with 64 cores an unfiltered offer would cost each of 63 controllers 10 cycles. With a channel for each thief, every
+/// pair of thief and victim would need a port.
 ///
-/// The filter declines messages with any unwanted bit. So the end and other channels' messages with the
-/// signature 0 pass every filter.
+/// The filter declines messages with any unwanted bit. So the message of the end, and messages of other channels with
+/// the signature 0, pass every filter.
 pub(super) struct Mailbox<P: Broadcast> {
     port: Port<P>,
     rank: usize,
@@ -99,7 +99,7 @@ impl<P: Broadcast> Mailbox<P> {
                 _ if message.tag as usize == self.rank => {
                     return Some(StealMessage::Offer(message.payload));
                 }
-                // An offer to another rank of the same class.
+                // This is an offer to another rank of the same class.
                 _ => {}
             }
         }

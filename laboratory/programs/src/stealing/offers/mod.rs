@@ -20,13 +20,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use threshold::Threshold;
 
-/// The longest pause between two looks at the port, as a power of two of spins.
+/// The longest pause between two looks at the port. It is 2 to this power spins.
 const LONGEST: u32 = 4;
-/// How long a thief first waits for offers before it repeats its request. A round trip through 64
-/// controllers takes 0.7 us on the thesis's chip.
+/// The time for which a thief first waits for offers before it repeats its request. A round trip through 64 controllers
+/// takes 0.7 us on the chip of the thesis.
 const FIRST_WAIT: Duration = Duration::from_micros(1);
-/// The longest wait: each wait is twice as long as the previous. Victims answer between tasks, so an answer
-/// can take as long as a task. Until then they must throw repeated requests away.
+/// The longest wait. Up to this limit each wait is twice as long as the previous one. Victims answer between tasks, so
+/// an answer can take as long as a task. Until they answer, victims must throw repeated requests away.
 const LAST_WAIT: Duration = Duration::from_micros(16);
 
 /// Stealing by request, with deques under a mutex.
@@ -54,7 +54,7 @@ const LAST_WAIT: Duration = Duration::from_micros(16);
 /// ```
 pub type OfferMutex<P> = OfferStealing<P, mutex::MutexQueue<P>>;
 
-/// Stealing by request. Offers are addresses of items, and thieves take items by compare-and-swap.
+/// Stealing by request. An offer is the address of an item, and thieves take items by compare-and-swap.
 ///
 /// ```
 /// use manycore::Native;
@@ -81,15 +81,16 @@ pub type OfferCas<P> = OfferStealing<P, cas::CasQueue<P>>;
 
 /// Stealing by request.
 ///
-/// A worker broadcasts a request when its queue is empty: after it takes its last task, or when it finds
-/// none. It repeats the request only when it has no work and no task comes within a time that doubles.
+/// A worker broadcasts a request when its queue is empty: after it takes its last task, or when it finds no task. It
+/// repeats the request only when it has no work and no task comes within some time, which doubles with each repetition.
 /// Others answer when they get their next task, or in
-/// [`process_pending_requests`](TaskDeque::process_pending_requests). They make one offer to each thief,
-/// while they have more than their last task. By the length of a worker's queue, its network interface
-/// passes or stops requests.
+/// [`process_pending_requests`](TaskDeque::process_pending_requests). They make one offer to each thief, as long as
+/// they keep one task. The network interface of a worker passes or stops requests, depending on the length of the
+/// worker's queue.
 ///
-/// An offer reserves nothing. A thief keeps unused offers, and tries them before its next request. Their
-/// tasks may be gone by then. Its filter stops later offers, and those tasks stay in place.
+/// An offer reserves nothing. A thief keeps unused offers, and tries them before its next request. By then other
+/// workers may have taken the offered tasks. When a thief has a task, its filter stops further offers, and the tasks of
+/// those offers stay in place.
 pub struct OfferStealing<P: Broadcast, Q: OfferedQueue<P>>(Arc<SharedQueues<P, Q>>);
 
 /// A worker's end of [`OfferStealing`].
@@ -103,9 +104,9 @@ pub struct OfferDeque<P: Broadcast, Q: OfferedQueue<P>> {
     offers: Vec<u64>,
     /// Whether the worker has sent a request since it last took an offered task.
     has_asked: bool,
-    /// The thieves whose requests it answers now, in the order of arrival.
+    /// The thieves whose requests the worker answers now, in the order of arrival.
     thieves: Vec<usize>,
-    /// Whether each rank is among `thieves`.
+    /// For each rank (number of a worker), whether it is among `thieves`.
     asks: Vec<bool>,
     standing: Standing,
     counts: Counts,
@@ -126,8 +127,8 @@ impl<P: Broadcast, Q: OfferedQueue<P>> Discipline<P> for OfferStealing<P, Q> {
         let workers = placement.members();
         Self(Arc::new(SharedQueues {
             queues: (0..workers).map(|_| Q::shared()).collect(),
-            // Through memory, a thief must not wait for a worker in a long task. All messages are advice: a
-            // thief repeats its request, an offered task stays in place, and a flag announces the end.
+            // When messages go through memory, a thief must not wait for a worker that runs a long task. So messages
+            // may be lost: a thief repeats its request, an offered task stays in place, and a flag announces the end.
             channel: Channel::over_with(Settings {
                 slow: Slow::Lose,
                 ..Settings::default()
@@ -163,7 +164,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
     }
 
     fn ask(&mut self) {
-        // Offers must pass the filter before the first can arrive.
+        // The filter must pass offers before the first offer can arrive.
         self.has_asked = true;
         self.update_filter();
         self.mailbox.request();
@@ -179,7 +180,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
                     }
                 }
                 StealMessage::Offer(offer) => self.offers.push(offer),
-                // The sender has set the termination flag, which this worker reads too.
+                // This worker also reads the termination flag, which the sender has set.
                 StealMessage::Finish => {}
             }
         }
@@ -205,8 +206,8 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         }
     }
 
-    /// Takes a random one of the best offers. All thieves receive the offers in about the same order, and a
-    /// fixed rule would send them all to one victim.
+    /// Takes a random one of the best offers. All thieves receive the offers in about the same order, so a fixed rule
+    /// would send all thieves to one victim.
     fn choose(&mut self) -> u64 {
         let offers = &mut self.offers;
         let best = offers.iter().map(|offer| Q::worth(*offer)).max();
@@ -218,7 +219,7 @@ impl<P: Broadcast, Q: OfferedQueue<P>> OfferDeque<P, Q> {
         offers.swap_remove(at)
     }
 
-    /// Takes an offered task, if one is left.
+    /// Takes an offered task, if one of the offers still has its task.
     fn take_offered(&mut self) -> Option<Task> {
         while !self.offers.is_empty() {
             let offer = self.choose();
@@ -314,7 +315,7 @@ mod tests {
     use super::*;
     use manycore::Native;
 
-    /// More requests than a ring holds.
+    /// The thief sends more requests than a ring holds.
     #[test]
     fn a_thief_does_not_wait_for_a_worker_that_does_not_answer() {
         let discipline = OfferMutex::<Native>::new(&Placement::flat(2), 1);

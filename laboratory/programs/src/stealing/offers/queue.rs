@@ -18,13 +18,13 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// Adds a task at the owner's end.
     fn put(&mut self, mine: &Self::Shared, task: Task);
 
-    /// Takes the task at the owner's end. Finding none is an acquire (see `Termination`).
+    /// Takes the task at the owner's end. If there is none, the call is an acquire (see `Termination`).
     fn pop(&mut self, mine: &Self::Shared) -> Option<Task>;
 
     /// The number of tasks, as far as the owner knows.
     fn length(&self, mine: &Self::Shared) -> usize;
 
-    /// Called before the owner answers the pending requests.
+    /// The owner calls this before it answers the pending requests.
     fn begin_offering(&mut self, mine: &Self::Shared);
 
     /// Makes an offer for one thief. Between calls of [`begin_offering`](Self::begin_offering) all offers
@@ -36,10 +36,10 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
         0
     }
 
-    /// Takes the offered task, if it is still there. Taking it is a release (see `Termination`).
+    /// Takes the offered task, if it is still there. The taking is a release (see `Termination`).
     ///
     /// # Safety
     ///
-    /// A queue of `all` has made this offer.
+    /// One of the queues in `all` has made this offer.
     unsafe fn take(all: &[Self::Shared], offer: u64) -> Option<Task>;
 }

@@ -26,8 +26,8 @@ struct Page {
     input: Plain<u64>,
     /// Written by the task's taker, and read by all at the end.
     output: Plain<u64>,
-    /// The standard library's atomic: bookkeeping is no step of the model. It orders nothing, because the
-    /// checkers run one thread at a time.
+    /// This is an atomic of the standard library, so bookkeeping is no step of the model. It orders nothing, because
+    /// the checkers run one thread at a time.
     taken: AtomicBool,
 }
 
@@ -70,8 +70,8 @@ impl Book {
     }
 }
 
-/// Worker 0 puts `tasks` tasks, pops one, puts one more, and pops until nothing is left. Thieves steal once
-/// each and pop their loot. There is no termination detection, and no worker sleeps.
+/// Worker 0 puts `tasks` tasks, pops one, puts one more, and pops until no task is left. Each thief steals once and
+/// pops its loot. There is no termination detection, and no worker sleeps.
 fn race<P: Broadcast>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(1 + thieves), 1);
     let book = Book::new(tasks + 1);
@@ -102,7 +102,7 @@ fn race<P: Broadcast>(tasks: usize, thieves: usize, stolen: &AtomicU32) {
     book.is_done();
 }
 
-/// Every task is done, in models with and without a theft.
+/// Checks that every task is done, in models with and without a theft.
 fn check(preemptions: Option<usize>, tasks: usize, thieves: usize) {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
     let noted = std::sync::Arc::clone(&seen);
@@ -129,14 +129,13 @@ fn two_thieves_halve_a_range() {
     check(Some(2), 2, 2);
 }
 
-/// The ring has four places. The fifth task finds its place taken, claimed but not yet read, or free.
+/// The ring has four places. The fifth task finds its place taken, or claimed but not yet read, or free.
 #[test]
 fn a_place_is_used_again_only_when_it_is_empty() {
     check(Some(2), 4, 1);
 }
 
-/// The whole discipline: worker 0 begins with a task, which puts another. Every worker finds that all are
-/// done.
+/// The whole discipline: worker 0 begins with a task, which puts another. Every worker finds that all tasks are done.
 fn whole<P: Broadcast>(workers: usize, tasks: usize) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(workers), 1);
     let book = Book::new(tasks);
@@ -165,7 +164,7 @@ fn all_end_when_all_is_done() {
 /// takes the task.
 fn termination<P: Platform>() {
     let termination = TerminationTree::<P>::new(3);
-    // The member that owns the task. 3: member 1 has taken it.
+    // The member that owns the task. 3 means that member 1 has taken the task.
     let task = P::AtomicU32::new(0);
     let done = AtomicBool::new(false);
     let ends = AtomicU32::new(0);

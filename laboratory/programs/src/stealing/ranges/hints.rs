@@ -2,16 +2,16 @@
 
 use manycore_chip::{Broadcast, Filter, MatchOperation, Message};
 
-/// The signature of the end. Every filter here passes it. By default, messages of other channels have it
-/// too.
+/// The signature of the message of the end. Every filter here passes this signature. By default, messages of other
+/// channels have it too.
 const OVER: u32 = 0;
-/// Signatures of messages to hosts: a bit for each class of ranks.
+/// Signatures of messages to hosts (workers with tasks): a bit for each class of ranks (numbers of workers).
 const HOSTS: Classes = Classes {
     first: 0,
     count: 8,
     ranks: 1,
 };
-/// Signatures of messages to guests: a bit for each group of ranks.
+/// Signatures of messages to guests (workers without tasks): a bit for each group of ranks.
 const GUESTS: Classes = Classes {
     first: 8,
     count: 24,
@@ -34,7 +34,7 @@ impl Classes {
 /// The messages that a worker wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interest {
-    /// Only the end.
+    /// Only the message of the end.
     End,
     /// Also requests to this worker's class, because this worker has tasks.
     Host,
@@ -63,12 +63,12 @@ pub(super) enum Item {
 
 /// One worker's end: the port and the filter of its core.
 ///
-/// All messages but the end are advice. A worker without messages still finds tasks, and a worker with wrong advice
-/// finds none there. But a worker with a port learns of the end only by message.
+/// All messages except the end are only advice. A worker without messages still finds tasks, and a worker that follows
+/// wrong advice finds no tasks there. But a worker with a port learns of the end only by message.
 ///
-/// Messages that the filter stops cost nothing, so a worker receives only useful messages. While it works
-/// and has tasks, these are the requests to its class, an eighth of all requests. While it has no tasks,
-/// these are the messages of its group of 64.
+/// Messages that the filter stops cost nothing, so a worker receives only useful messages. While the worker has tasks,
+/// these are the requests to its class, an eighth of all requests. While it has no tasks, these are the messages of its
+/// group of 64.
 pub(super) struct Hints<P: Broadcast> {
     wire: P::Channel,
     rank: usize,
@@ -109,7 +109,7 @@ impl<P: Broadcast> Hints<P> {
         self.send(OVER, 0, 0);
     }
 
-    /// Requests tasks from its group, and from the hosts in the class of `asked`.
+    /// Sends a request for tasks to this worker's group, and to the hosts in the class of `asked`.
     pub(super) fn tell_hunger(&self, asked: usize) {
         for signature in [GUESTS.of(self.rank), HOSTS.of(asked)] {
             // A payload without a host marks a request.

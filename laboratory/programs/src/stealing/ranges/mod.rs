@@ -1,5 +1,5 @@
-//! Ranges of tasks that thieves halve: manycore's own discipline. This folder's `README.md` argues that it
-//! is right, and describes its costs and worse designs.
+//! Ranges of tasks that thieves halve: manycore's own discipline (algorithm of work stealing). This folder's
+//! `README.md` argues that it is right, and describes its costs and worse designs.
 
 #[cfg(test)]
 mod checked;
@@ -25,15 +25,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use termination::TerminationTree;
 
-/// Tasks stay where they were put. A thief takes half of a victim's range of tasks with one
-/// compare-and-swap, whatever its size. Other thieves take half of the thief's range in turn.
+/// Tasks stay where they were put. A thief takes half of a victim's range of tasks, whatever its size, with one
+/// compare-and-swap. Other thieves take half of the thief's range in turn.
 ///
-/// Over a broadcast network a worker without tasks requests some. A thief invites one hungry worker to its
-/// own range, and another to its victim's. Elsewhere thieves look at all deques in turn, and sleep in the
-/// end.
+/// With a broadcast network, a worker without tasks sends a request. A thief invites one worker without tasks to its
+/// own range, and another to the range of its victim. Without such a network, thieves look at all deques in turn, and
+/// finally sleep.
 ///
-/// The owner's side is first in, first out. While no worker is idle, a worker touches only lines of its
-/// own.
+/// The owner takes its tasks first in, first out. While no worker is idle, each worker touches only its own cache
+/// lines.
 ///
 /// ```
 /// use manycore::Native;
@@ -62,14 +62,14 @@ pub struct RangeStealing<P: Broadcast>(Arc<SharedRanges<P>>);
 pub struct RangeDeque<P: Broadcast> {
     shared: Arc<SharedRanges<P>>,
     rank: usize,
-    /// Tasks that did not fit in the ring.
+    /// Tasks that did not fit in the ring (this worker's array of tasks).
     overflow: VecDeque<Task>,
     hints: Option<Hints<P>>,
     rng: Rng,
     over: bool,
     /// The workers that have invited this worker while it had no tasks.
     hosts: Vec<usize>,
-    /// The workers without tasks, as far as this worker has heard.
+    /// The workers without tasks, by the messages received so far.
     guests: RankSet,
     counts: Counts,
 }
@@ -91,9 +91,9 @@ struct Store<P: Broadcast> {
 
 /// The two ranges that a worker takes from, on one line.
 struct Hands<P: Broadcast> {
-    /// A range of this worker's ring: tasks that it has put.
+    /// A range of this worker's ring: tasks that the worker has put.
     own: P::AtomicU64,
-    /// A range of any ring: tasks that it has stolen.
+    /// A range of any ring: tasks that the worker has stolen.
     loot: P::AtomicU64,
 }
 
@@ -138,7 +138,7 @@ impl<P: Broadcast> Discipline<P> for RangeStealing<P> {
             overflow: VecDeque::new(),
             hints: self.0.wire.map(|wire| Hints::new(wire, rank)),
             rng: Rng::new(self.0.seed, rank),
-            // Read after the port was opened: see `finish`.
+            // This load comes after the opening of the port, see `finish`.
             over: self.0.over.load(Ordering::SeqCst),
             hosts: Vec::new(),
             guests: RankSet::new(workers),
@@ -148,27 +148,27 @@ impl<P: Broadcast> Discipline<P> for RangeStealing<P> {
 }
 
 impl<P: Broadcast> Hands<P> {
-    /// Divides the range in `word` by `split` into a claimed range and the rest. Returns `None` if the
-    /// range is empty or the word changed.
+    /// Divides the range in `word` by `split` into a claimed range and the rest. Returns `None` if the range is empty
+    /// or the word changed.
     fn claim_once(
         word: &P::AtomicU64,
         split: impl Fn(Range) -> (Range, Range),
     ) -> Option<(Range, Range)> {
-        // Acquire: an owner that finds the range empty leaves the count after all thieves that took from
-        // the range have joined it.
+        // Acquire: an owner that finds the range empty leaves the count of active workers only after all thieves that
+        // took from the range have joined the count.
         let range = Range(word.load(Ordering::Acquire));
         if range.is_empty() {
             return None;
         }
         let (claimed, left) = split(range);
-        // Acquire: the tasks are in their places. Release: the taker had joined. The words change only by
+        // Acquire: the tasks are in their places. Release: the taker joined the count before. The words change only by
         // read-modify-writes, so an acquire sees all earlier releases.
         word.compare_exchange(range.0, left.0, Ordering::AcqRel, Ordering::Relaxed)
             .ok()
             .map(|_| (claimed, left))
     }
 
-    /// As `claim_once` for the owner, which retries until the range is empty.
+    /// Like `claim_once`, for the owner, which tries again until it succeeds or the range is empty.
     fn claim_first(word: &P::AtomicU64) -> Option<Range> {
         loop {
             match Self::claim_once(word, |range| range.split(1)) {
@@ -195,7 +195,7 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// The next of this worker's tasks.
+    /// Takes the next of this worker's tasks.
     fn pop(&mut self) -> Option<Task> {
         let hands = self.hands();
         let claimed =
@@ -216,7 +216,7 @@ impl<P: Broadcast> RangeDeque<P> {
     /// The number of this worker's tasks that others can take.
     fn spare(&self) -> u32 {
         let hands = self.hands();
-        // Relaxed: a hint.
+        // Relaxed: the number is only a hint.
         [&hands.loot, &hands.own]
             .map(|word| Range(word.load(Ordering::Relaxed)).count())
             .iter()
@@ -245,7 +245,7 @@ impl<P: Broadcast> RangeDeque<P> {
         true
     }
 
-    /// Wakes a sleeper. An atomic read-modify-write has just published tasks.
+    /// Wakes a sleeper. The caller has just published tasks by an atomic read-modify-write.
     fn published(&self) {
         if self.hints.is_none() {
             self.shared.parking.published();
@@ -261,7 +261,7 @@ impl<P: Broadcast> RangeDeque<P> {
                 hints.tell_over();
             }
             None => {
-                // Release: passes on all work.
+                // Release passes on all work.
                 self.shared.over.store(true, Ordering::Release);
                 self.shared.parking.wake_all();
             }
@@ -287,8 +287,8 @@ impl<P: Broadcast> TaskDeque<P> for RangeDeque<P> {
     }
 
     fn finish(&mut self) {
-        // For workers without a port, which read this after they have opened one. A worker that reads too
-        // early opened its port before this store, and receives the following message.
+        // This store is for workers without a port, which read the word after they have opened one. A worker that reads
+        // before this store already has its port, and receives the following message.
         self.shared.over.store(true, Ordering::SeqCst);
         self.end();
     }

@@ -1,12 +1,12 @@
-//! Workers without tasks sleep here.
+//! The word on which workers without tasks sleep.
 
 use manycore_cores::sync::{AfterRmw, Sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
 
-/// Sleepers, and the word that wakes them. [`Sleepers`] argues that no wake-up is lost. If a thread sleeps,
-/// a publisher changes `hints`. A sleeper reads `hints` once it is counted, and looks for tasks after that.
+/// Sleepers, and the word that wakes them. [`Sleepers`] argues that no wake-up is lost. If a thread sleeps, a thread
+/// that publishes tasks changes `hints`. A sleeper reads `hints` once it is counted, and then looks for tasks.
 ///
-/// If a woken worker finds nothing, an awake worker has been faster.
+/// If a woken worker finds no task, an awake worker has been faster.
 pub(super) struct Parking<P: Platform> {
     sleepers: Sleepers<P, AfterRmw>,
     hints: CachePadded<P::Futex>,
@@ -23,9 +23,9 @@ impl<P: Platform> Parking<P> {
         rest
     }
 
-    /// Called just after an atomic read-modify-write has published an item.
+    /// A worker calls this just after an atomic read-modify-write has published an item.
     ///
-    /// Cost while no worker sleeps: a load of a line without writers.
+    /// While no worker sleeps, this costs a load of a line without writers.
     #[inline]
     pub(super) fn published(&self) {
         if self.sleepers.after_publishing() > 0 {
@@ -35,7 +35,7 @@ impl<P: Platform> Parking<P> {
 
     #[cold]
     fn wake(&self, count: u32) {
-        // Release: a thread that reads it finds the published items.
+        // Release: a thread that reads this value finds the published items.
         self.hints.fetch_add(1, Ordering::Release);
         self.hints.wake(count);
     }

@@ -3,14 +3,14 @@
 use super::super::Task;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// Places in a ring. Few in tests, so that the ring is sometimes full.
+/// The places in a ring. There are few in tests, so that the ring is sometimes full.
 const CAPACITY: u32 = if cfg!(test) { 4 } else { 8_192 };
 
-/// Tasks by place. An empty place holds 0.
+/// The tasks, each at its place. An empty place holds 0.
 ///
-/// The words that hold ranges decide which worker owns a place. A place is used again only once it is 0,
-/// and all accesses are relaxed: the content of a place was published with its range, and the coherence of
-/// the place alone orders its owner's next task after the taking of the previous task.
+/// The words that hold ranges decide which worker owns a place. A place is used again only once it is 0. All accesses
+/// are relaxed, since the content of a place was published with its range. The coherence of the place alone orders the
+/// owner's next task after the taking of the previous task.
 pub(super) struct Ring<P: Platform> {
     places: Box<[P::AtomicU64]>,
 }
@@ -44,7 +44,7 @@ impl<P: Platform> Ring<P> {
         claimed(task)
     }
 
-    /// As `take`, for a place of another worker: one swap, so that the line is transferred once.
+    /// As `take`, for a place of another worker. It is one swap, so that the cache line is transferred only once.
     pub(super) fn take_from_afar(&self, place: u32) -> Task {
         claimed(self.at(place).swap(0, Ordering::Relaxed))
     }

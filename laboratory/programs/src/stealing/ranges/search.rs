@@ -1,4 +1,4 @@
-//! How a worker without tasks finds some.
+//! How a worker without tasks finds tasks.
 
 use super::hints::{Interest, Item};
 use super::range::Range;
@@ -15,11 +15,11 @@ const ROUNDS: usize = if cfg!(test) { 1 } else { 64 };
 const SHORTEST: usize = 4;
 /// The longest pause, after a look at all deques.
 const LONGEST: usize = if cfg!(test) { 4 } else { 64 };
-/// The most guests that a worker with tasks invites before its next task.
+/// The most guests (workers without tasks) that a worker with tasks invites before its next task.
 const GUESTS: u32 = 4;
 
 impl<P: Broadcast> RangeDeque<P> {
-    /// Finds a task. Returns `None` when all are done.
+    /// Finds a task. Returns `None` when all tasks are done.
     #[cold]
     pub(super) fn hunt(&mut self) -> Option<Task> {
         let workers = self.shared.stores.len();
@@ -34,7 +34,7 @@ impl<P: Broadcast> RangeDeque<P> {
         found
     }
 
-    /// Looks at deques with an invitation, and at all in turn from a random one on.
+    /// Looks at deques with an invitation, and at all deques in turn from a random one on.
     fn search(&mut self, workers: usize) -> Option<Task> {
         let start = self.rng.below(workers);
         let (mut looks, mut pause, mut is_in) = (0, SHORTEST, true);
@@ -85,7 +85,7 @@ impl<P: Broadcast> RangeDeque<P> {
         }
     }
 
-    /// Sleeps until there may be tasks, or the end. The caller has left the count.
+    /// Sleeps until there may be tasks, or until the end. The caller has left the termination count.
     fn sleep(&mut self) {
         let shared = &*self.shared;
         let host = shared.parking.sleep(|| {
@@ -118,8 +118,8 @@ impl<P: Broadcast> RangeDeque<P> {
 
     fn has_something(&self, victim: usize) -> bool {
         let hands = &self.shared.stores[victim].hands;
-        // Relaxed: a hint. A worker that tries to take a task acquires what it needs. A worker that sleeps
-        // on this value has passed a fence.
+        // Relaxed: a hint only. A worker that tries to take a task acquires what it needs. A worker that sleeps on this
+        // value has passed a fence.
         [&hands.own, &hands.loot]
             .iter()
             .any(|word| !Range(word.load(Ordering::Relaxed)).is_empty())
@@ -130,13 +130,13 @@ impl<P: Broadcast> RangeDeque<P> {
         self.counts.attempts += 1;
         let half = |range: Range| range.split(range.count().div_ceil(2));
         let hands = &self.shared.stores[victim].hands;
-        // Each range gets one try: if its word changes, other workers are taking tasks.
+        // Each range gets one try, since a word that changes shows that other workers are taking tasks.
         let (claimed, left) = Hands::<P>::claim_once(&hands.loot, half)
             .or_else(|| Hands::<P>::claim_once(&hands.own, half))?;
         self.counts.steals += u64::from(claimed.count());
         let (first, rest) = claimed.split(1);
         if !rest.is_empty() {
-            // Only this worker changes its empty loot. Release: passes on what the claim acquired.
+            // Only this worker changes its loot while that is empty. Release passes on what the claim acquired.
             // `published` requires a read-modify-write.
             self.hands().loot.swap(rest.0, Ordering::AcqRel);
             self.published();
@@ -150,7 +150,7 @@ impl<P: Broadcast> RangeDeque<P> {
         Some(self.take(first))
     }
 
-    /// Invites a hungry worker to a deque with tasks. Returns `false` if it knows of none.
+    /// Invites a worker without tasks to a deque with tasks. Returns `false` if this worker knows of no such worker.
     fn invite(&mut self, host: usize) -> bool {
         let Some(hints) = &self.hints else {
             return false;
@@ -164,8 +164,7 @@ impl<P: Broadcast> RangeDeque<P> {
         guest.is_some()
     }
 
-    /// Called before each task. Invites the workers that requested tasks, and sets the filter for later
-    /// requests.
+    /// Runs before each task. Invites the workers that requested tasks, and sets the filter for later requests.
     pub(super) fn settle(&mut self) {
         let tasks = self.spare();
         let Some(hints) = &mut self.hints else { return };

@@ -2,37 +2,35 @@
 
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 
-/// Members, or nodes, that share a node's word.
+/// The number of members, or of nodes below, that share a node's word.
 const FAN: usize = if cfg!(test) { 2 } else { 8 };
 
-/// The node is counted in the node above.
+/// The bit that says that the node is counted in the node above.
 const COUNTED: u32 = 1 << 31;
 
-/// A tree of counters that detects when the last member leaves.
+/// A tree of counters that detects when the last member (a worker with tasks) leaves.
 ///
-/// A member that leaves counts itself out of its node. The last member of a node counts the node out of the
-/// node above. Joining works the same way. So if all of 64 members leave at once, a word changes 8 times,
-/// not 64.
+/// A member that leaves counts itself out of its node. The last member of a node counts the node out of the node above.
+/// Joining works the same way. So if 64 members leave at once, a word changes 8 times, not 64 times.
 ///
 /// # Why the top is 0 only when no member is in
 ///
-/// A node is counted above once each time it goes from 0 to 1, and counted out once each time it goes from
-/// 1 to 0. The first member to join counts the node in above, and then sets COUNTED. Other joining members
-/// wait for that. So a member whose `join` has returned is in a node that is counted above. Only a member
-/// that leaves the node empty counts it out, and while this member is in, the node is not empty. The same
-/// holds at each level up to the top.
+/// A node is counted above once each time it goes from 0 to 1, and counted out once each time it goes from 1 to 0. The
+/// first member to join counts the node in above, and then sets COUNTED. Other joining members wait for COUNTED. So a
+/// member whose `join` has returned is in a node that is counted above. Only a member that leaves the node empty counts
+/// the node out. While the joined member is in, the node is not empty. The same holds at each level up to the top.
 pub(super) struct TerminationTree<P: Platform> {
     nodes: Box<[Node<P>]>,
 }
 
 struct Node<P: Platform> {
-    /// Members in, and COUNTED.
+    /// The number of members in, and the bit COUNTED.
     word: CachePadded<P::AtomicU32>,
     above: Option<usize>,
 }
 
 impl<P: Platform> TerminationTree<P> {
-    /// A tree with all `members` in.
+    /// Makes a tree that has all `members` in.
     pub(super) fn new(members: usize) -> Self {
         let mut nodes = Vec::new();
         let (mut first, mut width) = (0, members);
@@ -57,15 +55,15 @@ impl<P: Platform> TerminationTree<P> {
         Self { nodes }
     }
 
-    /// Counts a member in. It must be out.
+    /// Counts in a member, which must be out.
     pub(super) fn join(&self, member: usize) {
         self.arrive(member / FAN);
     }
 
     fn arrive(&self, at: usize) {
         let Node { word, above } = &self.nodes[at];
-        // Acquire: a member that finds COUNTED comes after the counting above. Release: this member's next
-        // steps come after its joining, for every thread that finds it here or finds it gone.
+        // Acquire: a member that finds COUNTED comes after the counting above. Release: for every thread that finds
+        // this member in or gone, the member's next steps come after its joining.
         let before = word.fetch_add(1, Ordering::AcqRel);
         if before == 0 {
             if let &Some(above) = above {
@@ -79,7 +77,7 @@ impl<P: Platform> TerminationTree<P> {
         }
     }
 
-    /// Counts a member out. It must be in. Returns whether it was the last.
+    /// Counts out a member, which must be in. Returns whether this member was the last.
     ///
     /// The work of all other members before they left happened before the last leave.
     pub(super) fn leave(&self, member: usize) -> bool {
@@ -88,13 +86,13 @@ impl<P: Platform> TerminationTree<P> {
 
     fn depart(&self, at: usize) -> bool {
         let Node { word, above } = &self.nodes[at];
-        // AcqRel at each step, and only read-modify-writes: all work of the others before they left
+        // Each step is AcqRel, and only read-modify-writes change words. So all work of the others before they left
         // happened before the last member's next steps.
         let before = word.fetch_sub(1, Ordering::AcqRel);
         if before != COUNTED + 1 {
             return false;
         }
-        // The node is empty and COUNTED. A member that joins now must count it anew.
+        // The node is empty and COUNTED. A member that joins after this exchange must count the node in again.
         match word.compare_exchange(COUNTED, 0, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => above.is_none_or(|above| self.depart(above)),
             Err(_) => false,

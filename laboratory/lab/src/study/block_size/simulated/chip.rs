@@ -1,10 +1,10 @@
-//! The simulated machine, and what the document measured on the real machine.
+//! The simulated machine, and the measurements of the document (Shuai's paper) on the real machine.
 
 use manycore_chip::config::{Config, Network, range};
 use serde::{Serialize, Serializer};
 
-/// A machine of the document: its name there, the cells of its tables (`threads`, `reads`, `writes`), and the number
-/// of threads in its comparison with Taskflow (`compared`).
+/// A machine of the document: its name in the document, the cells of its tables (`threads`, `reads`, `writes`), and the
+/// number of threads in the comparison with Taskflow (`compared`).
 #[derive(Debug)]
 struct InDocument {
     preset: &'static str,
@@ -53,10 +53,10 @@ impl DocumentChip {
     pub(in crate::study) fn new(config: &Config) -> Self {
         let mut config = config.clone();
         let document = DOCUMENT.iter().find(|known| known.preset == config.name);
-        // The document's machines have two hardware threads a core; the presets have one. The second matters only here:
-        // if every core has a pool thread, it runs the caller.
+        // The document's machines have two hardware threads for each core, and the presets have one. The second
+        // hardware thread matters only here: if every core has a pool thread, it runs the caller.
         let groups = matches!(config.network, Network::Groups { .. });
-        // Whether a machine may have twice the cores.
+        // Whether a machine may have twice as many cores.
         let room = range("cores").is_some_and(|(_, most)| f64::from(2 * config.cores) <= most);
         if document.is_some() && groups && room && config.threads_per_core == 1 {
             config.threads_per_core = 2;
@@ -99,14 +99,15 @@ impl DocumentChip {
         self.document.map(|known| known.compared)
     }
 
-    /// The hardware thread of pool thread `number`: each core's first, then each core's second.
+    /// The hardware thread of pool thread `number`. The first hardware threads of all cores come first, then the second
+    /// ones.
     pub(super) fn on_core(&self, number: usize) -> usize {
         let (cores, each) = (self.cores(), self.config.threads_per_core as usize);
         number % cores * each + number / cores % each
     }
 
-    /// The hardware thread of a pool's caller: on the next core of the last thread's group or, if that is full, on the
-    /// last thread's core.
+    /// The hardware thread of a pool's caller: on the next core of the last thread's group or, if the group is full, on
+    /// the last thread's core.
     pub(super) fn beside(&self, threads: usize) -> usize {
         match threads.is_multiple_of(self.cores_in_a_group()) {
             false => self.on_core(threads),
@@ -114,7 +115,7 @@ impl DocumentChip {
         }
     }
 
-    /// The document's thread counts, else 1, 2, 4, ... and all cores.
+    /// The thread counts of the document, or else 1, 2, 4, ... and all cores.
     pub(in super::super) fn threads(&self) -> Vec<usize> {
         match self.document {
             Some(known) => known.threads.to_vec(),
@@ -179,7 +180,7 @@ mod tests {
         // 24 threads fill a socket, so the caller shares the core of the last thread.
         assert_eq!(gold.beside(24), gold.on_core(23) + 1);
         assert_eq!(gold.beside(36), gold.on_core(36));
-        // With one hardware thread a core, the caller shares the hardware thread of the last thread.
+        // With one hardware thread for each core, the caller shares the hardware thread of the last thread.
         let atac = chip("atac-64");
         assert_eq!(atac.beside(64), 63);
         assert_eq!(atac.threads(), [1, 2, 4, 8, 16, 32, 64]);

@@ -1,4 +1,4 @@
-//! Compares the document's tables with a simulation of its pool.
+//! Compares the tables of the document (Shuai's paper) with a simulation of its pool.
 
 use super::chip::DocumentChip;
 use crate::measure::statistics::median;
@@ -10,10 +10,10 @@ use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 use serde::Serialize;
 
-/// Cells of latencies that fit a terminal.
+/// The number of columns of latencies that fit a terminal.
 const COLUMNS: usize = 4;
 
-/// A column of the document's tables, and the same cell simulated.
+/// A column of the document's tables, and a simulation of the same cell.
 #[derive(Clone, Debug, Serialize)]
 pub(in super::super) struct Comparison {
     threads: usize,
@@ -22,7 +22,7 @@ pub(in super::super) struct Comparison {
     unit_comp: u64,
     /// Block size, the document's latency and the simulated latency, both in ns.
     latencies: Vec<(usize, f64, f64)>,
-    /// Spearman's, of the two latencies over block size.
+    /// Spearman's rank correlation of the two latencies over all block sizes.
     rank_correlation: f64,
 }
 
@@ -81,7 +81,7 @@ impl Comparison {
         (self.preferred(|at| at.1), self.preferred(|at| at.2))
     }
 
-    /// The simulated latency divided by the document's: the median of all blocks.
+    /// The simulated latency divided by the document's latency, as the median of all blocks.
     fn ratio(&self) -> f64 {
         median(
             self.latencies
@@ -121,7 +121,7 @@ pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
     }
 }
 
-/// Simulated latencies of the document's pool in microseconds, beside those that the document prints.
+/// Simulated latencies of the document's pool in microseconds, beside the latencies that the document prints.
 pub(in super::super) fn latencies(
     chip: &DocumentChip,
     measured: &[MeasuredLoops],
@@ -196,7 +196,7 @@ fn printed(cell: &MeasuredLoops, block: usize, comparisons: &[Comparison]) -> St
     }
 }
 
-/// Spearman's rank correlation: Pearson's of the ranks. Equal values have their mean rank.
+/// Spearman's rank correlation: Pearson's correlation of the ranks. Equal values have their mean rank.
 fn spearman(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks_of(a), ranks_of(b));
     let middle = (a.len() as f64 - 1.0) / 2.0;

@@ -1,11 +1,10 @@
-//! The document's thread pool and its ParallelFor, as its listing has them.
+//! The thread pool and the ParallelFor of the document (Shuai's paper), as in its listing.
 //!
-//! Each thread has a queue behind a mutex and sleeps on a condition variable. The caller puts the loop into
-//! every queue, which wakes one thread after the other. Then it takes part in the loop, and waits for each
-//! thread. All claim blocks from one counter. The counter, N and the block size are variables of the caller
-//! that the threads see by reference, so they share a cache line. A claim takes this line away from every
-//! thread that is about to read N. It also takes the line away from the tasks, since their sizes are variables
-//! of the caller too.
+//! Each thread has a queue behind a mutex and sleeps on a condition variable. The caller puts the loop into every
+//! queue, which wakes one thread after the other. Then the caller takes part in the loop, and waits for each thread.
+//! All threads claim blocks from one counter. The counter, N and the block size are variables of the caller. The
+//! threads have references to these variables, which share a cache line. A claim takes this line away from every thread
+//! that is about to read N. It also takes the line away from the tasks, since their sizes are on the line too.
 
 use crate::threads::start_ranks;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering, Platform};
@@ -76,7 +75,7 @@ const IDLE: u32 = 0;
 const LOOP: u32 = 1;
 const END: u32 = 2;
 
-/// One pool thread's queue, which never holds more than one task here.
+/// The queue of one thread of the pool. Here it never holds more than one task.
 struct Queue<P: Platform> {
     mutex: Mutex<P>,
     task: P::AtomicU32,
@@ -181,7 +180,7 @@ pub(super) struct DocumentPool<P: Platform, F> {
 }
 
 impl<P: Platform, F: Fn(usize, &dyn Fn()) + Send + Sync + 'static> DocumentPool<P, F> {
-    /// Starts one thread for each of `cores`, bound to it. These threads and the caller run `body`.
+    /// Starts one thread for each of `cores`, and binds it to that core. These threads and the caller run `body`.
     pub(super) fn new(cores: impl Iterator<Item = usize>, body: F) -> anyhow::Result<Self> {
         let cores: Vec<usize> = cores.collect();
         let shared = Arc::new(DocumentShared {

@@ -27,15 +27,16 @@ pub(in crate::study) struct SimulatedLoop {
     pub(in crate::study) hash: u64,
 }
 
-/// manycore's pool has settled when this many loops in a row are not faster than the fastest before.
+/// manycore's pool has settled when this many loops in a row are not faster than the fastest loop before.
 const SETTLED: usize = 2;
 /// A faster loop takes less than this share of the fastest loop's time.
 const FASTER: f64 = 0.95;
 /// The most loops in which the pool may settle.
 const MOST_WARM: usize = 32;
 
-/// Runs the cell's loop to warm the pool, and then `rounds` times. The document's pool is warm after one loop.
-/// manycore's pool starts threads meanwhile, and is warm when it has settled. It gets the machine's prices, `told`.
+/// Runs the cell's loop to warm the pool, and then `rounds` times. The pool of the document (Shuai's paper) is warm
+/// after one loop. manycore's pool starts threads meanwhile, and is warm when it has settled. It gets the machine's
+/// prices, `told`.
 pub(in crate::study) fn simulate(
     chip: &DocumentChip,
     cell: LoopCell,
@@ -52,7 +53,7 @@ pub(in crate::study) fn simulate(
             LoopPolicy::Document(_) => (chip.beside(cell.threads), chip.clone()),
         };
         let caller = move || {
-            // Fails only if the receiver is dropped.
+            // This fails only if the receiver is dropped.
             let _ = send.send(loops.run(&chip, policy, told));
         };
         Simulated::join(start::<Simulated>("caller".into(), vec![at], caller)?);
@@ -65,7 +66,7 @@ pub(in crate::study) fn simulate(
         .with_context(context)?;
     let cycles = run.value.with_context(context)?;
     Ok(SimulatedLoop {
-        // A copy: the original would keep all of the simulated machine's memory.
+        // This is a copy, since the original would keep all of the simulated machine's memory.
         cycles: cycles.iter().map(|&cycles| cycles as f64).collect(),
         hash: run.statistics.hash,
     })
@@ -131,7 +132,8 @@ impl Loops {
         match policy {
             LoopPolicy::Document(block) => {
                 let loops = Arc::new(self);
-                // Within one core group the line returns before the core's window is full, so looks are free.
+                // Within one core group the line returns before the core's reorder buffer is full, so looks (loads of
+                // the loop's variables) are free.
                 let far = chip.config.groups() > 1;
                 let body = {
                     let loops = Arc::clone(&loops);
@@ -166,8 +168,8 @@ impl Loops {
         })
     }
 
-    /// Returns the cycles of `rounds` loops. Before them runs a loop, and more until `settled` loops in a row are not
-    /// faster.
+    /// Returns the cycles of `rounds` loops. Before these, runs one loop, and then more until `settled` loops in a row
+    /// are not faster.
     fn time(&self, settled: usize, run_loop: impl Fn()) -> anyhow::Result<Vec<u64>> {
         let ran = Cell::new(0);
         let run = || {

@@ -1,48 +1,48 @@
-//! The document's unit task as a simulated core sees it.
+//! The unit task of the document (Shuai's paper) as a simulated core executes it.
 //!
-//! All iterations read the same bytes. Each thread writes to its own bytes, as in the native study. The
-//! document's listing does not say where `write_at` points. If all threads wrote to the same bytes, the lines
-//! would travel at every iteration, and 1 KiB of writes would cost more than 1 KiB of reads. In the document's
-//! tables writes cost next to nothing (W-3225R, 8 threads: 403400 for 64 bytes written, 430700 for 1024). The
-//! simulated loops of the W-3225R took 1.6 times as long with shared bytes as with separate bytes. With
-//! separate bytes they come within a fifth of the tables.
+//! All iterations read the same bytes. Each thread writes to its own bytes, as in the native study. The document's
+//! listing does not say where `write_at` points. If all threads wrote to the same bytes, the cache lines would move
+//! between cores at every iteration, and 1 KiB of writes would cost more than 1 KiB of reads. In the document's tables
+//! writes cost next to nothing (W-3225R with 8 threads: 403400 for 64 written bytes, 430700 for 1024). The simulated
+//! loops of the W-3225R took 1.6 times as long with shared bytes as with separate bytes. With separate bytes they come
+//! within a fifth of the tables.
 //!
-//! The listing's task is a lambda that has `unit_read` and the other sizes by reference. They and the loop's
-//! counter are variables of the caller of ParallelFor, near each other on one stack. The task stores bytes,
-//! which may alias any variable, so compiled code loads the sizes again for each byte. Here the sizes lie on
-//! the counter's line. A claim takes that line away from every thread of the loop, not only from the next
-//! claimer. Each thread then waits for the line, except while its core still computes. The tables show this.
-//! On the 3970X, while one iteration runs, P participants with blocks of B make P / B claims. Each claim costs
-//! each participant some 85 ns, and a core of another group gets the line in 94 ns.
+//! The listing's task is a lambda that has references to `unit_read` and the other sizes. The sizes and the loop's
+//! counter are variables of the caller of ParallelFor, near each other on one stack. The task stores bytes, which may
+//! alias any variable, so compiled code loads the sizes again for each byte. Here the sizes lie on the counter's line.
+//! A claim (the addition to the counter) takes that line away from every thread of the loop, not only from the next
+//! claimer. Each thread then waits for the line, except while its core still computes. The tables show this effect. On
+//! the 3970X, while one iteration runs, P participants with blocks of B make P / B claims. Each claim costs each
+//! participant some 85 ns, and a core of another group gets the line in 94 ns.
 
 use crate::machine::INSTRUCTIONS_A_BYTE;
 use crate::study::block_size::grid::{LoopTask, Workload};
 use manycore_platform::Platform;
 use std::sync::{Mutex, PoisonError};
 
-/// A byte that is only written: a store and three instructions of a loop.
+/// Instructions for a byte that is only written: a store, and three of a loop.
 const WRITE: u64 = 4;
-/// An opaque addition, and two instructions that count it.
+/// Instructions for an opaque addition: itself, and two that count it.
 const ADDITION: u64 = 3;
 
-/// The most instructions that a core executes behind a waiting load: the reorder buffer of Skylake (Intel's
-/// optimization manual) and of Zen 2 (AMD's, family 17h models 30h+).
+/// The most instructions that a core executes while an earlier load waits: the size of the reorder buffer of Skylake
+/// (Intel's optimization manual) and of Zen 2 (AMD's, family 17h models 30h+).
 const WINDOW: u64 = 224;
-/// Bytes between two looks (loads of the loop's variables), which are more frequent than claims.
+/// Bytes between two looks (loads of the loop's variables). Looks are more frequent than claims.
 const LOOK_BYTES: usize = 64;
 const MOST_LOOKS: u64 = 64;
 
-/// Two cache lines, so that two threads' bytes share none.
+/// Two cache lines, so that the bytes of two threads share no line.
 const APART: usize = 128;
 
 /// The task and its memory, allocated inside a simulation.
 pub(super) struct SimulatedTask {
     instructions: u64,
-    /// Cycles an instruction.
+    /// Cycles for each instruction.
     cpi: f64,
     input: Vec<u8>,
     written: usize,
-    /// Bytes by hardware thread.
+    /// The bytes that each hardware thread writes.
     outputs: Vec<Mutex<Vec<u8>>>,
 }
 
@@ -78,7 +78,7 @@ impl SimulatedTask {
             None => P::compute(self.instructions),
         }
         let output = &self.outputs[P::core()];
-        // Takes the bytes out, so that no host lock is held while simulated time passes.
+        // The bytes are taken out, so that no host lock is held while simulated time passes.
         let taken = std::mem::take(&mut *output.lock().unwrap_or_else(PoisonError::into_inner));
         let mut bytes = match taken.len() {
             0 => vec![0; self.written + APART],
@@ -88,7 +88,8 @@ impl SimulatedTask {
         *output.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
     }
 
-    /// Computes, with looks at regular intervals. While a look waits, the core computes until its window is full.
+    /// Computes, with looks at regular intervals. While a look waits, the core computes until its reorder buffer is
+    /// full.
     fn compute_looking<P: Platform>(&self, look: &dyn Fn()) {
         let bytes = self.input.len().max(self.written);
         let looks = (bytes.div_ceil(LOOK_BYTES) as u64).clamp(1, MOST_LOOKS);
@@ -108,7 +109,7 @@ mod tests {
     use manycore_chip::config::Config;
     use manycore_chip::{Simulated, Simulation};
 
-    /// Cycles of an iteration with looks of `wait` cycles.
+    /// Returns the cycles of an iteration with looks that wait `wait` cycles.
     fn cycles(wait: Option<u64>) -> u64 {
         let config = Config::preset("tr3970x").unwrap();
         let run = Simulation::new(&config).run(|| {

@@ -1,4 +1,4 @@
-//! The results: ratios to thread reduction, and whether the programs' results were right.
+//! The results: ratios to thread reduction, and whether the programs computed right results.
 
 use super::super::closed_form::{fair, ideal, pinned};
 use super::super::reduction::{Reduction, place, sentence};
@@ -27,11 +27,11 @@ columns! {
         threads: usize = runs.trial.threads,
         cores: usize = runs.trial.cores,
         mode: &'static str = runs.trial.way.name(),
-        /// The time from begin to end of runs with a right result. Empty without such a run.
+        /// The time from begin to end of runs with a right result. Empty if there is no such run.
         time: Option<f64> = time(runs).map(|time| ms(time.median)),
         time_p10: Option<f64> = time(runs).map(|time| ms(time.p10)),
         time_p90: Option<f64> = time(runs).map(|time| ms(time.p90)),
-        /// The time under thread reduction on equally many cores, over `time`.
+        /// The time under thread reduction on equally many cores, divided by `time`.
         ratio_tr: Option<f64> = results.ratio_of(&runs.trial),
         /// The time of all given cores by activity, as the mean of all runs.
         user: f64 = ms(mean(runs, |run| run.user)),
@@ -118,7 +118,7 @@ impl<'a> BinariesResults<'a> {
         }
     }
 
-    /// The times on the most cores that are fewer than the threads, of ways with only right results.
+    /// The times of the ways with only right results, on the greatest number of cores below the number of threads.
     pub(super) fn compared(self, threads: usize) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
         let all = config.cores_of(threads);
@@ -223,7 +223,7 @@ impl<'a> BinariesResults<'a> {
     }
 }
 
-/// A number of a case. If results are not right, adds the first verdict and the number of right results.
+/// A number of a case as text. If some results are not right, adds the first verdict and the number of right results.
 fn told(runs: Option<Found<'_>>, value: Option<f64>) -> String {
     let value = value.map(|value| format!("{value:.3}"));
     let Some(runs) = runs else {

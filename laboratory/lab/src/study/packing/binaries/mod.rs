@@ -36,7 +36,7 @@ pub(super) const TEXT: Text = Text {
     ],
 };
 
-/// The output of a right result, as the NAS parallel benchmarks write it.
+/// The text by which the NAS parallel benchmarks report a right result.
 const SAYS: &str = r"\bSUCCESSFUL";
 /// Seconds after which a run is ended.
 const LIMIT: u64 = 60;
@@ -207,7 +207,8 @@ fn is_program(path: &Path) -> bool {
     }
 }
 
-/// The path of manycore's library: the user's, else the file in this command's folder, else that of its Debian package.
+/// The path of manycore's library: by the user, else the file in this command's folder, else the file of the Debian
+/// package.
 fn library(named: Option<&str>) -> anyhow::Result<PathBuf> {
     let path = match named {
         Some(path) => PathBuf::from(path),

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(super) struct Run<'a> {
     pub(super) program: &'a Path,
     pub(super) variables: &'a [(&'static str, String)],
-    /// The CPUs that it may use.
+    /// The CPUs that the program may use.
     pub(super) cpus: &'a [usize],
     pub(super) limit: Duration,
 }
@@ -19,7 +19,7 @@ pub(super) struct Ended {
     pub(super) system: f64,
     /// The text that the program wrote to both streams.
     pub(super) output: String,
-    /// Whether its status is 0.
+    /// Whether the program's exit status is 0.
     pub(super) succeeded: bool,
     pub(super) timed_out: bool,
 }
@@ -52,7 +52,7 @@ impl Run<'_> {
             .stdin(Stdio::null())
             .stdout(written.try_clone()?)
             .stderr(written.try_clone()?)
-            // In its own group, ctrl-C does not end the program: a run that has begun is finished.
+            // In its own process group, the program does not get ctrl-C, so a run that has begun is finished.
             .process_group(0);
         if let Some(folder) = self.program.parent() {
             command.current_dir(folder);

@@ -1,4 +1,4 @@
-//! How a compiled program of T threads is run on C cores.
+//! The ways to run a compiled program of T threads on C cores.
 
 use crate::failure::bad_input;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,8 @@ impl Way {
         }
     }
 
-    /// The ways in `only`, else all that this host has. All are compared with thread reduction, which is always added.
+    /// The ways in `only`, or else all ways that this host has. Each is compared with thread reduction, which is always
+    /// added.
     pub(super) fn asked(
         only: &[String],
         library: impl Fn() -> anyhow::Result<PathBuf>,

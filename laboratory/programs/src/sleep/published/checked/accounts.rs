@@ -1,5 +1,5 @@
-//! Checks of the counters. They stay between zero and the number of workers, also if a worker is roused
-//! before it is counted and if the JEC wraps. A JEC of one bit wraps too soon and deceives a sleeper.
+//! Checks of the counters. They stay between zero and the number of workers, also if a worker is roused before it is
+//! counted, and if the JEC (jobs event counter) wraps. A JEC of one bit wraps too soon and deceives a sleeper.
 
 use super::super::counters::{Counters, OwnLine, Seen};
 use super::super::discipline::{Discipline, Sound};
@@ -54,7 +54,7 @@ fn torn_counts_are_caught() {
 /// More workers than any model here has.
 const MANY: u32 = 4;
 
-/// The variant `V` with assertions on its counts. `AT_ONCE`: it reads all counts at once.
+/// The variant `V` with assertions on its counts. `AT_ONCE` says whether it reads all counts at once.
 struct Watched<V, const AT_ONCE: bool>(PhantomData<V>);
 
 impl<V: Variant, const AT_ONCE: bool> Variant for Watched<V, AT_ONCE> {

@@ -1,5 +1,5 @@
-//! A poster that sees an awake, idle thread wakes no thread and relies on that thread. It also relies on a
-//! thread that it wakes. If such a thread leaves for another reason than the job, it must wake others.
+//! A poster that sees an awake, idle thread wakes no thread and relies on that thread. It also relies on a thread that
+//! it wakes. If such a thread leaves for another reason than the job, the thread must wake others.
 
 use super::super::counters::Counters;
 use super::super::discipline::Sound;
@@ -15,8 +15,8 @@ use manycore_check::{Loom, caught, loom_model, team};
 use manycore_platform::{Atomic, Futex, Ordering, Platform};
 use std::marker::PhantomData;
 
-/// Thread 0 pushes a job. Thread 1 is idle and takes another job, which ends only when thread 0's is done.
-/// Thread 2 looks for thread 0's job, and may sleep.
+/// Thread 0 pushes a job. Thread 1 is idle and takes another job, which ends only when thread 0's job is done. Thread 2
+/// looks for thread 0's job, and may sleep.
 ///
 /// In a program, thread 1's job is a `join` whose caller waits without looking for work, or whose closure
 /// blocks.

@@ -19,8 +19,8 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A worker's deque or the injector, as a number of jobs in one word. Loom cannot know more of a deque than
-/// its ends.
+/// A worker's deque or the injector (the pool's queue), as a number of jobs in one word. For loom a deque is only its
+/// ends.
 struct Jobs<P: Platform> {
     waiting: P::AtomicU32,
     /// Whether a thief fences before it looks, as in Chase and Lev's deque.
@@ -36,7 +36,7 @@ impl<P: Platform> Jobs<P> {
     }
 
     fn push(&self) {
-        // Release, as in a deque: it hands over the job, but orders nothing with the owner's later reads.
+        // Release, as in a deque: this addition hands over the job, but orders nothing with the owner's later reads.
         self.waiting.fetch_add(1, Ordering::Release);
     }
 
@@ -64,7 +64,7 @@ impl<P: Platform> Jobs<P> {
     }
 }
 
-/// A pool as its policy sees it: the deque of one worker, and the injector.
+/// A pool, reduced to the parts that its policy uses: the deque of one worker, and the injector.
 struct Pool<P: Platform, V: Variant, D: Discipline> {
     policy: Published<P, V, D>,
     deque: Jobs<P>,

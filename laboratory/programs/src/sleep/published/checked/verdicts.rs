@@ -1,4 +1,4 @@
-//! One job and one sleeper: which of twelve protocols, and of all policies in both modes, lose a wake-up.
+//! One job and one sleeper. Tests which of twelve protocols, and of all policies in both modes, lose a wake-up.
 
 use super::super::counters::Seen;
 use super::super::discipline::{AsPublished, Discipline, Sound};
@@ -17,7 +17,7 @@ use manycore_platform::{AtomicInteger, Ordering, Platform};
 /// How the job arrives.
 #[derive(Clone, Copy)]
 enum Job {
-    /// On the poster's deque. The poster never takes the job itself.
+    /// The job is on the poster's deque. The poster never takes it.
     Pushed,
     Injected,
 }
@@ -106,8 +106,8 @@ impl<P: Platform> Altered<P> for PostsWrite {
 
 // All policies.
 
-/// A policy whose name ends in `-padded` has the same words as the one without, on other lines. Loom knows no
-/// lines and would try the same interleavings again. `Split` and `NoJec` are among the twelve.
+/// A policy whose name ends in `-padded` has the same words as the one without, on other lines. Loom knows no lines and
+/// would try the same interleavings again. `Split` and `NoJec` are among the twelve.
 #[test]
 fn every_sound_policy_loses_no_job() {
     is_sound::<Packed, Sound>(PLAIN);

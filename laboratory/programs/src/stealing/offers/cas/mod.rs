@@ -1,4 +1,4 @@
-//! A queue without a mutex. Its owner offers particular items, and a thief resets the item that it takes
+//! A queue without a mutex. Its owner offers particular items, and a thief sets the word of the item that it takes to 0
 //! (Park 2013, section 5.2.2).
 
 #[cfg(test)]
@@ -18,27 +18,26 @@ const TAKEN: u64 = 0;
 
 /// The owner's side.
 ///
-/// All workers see the items' words, but only the owner knows their order. The owner puts and gets at the
-/// bottom, and answers requests from the top. The *assigner* offers an item by its address, and continues
-/// with the item below. The last item is the owner's critical region: before it the assigner returns to the
-/// top. On its way it removes taken items. Offered items stay in the queue. The assigner may offer them
-/// again in its next round, and the owner may get them: an offer reserves nothing, and the compare-and-swap
-/// decides.
+/// All workers see the words of the items, but only the owner knows the order of the items. The owner puts and gets at
+/// the bottom, and answers requests from the top. The *assigner* (a position in the queue) offers an item by its
+/// address, and moves to the item below. The last item is reserved for the owner: before it the assigner returns to the
+/// top. On its way it removes taken items. Offered items stay in the queue. The assigner may offer them again in its
+/// next round, and the owner may get them. An offer reserves nothing, and the compare-and-swap decides.
 ///
-/// An item leaves the queue by one compare-and-swap from its task to 0, by its owner or a thief, so each
-/// task is taken once. If a late thief finds the item in use again for another task, it takes that task, or
-/// its compare-and-swap fails. Items are reused, but their memory is freed only after all deques are gone,
-/// so their addresses stay valid.
+/// One compare-and-swap, by the owner or a thief, changes an item's word from its task to 0, so each task is taken
+/// once. If a late thief finds the item in use again for another task, the thief takes that task, or its
+/// compare-and-swap fails. Items are reused, but their memory is freed only after all deques are gone, so their
+/// addresses stay valid.
 pub struct CasQueue<P: Platform> {
     items: List<P>,
     /// The next item to be offered, or `None` for the top.
     assigner: Option<u32>,
-    /// How many items the assigner may still look at: each once for the pending requests.
+    /// How many items the assigner may still look at. For the pending requests it looks at each item once.
     round: usize,
 }
 
 impl<P: Platform> CasQueue<P> {
-    /// Whether the item is the last, which the assigner may not offer.
+    /// Whether the item is the last item, which the assigner may not offer.
     fn is_reserved(&self, item: u32) -> bool {
         self.items.bottom() == Some(item)
     }
@@ -53,7 +52,8 @@ impl<P: Platform> CasQueue<P> {
     /// Removes taken items at the bottom. So afterwards the queue is empty, or its bottom item has a task.
     fn trim(&mut self) {
         while let Some(bottom) = self.items.bottom() {
-            // Acquire: an owner that sees the queue empty sees its thieves' rousing.
+            // Acquire: an owner that sees the queue empty also sees that its thieves have roused (are counted as
+            // awake).
             if self.items.word(bottom).load(Ordering::Acquire) != TAKEN {
                 break;
             }
@@ -80,8 +80,8 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
 
     fn put(&mut self, mine: &Slots<P>, task: Task) {
         let item = self.items.push(mine);
-        // Release: the taker sees the work before the put. A store is enough, although a late thief may
-        // look at this word: the word holds 0, and thieves only replace tasks.
+        // Release: the taker sees the work before the put. A store is enough although a late thief may look at this
+        // word, since the word holds 0, and thieves replace only tasks.
         self.items.word(item).store(task.get(), Ordering::Release);
     }
 
@@ -123,7 +123,7 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
                 self.assigner = None;
                 continue;
             }
-            // There is an item below, because this is not the bottom.
+            // There is an item below, because this item is not the bottom.
             self.assigner = self.items.below(item);
             let word = self.items.word(item);
             // Acquire: if the item is taken, removing it here may empty the queue.
@@ -136,12 +136,11 @@ impl<P: Platform> OfferedQueue<P> for CasQueue<P> {
     }
 
     unsafe fn take(_: &[Slots<P>], offer: u64) -> Option<Task> {
-        // SAFETY: by contract a queue made the offer, and the slice keeps that queue's slots.
+        // SAFETY: by contract one of the queues made the offer, and the slice keeps the slots of that queue.
         let word = unsafe { slots::at::<P>(offer) };
-        // Relaxed: only the exchange counts.
+        // Relaxed: only the compare-and-swap decides.
         let task = NonZeroU64::new(word.load(Ordering::Relaxed))?;
-        // Acquire pairs with the put. Release: an owner that sees the item taken also sees this thief's
-        // rousing.
+        // Acquire pairs with the put. Release: an owner that sees the item taken also sees that this thief has roused.
         word.compare_exchange(task.get(), TAKEN, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
             .then_some(task)
