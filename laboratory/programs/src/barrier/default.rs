@@ -27,9 +27,9 @@ pub enum DefaultBarrier<P: Broadcast> {
 
 /// A member of a [`DefaultBarrier`].
 pub enum DefaultMember<P: Broadcast> {
-    /// The barrier over the network.
+    /// A member over the network.
     Counted(CountedMember<P>),
-    /// A barrier through memory.
+    /// A member through memory.
     Chosen(ChosenMember),
 }
 
