@@ -32,7 +32,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Lengths are in points, a 72nd of an inch; y grows downwards.
+/// Lengths are in points, a 72nd of an inch. The coordinate y grows downwards.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
     Path {

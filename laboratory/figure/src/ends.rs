@@ -3,8 +3,8 @@
 /// Returns places near the `wanted` places of labels, in the same order. Places are at least
 /// `apart` from each other, and between `top` and `bottom` if all fit.
 ///
-/// Labels that would touch form a block, centred at the mean of the wanted places. That minimises
-/// the sum of the squares of the moves.
+/// Labels that would touch form a block, centred at the mean of the wanted places. This minimises the sum of the
+/// squares of the labels' moves.
 pub(super) fn spread(wanted: &[f64], apart: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn labels_that_would_touch_move_equally() {
         assert_eq!(spread(&[50.0, 50.0], 8.0, 0.0, 100.0), [46.0, 54.0]);
-        // The third joins the block of the first two.
+        // The third label joins the block of the first two.
         assert_eq!(
             spread(&[50.0, 50.0, 56.0], 8.0, 0.0, 100.0),
             [44.0, 52.0, 60.0]

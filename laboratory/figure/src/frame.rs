@@ -50,7 +50,7 @@ impl Frame {
         if let (true, [zero, next, ..]) = (ruler.is_broken(), &*ruler.ticks) {
             self.break_axis(canvas, at(zero) + 0.5 * (at(next) - at(zero)));
         }
-        // Under the middle, but within the canvas.
+        // The text is under the middle, but within the canvas.
         let half = font::width(&ruler.label, SIZE, false) / 2.0;
         let middle = self.left + self.width / 2.0;
         let middle = middle.min(canvas.width - half).max(half);

@@ -119,7 +119,7 @@ fn add(svg: &mut String, shape: &Shape) {
     };
 }
 
-/// Colours as attributes, for paper, and as classes, for pages with other colours.
+/// Returns colours as attributes, for paper, and as classes, for pages with other colours.
 fn painted(stroke: Option<Stroke>, fill: Option<Ink>) -> String {
     let mut classes = Vec::new();
     let mut attributes = String::new();

@@ -22,8 +22,7 @@ pub(crate) fn start<P: Platform>(
 /// Starts a thread for each rank, one after the other, on a CPU that `cpus` lists for it. `body`
 /// makes the thread's function.
 ///
-/// If a thread cannot be made, the earlier threads may wait for it for ever. So the process reports
-/// the error and ends.
+/// If a thread cannot be made, the earlier threads may wait for it forever. So the process reports the error and ends.
 pub(crate) fn start_ranks<P: Platform, F: FnOnce() + Send + 'static>(
     ranks: Range<usize>,
     cpus: impl Fn(usize) -> Vec<usize>,

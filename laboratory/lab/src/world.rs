@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// The machine's part of the names of files. A machine that differs from all presets has a name of its own.
+    /// The machine's part of the names of files. A machine that differs from all presets has its own name.
     pub(crate) fn label(&self) -> String {
         let config = match self {
             Self::Native => return plain(&format!("native-{}", host_name())),
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(plain("a b/c.d-1"), "a-b-c-d-1");
     }
 
-    /// A contradiction that a later setting removes is no error.
+    /// A contradiction between settings is no error if a later setting removes it.
     #[test]
     fn a_machine_is_checked_when_all_is_set() {
         let world = |pairs: [&str; 2]| {

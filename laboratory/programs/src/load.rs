@@ -2,7 +2,7 @@
 
 use manycore_platform::Platform;
 
-/// A loop with independent iterations that can check themselves.
+/// A loop with independent iterations, which can check their results.
 ///
 /// ```
 /// use manycore_programs::{Irregular, Load};

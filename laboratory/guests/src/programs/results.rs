@@ -38,7 +38,7 @@ impl Results {
 
     /// Compares all values with the right values.
     pub(super) fn expect(&self, right: impl Fn(u64) -> u64) -> Result<(), Failure> {
-        // Other threads may spin meanwhile: nothing is formatted unless a value is wrong.
+        // Other threads may spin meanwhile, so nothing is formatted unless a value is wrong.
         let wrong = (0..self.0.len()).find(|&at| self.get(at) != right(at as u64));
         wrong.map_or(Ok(()), |at| {
             expect(&format!("result {at}"), self.get(at), right(at as u64))

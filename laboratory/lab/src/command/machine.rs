@@ -108,7 +108,7 @@ fn compare(on: &str, args: &MachineArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Measures the machine while a line on the terminal says what is being done.
+/// Measures the machine while a line on the terminal names the current activity.
 pub(super) fn measure(options: &MachineOptions) -> MachineReport {
     let spinner = Spinner::new("machine");
     machine::measure(options, &mut |what| spinner.show(what))

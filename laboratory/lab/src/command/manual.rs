@@ -20,8 +20,8 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     super::output::print(&String::from_utf8(script)?)
 }
 
-/// Returns the command with the names of studies and presets as values. Parsing does not use them: a machine may be a
-/// file, and unknown names have errors of their own.
+/// Returns the command with the names of studies and presets as values. Parsing does not use these names: a machine may
+/// be a file, and unknown names have their own errors.
 fn with_names(command: clap::Command) -> clap::Command {
     let studies = || PossibleValuesParser::new(STUDIES.map(|study| study.name()));
     let worlds = || PossibleValuesParser::new(["native"].into_iter().chain(preset_names()));

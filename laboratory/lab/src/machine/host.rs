@@ -11,7 +11,7 @@ pub(crate) struct TopologyData {
     core_groups: usize,
     numa_nodes: usize,
     packages: usize,
-    /// In CPUs. `null` means no limit.
+    /// The quota in CPUs. `null` means no limit.
     quota: Option<f64>,
     default_threads: usize,
     /// Whether the system describes the machine. If not, the other fields are assumed.

@@ -6,7 +6,7 @@ use std::fmt;
 /// With this many CPUs or more, the picture counts the cores and does not draw them.
 const MANY_CPUS: usize = 64;
 
-/// Cores are drawn until a line is this long.
+/// Cores are drawn until a line has this length.
 const LINE: usize = 72;
 
 /// Lines of the picture, and the branches below them.

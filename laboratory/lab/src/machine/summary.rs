@@ -14,7 +14,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Returns `None` without samples.
+    /// Returns `None` if there are no samples.
     pub(crate) fn of(mut samples: Vec<f64>) -> Option<Self> {
         samples.sort_by(f64::total_cmp);
         Some(Self {

@@ -18,8 +18,8 @@ impl Budget {
         }
     }
 
-    /// The next cell's part: an equal share of the time that earlier cells left. A cell that needs
-    /// more than its share takes it from later cells.
+    /// The next cell's share: an equal part of the time that earlier cells left. A cell that needs more than its share
+    /// takes time from later cells.
     pub(crate) fn share(&self) -> Duration {
         self.left / self.cells.max(1)
     }

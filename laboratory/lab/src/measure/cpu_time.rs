@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Returns the CPU time of all threads, including ended ones, to a microsecond. Returns zero if the system does not
-/// say.
+/// report it.
 #[cfg(unix)]
 pub(crate) fn of_process() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

@@ -4,7 +4,7 @@ use anyhow::Context;
 use manycore::{Partitioner, Pool};
 use std::sync::OnceLock;
 
-/// The threads that simulate. There is a single pool, so that a call may itself run simulations side by side.
+/// The pool of threads that simulate. There is only one, so that a call may itself run simulations side by side.
 pub(crate) fn host() -> anyhow::Result<&'static Pool> {
     static HOST: OnceLock<Pool> = OnceLock::new();
     if HOST.get().is_none() {
@@ -27,7 +27,7 @@ pub(crate) fn side_by_side<T: Send + Sync>(
     let results: Vec<OnceLock<T>> = (0..count).map(|_| OnceLock::new()).collect();
     let one_by_one = host.with(Partitioner::fixed_block(1));
     one_by_one.parallel_for(0..count, |at| {
-        // Each result is set once.
+        // Each result is set only once.
         let _ = results[at].set(run(at));
     });
     results

@@ -24,7 +24,7 @@ impl Spread {
 }
 
 impl Spread {
-    /// Applies an increasing function to all three.
+    /// Applies an increasing function to all three numbers.
     pub(crate) fn map(self, of: impl Fn(f64) -> f64) -> Self {
         Self {
             p10: of(self.p10),
@@ -58,7 +58,7 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
     below + (above - below) * at.fract()
 }
 
-/// The mean of ratios that lets a half and a double cancel. Returns 1 without ratios.
+/// The geometric mean of ratios, in which a half and a double cancel. Returns 1 if there are no ratios.
 pub(crate) fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for ratio in ratios {

@@ -6,7 +6,7 @@ use super::{EvalReport, FitReport, PredictReport, shipped};
 use crate::fuzz::harness::{change, input};
 use fastrand::Rng;
 
-/// One in this many tables is also fitted to, since a fit takes longer than everything else.
+/// One in this many tables is also used for a fit. A fit takes longer than everything else.
 const FITTED: u32 = 500;
 
 /// Reads a part of the document's table, with a few changes.

@@ -1,6 +1,6 @@
-//! The document's comparison of its model with Taskflow.
+//! The comparison with Taskflow in the document (Shuai's paper).
 //!
-//! Taskflow's guided partitioner shrinks its blocks. A table of fixed blocks thus does not contain its regret. The
+//! Taskflow's guided partitioner shrinks its blocks, so a table of fixed blocks does not contain its regret. The
 //! comparison has Taskflow's latency for some cells of the grid. This module divides that latency by the cell's best
 //! latency, although the two are from different runs.
 

@@ -3,7 +3,7 @@
 use super::data::PublishedCell;
 use std::collections::BTreeMap;
 
-/// The most fits. Each leaves out one part. If there are more parts than fits, a fit leaves out several parts.
+/// The most fits. Each fit leaves out one part. If there are more parts than fits, a fit leaves out several parts.
 const MOST_FITS: usize = 64;
 
 /// The cells that are left out together.

@@ -244,7 +244,7 @@ pub(crate) fn write(
 mod tests {
     use super::*;
 
-    /// Runs a study in `out`, on this host, with settings for a very short run.
+    /// Runs a study in `out`, on this host, with the settings `set`.
     fn run_in(out: &OutFolder, study: &'static dyn Study, set: &[&str]) -> Findings {
         let pairs: Vec<String> = set.iter().map(|&pair| pair.into()).collect();
         let plan = study.plan(&Request {

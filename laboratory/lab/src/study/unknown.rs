@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const LONGEST_WORD: usize = 64;
 
 /// The error for a `pair` with a `key` that the study does not have. If the study runs `on_chip`, the simulated machine
-/// does not have it either. The message lists the keys of both separately, and the nearest key.
+/// does not have the key either. The message lists the keys of study and machine separately, and the nearest key.
 pub(crate) fn unknown(pair: &str, key: &str, study: &[Key], on_chip: bool) -> anyhow::Error {
     let studys: Vec<&str> = study.iter().map(|key| key.name).collect();
     let machines: Vec<&str> = config::keys().collect();

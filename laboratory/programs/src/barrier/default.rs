@@ -19,17 +19,17 @@ use manycore_team::seam::{ChosenBarrier, ChosenMember};
 /// });
 /// ```
 pub enum DefaultBarrier<P: Broadcast> {
-    /// Over the network.
+    /// The barrier over the network.
     Counted(CountedBarrier<P>),
-    /// Through memory.
+    /// A barrier through memory.
     Chosen(ChosenBarrier<P>),
 }
 
 /// A member of a [`DefaultBarrier`].
 pub enum DefaultMember<P: Broadcast> {
-    /// Over the network.
+    /// A member over the network.
     Counted(CountedMember<P>),
-    /// Through memory.
+    /// A member through memory.
     Chosen(ChosenMember),
 }
 

@@ -3,13 +3,13 @@ use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 /// Counts the members that have opened their ports. A message reaches only ports that are open when it is
 /// sent, so no member sends before all ports are open.
 pub(super) struct Opening<P: Platform> {
-    /// Members without an open port.
+    /// The number of members without an open port.
     missing: P::Futex,
 }
 
 impl<P: Platform> Opening<P> {
     pub(super) fn new(members: usize) -> Self {
-        // Saturates: there are fewer threads than `u32::MAX`.
+        // Saturation is harmless, since there are fewer threads than `u32::MAX`.
         let members = u32::try_from(members).unwrap_or(u32::MAX);
         Self {
             missing: <P::Futex as Atomic<u32>>::new(members),

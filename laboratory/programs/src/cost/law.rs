@@ -12,9 +12,9 @@
 //! c   claim / T  +  (T - 1) / T (handoff (1 - outside) + crossing outside)
 //! ```
 //!
-//! * **W.** Each thread arrives one launch later than the thread before, so k threads together lose `launch k (k - 1) /
-//!   2`. If the loop is shorter than all launches together, it ends before the last thread arrives. Hence W is the
-//!   least value for any k.
+//! * **W.** Each thread arrives one launch later than the thread before, so k threads together lose
+//!   `launch k (k - 1) / 2`. If the loop is shorter than all launches together, it ends before the last thread arrives.
+//!   Hence W is the least value for any k.
 //! * **e.** When the counter runs out, each thread is somewhere in its last block. If T positions in a block are
 //!   uniform, their mean is 1/2, and the last is at T / (T + 1). On average a thread waits for the difference. If
 //!   blocks take different times, the longest of T blocks takes `sqrt(2 ln T)` standard deviations more than the mean

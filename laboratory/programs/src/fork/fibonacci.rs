@@ -3,7 +3,7 @@
 use super::{Fork, Kernel, Wrong};
 use manycore_platform::Platform;
 
-/// Instructions per call of the sequential function.
+/// Instructions for each call of the sequential function.
 const CALL: u64 = 10;
 
 /// The `n`th Fibonacci number by plain recursion.
@@ -23,8 +23,8 @@ pub struct Fibonacci {
 }
 
 impl Fibonacci {
-    /// The `n`th number. The time grows with the number: n = 32 takes about 3.5 million joins. There is no
-    /// seed.
+    /// Makes the program for the `n`th number. The time grows in proportion to the number: n = 32 takes about 3.5
+    /// million joins. There is no seed.
     ///
     /// ```
     /// use manycore_programs::fork::{Fibonacci, Kernel, Wrong};

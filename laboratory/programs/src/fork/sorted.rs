@@ -3,7 +3,7 @@
 use super::Wrong;
 use manycore_platform::Platform;
 
-/// Instructions per number sorted by insertion, and per step that it moves.
+/// Instructions for each number that is sorted by insertion, and for each step that the number moves.
 const INSERT: u64 = 8;
 const MOVE: u64 = 7;
 
@@ -12,8 +12,8 @@ pub(super) fn numbers(length: usize, seed: u64) -> Vec<u32> {
     (0..length).map(|_| random.u32(..)).collect()
 }
 
-/// A number that does not depend on the order of `data`. A lost, added or changed number leaves it the same
-/// in one of 2^64 cases.
+/// A number that does not depend on the order of `data`. A lost, added or changed number leaves the fingerprint the
+/// same in one of 2^64 cases.
 fn fingerprint(data: &[u32]) -> u64 {
     data.iter()
         .map(|&number| fastrand::Rng::with_seed(u64::from(number)).u64(..))

@@ -1,9 +1,9 @@
-//! Graph searches in which a task makes further tasks: future work in Park's broadcast thesis (2013,
-//! section 7.2.1).
+//! Graph searches in which a task makes further tasks. Park's thesis on broadcast (2013, section 7.2.1) names them as
+//! future work.
 //!
-//! A team of ranks goes through a graph frontier by frontier. A frontier is a bag of tasks. Each task is a
-//! vertex and some of its edges. The ranks share the tasks by any discipline of stealing, given as
-//! [`Work`]. [`Triangles`] does the same with edges that appear and disappear, batch by batch.
+//! A team of ranks (threads) goes through a graph frontier by frontier. A frontier is a set of tasks. Each task is a
+//! vertex and some of its edges. The ranks share the tasks by any discipline of stealing, given as [`Work`].
+//! [`Triangles`] does the same with edges that appear and disappear, batch by batch.
 
 mod breadth_first;
 mod components;

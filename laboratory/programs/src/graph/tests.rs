@@ -5,7 +5,7 @@ use manycore_platform::Native;
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Barrier, Mutex};
 
-/// One bag for all ranks, emptied frontier by frontier.
+/// One set of tasks for all ranks, emptied frontier by frontier.
 struct Bag {
     tasks: Mutex<Vec<Task>>,
     meeting: Barrier,
@@ -86,7 +86,7 @@ fn a_search_finds_a_valid_tree() {
 
 #[test]
 fn labels_are_those_of_the_components() {
-    // A graph in pieces.
+    // A graph in several pieces.
     let edges: Vec<_> = (0..400)
         .map(|at| (at, at + 1 + at % 3))
         .filter(|(from, _)| from % 7 != 0)

@@ -6,7 +6,7 @@ use super::Irregular;
 /// about four fifths of the work.
 const EXPONENT: f64 = 1.16;
 
-/// The cost of the dearest iteration, as a multiple of the cheapest. Without this limit, a single iteration
+/// The cost of the most expensive iteration, as a multiple of the cheapest. Without this limit, a single iteration
 /// outweighs the rest of the loop for some seeds.
 const LARGEST: f64 = 256.0;
 

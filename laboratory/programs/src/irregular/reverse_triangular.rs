@@ -1,5 +1,5 @@
-//! Cost falls with the index. A partitioner that learns the cost from the first iterations overrates the
-//! rest, and large first blocks are dear.
+//! Cost falls with the index. A partitioner that learns the cost from the first iterations overrates the rest, and
+//! large first blocks are expensive.
 
 use super::Irregular;
 

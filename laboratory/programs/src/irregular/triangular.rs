@@ -1,5 +1,5 @@
-//! Cost grows with the index. A static split gives the last thread the most work. A guided split ends with
-//! the dearest iterations.
+//! Cost grows with the index. A static split gives the last thread the most work. A guided split ends with the most
+//! expensive iterations.
 
 use super::Irregular;
 

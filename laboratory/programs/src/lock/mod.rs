@@ -11,7 +11,7 @@ pub use ticket::TicketLock;
 
 use manycore_platform::Platform;
 
-/// A lock for a fixed number of threads, each with a rank.
+/// A lock for a fixed number of threads, each with a rank (a number).
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -21,11 +21,11 @@ use manycore_platform::Platform;
 /// assert_eq!(lock.with(0, || 42), 42);
 /// ```
 pub trait Lock<P: Platform>: Send + Sync + 'static {
-    /// A free lock for the ranks from 0 to less than `threads`.
+    /// Makes a free lock for the ranks from 0 to below `threads`.
     fn new(threads: usize) -> Self;
 
-    /// Runs `section` while no other thread runs a section. Each rank belongs to one thread. Sections are not nested,
-    /// and do not unwind: the lock would stay taken.
+    /// Runs `section` while no other thread runs a section. Each rank belongs to one thread. Sections must not be
+    /// nested, and must not unwind, since the lock would stay taken.
     ///
     /// # Panics
     ///

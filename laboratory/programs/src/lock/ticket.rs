@@ -36,7 +36,7 @@ impl<P: Platform> Lock<P> for TicketLock<P> {
         // Relaxed: only the number matters. Each number is drawn once.
         let mine = self.next.fetch_add(1, Relaxed);
         // The previous holder stores `mine` in the word once, and afterwards only this thread changes the word. So a
-        // later load sees `mine`. Acquire pairs with the release below.
+        // load after that sees `mine`. Acquire pairs with the release below.
         let mut served = self.served.load(Acquire);
         while served != mine {
             served = P::spin_while(&self.served, served, u64::MAX);

@@ -2,8 +2,8 @@
 //! remain. Shuai's paper (2021) ascribes this rule to Taskflow (section "Related work": q = 0.5/T, block
 //! q*r).
 //!
-//! A claim depends on what remains, so it is a compare-and-swap on the shared counter. Each try transfers
-//! the counter's line once. There are few claims: about 2T ln(n/8T) + 4T.
+//! A claim depends on the number of remaining iterations, so it is a compare-and-swap on the shared counter. Each try
+//! transfers the counter's line once. There are few claims: about 2T ln(n/8T) + 4T.
 
 use manycore::seam::{Claims, Partition};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};

@@ -34,9 +34,9 @@ fn halve<P: Platform>(
 
 /// How often a range may still be halved.
 ///
-/// At first there are enough halvings for a part for each thread. A stolen part shows that a thread was
-/// idle, so its budget begins again. So a range is divided on demand, and otherwise into hardly more parts
-/// than threads (demand-driven splitting, as in TBB's `auto_partitioner` and rayon).
+/// At first there are enough halvings to give each thread a part. A stolen part shows that a thread was idle, so the
+/// part's budget begins again. So a range is divided on demand, and otherwise into hardly more parts than threads
+/// (demand-driven splitting, as in TBB's `auto_partitioner` and rayon).
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     threads: usize,

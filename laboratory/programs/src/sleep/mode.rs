@@ -1,4 +1,4 @@
-//! Whether a policy is as published, or repaired.
+//! The modes of a sleep policy: as published, or repaired.
 
 use crate::by_name;
 
@@ -12,8 +12,8 @@ by_name! {
     /// assert_eq!(Mode::Sound.to_string(), "sound");
     /// ```
     pub enum Mode: "unknown mode", "expected some of" {
-        /// Words, orderings and checks as published. This mode loses wake-ups, and a watchdog recovers
-        /// them. For measurements only.
+        /// Words, orderings and checks are as published. This mode loses wake-ups, and a watchdog recovers them. It is
+        /// only for measurements.
         AsPublished = "as-published",
         /// The same words, without lost wake-ups.
         Sound = "sound",

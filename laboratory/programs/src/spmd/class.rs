@@ -12,11 +12,11 @@ by_name! {
     /// assert_eq!(Class::ALL.map(|class| class.to_string()).concat(), "SWABC");
     /// ```
     pub enum Class: "no class is called", "there are" {
-        /// The smallest, for tests.
+        /// The smallest class, for tests.
         S = "S",
         /// For a workstation of 1994.
         W = "W",
-        /// The smallest for benchmarks.
+        /// The smallest class for benchmarks.
         A = "A",
         /// Four times the work of `A` in BT, 14 times in FT, 37 times in CG.
         B = "B",

@@ -3,8 +3,8 @@ use manycore_platform::Platform;
 /// After this many looks, a waiting worker also yields between looks.
 const LOOKS: u32 = 64;
 
-/// A worker's wait between two looks for work. It spins, each time twice as long up to a limit. Later it
-/// also yields, so that an owner on the same core can run.
+/// A worker's wait between two looks for work. The worker spins, each time twice as long up to a limit. Later it also
+/// yields, so that the owner of tasks can run on the same core.
 pub(super) struct Patience {
     looks: u32,
     /// The longest pause is 2 to the power of `longest` turns of a spin loop.

@@ -1,5 +1,5 @@
-/// A worker's random numbers, by xorshift (Marsaglia 2003). The seed is mixed, so that neighbouring ranks
-/// differ from the first number on.
+/// A worker's random numbers, by xorshift (Marsaglia 2003). The seed is mixed, so that neighbouring ranks (numbers of
+/// workers) differ from the first number on.
 #[derive(Clone, Debug)]
 pub(super) struct Rng(u64);
 

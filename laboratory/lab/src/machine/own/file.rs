@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A new file. It appears under its name when it is written.
+/// A new file. It appears under its name only once it is written.
 pub(crate) struct PresetFile {
     path: PathBuf,
     file: NamedTempFile,
@@ -14,7 +14,7 @@ pub(crate) struct PresetFile {
 impl PresetFile {
     /// # Errors
     ///
-    /// The name is not a machine's, the file exists, or its folder cannot be written to.
+    /// Fails if the name is not that of a machine, if the file exists, or if its folder cannot be written to.
     pub(crate) fn prepare(path: &Path) -> anyhow::Result<Self> {
         let refused = |what: String| bad_input(format!("--as-preset {}: {what}", path.display()));
         if path.extension().is_none_or(|extension| extension != "toml") {

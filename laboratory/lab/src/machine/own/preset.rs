@@ -192,7 +192,7 @@ impl Draft {
             "assumed: one memory",
         );
         self.add("channels", 1, "part of the bandwidth");
-        // Little's law: a thread's bandwidth is the lines under way, divided by the latency.
+        // Little's law: a thread's bandwidth is the lines that it fetches at once, divided by the latency.
         let alone = measured.median("bandwidth 1") * measured.median("memory");
         let lines = (alone / super::memory::LINE as f64)
             .round()

@@ -41,8 +41,8 @@ fn contended_increments_cost_what_downs_measured() {
     }
 }
 
-/// Each preset has rows that no value was fitted to. The numbers are these rows, their median error and their worst
-/// error.
+/// Each preset has rows to which no value was fitted. The numbers are the count of these rows, their median error and
+/// their worst error.
 #[test]
 fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
     for (preset, rows, median, worst) in [
@@ -68,7 +68,7 @@ fn rows_that_no_fit_has_seen_are_near_what_was_measured() {
 fn words_are_handed_over_as_measured_and_single_accesses_are_near() {
     let names = ["tr3970x", "kunpeng-920", "dahu", "milan-7r13x2"];
     let mut configs = names.map(|name| Config::preset(name).unwrap());
-    // The presets' bandwidths have tests of their own.
+    // Separate tests check the bandwidths of the presets.
     configs
         .iter_mut()
         .for_each(|config| config.core.overlap = None);

@@ -10,7 +10,7 @@ use manycore_chip::{Run, Simulated, Simulation, SimulationError};
 use manycore_platform::{Atomic, Ordering::SeqCst, Platform};
 use std::sync::Arc;
 
-/// The number of words, each with a home of its own.
+/// The number of words, each with its own home core.
 const WORDS: usize = 64;
 const ROUND_TRIPS: u64 = 20;
 

@@ -47,7 +47,7 @@ impl SimulatedReport {
         measured.into_iter().flatten().collect()
     }
 
-    /// Notes, and how far the simulated numbers are from published ones.
+    /// Notes, and the errors of the simulated numbers relative to published ones.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let notes = self.notes.iter().map(|note| format!("Note: {note}."));
         let errors = [

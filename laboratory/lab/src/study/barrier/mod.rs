@@ -1,5 +1,5 @@
-//! The cost of a barrier on chips of 2 to 1,024 cores: of the barrier over a broadcast network in S. J. Park's thesis
-//! (MIT, 2013; "the thesis" in this folder), its baselines, and the best barriers.
+//! The cost of barriers on chips of 2 to 1,024 cores: the barrier over a broadcast network in S. J. Park's thesis (MIT,
+//! 2013; "the thesis" in this folder), its baselines, and the best barriers.
 
 mod config;
 mod figure;

@@ -13,7 +13,8 @@ columns! {
         cores: usize = summary.point.cores,
         barrier: String = summary.point.barrier.clone(),
         episodes: usize = summary.episodes,
-        /// Time of a loop, divided by its number of episodes, in `unit`. Empty for single episodes.
+        /// The time of a loop, divided by its number of episodes (waits of the team), in `unit`. Empty for single
+        /// episodes.
         episode_median: Option<f64> = in_a_loop(of, summary.a_wait().median),
         exit_latency_median: f64 = setup.unit().round(summary.exit.median),
         unit: Unit = setup.unit(),

@@ -16,7 +16,7 @@ use manycore_programs::partition::Partitioner;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhosePool {
     Ours,
-    /// Simulated only.
+    /// This pool is only simulated.
     Documents,
 }
 

@@ -43,7 +43,7 @@ fn table(measured: &[MeasuredLoops]) -> Option<Table> {
         measured.iter().filter(wanted).collect::<Vec<_>>()
     };
     let (mut folded, mut opaque) = (of(LoopTask::Folded), of(LoopTask::Opaque));
-    // The sizes that most folded cells have and an opaque cell has too.
+    // Among the sizes of opaque cells, the sizes that most folded cells have.
     let sizes = |cell: &MeasuredLoops| (cell.cell.workload.read, cell.cell.workload.write);
     let shared = |cell: &&&MeasuredLoops| opaque.iter().any(|other| sizes(other) == sizes(cell));
     let (read, write) = folded

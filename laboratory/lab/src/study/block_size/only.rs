@@ -31,7 +31,8 @@ impl BlockSizeOnly {
         Ok(only)
     }
 
-    /// The tasks that both options name. If only one option names tasks, its tasks; otherwise `usual`.
+    /// The tasks that both options name. If only one option names tasks, returns its tasks. If none does, returns
+    /// `usual`.
     pub(super) fn tasks(
         &self,
         asked: Option<Vec<LoopTask>>,

@@ -1,4 +1,4 @@
-//! How a loop is run: the pool, and the rule by which threads claim iterations.
+//! The ways to run a loop: the pool, and the rule by which threads claim iterations.
 
 use manycore_programs::partition::{Block, ParsePartitionerError, Partitioner};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub(in crate::study) enum LoopPolicy {
     /// manycore's pool with a partitioner.
     Ours(Partitioner),
-    /// The document's own pool, with this block size; simulated only.
+    /// The document's own pool, with this block size. It is only simulated.
     Document(NonZeroUsize),
 }
 

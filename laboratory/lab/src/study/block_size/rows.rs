@@ -25,7 +25,7 @@ columns! {
         unit_comp: u64 = of.cell.workload.comp,
         task: LoopTask = of.cell.workload.task,
         partitioner: &'static str = samples.policy().name(),
-        /// Empty if the partitioner chooses.
+        /// The block size. Empty if the partitioner chooses it.
         block_size: Option<usize> = samples.policy().block(),
         latency_median: f64 = of.unit.round(samples.median()),
         latency_p10: f64 = of.unit.round(Spread::of(&samples.latency).p10),

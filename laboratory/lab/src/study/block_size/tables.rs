@@ -200,7 +200,7 @@ fn all_classes(overall: &[Overall]) -> impl Iterator<Item = &Overall> {
     overall.iter().filter(|row| row.class.is_none())
 }
 
-/// `fixed-block` alone would read as the document's fixed blocks.
+/// The name `fixed-block` alone would look like the document's fixed blocks.
 fn partitioner(name: &str) -> String {
     match name {
         "fixed-block" => "fixed-block (auto)".into(),
@@ -213,7 +213,7 @@ fn spread(regret: &Regret) -> String {
     format!("{} .. {}", percent(below), percent(above))
 }
 
-/// With a sign, since a negative regret is a gain.
+/// Formats a part with a sign, since a negative regret is a gain.
 pub(super) fn percent(part: f64) -> String {
     format!("{:+.1}%", part * 100.0)
 }

@@ -27,7 +27,7 @@ pub(super) struct DrawnLoop {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct InputsCase {
     pub(super) machine: VirtualMachine,
-    /// `None` measures the machine's prices.
+    /// The loop and its block. `None` measures the machine's prices.
     pub(super) run: Option<(DrawnLoop, NonZeroUsize)>,
     pub(super) seed: u64,
 }

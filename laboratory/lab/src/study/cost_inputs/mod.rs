@@ -1,5 +1,5 @@
-//! What CPU frequency and cache latencies are worth as inputs of a cost model: the future work of R. Shuai's paper
-//! (2021; "the document" in this folder).
+//! The value of CPU frequency and cache latencies as inputs of a cost model, which R. Shuai's paper (2021; "the
+//! document" in this folder) leaves as future work.
 
 mod case;
 mod cell;

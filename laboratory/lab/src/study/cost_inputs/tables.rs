@@ -50,7 +50,7 @@ pub(super) fn regrets(results: &InputsResults) -> Table {
     }
 }
 
-/// What the further inputs of a model change.
+/// The change by a model's further inputs.
 fn saved(results: &InputsResults, judged: &Judged) -> Option<Mean> {
     let (form, further) = judged.fitted?;
     match further {
@@ -108,7 +108,7 @@ pub(super) fn figure(results: &InputsResults, place: &str) -> Figure {
     }
 }
 
-/// What both inputs change in each form.
+/// States the change by both inputs in each form.
 fn message(results: &InputsResults) -> String {
     let of = |form: Form| {
         let both = results.of(form, Further::Both)?;

@@ -87,7 +87,7 @@ impl fmt::Display for GraphCase {
 struct GraphTeam<'a> {
     case: &'a GraphCase,
     binding: &'a Binding,
-    /// Cycles or ns of a tick.
+    /// The cycles or ns of a tick.
     unit: f64,
 }
 
@@ -98,7 +98,7 @@ struct GraphBooks {
     end: u64,
     tasks: u64,
     counts: Counts,
-    /// Ranks that have ended.
+    /// The number of ranks that have ended.
     done: usize,
 }
 
@@ -140,7 +140,7 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
 
 struct GraphShared<P: Platform, D: Discipline<P>> {
     search: Search<P>,
-    // A barrier through memory, since disciplines change their cores' filters of network messages.
+    // The barrier goes through memory, since disciplines change their cores' filters of network messages.
     shares: Shares<P, D, DisseminationBarrier<P>>,
     books: Mutex<GraphBooks>,
 }

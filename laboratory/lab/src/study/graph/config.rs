@@ -8,7 +8,7 @@ use crate::study::stealing::disciplines_of;
 use crate::study::trial::Setup;
 use serde::Serialize;
 
-/// Cores of the thesis's machine.
+/// The cores of the machine in the thesis (Park 2013).
 const CORES: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.

@@ -1,4 +1,4 @@
-//! One loop of the document's unit task under one policy.
+//! One loop of the unit task of the document (Shuai's paper) under one policy.
 
 use super::policy::ModelPolicy;
 use crate::machine::{self, MachinePrices};
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// Simulated loops after the warm-up; their median counts. If threads share cores, chance decides when a thread is
+/// Simulated loops after the warm-up. Their median counts. If threads share cores, chance decides when a thread is
 /// preempted.
 const ROUNDS: usize = 9;
-/// Native loops after the warm-up; their median counts.
+/// Native loops after the warm-up. Their median counts.
 const NATIVE_ROUNDS: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ fn measured(world: &World) -> anyhow::Result<MachinePrices> {
         World::Native => String::new(),
         World::Simulated(config) => config.to_toml(),
     };
-    // Held while a machine is measured: natively, two measurements would disturb each other.
+    // The lock is held while a machine is measured, since two native measurements would disturb each other.
     let mut prices = PRICES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(prices) = prices.get(&machine) {
         return Ok(*prices);

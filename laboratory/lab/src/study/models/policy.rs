@@ -8,9 +8,9 @@ use std::num::NonZeroUsize;
 manycore_programs::by_name! {
     /// A way to pick the blocks of a loop.
     pub(super) enum ModelPolicy: "unknown policy", "expected some of" {
-        /// The document's formula, in the document's pool; simulated only.
+        /// The formula of the document (Shuai's paper), in the document's pool. This policy is only simulated.
         Document = "document",
-        /// The document's formula, in manycore's pool like all below.
+        /// The document's formula, in manycore's pool, like all policies below.
         Published = "published",
         /// The formula's form, fitted to the document's table of preferred blocks.
         Refitted = "refitted",

@@ -1,4 +1,4 @@
-//! The document's latencies of the same loops.
+//! The latencies of the same loops in the document (Shuai's paper).
 
 use super::config::Dimension;
 use crate::model::{self, Configuration, ModelError, PrintedComparison};

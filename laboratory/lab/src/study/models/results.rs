@@ -51,7 +51,7 @@ impl<'a> ModelResults<'a> {
         compared
     }
 
-    /// All except [`ModelPolicy::Document`], which has another pool.
+    /// All policies except [`ModelPolicy::Document`], which has another pool.
     pub(super) fn ours(&self) -> impl Iterator<Item = ModelPolicy> + Clone {
         let all = self.config.policies.iter().copied();
         all.filter(|&policy| policy != ModelPolicy::Document)
@@ -63,7 +63,7 @@ impl<'a> ModelResults<'a> {
         all.map(|spread| spread.median).reduce(f64::min)
     }
 
-    /// For each loop, a policy's latency divided by the best policy's.
+    /// For each loop, a policy's latency divided by the latency of the best policy.
     pub(super) fn ratios(&self, policy: ModelPolicy) -> Vec<f64> {
         let loops = self.config.loops();
         let ratio = |at: &Configuration| Some(self.latency(at, policy)?.median / self.best(at)?);

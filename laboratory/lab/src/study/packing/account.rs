@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// The time of all cores that the program was given, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Account {
-    /// Executing the program.
+    /// Time in which the cores execute the program.
     pub(super) user: f64,
-    /// In the kernel.
+    /// Time in the kernel.
     pub(super) system: f64,
-    /// Nothing to run.
+    /// Time with nothing to run.
     pub(super) idle: f64,
-    /// Waiting for a device.
+    /// Time of waiting for a device.
     pub(super) io: f64,
 }
 

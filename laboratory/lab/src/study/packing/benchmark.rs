@@ -1,4 +1,4 @@
-//! The poster's programs, and what the poster says about them.
+//! The programs of the poster, and its statements about them.
 
 use manycore_platform::Platform;
 use manycore_programs::spmd::{Class, Declaration, Npb, Program, barnes, canneal};

@@ -14,7 +14,7 @@ use manycore_programs::spmd::{Looped, Ranked, Sums};
 use manycore_team::{Rank, Stackful, Team};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Runs the program with one worker for each of `cpus`, bound to it.
+/// Runs the program with one worker for each of `cpus`, bound to that CPU.
 pub(super) fn run<W: PackingWorld>(
     case: &PackingCase,
     desk: &Arc<Desk<W>>,
@@ -78,8 +78,8 @@ fn wrapped<W: PackingWorld>(
             let mut ranked = unsafe { Ranked::<W>::new(&mut part, sums) };
             desk.work(rank, &mut ranked);
         };
-        // SAFETY: where the programs share a phase or meet, they hold no lock, no value that is not `Send`, and no
-        // address of a thread-local variable. The desk locks its books after the last such place.
+        // SAFETY: at places where programs share a phase or meet, they hold no lock, no value that is not `Send`, and
+        // no address of a thread-local variable. The desk locks its notes after the last such place.
         unsafe { Stackful::new(program) }
     });
     Ok(())

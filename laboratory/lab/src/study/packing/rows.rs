@@ -14,7 +14,7 @@ columns! {
         benchmark: String = runs.trial.load.name(),
         class: String = runs.trial.load.class(),
         threads: usize = runs.trial.threads,
-        /// If they change, all numbers in order.
+        /// The number of cores. If it changes, all numbers in order.
         cores: String = runs.trial.cores().join(">"),
         mode: Mode = runs.trial.mode,
         /// Changes to the machine, as for `--set`.
@@ -27,7 +27,7 @@ columns! {
         prelude: f64 = ms(prelude_ns(runs)),
         interval: f64 = ms(interval_ns(runs)),
         program_time: f64 = ms(program_ns(runs)),
-        /// The time under thread reduction on equally many cores, over `program_time`.
+        /// The time under thread reduction on equally many cores, divided by `program_time`.
         ratio_tr: Option<f64> = results.against_reduction(&runs.trial),
         /// The counted time of all given cores by activity.
         counted_user: f64 = ms(account(runs).user),

@@ -61,7 +61,7 @@ fn marked(value: Option<f64>, unsteady: bool) -> Cell {
     }
 }
 
-/// Whether programs of a kind have other parts than their steps.
+/// Whether programs of a kind have parts other than their steps.
 fn has_steps(kind: Kind) -> bool {
     kind == Kind::Declared
 }

@@ -64,9 +64,9 @@ impl<W: PackingWorld> BarrierVisitor<W> for Packed<'_, W> {
 impl<W: PackingWorld, B: Barrier<W>> PackedTeam<W, B> {
     fn member(&self, rank: usize) {
         let size = self.desk.ranks;
-        // SAFETY: the barrier was made for `size`, and each thread has a rank of its own.
+        // SAFETY: the barrier was made for `size` members, and each thread has a different rank.
         let mut part = unsafe { Member::<W, B>::new(&self.barrier, rank, size) };
-        // After this meeting, which is not measured, all threads are here.
+        // After this meeting, which is not measured, all threads have started.
         part.meet("begin");
         let mut part = Wanting::new(&mut part, self.desk.memory.as_deref());
         // SAFETY: all ranks get the team's sums, and run the same program.

@@ -14,7 +14,7 @@ pub(super) fn variations(os: &Os) -> Vec<Variation> {
     let slice = |part: u64| Variation {
         name: format!("slices and ticks 1/{part} as long"),
         settings: vec![
-            // In this order, the latency is never less than the granularity.
+            // With this order of settings, the latency is never less than the granularity.
             format!("os.min-granularity={}", os.min_granularity / part),
             format!("os.latency={}", os.latency / part),
             format!("os.wakeup-granularity={}", os.wakeup_granularity / part),

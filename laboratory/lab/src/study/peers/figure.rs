@@ -7,7 +7,7 @@ use super::summary;
 use crate::measure::statistics::geometric_mean;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
-/// The number of peers in a panel, apart from manycore.
+/// The number of peers (other runtimes) in a panel, in addition to manycore.
 const SHOWN: usize = 3;
 
 pub(super) fn figure(config: &PeersConfig, cells: &Cells<'_>) -> Figure {
@@ -51,13 +51,13 @@ fn shown<'a>(config: &'a PeersConfig, cells: &Cells<'_>, machine: usize) -> Vec<
     let peers = config.peers.iter().filter(|peer| Peer::is_peer(peer));
     let rated = peers.filter_map(|peer| {
         let programs = common(config, cells, machine, &[OURS, peer]);
-        // Some peers lack programs. Each peer is therefore compared with manycore on the programs that both have.
+        // Some peers lack programs, so each peer is compared with manycore on the programs that both have.
         let speedup = |peer| speedup(cells, (machine, most), &programs, peer);
         let share = programs.len() as f64 / config.programs.len() as f64;
         Some((&**peer, share, speedup(peer)? / speedup(OURS)?))
     });
     let mut rated: Vec<_> = rated.collect();
-    // Peers with less than half of the programs come last.
+    // Peers that have less than half of the programs come last.
     rated.sort_by(|a, b| {
         (b.1 >= 0.5, b.2)
             .partial_cmp(&(a.1 >= 0.5, a.2))

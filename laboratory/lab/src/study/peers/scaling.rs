@@ -4,7 +4,7 @@ use super::cells::{Cells, Gap};
 use super::config::PeersConfig;
 use crate::measure::ratio::Ratio;
 
-/// A larger ratio of a time to the best time with fewer threads is reported.
+/// A ratio of a time to the best time with fewer threads is reported if it is larger than this.
 pub(super) const ALLOWED: f64 = 1.05;
 
 /// A comparison of a number of threads with the fastest smaller number of threads.

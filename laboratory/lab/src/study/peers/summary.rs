@@ -1,4 +1,4 @@
-//! The time of manycore relative to the peers' times, over many cells.
+//! The time of manycore relative to the times of peers (other runtimes), over many cells.
 
 use super::cells::{Cells, Gap};
 use super::config::PeersConfig;

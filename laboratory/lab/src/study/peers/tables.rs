@@ -181,7 +181,7 @@ fn times(config: &PeersConfig, cells: &Cells<'_>, machine: usize, program: &str)
     )
 }
 
-/// A column: a number of threads, and when calls are made.
+/// A column: a number of threads, and the pause before calls.
 struct Column {
     threads: usize,
     gap: Gap,

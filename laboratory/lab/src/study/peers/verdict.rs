@@ -7,7 +7,7 @@ use super::scaling::{self, ALLOWED};
 use super::summary;
 use crate::report::table::{Cell, Table};
 
-/// From this number of threads on, manycore is to be faster than each peer.
+/// From this number of threads on, the goal is that manycore is faster than each peer (other runtime).
 const FEWEST: usize = 4;
 
 /// The means are judged at this number of threads, or at a machine's largest number below it.
@@ -20,8 +20,8 @@ const OVER_BEST: f64 = 0.75;
 /// The largest allowed ratio of the first ten calls to ten steady ones.
 const FIRST: f64 = 2.0;
 
-/// A row: what is asked, its bound, what was found, and whether that is within the bound. `found` is `None` if nothing
-/// was measured.
+/// A row: the goal, its bound, the measured value, and whether the value is within the bound. `found` is `None` if
+/// nothing was measured.
 struct Verdict {
     asked: String,
     bound: String,

@@ -46,7 +46,7 @@ impl Policy {
         names
     }
 
-    /// Whether the others of its mode are compared with this policy.
+    /// Whether the other policies of its mode are compared with this policy.
     pub(super) fn is_base(&self) -> bool {
         self.name == Self::BASE
     }

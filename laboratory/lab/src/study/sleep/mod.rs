@@ -1,5 +1,5 @@
 //! The study `sleep`: how fork-join programs speed up under each sleep policy, which decides how idle workers sleep and
-//! are woken. It is the experiment of the sleep counters' document of 2022.
+//! are woken. It repeats Fontena's experiment on sleep counters of 2022.
 
 mod agreement;
 mod cell;

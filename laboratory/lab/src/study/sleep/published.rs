@@ -1,4 +1,4 @@
-//! The document's raw times of July 2022, analysed again.
+//! The raw times of the document (Fontena's experiment) of July 2022, analysed again.
 
 use super::cell::Policy;
 use super::speedup::{Delta, Times};

@@ -23,7 +23,7 @@ pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     tables.collect()
 }
 
-/// With answers to requests within tasks, by workers of the thesis's disciplines.
+/// The times if workers of the thesis's disciplines also answer requests within tasks.
 pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
     let config = results.config;
     let at = *config.star().first()?;
@@ -62,7 +62,7 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
         let caption = format!("{cores} cores, tasks of {cycles} {unit}: {what}");
         let count = |distribution, name: &str| results.count(at, distribution, name, of);
         let mut table = table(results, caption, count, 0);
-        // Neither more nor fewer is better.
+        // For counts, neither more nor fewer is better.
         let cells = table.rows.iter_mut().flatten();
         cells.for_each(|cell| cell.best = false);
         table

@@ -6,7 +6,7 @@ use crate::study::trial::Setup;
 use manycore_programs::spmd::StreamclusterInput;
 use serde::Serialize;
 
-/// Cores of the thesis's largest machine.
+/// The cores of the largest machine in the thesis (Park 2013).
 const MOST: usize = 64;
 
 /// Everything that decides what is measured. Its hash names the journal.

@@ -14,10 +14,10 @@ columns! {
         cores: usize = summary.point.cores,
         barrier: String = summary.point.barrier.clone(),
         input: StreamclusterInput = of,
-        /// In `unit`.
+        /// Time in `unit`.
         total_cycles: f64 = setup.unit().round(summary.total.median),
         exit_latency_median: f64 = setup.unit().round(summary.exit.median),
-        /// The hash of the verified answer: the same for all barriers and cores.
+        /// The hash of the verified answer, which all barriers and cores share.
         output_hash: Option<String> = summary.output.clone(),
         unit: Unit = setup.unit(),
         /// Waits of each member.

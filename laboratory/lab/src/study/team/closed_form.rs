@@ -1,4 +1,5 @@
-//! The exit latency of an isolated episode of the thesis's barrier, by the network's delays.
+//! The exit latency of an isolated episode (wait of the team) at the thesis's barrier, computed from the network's
+//! delays.
 
 use manycore_chip::config::Optical;
 
@@ -7,7 +8,7 @@ pub(in crate::study) fn together(optical: &Optical, cores: usize) -> u64 {
     optical.transport + optical.controller * (cores as u64 - 1) + optical.check
 }
 
-/// Each member arrives long after the one before. The others wait for the last member's message. Meanwhile the last
+/// Each member arrives long after the member before. The others wait for the last member's message. Meanwhile the last
 /// member sends for a cycle, and takes all other messages out of its buffer.
 pub(in crate::study) fn apart(optical: &Optical, cores: usize) -> u64 {
     together(optical, 2).max(1 + optical.check * (cores as u64 - 1))

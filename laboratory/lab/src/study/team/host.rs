@@ -43,7 +43,7 @@ fn simulate(machines: &Machines, point: &TeamPoint) -> anyhow::Result<(TeamSampl
     let messages = ran.statistics.messages.map_or(0, |messages| messages.moved);
     let sample = TeamSample {
         messages,
-        // A copy: the original would keep all of the simulated machine's memory.
+        // This is a copy, since the original would keep all of the simulated machine's memory.
         output: answer.as_deref().map(str::to_owned),
         ..sample(course)
     };

@@ -21,7 +21,8 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Computes the results. Fails without an episode, or if members differ in their number of episodes.
+    /// Computes the results. Fails if there is no episode (wait of the team), or if members differ in their number of
+    /// episodes.
     pub(super) fn of(logs: &[Log]) -> anyhow::Result<Self> {
         let episodes = logs[0].waits.len();
         if episodes == 0 || logs.iter().any(|log| log.waits.len() != episodes) {
@@ -31,7 +32,7 @@ impl Course {
         let mut exits = Vec::with_capacity(episodes);
         for episode in 0..episodes {
             let entered = last(&|log| log.waits[episode].0);
-            // Natively the clocks of two cores may differ by some ticks.
+            // On this host the clocks of two cores may differ by some ticks.
             let left = last(&|log| log.waits[episode].1);
             exits.push(left.saturating_sub(entered) as f64);
         }

@@ -7,7 +7,7 @@ use manycore_programs::barrier::barriers;
 /// PARSEC's barrier. Its members contend for a lock, so its simulations take ten times as long as all others.
 const ON_REQUEST: &str = "spin-sleep";
 
-/// The barriers in `only`, or all. Without request, [`ON_REQUEST`] is not simulated.
+/// The barriers in `only`, or all. [`ON_REQUEST`] is simulated only if `only` names it.
 pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::Result<Vec<String>> {
     let all = barriers();
     if let Some(name) = only.iter().find(|name| !all.contains(&&***name)) {

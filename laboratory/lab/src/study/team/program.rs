@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {
-    /// The thesis's loop: nothing but waits.
+    /// The loop of the thesis, which only waits.
     Loop {
         episodes: usize,
         arrivals: Arrivals,
@@ -29,7 +29,7 @@ pub(super) trait Spmd: Send + Sync {
 }
 
 impl TeamProgram {
-    /// The program for `ranks` on cores that take `cpi` cycles an instruction.
+    /// The program for `ranks` on cores that take `cpi` cycles for each instruction.
     pub(super) fn prepare<P: Platform>(
         self,
         ranks: usize,

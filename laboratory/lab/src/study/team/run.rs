@@ -1,4 +1,4 @@
-//! One run of a team: the same code natively and on a simulated machine.
+//! One run of a team, by the same code on this host and on a simulated machine.
 
 use super::log::Log;
 use super::program::{Spmd, TeamProgram};
@@ -11,18 +11,18 @@ use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Debug)]
 pub(super) struct TeamRan {
-    /// By rank.
+    /// The log of each rank (member).
     pub(super) logs: Vec<Log>,
     pub(super) answer: Option<String>,
 }
 
-/// Episodes that a log has room for, so that it does not grow while they are timed.
+/// Episodes that a log has room for, so that it does not grow during timing.
 const ROOM: usize = 4096;
 
 /// Waits of each member before its program.
 pub(super) const WARM: usize = 2;
 
-/// Cores take `cpi` cycles an instruction.
+/// Runs a team. An instruction takes `cpi` cycles.
 pub(super) fn run<P: Broadcast>(
     barrier: &str,
     binding: &Binding,
@@ -85,8 +85,8 @@ impl<B> SpmdShared<B> {
     {
         let mut member = self.barrier.member(rank);
         let mut waits = Vec::with_capacity(ROOM);
-        // After the first wait all members have started and have the barrier's cache lines, but they may leave it one
-        // by one. They leave the second in step.
+        // After the first wait all members have started and have the barrier's cache lines, but they may leave one by
+        // one. They leave the second in step.
         for _ in 0..WARM {
             self.barrier.wait(&mut member);
         }

@@ -9,7 +9,7 @@ pub(in crate::study) fn pass_until<P: Platform>(time: u64, cpi: f64) {
         if left == 0 {
             return;
         }
-        // At least one instruction: if less than `cpi` cycles are left, the quotient is 0.
+        // There is at least one instruction, since the quotient is 0 if less than `cpi` cycles are left.
         P::compute(((left as f64 / cpi) as u64).max(1));
         std::hint::spin_loop();
     }

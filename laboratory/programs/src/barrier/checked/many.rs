@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const EPISODES: u32 = 4;
 
-/// Meets at the barrier that is visited.
+/// Lets members meet at the barrier of the visited type.
 struct Meet(Placement);
 
 impl<P: Platform> BarrierVisitor<P> for Meet {
@@ -23,7 +23,7 @@ impl<P: Platform> BarrierVisitor<P> for Meet {
     }
 }
 
-/// Placements of four to eight members, with and without cores of their own, in one group or several, patient or not.
+/// Placements of four to eight members, with and without their own cores, in one group or several, patient or not.
 fn placements() -> Vec<Placement> {
     let us = Duration::from_micros;
     vec![

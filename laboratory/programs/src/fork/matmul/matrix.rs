@@ -1,8 +1,8 @@
 //! A square matrix, stored quadrant by quadrant.
 
-/// The quadrants lie one behind the other: upper left, upper right, lower left, lower right. Each consists
-/// of its own quadrants in the same order, down to blocks, which are stored row by row. So a quadrant is a
-/// slice, and a thread may borrow it.
+/// The quadrants follow each other in memory: upper left, upper right, lower left, lower right. Each consists of its
+/// own quadrants in the same order, down to blocks, which are stored row by row. So a quadrant is a slice, and a thread
+/// may borrow it.
 #[derive(Clone, Debug)]
 pub(super) struct DenseMatrix {
     levels: u32,

@@ -5,7 +5,7 @@ use super::{join_four, multiply_block};
 use crate::fork::Fork;
 use manycore_platform::Platform;
 
-/// Instructions per four elements of a sum, for each matrix in the sum.
+/// Instructions for four elements of a sum, for each matrix in the sum.
 const FOUR_SUMS: u64 = 3;
 
 /// Writes the product of `a` and `b` to `c`.

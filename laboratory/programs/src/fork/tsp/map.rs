@@ -3,7 +3,7 @@
 #[derive(Clone, Debug)]
 pub(super) struct Map {
     pub(super) cities: usize,
-    /// The roads from each city to each.
+    /// The lengths of the roads from each city to each city.
     pub(super) roads: Vec<u64>,
     /// The shortest road from each city.
     pub(super) shortest: Vec<u64>,
@@ -12,7 +12,7 @@ pub(super) struct Map {
 impl Map {
     pub(super) fn new(places: &[(f64, f64)]) -> Self {
         let cities = places.len();
-        // TSPLIB's EUC_2D: rounded to the nearest whole number.
+        // This is TSPLIB's EUC_2D, rounded to the nearest whole number.
         let road = |(a, b): (usize, usize)| {
             let ((ax, ay), (bx, by)) = (places[a], places[b]);
             (ax - bx).hypot(ay - by).round() as u64

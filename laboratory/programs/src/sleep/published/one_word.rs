@@ -1,5 +1,5 @@
-//! All three counters in one word. A post reads all of them at once. One step checks that the JEC has not
-//! moved and counts a sleeper.
+//! All three counters in one word. A post reads all of them at once. One step checks that the JEC (jobs event counter)
+//! has not changed, and counts a sleeper.
 
 use super::counters::{Counters, Line, Seen, is_sleepy};
 use manycore_platform::{Atomic, AtomicInteger, Ordering::SeqCst, Platform};
@@ -10,10 +10,10 @@ const COUNT: u64 = (1 << BITS) - 1;
 
 const ONE_SLEEPING: u64 = 1;
 const ONE_INACTIVE: u64 = 1 << BITS;
-/// In the top bits, where the JEC wraps without touching the others.
+/// The JEC is in the top bits, where it wraps without touching the other counters.
 const ONE_EVENT: u64 = 1 << (2 * BITS);
 
-/// From the lowest bit: sleeping, inactive, JEC.
+/// The word has, from the lowest bit: sleeping, inactive, JEC.
 pub struct OneWord<P: Platform, L: Line> {
     pub(super) word: L::Of<P::AtomicU64>,
 }

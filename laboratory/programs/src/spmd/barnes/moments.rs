@@ -81,9 +81,9 @@ impl Pull {
     /// Adds the pull of a cell whose centre is at the offset `way` from the body.
     ///
     /// The potential of a mass at `r + d`, `-m / sqrt(|r + d|^2 + e^2)`, is expanded to second order in `d`. With the
-    /// sums `S` of `m d d`, the trace `t` of `S` and `q^2 = r^2 + e^2`, the expansion is `-m/q - 3 rSr / 2 q^5 + t / 2
-    /// q^3`, since the first order vanishes about the centre of mass. Without softening this is the sum of monopole and
-    /// quadrupole.
+    /// sums `S` of `m d d`, the trace `t` of `S` and `q^2 = r^2 + e^2`, the expansion is
+    /// `-m/q - 3 rSr / 2 q^5 + t / 2 q^3`. The first order vanishes about the centre of mass. Without softening this is
+    /// the sum of monopole and quadrupole.
     #[inline]
     pub(super) fn add_cell(&mut self, way: Vector, cell: &Moments, softening2: f64) {
         self.add_mass(way, cell.mass, softening2);

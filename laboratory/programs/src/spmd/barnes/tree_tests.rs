@@ -1,4 +1,4 @@
-//! Any team builds the same tree, in every interleaving.
+//! Checks that any team builds the same tree, in every interleaving.
 
 use super::*;
 use manycore_check::{Faulty, Loom, Plain, Shuttle, TornAdd, caught, loom_model, team};
@@ -20,7 +20,7 @@ fn points(bodies: usize) -> Shared<Point> {
     )
 }
 
-/// Describes what depends only on bodies: octants, bodies and moments, from the root down.
+/// Describes the parts of the tree that depend only on bodies: octants, bodies and moments, from the root down.
 fn describe<P: Platform>(tree: &Tree<P>, node: Node, out: &mut Vec<(Vec<u32>, Moments)>) {
     // SAFETY: moments are made, and no other thread uses the tree.
     let moments = unsafe { *tree.moments(node) };
@@ -135,8 +135,8 @@ fn torn_counts_are_caught() {
     caught(|| loom_model(Some(2), torn));
 }
 
-/// The protocol of `done` alone, on plain memory that the model checker watches: of three ranks
-/// that write leaves, the last reads all three.
+/// Only the protocol of `done`, on plain memory that the model checker watches: three ranks (threads) write leaves, and
+/// the last reads all three.
 fn the_last_goes_up<P: Platform>() {
     let pending = P::AtomicU32::new(3);
     let leaves = [Plain::new(0), Plain::new(0), Plain::new(0)];

@@ -121,9 +121,9 @@ impl<P: Platform> Barnes<P> {
     /// to a force, relatively, as to the potential. Half the potential belongs to each body. Errors of different bodies
     /// are nearly independent, so the error of a mean over all bodies is smaller by the square root of the number of
     /// bodies. The tolerance is eight times the error of the mean. The leapfrog by itself changes the energy by up to
-    /// `(w time)^2 / 12` of the work. `w` is the frequency of a body in the steepest field. `w^2` has two terms: `m / 2
-    /// a^3` at the centre of a sphere of scale `a`, and the pull of one other body at the least distance that the
-    /// softening allows.
+    /// `(w time)^2 / 12` of the work. `w` is the frequency of a body in the steepest field. `w^2` has two terms:
+    /// `m / 2 a^3` at the centre of a sphere of scale `a`, and the pull of one other body as near as the softening
+    /// allows.
     pub(super) fn check(&self) -> Result<(Errors, f64), WrongAnswer> {
         let problem = &self.problem;
         let bodies = problem.bodies as f64;

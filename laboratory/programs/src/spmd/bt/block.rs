@@ -20,8 +20,7 @@ macro_rules! by_pattern {
     };
 }
 
-/// `(target, extended's last column) -= matrix * other`. The matrix has zeros where the Jacobians
-/// have.
+/// `(target, extended's last column) -= matrix * other`. The matrix has zeros at the same places as the Jacobians.
 #[inline(always)]
 pub(super) fn subtract_product<T: Real>(
     target: &mut BtBlock<T>,

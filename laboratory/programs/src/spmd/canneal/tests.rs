@@ -59,8 +59,8 @@ fn the_ends_of_wires_are_as_many_as_declared() {
         let declared = program.declaration();
         let ends = program.moves(0, 0..16_000).ends as f64 / 16_000.0;
         println!("{elements} elements: {ends} ends a move");
-        // An element has from 1 to about 15 ends: a standard deviation of 2 for each of the two,
-        // and each drawn element is in two moves.
+        // An element has from 1 to about 15 ends. The deviation is 2 for each of a move's two elements, and each drawn
+        // element is in two moves.
         let deviation = 2.0 * 2.0 / 16_000.0_f64.sqrt();
         let off = (ends - declared.ends_a_move()).abs();
         assert!(off < 5.0 * deviation, "{ends}");

@@ -15,9 +15,9 @@ pub(super) struct Points {
 
 #[derive(Clone, Copy)]
 pub(super) struct FtPoint {
-    /// Its index in the sum.
+    /// The point's index in the sum.
     pub(super) number: usize,
-    /// Its index in the box.
+    /// The point's index in the box.
     pub(super) at: usize,
 }
 

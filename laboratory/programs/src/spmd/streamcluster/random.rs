@@ -17,7 +17,7 @@ impl Random48 {
         (self.0 >> 17) as u32
     }
 
-    /// A number from 0 to 1, both included: 31 drawn bits are rounded to 24.
+    /// A number from 0 to 1, both included, since 31 drawn bits are rounded to 24.
     pub(super) fn unit(&mut self) -> f32 {
         self.draw() as f32 / i32::MAX as f32
     }

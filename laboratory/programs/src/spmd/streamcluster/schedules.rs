@@ -1,5 +1,5 @@
-//! The whole program under random schedules. If a barrier were missing between a rank's write and
-//! another's read, the answer would sometimes differ.
+//! The whole program under random schedules. If a barrier were missing between the write of one rank (thread) and the
+//! read of another, the answer would sometimes differ.
 
 use super::{Solution, Streamcluster, StreamclusterProblem};
 use manycore_check::{Shuttle, caught_at_random, shuttle_pct, shuttle_random, team};

@@ -10,7 +10,7 @@ use manycore_platform::Platform;
 const READ: u64 = 5;
 const MERGE: u64 = 8;
 
-/// Points, with the coordinates of one after the other.
+/// Points. The coordinates of one point follow those of the point before.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) coordinates: Vec<f32>,
@@ -46,8 +46,8 @@ impl Block {
     }
 }
 
-/// Moves each centre that has points to their mean and gives it their weight. `id` returns the
-/// centre's number from its index and row.
+/// Moves each centre that has points to their mean, and gives the centre their weight. `id` returns the centre's number
+/// from its index and row.
 pub(super) fn consolidate<P: Platform>(
     batch: &Batch<P>,
     problem: &StreamclusterProblem,
@@ -65,7 +65,7 @@ pub(super) fn consolidate<P: Platform>(
         let share = weights[index] / (weights[centre] + weights[index]);
         let (to, from) = (batch.coordinates_of(centre), batch.coordinates_of(index));
         for (to, from) in to.clone().zip(from.clone()) {
-            // Rounded as in PARSEC's program.
+            // The numbers are rounded as in PARSEC's program.
             let kept = f64::from(coordinates[to]) * (1.0 - f64::from(share));
             coordinates[to] = kept as f32 + coordinates[from] * share;
         }

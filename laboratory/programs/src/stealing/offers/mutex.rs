@@ -4,14 +4,14 @@ use super::queue::OfferedQueue;
 use manycore_platform::{CachePadded, Platform};
 use std::marker::PhantomData;
 
-/// Tasks that the owner keeps for itself.
+/// The number of tasks that the owner keeps for itself.
 const RESERVED: usize = 1;
 
 /// A deque under a mutex (Park 2013, section 5.2.1). An offer names the victim and its number of tasks. The
 /// thief takes a task from the longest deque, under the victim's mutex.
 pub struct MutexQueue<P> {
     rank: usize,
-    /// Offers that may still be made: one for each spare task.
+    /// The number of offers that may still be made: one for each spare task.
     spare: usize,
     platform: PhantomData<fn() -> P>,
 }

@@ -5,8 +5,8 @@ const PLACES: u64 = (1 << PLACE_BITS) - 1;
 const LOW_SHIFT: u32 = 16;
 const HIGH_SHIFT: u32 = LOW_SHIFT + PLACE_BITS;
 
-/// The places `low..high` of one worker's ring. Bits 0..16 are the worker, 16..40 `low`, 40..64 `high`.
-/// Places count modulo 2^24. A ring has fewer places, and repeats.
+/// The places `low..high` of one worker's ring. Bits 0..16 are the worker, 16..40 `low`, 40..64 `high`. Places count
+/// modulo 2^24. A ring (array of tasks) has fewer places, and repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range(pub(super) u64);
 

@@ -1,4 +1,4 @@
-//! A set of ranks.
+//! A set of ranks (numbers of workers).
 
 /// A bit for each rank.
 pub(super) struct RankSet {
@@ -27,7 +27,7 @@ impl RankSet {
     /// Removes and returns the first rank from `start` on, or else the first of all.
     pub(super) fn take(&mut self, start: usize) -> Option<usize> {
         let words = self.words.len();
-        // This looks twice at the word of `start`: first from `start` on, and at the end at all of it.
+        // This looks twice at the word of `start`: first from `start` on, and at the end at the whole word.
         (0..=words).find_map(|step| {
             let at = (start / 64 + step) % words;
             let from = if step == 0 { !0 << (start % 64) } else { !0 };

@@ -18,7 +18,7 @@ use manycore::Pool;
 use run::SimulatedLoop;
 use std::time::Instant;
 
-/// The default number of rounds: one for each half of a regret. The machine has no noise.
+/// The default number of rounds: one for each half of the rounds in a regret. The machine has no noise.
 const ROUNDS: u64 = 2;
 
 /// Simulates every policy of `measured`'s cell. The number of `host`'s threads changes no result.
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_claim_costs_all_threads_where_they_are_in_several_groups() {
-        // The document has 1.28 on the 3970X, and 1.01 to 1.05 on one socket of the Gold 5225R. Without looks at the
-        // counter's line, the 3970X has 1.02.
+        // The document has 1.28 on the 3970X, and 1.01 to 1.05 on one socket of the Gold 5225R. Without looks (loads
+        // from the counter's line), the 3970X would have 1.02.
         let [far, near] = ["tr3970x", "gold5225r"].map(small_over_large);
         assert!(far > 1.15, "{far}");
         assert!(near < 1.05, "{near}");

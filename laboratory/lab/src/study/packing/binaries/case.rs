@@ -1,4 +1,4 @@
-//! One run of a compiled program, and all that decides it.
+//! One run of a compiled program, and all that decides its result.
 
 use super::spawn::{Ended, Run};
 use super::way::Way;
@@ -19,7 +19,7 @@ pub(in crate::study::packing) struct BinaryCase {
     pub(super) way: Way,
     /// A regular expression for the output of a right result.
     pub(super) says: String,
-    /// In seconds.
+    /// The time limit in seconds.
     pub(super) limit: u64,
 }
 
@@ -29,7 +29,7 @@ pub(in crate::study::packing) struct BinaryCase {
 pub(in crate::study::packing) enum Verdict {
     /// The program said that its result is right.
     Right,
-    /// The program ended with status 0, but did not say so.
+    /// The program ended with status 0, but did not say this.
     Wrong,
     /// The program ended with another status, or by a signal.
     Failed,

@@ -35,8 +35,8 @@ impl<D: Discipline> Discipline for Brief<D> {
     }
 }
 
-/// The published mode, with the fence that its poster lacks. (The sleeper has a fence, and does not look at deques
-/// after it.)
+/// The published mode, with the fence that its poster lacks. (The sleeper has a fence, but does not look at deques
+/// after this fence.)
 pub(super) struct FencedPoster;
 
 impl Discipline for FencedPoster {

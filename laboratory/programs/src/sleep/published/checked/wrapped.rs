@@ -7,7 +7,7 @@ use manycore_platform::Platform;
 pub(super) trait Altered<P: Platform>: Send + Sync + 'static {
     type Original: Counters<P>;
 
-    /// Called once, before all other methods.
+    /// A check calls this once, before all other methods.
     fn begin(_: &Self::Original) {}
 
     fn leave(original: &Self::Original) -> u32 {

@@ -7,7 +7,7 @@ use manycore_check::{Faulty, Loom, Plain, Relaxed, TornCas, caught, loom_model, 
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-/// Tasks that record whether each was taken once, and after the work before its put.
+/// Records whether each task was taken once, and after the work that came before its put.
 struct Books {
     runs: Vec<AtomicU32>,
     before: Vec<Plain<u32>>,
@@ -39,8 +39,9 @@ impl Books {
     }
 }
 
-/// Two thieves have one offer each, of the top two items, or both of the top item. Meanwhile the owner gets `gets`
-/// tasks, puts `more` in their places, makes offers, which removes taken items, and gets the remaining tasks.
+/// Each of two thieves has one offer: either of the two top items, or both of the top item. Meanwhile the owner gets
+/// `gets` tasks, puts `more` tasks in their places, makes offers, which removes taken items, and gets the remaining
+/// tasks.
 fn owner_and_thieves<P: Platform>(tasks: usize, same: bool, gets: usize, more: usize) {
     let books = Books::new(tasks + more);
     let slots = [Slots::<P>::new()];

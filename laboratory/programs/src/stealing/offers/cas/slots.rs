@@ -6,9 +6,9 @@ use std::sync::Arc;
 /// Words of the first segment. Each further segment has twice as many.
 const FIRST: usize = 64;
 
-/// The words of one queue, in segments that do not move until this is dropped.
+/// The words of one queue, in segments that do not move until this struct is dropped.
 pub struct Slots<P: Platform> {
-    /// Keeps the segments alive. The owner has them too.
+    /// Keeps the segments alive. The owner has references to them too.
     segments: Mutex<P, Vec<Arc<[P::AtomicU64]>>>,
 }
 
