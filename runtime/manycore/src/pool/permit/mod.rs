@@ -29,6 +29,8 @@
 //! | the number that `current_thread_index` returned | the pool never relies on it |
 
 mod borrowed;
+#[cfg(test)]
+mod bound_timed;
 mod help;
 mod without;
 
