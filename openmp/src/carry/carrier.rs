@@ -1,5 +1,5 @@
-//! Claims the workers (a kernel thread for each core) for a team, and *carries* its regions: workers execute its
-//! threads, the ranks.
+//! Claims the workers (a kernel thread for each core) for a team, and *carries* the team's regions: the workers execute
+//! the team's threads, the ranks.
 
 use super::home::{Home, STACK};
 use super::rank::Rank;
@@ -24,8 +24,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 /// Claims the workers for a team of `size`, if its ranks can be carried: the team has more ranks than there are cores,
-/// the processor allows it, and no team of another thread is carried. `waiting` ranks wait for a team. If too many
-/// ranks have not left their last team yet, the next team is not carried.
+/// the processor lets a program write the thread pointer, and no team of another thread is carried. `waiting` ranks
+/// wait for a team. If too many ranks have not left their last team yet, the next team is not carried.
 pub(crate) fn claim(
     context: &Context,
     depth: usize,

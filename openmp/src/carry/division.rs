@@ -35,7 +35,7 @@ use std::time::Duration;
 /// acts.
 pub(super) const STALL: Duration = Duration::from_millis(5);
 
-/// The division for teams of one size.
+/// Divides the ranks of teams of one size among the workers.
 pub(super) struct Division {
     size: usize,
     /// Only the rank that opens an episode touches this and the other cells here.
@@ -51,12 +51,12 @@ pub(super) struct Division {
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// For each core that begins a rank that is to be cut: how many ticks of the rank this core runs, and (`tails`) how
-    /// many the core before it runs.
+    /// If a core begins a rank that is to be cut: how many ticks of that rank this core runs, and (`tails`) how many
+    /// ticks the core before it runs.
     heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
-    /// When the last rank of each worker arrived at the barrier. Relaxed: these are read after the barrier of all
-    /// ranks.
+    /// When the last rank of each worker arrived at the barrier. Relaxed: these times are read after all ranks have
+    /// arrived.
     done: Box<[AtomicU64]>,
     reversed: AtomicBool,
     /// The length of a rank's turn in ticks, or 0 if ranks have no turns ([`slices`](super::slices)).

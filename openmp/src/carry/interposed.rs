@@ -175,7 +175,8 @@ define! {
         result
     }
 
-    /// The library does not note changes of protection keys. After this call, workers read the keys at each switch.
+    /// The library does not note changes of protection keys. After this call, workers read the keys at each switch
+    /// between ranks (threads of a team).
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)

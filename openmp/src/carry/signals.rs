@@ -309,8 +309,8 @@ pub(super) fn drain(signal: c_int) {
                 break;
             }
         }
-        // A signal that is not ours is sent again, to the process. Whether it was sent to this thread alone is not
-        // known.
+        // A signal that is not ours is sent again, to the process. This module does not know if it was sent to this
+        // thread alone.
         if let Some(info) = foreign {
             let arguments = [
                 libc::getpid() as usize,

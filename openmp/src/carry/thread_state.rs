@@ -51,7 +51,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 ///
 /// Relaxed, like all accesses here: a worker that sees the flag late reads late.
 static CAREFUL: AtomicBool = AtomicBool::new(false);
-/// The number of changes by threads that were not ranks.
+/// How often threads that were not ranks may have changed their masks or stacks.
 static BY_THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// The rank has called a function that may have changed its mask or stack.

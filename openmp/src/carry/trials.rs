@@ -359,7 +359,7 @@ mod tests {
         let ([carried, home], way, changes) = run(20, Signs::None, took);
         assert_eq!((way, changes), (Way::AtHome, 1));
         assert!(carried < home / 8, "{carried} {home}");
-        // It happens sooner with signs of trouble.
+        // The change happens sooner with signs of trouble.
         for signs in [Signs::Waited, Signs::Blocked] {
             let ([carried, home], way, changes) = run(2, signs, took);
             assert_eq!((way, changes), (Way::AtHome, 1));
