@@ -163,8 +163,8 @@ fn make_first_worker() -> &'static Worker {
 /// Makes the calling thread a rank. Returns when a worker executes the rank.
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
-    // When `part` has left this stack, no thread can ring the workers' bell for the rank. So workers stay awake until
-    // one of them has taken the rank.
+    // When `part` has left this stack, no thread can ring the bell of the workers, `WORKERS`, for the rank. So workers
+    // stay awake until one of them has taken the rank.
     rank.polled.set(true);
     let home = Home::of_this_thread(Some(rank));
     // No worker takes the rank yet: its word is `RUNNING` until `part` has left this stack.

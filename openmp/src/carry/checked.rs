@@ -1,4 +1,4 @@
-//! Tests of the protocol by which workers take and leave ranks, under loom, and of faults that loom must catch.
+//! Tests of the protocol by which workers take and let go of ranks, under loom, and of faults that loom must catch.
 //!
 //! In this model a rank (a thread that workers execute) is a list of steps, and the number of steps done. This number
 //! stands for the rank's stack: only the rank's owner may touch it. Whatever the workers do, each step is done once, in
@@ -188,7 +188,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
     }
 }
 
-/// One worker leaves a rank that waits without a bell, and then does nothing, as if it executed another rank for ever.
+/// One worker leaves a rank for which no bell rings, and then does nothing, as if it executed another rank for ever.
 /// The other worker finds no rank meanwhile, and must not sleep.
 fn without_a_bell<P: Platform>(is_blind: bool) {
     let bell = Bell::<P>::new();

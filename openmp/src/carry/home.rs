@@ -18,7 +18,7 @@
 //!
 //! # Callers of a home
 //!
-//! * The threads that watch the workers ([`watchdog`](super::watchdog) and [`lookout`](super::lookout)) take a rank
+//! * [`watchdog`](super::watchdog) and [`lookout`](super::lookout), which observe the workers, call the home of a rank
 //!   that can continue.
 //! * A worker calls the home of its rank when the rank leaves the worker to block in the kernel
 //!   ([`blocking`](super::blocking)). The worker does not mark the rank as `WAITING`: the rank stays taken, for its

@@ -1,4 +1,5 @@
-//! The signal mask of a worker (a kernel thread that executes ranks), and ranks that block a signal.
+//! The signal mask of a worker (a kernel thread that executes ranks, the threads of a team), and ranks that block a
+//! signal.
 //!
 //! A worker that has let a rank go keeps the rank's mask while it looks for another rank, since a change would cost a
 //! system call. Meanwhile another worker may run that rank, and the rank may block a signal. If all threads of the

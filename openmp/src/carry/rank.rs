@@ -41,7 +41,7 @@ pub(crate) struct Rank {
     thread: libc::pthread_t,
     /// Whether the rank is to continue at its home, since a signal was sent there: see [`Rank::summon`].
     summoned: AtomicBool,
-    /// Whether the rank was cut when it last left. Only the owner uses this.
+    /// Whether the rank was cut (made to leave by an alarm) when it last left. Only the owner uses this.
     pub(super) was_preempted: Cell<bool>,
     /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0 if there
     /// is none. If a signal handler of the program interrupts this function, the handler does not leave. So
@@ -52,7 +52,7 @@ pub(crate) struct Rank {
     pub(super) id: AtomicU32,
     /// Whether only worker 0 may run the rank. This holds for the leader's rank at the end of a region.
     pub(super) pinned: AtomicBool,
-    /// The time from which workers must look at the rank although no bell rings for it.
+    /// The time from which workers must look at the rank although no [bell](crate::words::bell) rings for the rank.
     pub(super) polled: Polled<Native>,
     /// The number of locks that the rank holds. While the rank holds a lock, no alarm makes it leave. The number is an
     /// estimate: another rank may unlock a lock.

@@ -1,8 +1,8 @@
 //! Whether the system allows the threads that a carried team needs.
 //!
 //! A carried team (workers execute its threads) needs more threads than another team: the workers, and the threads that
-//! watch them. If a limit leaves no room for these, teams are not carried. To find out, before the first team is
-//! carried, the process starts as many threads as it will need, and ends them. A later test would be too late: the
+//! observe the workers. If a limit leaves no room for these, teams are not carried. To find out, before the first team
+//! is carried, the process starts as many threads as it will need, and ends them. A later test would be too late: the
 //! kernel thread of a carried thread lives until the process ends.
 
 use crate::environment::settings;

@@ -1,5 +1,5 @@
-//! The state that the kernel and the processor have of a thread, and how a rank keeps it when another kernel thread (a
-//! worker) executes the rank.
+//! The state that the kernel and the processor have of a thread, and how a rank (a thread of a team) keeps it when
+//! another kernel thread (a worker) executes the rank.
 //!
 //! | state | whose | how a rank keeps it |
 //! |---|---|---|

@@ -78,7 +78,7 @@ enum First {
 /// A rank that was taken, and the ticks after which it is to be cut, if it is.
 struct Taken(&'static Rank, Option<u64>);
 
-/// The first tick at which a rank may continue without a ring of the bell.
+/// The first tick at which a rank may continue without a ring of the bell [`WORKERS`].
 fn next_poll() -> u64 {
     ranks()
         .map(|rank| rank.polled.time())
@@ -86,7 +86,7 @@ fn next_poll() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Whether a rank may continue now without a ring of the bell.
+/// Whether a rank may continue now without a ring of [`WORKERS`].
 fn is_any_polled() -> bool {
     next_poll() <= Native::now()
 }

@@ -89,7 +89,7 @@ pub(crate) fn cores() -> usize {
     }
 }
 
-/// Sleeps until worker number `worker`, counted from 0, may use one of the [`cores`].
+/// Sleeps until the kernel thread with the number `worker`, counted from 0, may use one of the [`cores`].
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn await_core(worker: usize) {
     if let Some(followed) = FOLLOWED.get() {

@@ -1,5 +1,5 @@
-//! The number of threads in parallel regions. While no thread is in a region, the watch of the cores (a thread that
-//! follows how many cores this process may use) may rest.
+//! The number of threads in parallel regions. While no thread is in a region, the watch (a thread that follows how many
+//! cores this process may use) may rest.
 //!
 //! A beginning region first counts its threads ([`enter`]), and then checks whether the watch rests ([`end_rest`]). The
 //! watch first writes that it is about to rest, and then checks whether a region runs ([`is_idle`]). Both use
@@ -18,8 +18,8 @@ pub(crate) fn enter(threads: usize) {
     BUSY.fetch_add(threads, SeqCst);
 }
 
-/// Counts that `threads` threads have left their regions. In a child process after `fork` they may be threads of the
-/// parent, which are not counted. So the count stops at 0.
+/// Counts that `threads` threads have left their regions. After `fork` they may be threads of the parent, which are not
+/// counted. So the count stops at 0.
 pub(crate) fn leave(threads: usize) {
     let subtract = |busy: usize| Some(busy.saturating_sub(threads));
     _ = BUSY.fetch_update(SeqCst, SeqCst, subtract);

@@ -60,7 +60,7 @@ pub(crate) struct Region {
 /// See the module.
 pub(crate) struct Team {
     pub(crate) size: u32,
-    /// The carrier of the members, if they are ranks.
+    /// The carrier of the members, if they are ranks (threads that workers of `carry` execute).
     pub(crate) carrier: Option<&'static dyn Carrier>,
     region: UnsafeCell<Region>,
     /// The number of the region. It changes when the members may begin the region.

@@ -18,7 +18,7 @@ struct Flags {
     overflow: bool,
 }
 
-/// The general registers of a rank, by their numbers in instructions.
+/// The general registers of a rank (the interrupted thread), by their numbers in instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::carry) struct Machine {
     general: [u64; 16],
