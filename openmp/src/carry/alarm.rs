@@ -45,7 +45,7 @@ pub(super) struct Alarm {
     /// Whether the rank is blocked in an interrupted system call that the handler continues
     /// ([`restart`](super::restart)). No ring would change that.
     pub(super) blocked: AtomicBool,
-    /// What the handler noted about the rank when another thread rang.
+    /// The notes of the handler about the rank, from the last ring by another thread.
     pub(super) noted: Cell<Option<Noted>>,
     /// Whether the handler made the rank leave. If so, the kernel thread has the signal blocked.
     pub(super) in_handler: Cell<bool>,

@@ -23,9 +23,9 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// Claims the workers for a team of `size`, if its ranks can be carried: the team has more ranks than there are cores,
-/// the processor lets a program write the thread pointer, and no team of another thread is carried. `waiting` ranks
-/// wait for a team. If too many ranks have not left their last team yet, the next team is not carried.
+/// Claims the workers for a team of `size`, if its ranks can be carried. For example, the team must have more ranks
+/// than there are cores, and no team of another thread may be carried. `waiting` ranks wait for a team. If too many
+/// ranks have not left their last team yet, the next team is not carried.
 pub(crate) fn claim(
     context: &Context,
     depth: usize,

@@ -255,8 +255,8 @@ fn a_rank_that_goes_home() {
     loom_model(Some(3), || pinned::<Loom>(false));
 }
 
-/// If a worker looks at such a rank without taking it, and wakes no other worker, it keeps the rank from the worker
-/// that may run it.
+/// If a worker looks at such a rank without taking it, and wakes no other worker, then worker 1 sleeps, although it may
+/// run the rank.
 #[test]
 fn looking_in_silence_is_caught() {
     caught(|| loom_model(Some(3), || pinned::<Loom>(true)));

@@ -1,10 +1,10 @@
-//! Plans which worker (a kernel thread) runs which ranks (threads of a team) in an *episode*, the time from one barrier
-//! to the next.
+//! Plans the ranks (threads of a team) that each worker (a kernel thread) runs in an *episode*, the time from one
+//! barrier to the next.
 //!
-//! T ranks of w seconds each need T/C × w seconds on C workers, if up to C - 1 ranks are *cut*: one worker begins such
-//! a rank, and another finishes it (McNaughton's rule, `manycore_team::seam`). The rank that arrives last at a barrier
-//! plans the next episode before it releases the others. The planned time of a rank is its time in the last episode of
-//! the same *interval*, which is the code after the same barrier.
+//! T ranks of w seconds each need T/C × w seconds on C workers, if up to C - 1 ranks are *cut* (McNaughton's rule,
+//! `manycore_team::seam`). One worker begins such a rank, and another worker finishes it. The rank that arrives last at
+//! a barrier plans the next episode before it releases the others. The planned time of a rank is its time in the last
+//! episode of the same *interval*, which is the code after the same barrier.
 //!
 //! Every second episode is planned in reverse order. So the last rank of a worker is the first rank of the same worker
 //! in the next episode, and its memory is in that core's cache. A region begins in forward order: the leader is running

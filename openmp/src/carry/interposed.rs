@@ -175,8 +175,7 @@ define! {
         result
     }
 
-    /// The library does not note changes of protection keys. After this call, workers read the keys at each switch of
-    /// ranks.
+    /// The library notes no changes of protection keys. After this call, workers read the keys at each switch of ranks.
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)

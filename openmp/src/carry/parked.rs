@@ -7,9 +7,9 @@
 //! `AT_MINSIGSTKSZ` is its size.
 //!
 //! The kernel writes the CPU of a kernel thread into an area of its POSIX thread (`rseq`). `sched_getcpu` and some
-//! allocators read the CPU there. But a rank runs on other kernel threads than the one that the area belongs to. So
-//! this module unregisters the area. The kernel then marks the area as one without a CPU, and readers of the area ask
-//! the kernel instead.
+//! allocators read the CPU there. But a rank runs on other kernel threads, to which the area does not belong. So this
+//! module unregisters the area. The kernel then marks the area as one without a CPU, and readers of the area ask the
+//! kernel instead.
 
 use super::home::Home;
 use super::ownership::WAITING;

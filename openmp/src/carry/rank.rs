@@ -43,8 +43,8 @@ pub(crate) struct Rank {
     summoned: AtomicBool,
     /// Whether the rank was cut (made to leave by an alarm) when it last left. Only the owner uses this.
     pub(super) was_preempted: Cell<bool>,
-    /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0 if there
-    /// is none. If a signal handler of the program interrupts this function, the handler does not leave. So
+    /// An address in the frame of the function in which the rank is about to leave, or has just come back. 0 stands for
+    /// no function. If a signal handler of the program interrupts this function, the handler does not leave. So
     /// [`wait_once`](Self::wait_once) is still on the worker that it has read. Relaxed is enough: only the rank and its
     /// own handlers use the address, so only the compiler must keep the order.
     pub(super) leaves: AtomicUsize,

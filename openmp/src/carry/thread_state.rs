@@ -170,7 +170,8 @@ impl State {
             && !(may_have_stack && change_stack(None).ss_flags & libc::SS_ONSTACK != 0)
     }
 
-    /// Whether the address `at` is on the rank's alternate stack, or on the one in a signal's frame.
+    /// Returns `true` if the address `at` is on the rank's alternate stack, or on the alternate stack `framed` of a
+    /// signal's frame.
     pub(super) fn is_on_stack(&self, framed: &libc::stack_t, at: usize) -> bool {
         is_within(framed, at) || is_within(&self.stack.get(), at)
     }

@@ -162,7 +162,7 @@ impl Worker {
     }
 
     /// Takes a rank by the plan. If ranks have turns of limited length, or if the worker has `stalled`, takes the next
-    /// of all ranks instead: the ranks may wait for any other rank, even for one that has not begun.
+    /// of all ranks instead. In these cases ranks may wait for any other rank, even for a rank that has not begun.
     fn take(&self, may_help: bool) -> Option<Taken> {
         let quantum = self.part.get().quantum();
         let any = || self.take_any().map(|rank| Taken(rank, quantum));

@@ -66,8 +66,8 @@ fn complain(file: &OsString, error: &io::Error) {
     ));
 }
 
-/// Four fields with tabs between them: the number of the process, its program, `teams` if a team of more than one
-/// thread has begun or else `idle`, and the files of other OpenMP libraries in the process.
+/// Four fields with tabs between them: the number of the process, its program, `teams` or `idle`, and the files of
+/// other OpenMP libraries in the process. `teams` means that a team of more than one thread has begun.
 fn line() -> String {
     let program = read_link("/proc/self/exe").unwrap_or_default();
     let did = if has_watched() { "teams" } else { "idle" };

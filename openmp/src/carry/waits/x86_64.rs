@@ -335,7 +335,7 @@ impl Machine {
                 let value = self.read(place, size)? & self.read(register, size)?;
                 self.flags = Flags::of_logic(value, size);
             }
-            // An exchange. If it is with memory, it must leave the value there as it is.
+            // An exchange. An exchange with memory must not change the value there.
             0x86 | 0x87 => {
                 let (register, place) = self.operands(&mut code, size, 0)?;
                 let register = code.register(register, size)?;
