@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-/// If a rank cannot leave, the delay until the first retry. The delay doubles with each retry.
+/// The delay until the first retry, if a rank cannot leave. The delay doubles with each retry.
 const AGAIN: Duration = Duration::from_micros(30);
 /// The most retries.
 const TRIES: u32 = 6;
@@ -37,15 +37,15 @@ pub(super) struct Alarm {
     /// When the timer ends. A signal that comes before this was for another rank.
     pub(super) end: Cell<u64>,
     pub(super) tries: Cell<u32>,
-    /// How often other threads have rung since the handler last ran. If this is not 0, the kernel thread waits for a
-    /// core.
+    /// How often other threads have called [`ring`](Self::ring) since the handler last ran. If this is not 0, the
+    /// kernel thread waits for a core.
     pub(super) rung: AtomicU32,
     /// Whether the rank has the signal blocked.
     deaf: AtomicBool,
     /// Whether the rank is blocked in an interrupted system call that the handler continues
     /// ([`restart`](super::restart)). No ring would change that.
     pub(super) blocked: AtomicBool,
-    /// What the handler noted about the rank when another thread rang.
+    /// The notes of the handler about the rank, from the last ring by another thread.
     pub(super) noted: Cell<Option<Noted>>,
     /// Whether the handler made the rank leave. If so, the kernel thread has the signal blocked.
     pub(super) in_handler: Cell<bool>,
@@ -98,8 +98,8 @@ impl Alarm {
         self.thread.store(thread, Relaxed);
     }
 
-    /// Prepares the alarm for a rank with this mask. Since the timer was made, the alarm's signal may have changed. The
-    /// rank may also block that signal.
+    /// Prepares the alarm for a rank with this signal mask. The alarm's signal may have changed since the timer was
+    /// made, and the rank may block that signal.
     #[inline]
     pub(super) fn begin(&self, worker: *const c_void, mask: u64) {
         let (current, mine) = (signals::current(), self.signal.get());

@@ -1,9 +1,10 @@
 //! Stops cutting ranks in an interval (the code from one barrier to the next) where a cut has blocked other ranks.
 //!
-//! When a rank is *cut* (made to leave its worker), it may hold a lock of the program or of an allocator. The other
-//! ranks then wait for that lock in the kernel, and block a worker each, until the [watchdog](super::watchdog) finds
-//! that no worker changes ranks. That costs milliseconds, but a cut gains only microseconds. So this interval has no
-//! cuts for some episodes (runs of it), and for more each time that it happens again.
+//! When a rank, a thread of a team, is *cut* (made to leave its worker), it may hold a lock of the program or of an
+//! allocator. The other ranks then wait for that lock in the kernel, and block a worker each, until the
+//! [watchdog](super::watchdog) finds that no worker changes ranks. That costs milliseconds, but a cut gains only
+//! microseconds. So this interval has no cuts for some episodes (runs of it), and for more each time that it happens
+//! again.
 
 /// The number of episodes without cuts, at first and at most.
 const PAUSE: [u32; 2] = [16, 1 << 16];

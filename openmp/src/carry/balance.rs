@@ -1,4 +1,5 @@
-//! Learns the boundary between the parts of two workers from which one finishes first.
+//! Learns where to put the boundary between the parts of two workers (kernel threads that execute the ranks of a team),
+//! from which of the two finishes first.
 //!
 //! A [plan](super::division) knows the ranks' times, but not the other costs between two barriers. For example, a rank
 //! that continues on another worker misses its cached memory, signals are later on one core, or two ranks slow each
@@ -14,15 +15,15 @@ const STEP: u64 = 128;
 #[derive(Clone, Default)]
 pub(super) struct Balance {
     site: usize,
-    /// For each worker: by how many ticks its part of the rank that it begins is shorter than planned.
+    /// By how many ticks each worker's part of the rank that it begins is shorter than planned.
     moved: Vec<i64>,
     /// The greatest possible move of each boundary. 0 if the boundary is not in a rank.
     room: Vec<u64>,
 }
 
 impl Balance {
-    /// Begins an episode of the interval after `site` on this number of workers. If the interval or the number has
-    /// changed, there are no offsets at first.
+    /// Begins an episode (a run) of the interval after `site` on this number of workers. If the interval or the number
+    /// has changed, there are no offsets at first.
     pub(super) fn begin(&mut self, site: usize, workers: usize) {
         if self.site != site || self.moved.len() != workers {
             self.site = site;

@@ -1,10 +1,10 @@
 //! Finds the number of a system call that a signal broke off, on x86-64.
 //!
-//! The kernel's result has replaced the number in its register, and the frame has no copy. So this module reads the
-//! instructions before the call: one of them wrote the number, and later instructions did not overwrite it. The module
-//! knows only the few kinds of instructions that prepare the arguments of a call. If the call is in the function
-//! `syscall` of the C library, that function got the number from its caller. So this library's own `syscall`, which
-//! calls that function, notes the number.
+//! The kernel's result has replaced the number in its register, and the signal's frame has no copy. So this module
+//! reads the instructions before the call: one of them wrote the number, and later instructions did not overwrite it.
+//! The module knows only the few kinds of instructions that prepare the arguments of a call. If the call is in the
+//! function `syscall` of the C library, that function got the number from its caller. So this library's own `syscall`,
+//! which calls that function, notes the number.
 
 use super::current;
 use super::frame::{PAGE, Registers};
@@ -94,15 +94,15 @@ fn length(code: &[u8]) -> Option<usize> {
     let writes_other = is_register(first) && first & 7 == 0 && !extends_other;
     let long = prefix & 8 != 0;
     match operation {
-        // Writes the second operand.
+        // The instruction writes the second operand.
         0x89 | 0x31 if !writes_other => Some(before + reach(operands)?),
-        // Writes the first operand.
+        // The instruction writes the first operand.
         0x8b | 0x33 | 0x8d if !writes_register => Some(before + reach(operands)?),
-        // Writes a constant to a register.
+        // The instruction writes a constant to a register.
         0xb9..=0xbf if !long => Some(before + 4),
         0xb8 if extends_other && !long => Some(before + 4),
         0xc7 if is_register(modrm()?) && !writes_other => Some(before + 5),
-        // Combines a byte with a constant.
+        // The instruction combines a byte with a constant.
         0x80 if is_register(modrm()?) && !writes_other => Some(before + 2),
         _ => None,
     }

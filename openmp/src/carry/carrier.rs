@@ -1,5 +1,5 @@
-//! Claims the workers (a kernel thread for each core) for a team, and *carries* its regions: workers execute its
-//! threads, the ranks.
+//! Claims the workers (a kernel thread for each core) for a team, and *carries* the team's regions: the workers execute
+//! the team's threads, the ranks.
 
 use super::home::{Home, STACK};
 use super::rank::Rank;
@@ -23,8 +23,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// Claims the workers for a team of `size`, if its ranks can be carried: the team has more ranks than there are cores,
-/// the processor allows it, and no team of another thread is carried. `waiting` ranks wait for a team. If too many
+/// Claims the workers for a team of `size`, if its ranks can be carried. For example, the team must have more ranks
+/// than there are cores, and no team of another thread may be carried. `waiting` ranks wait for a team. If too many
 /// ranks have not left their last team yet, the next team is not carried.
 pub(crate) fn claim(
     context: &Context,
@@ -163,8 +163,8 @@ fn make_first_worker() -> &'static Worker {
 /// Makes the calling thread a rank. Returns when a worker executes the rank.
 pub(crate) fn become_rank(context: &Context) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
-    // When `part` has left this stack, no thread can ring the workers' bell for the rank. So workers stay awake until
-    // one of them has taken the rank.
+    // When `part` has left this stack, no thread can ring the bell of the workers, `WORKERS`, for the rank. So workers
+    // stay awake until one of them has taken the rank.
     rank.polled.set(true);
     let home = Home::of_this_thread(Some(rank));
     // No worker takes the rank yet: its word is `RUNNING` until `part` has left this stack.

@@ -1,4 +1,4 @@
-//! Tests of the protocol by which workers take and leave ranks, under loom, and of faults that loom must catch.
+//! Tests of the protocol by which workers take and let go of ranks, under loom, and of faults that loom must catch.
 //!
 //! In this model a rank (a thread that workers execute) is a list of steps, and the number of steps done. This number
 //! stands for the rank's stack: only the rank's owner may touch it. Whatever the workers do, each step is done once, in
@@ -188,7 +188,7 @@ impl<P: Platform, C: Own> Hall<P, C> {
     }
 }
 
-/// One worker leaves a rank that waits without a bell, and then does nothing, as if it executed another rank for ever.
+/// One worker leaves a rank for which no bell rings, and then does nothing, as if it executed another rank for ever.
 /// The other worker finds no rank meanwhile, and must not sleep.
 fn without_a_bell<P: Platform>(is_blind: bool) {
     let bell = Bell::<P>::new();
@@ -255,8 +255,8 @@ fn a_rank_that_goes_home() {
     loom_model(Some(3), || pinned::<Loom>(false));
 }
 
-/// If a worker looks at such a rank without taking it, and wakes no other worker, it keeps the rank from the worker
-/// that may run it.
+/// If a worker looks at such a rank without taking it, and wakes no other worker, then worker 1 sleeps, although it may
+/// run the rank.
 #[test]
 fn looking_in_silence_is_caught() {
     caught(|| loom_model(Some(3), || pinned::<Loom>(true)));

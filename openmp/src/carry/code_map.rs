@@ -1,4 +1,5 @@
-//! The addresses of the program's own code. Only there may a signal make a rank leave its worker (*cut* it).
+//! The addresses of the program's own code. Only there may a signal make a rank (a thread of a team) leave its worker
+//! (*cut* it).
 //!
 //! In other code a rank may hold a lock for which others wait in the kernel: a lock of the C library's streams, of the
 //! loader, of an allocator, or of this library.

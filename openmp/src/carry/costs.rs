@@ -8,8 +8,8 @@ pub(super) static LATE: Median = Median::at_first(Duration::from_micros(15));
 /// How long it takes to set the timer.
 pub(super) static SET: Median = Median::at_first(Duration::from_micros(8));
 
-/// The ticks that a cut costs a worker: setting the timer, its interrupt and the signal. The interrupt and the signal
-/// count as much as the signal is late.
+/// The ticks that a cut costs a worker: setting the timer, its interrupt and the signal. The time by which the signal
+/// is late stands for the cost of the interrupt and the signal.
 pub(super) fn cut() -> u64 {
     SET.ticks() + LATE.ticks()
 }

@@ -1,4 +1,4 @@
-//! The calling rank.
+//! Finds the calling rank, a thread that workers execute.
 
 use super::mask::CHANGES;
 use super::rank::Rank;

@@ -1,10 +1,10 @@
-//! Plans which worker (a kernel thread) runs which ranks (threads of a team) in an *episode*, the time from one barrier
-//! to the next.
+//! Plans the ranks (threads of a team) that each worker (a kernel thread) runs in an *episode*, the time from one
+//! barrier to the next.
 //!
-//! T ranks of w seconds each need T/C × w seconds on C workers, if up to C - 1 ranks are *cut*: one worker begins such
-//! a rank, and another finishes it (McNaughton's rule, `manycore_team::seam`). The rank that arrives last at a barrier
-//! plans the next episode before it releases the others. The planned time of a rank is its time in the last episode of
-//! the same *interval*, which is the code after the same barrier.
+//! T ranks of w seconds each need T/C × w seconds on C workers, if up to C - 1 ranks are *cut* (McNaughton's rule,
+//! `manycore_team::seam`). One worker begins such a rank, and another worker finishes it. The rank that arrives last at
+//! a barrier plans the next episode before it releases the others. The planned time of a rank is its time in the last
+//! episode of the same *interval*, which is the code after the same barrier.
 //!
 //! Every second episode is planned in reverse order. So the last rank of a worker is the first rank of the same worker
 //! in the next episode, and its memory is in that core's cache. A region begins in forward order: the leader is running
@@ -35,7 +35,7 @@ use std::time::Duration;
 /// acts.
 pub(super) const STALL: Duration = Duration::from_millis(5);
 
-/// The division for teams of one size.
+/// Divides the ranks of teams of one size among the workers.
 pub(super) struct Division {
     size: usize,
     /// Only the rank that opens an episode touches this and the other cells here.
@@ -51,12 +51,12 @@ pub(super) struct Division {
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// For each core that begins a rank that is to be cut: how many ticks of the rank this core runs, and (`tails`) how
-    /// many the core before it runs.
+    /// If a core begins a rank that is to be cut: how many ticks of that rank this core runs, and (`tails`) how many
+    /// ticks the core before it runs.
     heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
-    /// When the last rank of each worker arrived at the barrier. Relaxed: these are read after the barrier of all
-    /// ranks.
+    /// When the last rank of each worker arrived at the barrier. Relaxed: these times are read after all ranks have
+    /// arrived.
     done: Box<[AtomicU64]>,
     reversed: AtomicBool,
     /// The length of a rank's turn in ticks, or 0 if ranks have no turns ([`slices`](super::slices)).

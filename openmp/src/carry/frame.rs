@@ -1,4 +1,4 @@
-//! The state of an interrupted rank, as the kernel has saved it.
+//! The state of an interrupted rank (a thread of a team), as the kernel has saved it in the frame of a signal.
 
 use super::vectors;
 use std::array;

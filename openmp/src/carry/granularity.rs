@@ -1,8 +1,9 @@
-//! Measures how often the ranks of a team meet. The result decides whether to use a core that another process shares.
+//! Measures how often the ranks (threads) of a team meet. The result decides whether to use a core that another process
+//! shares.
 //!
 //! The other process stops a worker, with its rank, for some milliseconds at a time. If the ranks meet more often, all
-//! of them wait for the stopped rank at each barrier. Then one whole core is better than one and a half. If the
-//! intervals between barriers are longer, half a core is a gain.
+//! of them wait for the stopped rank at each barrier. Then one whole core is better than one whole core and half of
+//! another. If the intervals between barriers are longer, half a core is a gain.
 //!
 //! The measure is the processor time between two barriers. Time by the clock would also contain the time of other
 //! threads.
@@ -53,8 +54,8 @@ impl Granularity {
         }
     }
 
-    /// If the window is over, counts the meetings in it, and decides whether the allotment of cores heeds other
-    /// processes.
+    /// If the window is over, counts the meetings in it, and decides whether cores that other processes keep busy count
+    /// as gone.
     fn look(&mut self) {
         let (Some(division), Some(used)) = (registry::division(), cpu_time()) else {
             return;

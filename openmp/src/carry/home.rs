@@ -1,4 +1,5 @@
-//! A rank's home: the kernel thread that made the rank. The rank can run there while all workers are blocked.
+//! The home of a rank (a thread of a team): the kernel thread that made the rank. Usually workers, other kernel
+//! threads, execute the rank. While all workers are blocked, the rank can run at its home.
 //!
 //! Ranks may wait for each other in the kernel. For example, a rank is cut (made to leave its worker) while it holds a
 //! lock of the program or of an allocator, and all workers block for this lock. Then the rank with the lock has no
@@ -11,28 +12,30 @@
 //!
 //! A rank's kernel thread has the rank's thread-locals, and workers use these while that kernel thread sleeps. So the
 //! sleeping kernel thread touches no thread-local: [`detach`](super::switch::detach) waits without the C library.
-//! `detach` calls [`serve`] only after the rank was taken for the home. After [`serve`] has let the rank go, `serve`
-//! writes no thread-local: it wakes a sleeper, which does not fail, and returns. All signals are blocked meanwhile
-//! ([`thread_state`](super::thread_state)).
+//! `detach` calls [`serve`] only after the caller of the home has taken the rank. When `serve` has let the rank go, it
+//! writes no thread-local, not even `errno`: it wakes a sleeper by a call that does not fail, and returns. All signals
+//! are blocked meanwhile ([`thread_state`](super::thread_state)).
 //!
 //! # Callers of a home
 //!
-//! * The threads that watch the workers ([`watchdog`](super::watchdog) and [`lookout`](super::lookout)) take a rank
+//! * [`watchdog`](super::watchdog) and [`lookout`](super::lookout), which observe the workers, call the home of a rank
 //!   that can continue.
-//! * A worker has a rank that leaves to block in the kernel ([`blocking`](super::blocking)). The worker does not put
-//!   `WAITING` back: the rank stays taken, for its home.
-//! * A worker takes a rank while all ranks of the team are at home ([`trials`](super::trials)). The rank that opens
-//!   such an episode calls the homes too.
+//! * A worker calls the home of its rank when the rank leaves the worker to block in the kernel
+//!   ([`blocking`](super::blocking)). The worker does not mark the rank as `WAITING`: the rank stays taken, for its
+//!   home.
+//! * A worker calls the home of a rank that it takes while all ranks of the team are to run at home
+//!   ([`trials`](super::trials)). The rank that begins such a time calls the homes too.
 //!
-//! * A thread sends a signal to the rank ([`Rank::summon`]). The rank's sleeping kernel thread has all signals blocked.
+//! * A thread calls the home when it sends a signal to the rank ([`Rank::summon`]). The rank's sleeping kernel thread
+//!   has all signals blocked.
 //!
 //! In each case the caller owns the rank alone, like a worker that executes the rank. The caller's order ([`Order`])
 //! hands the rank over to the home.
 //!
-//! While all ranks are at home, a rank sleeps there like any thread of the system, at the [bell](crate::words::bell) of
-//! its condition. Each ring of such a bell also wakes workers. So it wakes the rank in both ways of waiting. Whether
-//! ranks are at home is advice: a rank that reads an old value waits in the other way once more. Meanwhile the leader
-//! stays on worker 0, its own kernel thread.
+//! While all ranks are at home, a rank sleeps there like any thread of the system, at the [bell](crate::words::bell)
+//! that rings when its condition may hold. Each ring of such a bell also wakes workers. So a ring is not lost, whether
+//! the rank sleeps at home or has left its worker. The flag by which ranks know that all are at home may be read late:
+//! then a rank waits once more in the other way. Meanwhile the leader stays on worker 0, its own kernel thread.
 //!
 //! # An order is accepted once
 //!
@@ -49,7 +52,7 @@ use std::sync::atomic::Ordering::Release;
 /// The size of the stack of a worker. A signal handler of the program may run there between two ranks, and may need a
 /// megabyte. Unused pages need no memory.
 pub(super) const STACK: usize = 2 << 20;
-/// The indices of homes' workers begin here. These workers have no part in a division.
+/// The indices of homes' workers begin here. [`division`](super::division) plans no ranks for these workers.
 pub(super) const FIRST: usize = usize::MAX / 2;
 
 /// See the module. A home lives for ever.

@@ -175,7 +175,7 @@ define! {
         result
     }
 
-    /// The library does not note changes of protection keys. After this call, workers read the keys at each switch.
+    /// The library notes no changes of protection keys. After this call, workers read the keys at each switch of ranks.
     fn pkey_alloc(flags: c_uint, rights: c_uint) -> c_int {
         be_careful();
         next!(PKEY_ALLOC as extern "C" fn(c_uint, c_uint) -> c_int)(flags, rights)
@@ -197,9 +197,9 @@ define! {
     }
 }
 
-/// If the signal was sent (`result` is 0), summons the rank of `thread` to its own kernel thread, where the signal
-/// waits. A caller that signals itself is not summoned: the C library sends that signal to the kernel thread that
-/// executes the caller.
+/// If the signal was sent (`result` is 0), summons the rank of `thread` (a thread of a team) to its own kernel thread,
+/// where the signal waits. A caller that signals itself is not summoned: the C library sends that signal to the kernel
+/// thread that executes the caller.
 fn was_sent(thread: libc::pthread_t, signal: c_int, result: c_int) {
     // SAFETY: the call has no arguments.
     if result == 0 && signal != 0 && thread != unsafe { libc::pthread_self() } {

@@ -1,18 +1,19 @@
-//! A thread that soon finds workers (kernel threads that execute the ranks of a team) which are blocked in the kernel.
+//! A thread that quickly finds workers that are blocked in the kernel. Workers are kernel threads that execute the
+//! ranks of a team.
 //!
 //! A rank may wait in the kernel by a call that this library does not replace, for example for a lock of the C library
 //! or for a file. Its worker is blocked then, and a core is idle while other ranks could run. The
 //! [watchdog](super::watchdog) finds that only after milliseconds.
 //!
 //! When this thread wakes, it takes no core from another thread (`SCHED_BATCH`). While all cores compute, it runs only
-//! when a worker's time slice ends, and looks every 10 ms at most. When a worker blocks, this thread gets that worker's
+//! when a worker's time slice ends, and looks at most every 10 ms. When a worker blocks, this thread gets that worker's
 //! core at once. The thread looks at the processor time of each worker that has a rank. If that time does not change
 //! from one look to the next, and the system says that the kernel thread sleeps, the worker is blocked. After each look
 //! that finds a blocked worker, one waiting rank continues on its own kernel thread, its [home](super::home).
 //!
 //! `SCHED_IDLE` would cost even less. But a process ends only after its last thread has had a core to end on. Beside
-//! four busy processes the end took 41 ms at the median, and up to 2.6 s: the system then gives an idle-class thread
-//! 0.3% of a core.
+//! four busy processes the end of a process took 41 ms at the median, and up to 2.6 s: the system then gives an
+//! idle-class thread 0.3% of a core.
 //!
 //! Like the watchdog, this thread takes no lock and allocates nothing. It may starve for ever: progress depends on the
 //! watchdog alone.
@@ -27,8 +28,7 @@ use std::time::Duration;
 
 /// The time between two looks, while some ranks wait and others run.
 const LOOK: Duration = Duration::from_micros(40);
-/// After each such number of looks that find nothing, the time between looks doubles. It doubles up to `RAREST` times,
-/// to 10 ms.
+/// After this number of looks that find nothing, the time between looks doubles, up to `RAREST` times, to 10 ms.
 const PATIENCE: u32 = 8;
 const RAREST: u32 = 8;
 /// The time between two looks while a team runs and no rank waits.

@@ -1,4 +1,5 @@
-//! The signal mask of a worker (a kernel thread that executes ranks), and ranks that block a signal.
+//! The signal mask of a worker (a kernel thread that executes ranks, the threads of a team), and ranks that block a
+//! signal.
 //!
 //! A worker that has let a rank go keeps the rank's mask while it looks for another rank, since a change would cost a
 //! system call. Meanwhile another worker may run that rank, and the rank may block a signal. If all threads of the
@@ -40,7 +41,7 @@ impl<P: Platform> Changes<P> {
     where
         P: 'a,
     {
-        // Relaxed: if a worker sees the count late, the loop below waits for it.
+        // Relaxed: if a worker sees the count late, the loop below waits for that worker.
         self.0.fetch_add(1, Ordering::Relaxed);
         for mask in workers {
             // Acquire orders this load after the system call by which the worker changed its mask.
@@ -91,12 +92,12 @@ impl<P: Platform> Mask<P> {
         self.state.store(LOOKS, Ordering::Relaxed);
     }
 
-    /// Whether a rank has blocked a signal since this worker has blocked all.
+    /// Whether a rank has blocked a signal since this worker last blocked all signals.
     pub(super) fn is_stale(&self, changes: &Changes<P>) -> bool {
         changes.0.load(Ordering::Relaxed) != self.seen.get()
     }
 
-    /// The worker blocks all signals by `block`.
+    /// Blocks all signals of the worker, by a call of `block`.
     pub(super) fn rest(&self, changes: &Changes<P>, all: u64, block: impl FnOnce()) {
         let seen = changes.0.load(Ordering::Relaxed);
         if self.has.get() != all {

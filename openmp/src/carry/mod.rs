@@ -9,9 +9,9 @@
 //! # Which worker runs which rank
 //!
 //! A rank runs until it waits at a barrier, for a lock or for tasks. Then it *leaves* its worker: the worker switches
-//! to another rank. The rank has a condition, and can continue when that holds. The worker looks for a rank whose
-//! condition holds. For the time [`POLITENESS`](worker) it looks only among its own ranks: an even share, the same at
-//! each barrier. Then it looks among all ranks. So T equal ranks on C cores take the time of ceil(T/C) ranks in
+//! to another rank. The rank has a condition, and can continue when this condition holds. The worker looks for a rank
+//! whose condition holds. For the time [`POLITENESS`](worker) it looks only among its own ranks: an even share, the
+//! same at each barrier. Then it looks among all ranks. So T equal ranks on C cores take the time of ceil(T/C) ranks in
 //! sequence. No rank waits for a time slice of the system.
 //!
 //! The *leader* is the thread that begins the regions. Its kernel thread is worker 0, and the leader itself is one of
@@ -49,10 +49,10 @@
 //! ([`watchdog`]) interrupts each worker that has not changed ranks for too long: [`STALL`](division::STALL), or twice
 //! the planned time between the two barriers if that is longer. If such interruptions repeat between the same two
 //! barriers, the ranks there have turns of limited length from then on ([`slices`]). If a rank spins on memory
-//! ([`waits`]), a worker takes it again when that memory has changed. The same thread interrupts a worker that has lost
-//! its core. A rank may also block in the kernel, or spin outside the code where it can be cut. If interruptions change
-//! nothing, another rank continues on its own kernel thread, its [`home`], and the system shares the cores. So every
-//! rank continues at some time.
+//! ([`waits`]), a worker takes it again when that memory has changed. The watchdog also interrupts a worker that has
+//! lost its core. A rank may also block in the kernel, or spin outside the code where it can be cut. If interruptions
+//! change nothing, another rank continues on its own kernel thread, its [`home`], and the system shares the cores. So
+//! every rank continues at some time.
 //!
 //! A rank that calls the C library to yield or to sleep leaves its worker by itself ([`yields`], [`sleeps`]).
 

@@ -6,7 +6,8 @@
 //! | the called thread | sleeps while it reads 0; then writes 0, and does the action |
 //!
 //! The caller gives the next order only after the called thread has accepted the last one. The caller knows this when
-//! it takes the rank (see [`home`](super::home)): the called thread lets the rank go after it has accepted the order.
+//! it takes the rank (the thread that the order concerns: see [`home`](super::home)): the called thread lets the rank
+//! go after it has accepted the order.
 //!
 //! No order is missed: the kernel compares the word as the thread falls asleep, and the caller writes the word before
 //! it wakes the thread. The thread sees what the caller did before the order, since it reads the word by an acquire,

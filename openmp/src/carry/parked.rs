@@ -7,9 +7,9 @@
 //! `AT_MINSIGSTKSZ` is its size.
 //!
 //! The kernel writes the CPU of a kernel thread into an area of its POSIX thread (`rseq`). `sched_getcpu` and some
-//! allocators read the CPU there. But a rank runs on other kernel threads than the one that the area belongs to. So
-//! this module unregisters the area. The kernel then marks the area as one without a CPU, and readers of the area ask
-//! the kernel instead.
+//! allocators read the CPU there. But a rank runs on other kernel threads, to which the area does not belong. So this
+//! module unregisters the area. The kernel then marks the area as one without a CPU, and readers of the area ask the
+//! kernel instead.
 
 use super::home::Home;
 use super::ownership::WAITING;
@@ -47,7 +47,7 @@ fn stack() -> *mut u8 {
             libc::getauxval(libc::AT_MINSIGSTKSZ) as usize,
         )
     };
-    // There are two frames, since the two signals may interrupt each other. A kernel that does not tell the size of a
+    // There are two frames, since the two signals may interrupt each other. A kernel that does not report the size of a
     // frame has small frames.
     let frames = 2 * least.max(libc::MINSIGSTKSZ);
     let size = (frames + HANDLERS).next_multiple_of(page);
@@ -71,7 +71,7 @@ fn stack() -> *mut u8 {
     }
 }
 
-/// The address of the C library's word with the offset of the areas, or null if there are no areas. Relaxed: the
+/// The address of the C library's word with the offset of the `rseq` areas, or null if there are no areas. Relaxed: the
 /// address is written when this library is loaded.
 static OFFSET: AtomicPtr<isize> = AtomicPtr::new(ptr::null_mut());
 
@@ -82,7 +82,7 @@ pub(super) fn find() {
     OFFSET.store(found.cast(), Relaxed);
 }
 
-/// From this call on, the area of the calling thread has no CPU.
+/// From this call on, the `rseq` area of the calling thread has no CPU.
 pub(super) fn has_no_cpu() {
     const UNREGISTER: usize = 1;
     // The signature with which the C library registers the area. On Arm and RISC-V the signature is an instruction that

@@ -40,7 +40,8 @@ pub(super) fn find() {
     }
 }
 
-/// Whether a member of a region that was not carried has bound itself. Relaxed: this is an estimate.
+/// Whether a member of a region that was not carried (whose members workers did not execute) has bound itself. Relaxed:
+/// this is an estimate.
 static BOUND: AtomicBool = AtomicBool::new(false);
 
 /// The CPUs of new workers. `None` stands for the CPUs of the leader.

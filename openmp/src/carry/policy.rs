@@ -1,8 +1,9 @@
-//! The memory policy of a rank (`set_mempolicy`): the NUMA nodes where the kernel places the memory that the rank first
-//! touches.
+//! The memory policy (`set_mempolicy`) of a rank, a thread that workers execute: the NUMA nodes where the kernel places
+//! the memory that the rank first touches.
 //!
 //! The kernel keeps a policy for each kernel thread. Few programs set one. After the first thread has set a policy, a
-//! worker sets the policy of each rank that it switches to. A rank that has set no policy keeps the policy from before.
+//! worker sets the policy of each rank that it switches to. A rank that has set no policy gets the policy from before
+//! that.
 
 use crate::system::next;
 use crate::words::lock::Guarded;

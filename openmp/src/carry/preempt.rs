@@ -2,7 +2,7 @@
 //! worker, at any instruction.
 //!
 //! The handler runs on the rank's stack, above the frame in which the kernel has saved all registers. The handler
-//! leaves to the worker like any rank that waits. When a worker takes the rank again, the handler returns on that
+//! switches to the worker, as a rank that waits does. When a worker takes the rank again, the handler returns on that
 //! worker, and the kernel restores the registers from the frame. The kernel also restores the rank's signal mask and
 //! alternate stack ([`thread_state`](super::thread_state)).
 //!
@@ -12,7 +12,8 @@
 //!   has locks. So the kernel thread is not on the worker's own stack either.
 //! * The rank has no interrupted system call that the handler must continue ([`restart`]).
 //! * The rank holds no OpenMP lock.
-//! * The rank's signal mask is its noted mask. In a signal handler of the program the mask differs.
+//! * The rank's signal mask is the mask that this library has noted. In a signal handler of the program the mask
+//!   differs.
 //! * The rank is not on an alternate stack, where a signal handler of the program may run with the noted mask.
 //! * The rank has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
 //!

@@ -1,8 +1,8 @@
 //! Mutexes that raise priorities (`pthread_mutexattr_setprotocol`).
 //!
-//! The kernel requires that the kernel thread which owns such a mutex also unlocks it. But a *carried* thread is
-//! executed by changing kernel threads. So after a program has made such a mutex, threads are not carried from the next
-//! region on ([`is_announced`]).
+//! The kernel requires that the kernel thread which owns such a mutex also unlocks it. But a *carried* thread (a rank
+//! of a team) is executed by different kernel threads, one after another. So after a program has made such a mutex,
+//! threads are not carried from the next region on ([`is_announced`]).
 //!
 //! If a mutex that inherits priorities is made while a carried region runs, ranks may use it in this region. So the
 //! mutex is made as one without priorities, for its whole life: it still excludes other threads. A mutex with a

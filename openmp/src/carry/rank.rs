@@ -1,5 +1,5 @@
-//! A rank: the stack and thread-locals of a POSIX thread, which any worker can execute ([parent module](super)). An
-//! *episode* is the time from one barrier to the next.
+//! A rank: a POSIX thread of a team. Any worker (a kernel thread) can execute a rank, on its stack and with its
+//! thread-locals ([parent module](super)). An *episode* is the time from one barrier to the next.
 
 use super::home::{self, Home};
 use super::ownership::{Polled, RankWord};
@@ -41,10 +41,10 @@ pub(crate) struct Rank {
     thread: libc::pthread_t,
     /// Whether the rank is to continue at its home, since a signal was sent there: see [`Rank::summon`].
     summoned: AtomicBool,
-    /// Whether the rank was cut when it last left. Only the owner uses this.
+    /// Whether the rank was cut (made to leave by an alarm) when it last left. Only the owner uses this.
     pub(super) was_preempted: Cell<bool>,
-    /// An address in the frame of the function in which the rank is about to leave, or has just come back; 0 if there
-    /// is none. If a signal handler of the program interrupts this function, the handler does not leave. So
+    /// An address in the frame of the function in which the rank is about to leave, or has just come back. 0 stands for
+    /// no function. If a signal handler of the program interrupts this function, the handler does not leave. So
     /// [`wait_once`](Self::wait_once) is still on the worker that it has read. Relaxed is enough: only the rank and its
     /// own handlers use the address, so only the compiler must keep the order.
     pub(super) leaves: AtomicUsize,
@@ -52,10 +52,10 @@ pub(crate) struct Rank {
     pub(super) id: AtomicU32,
     /// Whether only worker 0 may run the rank. This holds for the leader's rank at the end of a region.
     pub(super) pinned: AtomicBool,
-    /// From when on workers must look at the rank unasked, since no bell rings for it.
+    /// The time from which workers must look at the rank although no [bell](crate::words::bell) rings for the rank.
     pub(super) polled: Polled<Native>,
-    /// The number of locks that the rank holds. While it holds one, it is not cut. An estimate: another rank may unlock
-    /// a lock.
+    /// The number of locks that the rank holds. While the rank holds a lock, no alarm makes it leave. The number is an
+    /// estimate: another rank may unlock a lock.
     pub(super) held: Cell<u32>,
     /// The number of the system call that the rank makes by `syscall`, or [`NO_CALL`].
     pub(super) call: Cell<c_long>,
@@ -176,8 +176,9 @@ impl Rank {
         self.state.put_on(&self.worker().mask);
     }
 
-    /// A signal was sent to `thread`, and waits at the kernel thread that made the rank. Makes the rank continue there,
-    /// whatever it waits for. The leader's own kernel thread runs ranks, and handles the signal itself.
+    /// Called when a signal was sent to `thread`, and waits at the kernel thread that made the rank. Makes the rank
+    /// continue there, whatever the rank waits for. The leader's own kernel thread runs ranks, and handles the signal
+    /// itself.
     pub(super) fn summon(thread: libc::pthread_t) {
         let leads = |rank: &Self| registry::lead().is_some_and(|lead| ptr::eq(lead.rank, rank));
         let mut all = registry::ranks().filter(|rank| rank.thread == thread && !leads(rank));
@@ -205,16 +206,16 @@ impl Rank {
     }
 
     /// Whether the caller is a signal handler that has interrupted a function in which the rank is about to leave.
-    /// `here` is an address in the caller's frame. `false` if a handler has jumped out of such a function: that frame
-    /// is not above the caller's, or is too near for a signal's frame between them.
+    /// `here` is an address in the caller's frame. Returns `false` if a handler has jumped out of such a function: that
+    /// function's frame is not above the caller's, or is so near that no signal's frame fits between them.
     pub(super) fn is_leaving(&self, here: usize) -> bool {
         /// Every signal's frame is larger than this.
         const FRAME: usize = 512;
         here + FRAME < self.leaves.load(Relaxed)
     }
 
-    /// The rank is in no function in which it leaves. If a handler has jumped out of one, clears what that function has
-    /// noted.
+    /// Called when the rank is in no function in which it leaves. If a handler has jumped out of such a function,
+    /// clears what the function has noted.
     fn leaves_nowhere(&self) {
         if self.leaves.load(Relaxed) != 0 {
             self.leaves.store(0, Relaxed);
@@ -243,7 +244,7 @@ impl Rank {
         self.since.store(now, Relaxed);
     }
 
-    /// Whether the rank can continue. The caller has taken it.
+    /// Whether the rank can continue. The caller has taken the rank.
     pub(super) fn goes_on(&self) -> bool {
         // SAFETY: the rank waits in the frame that holds the condition.
         let holds = |condition: *const dyn Fn() -> bool| unsafe { (*condition)() };

@@ -181,7 +181,7 @@ pub(super) fn begin_region() {
     REGIONS.ring_after_rmw();
 }
 
-/// The threads that watch the workers sleep here while no region is carried.
+/// While no region is carried, the threads of `watchdog`, `lookout` and `granularity` sleep here.
 static REGIONS: Bell<Native> = Bell::native();
 
 /// The last state that [`rest`] has seen.

@@ -1,5 +1,5 @@
-//! System calls that a signal of this library breaks off. The library sends such a signal (*ours*) to make a rank leave
-//! its worker.
+//! System calls that a signal of this library breaks off. The library sends such a signal (*ours*) to make a rank (a
+//! thread of a team) leave its worker (a kernel thread).
 //!
 //! The kernel restarts most calls by itself. But it breaks off calls that have a time limit or a signal mask of their
 //! own: a sleep, `poll`, `epoll_wait`, `recv` on a socket with a limit. A rank that sleeps for a second would find that

@@ -1,9 +1,9 @@
 //! Whether the system allows the threads that a carried team needs.
 //!
 //! A carried team (workers execute its threads) needs more threads than another team: the workers, and the threads that
-//! watch them. If a limit leaves no room for these, teams are not carried. To find out, the process starts as many
-//! threads as it will need before the first team is carried, and ends them. Later would be too late: the kernel thread
-//! of a carried thread lives until the process ends.
+//! observe the workers. If a limit leaves no room for these, teams are not carried. To find out, before the first team
+//! is carried, the process starts as many threads as it will need, and ends them. A later test would be too late: the
+//! kernel thread of a carried thread lives until the process ends.
 
 use crate::environment::settings;
 use crate::system::masks::with_signals_blocked;
@@ -26,8 +26,8 @@ const STACK: usize = 64 << 10;
 /// The files with the control group's limit on threads, for both versions of control groups.
 const LIMITS: [&str; 2] = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"];
 
-/// Whether there is room for `threads` threads and [`BESIDE`] more. The first call tries it. Later calls return the
-/// same answer.
+/// Whether there is room for `threads` threads and [`BESIDE`] more. The first call starts these threads to find out.
+/// Later calls return the same answer.
 pub(super) fn is_there(threads: usize) -> bool {
     static ROOM: OnceLock<bool> = OnceLock::new();
     *ROOM.get_or_init(|| {

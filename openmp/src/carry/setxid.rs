@@ -1,21 +1,21 @@
 //! `setuid` and similar functions, which change every kernel thread of the process.
 //!
 //! The kernel changes only the calling kernel thread, but POSIX requires the change for all. So the C library sends a
-//! signal to every other thread. The handler of this signal makes the system call on its kernel thread. Then it marks
-//! its POSIX thread as done, which it finds by the thread pointer. The caller repeats this until every thread is
-//! marked. But a worker's kernel thread that executes a rank (a POSIX thread of a team) has the thread pointer of the
-//! rank. There the handler would mark the rank twice and the worker's own POSIX thread never, and the caller would not
-//! end.
+//! signal to every other thread. The handler of this signal makes the system call on its kernel thread. Then the
+//! handler finds its POSIX thread by the thread pointer, and marks this POSIX thread as done. The caller repeats this
+//! until every thread is marked. But a worker's kernel thread that executes a rank (a POSIX thread of a team) has the
+//! thread pointer of the rank. There the handler would mark the rank twice and the worker's own POSIX thread never, and
+//! the caller would never return.
 //!
 //! * *The other threads*: our handler sets the kernel thread's own thread pointer, and calls the C library's handler.
 //!   The signal may come at any instruction, even while a worker exchanges stacks. So our handler afterwards restores
 //!   the thread pointer that it found.
 //! * *The caller*: the C library leaves out the POSIX thread of the caller. If the caller is a rank, the kernel thread
-//!   that made the rank is parked, and would keep its rights. So these functions are defined here as well, and call
-//!   those of the C library with the worker's thread pointer. During this call no signal handler of the program may
-//!   run, since it would find another thread's thread-locals. If this library was not preloaded, these definitions have
-//!   no effect, and the parked kernel thread keeps its old rights. If these rights allow a later call and the rights of
-//!   other threads do not, the C library ends the program.
+//!   that made the rank is parked (it sleeps), and would keep its rights. So these functions are defined here as well,
+//!   and call those of the C library with the worker's thread pointer. During this call no signal handler of the
+//!   program may run, since it would find another thread's thread-locals. If this library was not preloaded, these
+//!   definitions have no effect, and the parked kernel thread keeps its old rights. If these rights allow a later call
+//!   and the rights of other threads do not, the C library ends the program.
 
 use super::{current, kernel_threads, switch};
 use crate::system::masks::{block_all, errno, set_errno, set_mask};

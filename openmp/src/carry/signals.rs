@@ -1,5 +1,5 @@
-//! The signal by which an [alarm](super::alarm) makes a rank leave its worker, and programs that use the number of this
-//! signal.
+//! The signal by which an [alarm](super::alarm) makes a rank (a thread of a team) leave its worker, and programs that
+//! use the number of this signal.
 //!
 //! Real-time signals have no meaning of their own. When this module chooses one, the program has no handler for it, and
 //! no thread blocks it. The program may use the number later:
@@ -309,8 +309,8 @@ pub(super) fn drain(signal: c_int) {
                 break;
             }
         }
-        // A signal that is not ours is sent again, to the process. Whether it was sent to this thread alone is not
-        // known.
+        // A signal that is not ours is sent again, to the process. This module does not know if it was sent to this
+        // thread alone.
         if let Some(info) = foreign {
             let arguments = [
                 libc::getpid() as usize,

@@ -1,5 +1,5 @@
-//! The length of a rank's turn on a worker, in intervals (the code from one barrier to the next) where ranks wait for
-//! each other by spinning on memory.
+//! The length of the turn that a rank (a thread of a team) has on a worker (a kernel thread). Ranks have turns in
+//! intervals (the code from one barrier to the next) where they wait for each other by spinning on memory.
 //!
 //! A rank that spins may wait for another rank that has no worker, and never leaves its own worker by itself. So all
 //! ranks of such an interval have turns of equal length. [`Slices`] learns this length for one interval, from the
@@ -78,9 +78,9 @@ impl Slices {
     }
 }
 
-/// Estimates how long ranks compute before they wait: of `turns` turns of this length, `waiting` ended in waiting. It
-/// assumes that a rank is equally likely to begin to wait at any moment: then it computes for a whole turn with the
-/// chance exp(-turn / time).
+/// Estimates how long ranks compute before they wait: of `turns` turns of this length, `waiting` ended in waiting. The
+/// estimate assumes that a rank is equally likely to begin to wait at any moment: then the rank computes for a whole
+/// turn with the chance exp(-turn / time).
 fn between(turn: u64, waiting: u32, turns: u32) -> u64 {
     let computing = turns.saturating_sub(waiting);
     let chance = (f64::from(computing) + 0.5) / (f64::from(turns) + 1.0);

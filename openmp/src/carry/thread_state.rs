@@ -1,5 +1,5 @@
-//! The state that the kernel and the processor have of a thread, and how a rank keeps it when another kernel thread (a
-//! worker) executes the rank.
+//! The state that the kernel and the processor have of a thread, and how a rank (a thread of a team) keeps it when
+//! another kernel thread (a worker) executes the rank.
 //!
 //! | state | whose | how a rank keeps it |
 //! |---|---|---|
@@ -51,7 +51,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 ///
 /// Relaxed, like all accesses here: a worker that sees the flag late reads late.
 static CAREFUL: AtomicBool = AtomicBool::new(false);
-/// The number of changes by threads that were not ranks.
+/// How often threads that were not ranks may have changed their masks or stacks.
 static BY_THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// The rank has called a function that may have changed its mask or stack.
@@ -170,7 +170,8 @@ impl State {
             && !(may_have_stack && change_stack(None).ss_flags & libc::SS_ONSTACK != 0)
     }
 
-    /// Whether the address `at` is on the rank's alternate stack, or on the one in a signal's frame.
+    /// Returns `true` if the address `at` is on the rank's alternate stack, or on the alternate stack `framed` of a
+    /// signal's frame.
     pub(super) fn is_on_stack(&self, framed: &libc::stack_t, at: usize) -> bool {
         is_within(framed, at) || is_within(&self.stack.get(), at)
     }

@@ -2,7 +2,7 @@
 //! thread for each core) or at their *homes* (each on its own kernel thread).
 //!
 //! Some programs lose by being carried, for reasons that this library does not foresee: ranks wait in an unknown way,
-//! or making them leave a worker costs more than it gains. So both ways are timed. The *settled* way is the one in use.
+//! or making them leave a worker costs more than it gains. So both ways are timed. The *settled* way is the way in use.
 //! A *trial* is a few pairs of short windows: each pair tries first the other way, then the settled way. A pair
 //! compares the same *intervals* of the program, the code from one barrier to the next. Its result is a quotient: the
 //! time that the intervals of the first window would have taken at the mean times of the second window, divided by the
@@ -359,7 +359,7 @@ mod tests {
         let ([carried, home], way, changes) = run(20, Signs::None, took);
         assert_eq!((way, changes), (Way::AtHome, 1));
         assert!(carried < home / 8, "{carried} {home}");
-        // It happens sooner with signs of trouble.
+        // The change happens sooner with signs of trouble.
         for signs in [Signs::Waited, Signs::Blocked] {
             let ([carried, home], way, changes) = run(2, signs, took);
             assert_eq!((way, changes), (Way::AtHome, 1));

@@ -1,4 +1,4 @@
-//! The floating-point and vector registers in the frame of a signal, as one number.
+//! Hashes the floating-point and vector registers in the frame of a signal to one number.
 //!
 //! A loop may compute in these registers alone: for example it adds a time step until it reaches an end. Then the
 //! general registers do not change, as in a loop that waits.

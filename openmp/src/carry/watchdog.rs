@@ -1,8 +1,8 @@
 //! The watchdog: a thread that makes ranks continue at their [homes](super::home) (on their own kernel threads) if no
 //! worker changes ranks and not all workers compute.
 //!
-//! The watchdog takes no lock and allocates nothing: a cut rank may hold a lock that all others wait for, even one of
-//! the program's allocator. For the same reason the watchdog starts no thread.
+//! The watchdog takes no lock and allocates nothing: a rank that was cut (made to leave its worker) may hold a lock
+//! that all others wait for, even a lock of the program's allocator. For the same reason the watchdog starts no thread.
 
 use super::division::STALL;
 use super::granularity::Granularity;
@@ -20,8 +20,8 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
-/// After this number of looks a home helps, even if a worker seems to wait only for a core: the worker's rank may block
-/// the signal.
+/// After this number of looks, a rank continues at its home even if a worker seems to wait only for a core: the
+/// worker's rank may block the alarm's signal.
 const STARVED: u32 = 40;
 
 /// The time between two looks while no rank waits for a worker.
@@ -34,7 +34,7 @@ pub(super) fn start(leader: &'static Rank) {
     static BEGUN: AtomicU32 = AtomicU32::new(0);
     const THREADS: u32 = 2;
     let begins = || {
-        // This release, and the acquire below: when the home's thread has begun, the caller sees the home.
+        // By this release and the acquire below, the caller sees the home when the home's thread has begun.
         BEGUN.fetch_add(1, Release);
         Futex::wake(&BEGUN, 1);
     };

@@ -1,4 +1,4 @@
-//! Workers: kernel threads that execute ranks, one for each core.
+//! Workers: kernel threads that execute ranks (the threads of a team), one worker for each core.
 
 use super::alarm::Alarm;
 use super::division::Part;
@@ -46,7 +46,7 @@ pub(super) struct Worker {
     left: Cell<Option<usize>>,
     /// The state of the first rank of the part, if that rank is to be cut.
     first: Cell<First>,
-    /// Whether the last rank was cut without a plan, or lets others run first.
+    /// Set if the last rank was cut without a plan, or lets other ranks run first.
     stalled: Cell<bool>,
     /// The index of the rank that `take_any` looks at first.
     cursor: Cell<usize>,
@@ -78,7 +78,7 @@ enum First {
 /// A rank that was taken, and the ticks after which it is to be cut, if it is.
 struct Taken(&'static Rank, Option<u64>);
 
-/// The first tick at which a rank may continue without a ring of the bell.
+/// The first tick at which a rank may continue without a ring of the bell [`WORKERS`].
 fn next_poll() -> u64 {
     ranks()
         .map(|rank| rank.polled.time())
@@ -86,7 +86,7 @@ fn next_poll() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Whether a rank may continue now without a ring of the bell.
+/// Whether a rank may continue now without a ring of [`WORKERS`].
 fn is_any_polled() -> bool {
     next_poll() <= Native::now()
 }
@@ -162,7 +162,7 @@ impl Worker {
     }
 
     /// Takes a rank by the plan. If ranks have turns of limited length, or if the worker has `stalled`, takes the next
-    /// of all ranks instead: the ranks may wait for any other rank, even for one that has not begun.
+    /// of all ranks instead. In these cases ranks may wait for any other rank, even for a rank that has not begun.
     fn take(&self, may_help: bool) -> Option<Taken> {
         let quantum = self.part.get().quantum();
         let any = || self.take_any().map(|rank| Taken(rank, quantum));
@@ -343,8 +343,8 @@ impl Worker {
         // Since when the worker has found no rank, and for how long. `run` returns the time, so the clock is not read
         // again.
         let (mut since, mut waited) = (Native::now(), 0);
-        // The wait that `next_yield` is for, and when the worker yields its core in that wait: another worker may be on
-        // the core.
+        // `next_yield` holds for the wait that began at `wait`. The worker then yields its core, since another worker
+        // may be on that core.
         let (mut wait, mut next_yield) = (0, 0);
         loop {
             if let Some(rank) = self.next.take() {

@@ -8,8 +8,8 @@
 //!
 //! # When a rank does not leave
 //!
-//! * The rank's signal mask is not its noted mask, as in most signal handlers, or the rank is on an alternate stack.
-//!   The worker would execute another rank in that state.
+//! * The rank's signal mask is not the mask that this library has noted, as in most signal handlers, or the rank is on
+//!   an alternate stack. The worker would execute another rank in that state.
 //! * The caller is a signal handler that has interrupted the rank while it is about to leave. In other handlers with
 //!   the noted mask the rank may leave.
 //! * The rank is at its [home](super::home), where it is a usual thread.

@@ -10,7 +10,8 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 struct Followed {
-    /// `None` if the system has no room for the thread of the watch. The number of cores then does not change.
+    /// The thread that follows the number of cores. `None` if the system has no room for this thread. The number then
+    /// does not change.
     watch: Mutex<Option<Watch>>,
     allotment: Allotment,
 }
@@ -25,7 +26,7 @@ impl Followed {
 
 /// Starts the watch: a thread that follows how many cores the system leaves to this process. If threads are bound, the
 /// calling thread may be bound too. In that case the watch counts the CPUs that the process had before and that are in
-/// a place.
+/// a place (a set of CPUs to bind threads to).
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
         // The watch must not receive a signal that the program has blocked in all its threads.
@@ -65,7 +66,7 @@ pub(crate) fn wake_watch() {
     }
 }
 
-/// Sets whether cores that other processes keep busy count as gone. At first such cores do.
+/// Sets whether cores that other processes keep busy count as gone. At first they do.
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn heed_neighbours(heeds: bool) {
     let followed = FOLLOWED.get();
@@ -88,7 +89,7 @@ pub(crate) fn cores() -> usize {
     }
 }
 
-/// Sleeps until worker number `worker`, counted from 0, may use one of the [`cores`].
+/// Sleeps until the kernel thread with the number `worker`, counted from 0, may use one of the [`cores`].
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn await_core(worker: usize) {
     if let Some(followed) = FOLLOWED.get() {

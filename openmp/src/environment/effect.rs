@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 /// The beginnings of the file names of the OpenMP libraries of GCC, LLVM and Intel.
 const RUNTIMES: [&str; 3] = ["libgomp", "libomp", "libiomp"];
 
-/// Whether the address is in an OpenMP library other than this one, as the name of the library's file shows.
+/// Whether the address is in an OpenMP library other than this one. The name of the file shows which library it is.
 #[allow(dead_code, reason = "only `carry` and LLVM's functions call this")]
 pub(crate) fn is_in_runtime(address: *const c_void) -> bool {
     // SAFETY: the structure has only pointers, which may be null. `dladdr` takes any address. The loader owns the name,
@@ -47,7 +47,7 @@ pub(crate) fn read() {
     }
 }
 
-/// Adds the line of this process to the file, since the process ends.
+/// Called when the process ends. Adds a line for the process to the file.
 pub(crate) fn tell() {
     if let Some(file) = FILE.get() {
         let text = line();
@@ -66,8 +66,8 @@ fn complain(file: &OsString, error: &io::Error) {
     ));
 }
 
-/// Four fields with tabs between them: the number of the process, its program, `teams` or `idle`, and the other OpenMP
-/// libraries in the process.
+/// Four fields with tabs between them: the number of the process, its program, `teams` or `idle`, and the files of
+/// other OpenMP libraries in the process. `teams` means that a team of more than one thread has begun.
 fn line() -> String {
     let program = read_link("/proc/self/exe").unwrap_or_default();
     let did = if has_watched() { "teams" } else { "idle" };

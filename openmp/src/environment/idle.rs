@@ -1,4 +1,5 @@
-//! The number of threads in regions. While no thread is in a region, the watch of the cores may rest.
+//! The number of threads in parallel regions. While no thread is in a region, the watch (a thread that follows how many
+//! cores this process may use) may rest.
 //!
 //! A beginning region first counts its threads ([`enter`]), and then checks whether the watch rests ([`end_rest`]). The
 //! watch first writes that it is about to rest, and then checks whether a region runs ([`is_idle`]). Both use
@@ -17,8 +18,8 @@ pub(crate) fn enter(threads: usize) {
     BUSY.fetch_add(threads, SeqCst);
 }
 
-/// Counts that `threads` threads have left their regions. In a child process after `fork`, these threads may be in the
-/// parent.
+/// Counts that `threads` threads have left their regions. After `fork` they may be threads of the parent, which are not
+/// counted. So the count stops at 0.
 pub(crate) fn leave(threads: usize) {
     let subtract = |busy: usize| Some(busy.saturating_sub(threads));
     _ = BUSY.fetch_update(SeqCst, SeqCst, subtract);
@@ -31,12 +32,12 @@ pub(crate) fn forget_regions() {
     RESTS.store(false, SeqCst);
 }
 
-/// The number of threads in regions, if the caller is the only leader.
+/// The number of threads in regions with the caller, if the caller is the only leader.
 pub(crate) fn busy() -> usize {
     BUSY.load(SeqCst) + 1
 }
 
-/// Whether no region runs. The watch calls this. With `rests` the watch will rest if the answer is `true`.
+/// Whether no region runs. The watch calls this. If `rests`, the watch will rest when the answer is `true`.
 pub(super) fn is_idle(rests: bool) -> bool {
     if rests {
         RESTS.store(true, SeqCst);

@@ -212,7 +212,7 @@ fn at_first() -> &'static [usize] {
     AT_FIRST.get_or_init(mask)
 }
 
-/// The number of CPUs of the program. If threads are bound, these are the CPUs from before that.
+/// The number of CPUs of the program. If threads are bound, these are the CPUs that the program had before.
 pub(crate) fn processors() -> usize {
     if all().is_empty() {
         mask().len().max(1)

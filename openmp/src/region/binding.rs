@@ -2,8 +2,8 @@
 //!
 //! A *carried* member (one that the kernel threads of `carry`, the workers, execute) is bound as well: its own kernel
 //! thread keeps the CPUs, as if the program had bound the member in the region. Workers are bound to places of their
-//! own. The plan gives each worker the members of its place ([`position`]). If a member is divided between two workers,
-//! both execute it.
+//! own. `carry` plans for each worker the members of its place ([`position`]). If a member is divided between two
+//! workers, both execute it.
 
 use crate::environment::icv::Bind;
 use crate::environment::places::{Partition, all};

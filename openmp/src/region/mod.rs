@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// What a `parallel` construct asks for.
+/// The requests of a `parallel` construct.
 pub(crate) struct Wanted<'a> {
     pub(crate) function: Outlined,
     pub(crate) data: *mut c_void,

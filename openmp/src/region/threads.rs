@@ -27,8 +27,9 @@ struct Dock {
     is_carried: bool,
 }
 
-/// The waiting threads and ranks of one generation of the process ([`Platform::forks`]). A child process after `fork`
-/// has none of the threads of its parent, and these may have held the locks at the `fork`.
+/// The waiting threads and ranks (threads that `carry` executes) of one generation of the process
+/// ([`Platform::forks`]). A child process after `fork` has none of the threads of its parent, and these may have held
+/// the locks at the `fork`.
 struct Pools {
     generation: u32,
     docks: [Guarded<Vec<Arc<Dock>>>; 2],
@@ -94,7 +95,7 @@ fn start(is_carried: bool) -> Arc<Dock> {
     let mine = Arc::clone(&dock);
     let start = |mine: Arc<Dock>| try_spawn("manycore-omp", stack_size(), move || serve(&mine));
     if let Err(error) = start(Arc::clone(&mine)) {
-        // A limit on threads may leave no room for the watch of the cores: ends the watch and tries again.
+        // If a limit on threads leaves no room, ends the watch of the cores, which is a thread too, and tries again.
         if !give_up_watch() || start(mine).is_err() {
             fatal(format_args!(
                 "no thread could be started for a team: {error}"

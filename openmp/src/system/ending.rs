@@ -13,8 +13,8 @@
 //! may count as one of the program. The ending thread then looks again later. A thread of the program never counts as
 //! one of this library. If a thread ends while the kernel makes its list, the kernel may leave another thread out. So
 //! the ending thread requires twice in a row that the list has as many threads as the process. The thread that watches
-//! the cores belongs to another crate, and is recognised by its name. No thread inherits that name, since the watch
-//! starts no threads.
+//! the cores belongs to another crate, and is recognised by its name. No thread inherits that name, since that thread
+//! starts no others.
 
 use super::threads::{is_first, is_ours, spawn};
 use manycore_platform::{Native, Platform};

@@ -69,8 +69,8 @@ fn change_mask(new: Option<u64>) -> u64 {
     old
 }
 
-/// The `errno` of the calling thread. The thread pointer leads to it. So a rank (a thread that changing kernel threads
-/// execute) finds its own `errno` on each of them.
+/// The `errno` of the calling thread. The thread pointer leads to this word. So a rank (a thread that several kernel
+/// threads execute in turn) finds its own `errno` on each of them.
 #[inline(never)]
 pub(crate) fn errno() -> c_int {
     // SAFETY: the C library returns the address of a word of this thread.

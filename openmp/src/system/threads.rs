@@ -1,8 +1,8 @@
 //! Starts threads of this library, and keeps a list of them.
 //!
-//! Each thread of this library adds its number to the list as it begins, and removes it as it ends. A child process has
-//! none of the threads of its parent. So each entry also has the generation of its process ([`Platform::forks`]), and
-//! entries of other generations are free.
+//! Each thread of this library adds its number to the list as it begins, and removes the number as it ends. A child
+//! process has none of the threads of its parent. So each entry also has the generation of its process
+//! ([`Platform::forks`]), and entries of other generations are free.
 
 use super::report::fatal;
 use manycore_platform::{Native, Platform};

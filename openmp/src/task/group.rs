@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 
-/// A `taskgroup`. A task begins the group. It lives until this task finds that all tasks in the group have ended.
+/// A `taskgroup`. A task begins the group. The group lives until this task finds that all tasks in the group have
+/// ended.
 pub(crate) struct Group {
     /// The enclosing group, or null.
     previous: *const Self,

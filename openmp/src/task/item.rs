@@ -49,7 +49,7 @@ pub(crate) struct Task {
     pub(crate) done: AtomicBool,
     /// The bits [`RETURNED`] and [`FULFILLED`].
     pub(crate) event: AtomicU8,
-    /// The home that the task's memory comes from. Null for implicit tasks.
+    /// The home (the blocks of a member) that the task's memory comes from. Null for implicit tasks.
     pub(crate) home: *const memory::Home,
     /// The end of the thread's queue when the task began. Only the task's thread accesses this field.
     pub(crate) mark: Cell<usize>,

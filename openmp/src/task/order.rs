@@ -19,6 +19,6 @@ pub(crate) struct Order {
     pub(crate) depend: *mut *mut c_void,
     /// Frees `data`, if the task is dropped before it begins. Only programs that clang compiled need this.
     pub(crate) discard: Option<unsafe fn(*mut c_void)>,
-    /// Where to write the handle of the task's event, or null.
+    /// The address to which the handle of the task's event is written, or null.
     pub(crate) event: *mut *const Task,
 }

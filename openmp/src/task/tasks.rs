@@ -165,8 +165,8 @@ impl Tasks {
         }
         let made = &self.members[member as usize].own.made;
         // Relaxed: only this thread changes the count. The word of the barrier, or the count of an ended task,
-        // publishes it to each reader that must see it: the current task, or the task that it makes, ends after this
-        // store.
+        // publishes the count to each reader that must see it. This holds because the current task, or the task that it
+        // makes, ends after this store.
         made.store(made.load(Relaxed) + 1, Relaxed);
     }
 

@@ -60,8 +60,8 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     let (tasks, member) = (&team.tasks, context.id());
     let detached = !order.event.is_null();
     let crowded = || tasks.is_crowded(member, !order.depend.is_null());
-    // If the new task has to wait, this thread must not run it here: the new task may wait for a detached task, and
-    // perhaps only a later child of the current task fulfils the event of the detached task.
+    // If the new task has to wait, this thread must not run it here. The new task may wait for a detached task. Perhaps
+    // only a later child of the current task fulfils the event of that detached task.
     let free = || {
         // SAFETY: the compiler made the array. The current task and the key belong to this team.
         let awaited = |key: &mut _| unsafe { depend::awaited(current, order.depend, key) };

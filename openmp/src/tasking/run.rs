@@ -49,8 +49,8 @@ pub(super) fn run(context: &Context, task: NonNull<Task>) {
     let this = unsafe { task.as_ref() };
     if this.constructed || !is_discarded(team, this) {
         execute(context, this, this.arguments.pointer());
-        // AcqRel: this thread and the thread that fulfils the event set a bit each. The second one ends the task, after
-        // all writes of the first.
+        // AcqRel: this thread and the thread that fulfils the event set a bit each. The thread that sets the second bit
+        // ends the task, after all writes of the other thread.
         if this.detached && this.event.fetch_or(RETURNED, AcqRel) & FULFILLED == 0 {
             return;
         }

@@ -1,8 +1,8 @@
-//! The trait through which modules below `carry` have it execute a team.
+//! The trait through which modules below `carry` let `carry` execute a team.
 
 use super::context::Context;
 
-/// Carries one team at a time. The members of that team are ranks, which one worker for each core executes.
+/// Carries one team at a time: workers, one kernel thread for each core, execute the members of the team, the ranks.
 pub(crate) trait Carrier: Sync {
     /// Begins a region with the caller, the leader of the team, as rank 0. If threads may no longer be carried, does
     /// nothing and returns `false`.
@@ -14,13 +14,14 @@ pub(crate) trait Carrier: Sync {
     /// The leader calls this when the team is dissolved.
     fn release(&self);
 
-    /// Plans the time to the next barrier, which begins at the address `site` in the program. All ranks have arrived,
-    /// and the caller releases them after this call. If the caller `begins` a region, it goes on itself.
+    /// Plans the time to the next barrier. That time begins at the address `site` in the program. All ranks have
+    /// arrived, and the caller releases them after this call. A caller that `begins` a region does not wait for that
+    /// release.
     fn open_episode(&self, site: usize, begins: bool);
 
     /// Called after the caller has released the ranks. The carrier may move some of them to other kernel threads.
     fn has_opened(&self);
 
-    /// All ranks have arrived at a barrier for which the carrier has no plan.
+    /// Called when all ranks have arrived at a barrier for which the carrier has no plan.
     fn miss_episode(&self);
 }

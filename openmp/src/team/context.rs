@@ -90,7 +90,7 @@ pub(crate) struct Context {
     pub(crate) busy: RefCell<Arc<AtomicU32>>,
     /// The team's number in its league, and the number of teams in that league.
     pub(crate) league: Cell<(u32, u32)>,
-    /// The rank that this thread is, while it is carried.
+    /// The rank that this thread is, while the thread is carried (while workers execute it).
     pub(crate) carried: Carried,
     /// The address in the program of the last barrier at which this thread arrived, or 0.
     pub(crate) site: Cell<usize>,

@@ -65,7 +65,7 @@ pub(crate) struct Region {
 /// See the module.
 pub(crate) struct Team {
     pub(crate) size: u32,
-    /// The carrier of the members, if they are ranks.
+    /// The carrier of the members, if they are ranks (threads that workers of `carry` execute).
     pub(crate) carrier: Option<&'static dyn Carrier>,
     region: UnsafeCell<Region>,
     /// The number of the region. It changes when the members may begin the region.
@@ -91,8 +91,8 @@ pub(crate) struct Team {
 
 // SAFETY: all fields except `region` are `Sync` and `Send`. The leader writes `region` while no other member is in the
 // region. Members read it after they have seen the next epoch, which the leader writes after `region`. The pointers in
-// `region` lead to the region's function and data, which the compiler made to be shared, and to the enclosing team,
-// which outlives the region.
+// `region` lead to the region's function and data and to the enclosing team. The compiler made the function and the
+// data to be shared. The enclosing team outlives the region.
 unsafe impl Sync for Team {}
 // SAFETY: no field is bound to the thread that has made the team, so any member may drop the last `Arc`.
 unsafe impl Send for Team {}

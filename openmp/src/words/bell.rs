@@ -1,12 +1,12 @@
-//! Waiting for a condition: a thread first spins, then sleeps.
+//! Waiting for a condition: a thread first spins, then sleeps at a bell.
 
 use super::Carried;
 use super::spin::spin;
 use manycore_cores::sync;
 use manycore_platform::Native;
 
-/// The bell at which workers (see `carry`) sleep while they find no rank that can run. Each change that a rank may wait
-/// for rings this bell.
+/// The bell at which workers (kernel threads: see `carry`) sleep while they find no rank (a thread) that can run. Each
+/// change that a rank may wait for rings this bell.
 pub(crate) static WORKERS: sync::Bell<Native> = sync::Bell::native();
 
 /// Wakes threads that wait for a condition. A ring also wakes workers, since a rank may wait for the condition.

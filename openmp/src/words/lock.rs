@@ -22,7 +22,7 @@ const LOOKS: u32 = 100;
 /// The state of a lock, in one word. A zeroed word is a free lock.
 ///
 /// This is not [`manycore_cores::sync::Lock`], which has two words on separate cache lines and is freed by a plain
-/// store. A thread that sleeps at that lock calls `membarrier`. If the process has entered a sandbox that refuses the
+/// store. A thread that sleeps at that lock calls `membarrier`. If the process has entered a sandbox that refuses this
 /// call, the process is aborted. Compiled programs have one word for a lock and may enter any sandbox.
 #[repr(transparent)]
 struct Word(AtomicU32);
@@ -121,7 +121,7 @@ impl WordLock {
     pub(crate) fn unlock(&self, carried: &Carried) {
         carried.frees_lock();
         self.0.unlock();
-        // A rank may wait for the lock while the workers sleep.
+        // A rank (a thread that workers execute) may wait for the lock while the workers sleep.
         WORKERS.ring_after_rmw();
     }
 }

@@ -13,23 +13,23 @@ const PATIENCE: Duration = Duration::from_micros(200);
 const CROWDED: Duration = Duration::from_micros(1);
 /// How often a thread looks at the condition between two looks at the clock.
 const LOOKS: u32 = 32;
-/// While a thread waits, it yields its core each time that this time has passed. The kernel may have woken two members
-/// on one core while another core is idle. The team then waits for one of these two members, and that member waits for
-/// the core. A yield takes some 0.3 us if no other thread wants the core.
+/// A waiting thread yields its core each time that this duration has passed. The kernel may have woken two members of a
+/// team on one core while another core is idle. The team then waits for one of these two members, and that member waits
+/// for the core. A yield takes some 0.3 us if no other thread wants the core.
 const YIELD: Duration = Duration::from_micros(10);
 /// If a yield took longer than this, another thread has had the core. That thread may want the core again at the next
 /// wait, so the waiting thread then yields after this duration.
 const SHARED: Duration = Duration::from_micros(2);
 /// After a yield that took longer than [`PATIENCE`], a thread does not yield in this number of waits. The first number
-/// holds at first, and the second one is the largest.
+/// is the initial one, and the second one is the largest.
 const HOLDS: [u32; 2] = [16, 1 << 12];
 
 /// Whether a thread yields in its next waits, as learned from how long its last yields took.
 ///
-/// If a yield gives the core to a member of the team, that member keeps it only while the team waits for that member.
-/// Another process keeps the core for a time slice, which is some milliseconds. A wait of some microseconds then
-/// becomes as long as the time slice. Spinning and then sleeping costs less than such a yield. So after such a yield
-/// the thread does not yield in its next waits. Each further long yield raises the number of these waits.
+/// If a yield gives the core to a member of the team, that member keeps the core only while the team waits for that
+/// member. Another process keeps the core for a time slice, which is some milliseconds. A wait of some microseconds
+/// then becomes as long as the time slice. Spinning and then sleeping costs less than such a yield. So after such a
+/// yield the thread does not yield in its next waits. Each further long yield raises the number of these waits.
 #[derive(Clone, Copy)]
 struct Yields {
     /// Whether the last yield let another thread run.

@@ -42,7 +42,7 @@ pub(crate) struct Functional {
     changes: u64,
     /// The word on which the running task spins until another task stores to it.
     watched: Option<u64>,
-    /// For each task, the word on which it spun in the last slice in which it did nothing else.
+    /// For each task, the word on which the task spun in its latest slice without other work.
     spins: BTreeMap<u32, u64>,
     /// The number of slices in a row in which tasks only spun.
     idle: usize,

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
-    /// The first process's exit status. If a signal killed it, 128 plus the signal's number.
+    /// The first process's exit status, or 128 plus the signal's number if a signal killed the process.
     pub status: i32,
     /// A message that names the signal, if one killed the first process, and the processes that still ran when the
     /// first process ended.
@@ -72,7 +72,7 @@ pub struct ProcessCounts {
     pub began: u64,
     /// When the process ended, in nanoseconds. `None` if the run ended first.
     pub ended: Option<u64>,
-    /// The exit status, if the process has ended. If a signal killed it, 128 plus the signal's number.
+    /// If the process has ended, the exit status, or 128 plus the signal's number if a signal killed the process.
     pub status: Option<i32>,
 }
 

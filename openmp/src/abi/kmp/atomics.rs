@@ -132,7 +132,7 @@ macro_rules! comparisons {
             ) -> bool {
                 let old = found(at, expected, new);
                 if old != expected {
-                    // SAFETY: the compiler passes a variable of this caller alone.
+                    // SAFETY: the compiler passes a variable that only this caller uses.
                     unsafe { *other = old };
                 }
                 old == expected
@@ -144,7 +144,7 @@ macro_rules! comparisons {
                 after: *mut $number,
             ) -> $number {
                 let old = found(at, expected, new);
-                // SAFETY: the compiler passes a variable of this caller alone.
+                // SAFETY: the compiler passes a variable that only this caller uses.
                 unsafe { *after = if old == expected { new } else { old } };
                 old
             }

@@ -70,7 +70,7 @@ macro_rules! detach {
             "mov x3, xzr",
             "mov x8, #98",
             "svc #0",
-            // This is an acquire: this thread sees the rank as the caller of the home has left it.
+            // This is an acquire: this thread sees the state of the rank that the caller of the home has left.
             "ldar w9, [x19]",
             "cbz w9, 2b",
             "mov x0, x19",

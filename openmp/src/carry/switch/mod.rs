@@ -44,8 +44,8 @@ mod others {
 }
 
 /// Switches from a worker (a kernel thread) to a rank (a thread that workers execute). Saves the registers that a call
-/// preserves on the worker's stack, and restores those of the rank from its stack. Returns the rank's [`flags`] when
-/// the rank has left.
+/// preserves on the worker's stack, and restores the rank's registers from the rank's stack. Returns the rank's
+/// [`flags`] when the rank has left.
 ///
 /// # Safety
 ///

@@ -26,8 +26,9 @@ pub(super) use save;
 
 /// The body of [`leave`](super::leave).
 ///
-/// The worker uses neither GS nor the x87 unit. So the x87 flags stay in the unit, and are the result. If the rank has
-/// left an x87 exception pending, `fldcw` would raise this exception on the worker. So `fnstenv` first masks it.
+/// The worker (a kernel thread) uses neither GS nor the x87 unit. So the x87 flags stay in the unit, and are the
+/// result. If the rank (the thread that the worker executed) has left an x87 exception pending, `fldcw` would raise
+/// this exception on the worker. So `fnstenv` first masks it.
 macro_rules! leave {
     () => {
         std::arch::naked_asm!(

@@ -1,5 +1,5 @@
-//! For processors whose instructions are not simulated. There, repeated looks at the registers of a rank show that it
-//! waits.
+//! For processors whose instructions are not simulated. There, repeated looks at the registers of a rank show that the
+//! rank waits.
 
 pub(in crate::carry) struct Machine;
 

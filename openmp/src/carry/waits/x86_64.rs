@@ -18,7 +18,7 @@ struct Flags {
     overflow: bool,
 }
 
-/// The general registers of a rank, by their numbers in instructions.
+/// The general registers of a rank (the interrupted thread), by their numbers in instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::carry) struct Machine {
     general: [u64; 16],
@@ -335,7 +335,7 @@ impl Machine {
                 let value = self.read(place, size)? & self.read(register, size)?;
                 self.flags = Flags::of_logic(value, size);
             }
-            // An exchange. If it is with memory, it must leave the value there as it is.
+            // An exchange. An exchange with memory must not change the value there.
             0x86 | 0x87 => {
                 let (register, place) = self.operands(&mut code, size, 0)?;
                 let register = code.register(register, size)?;

@@ -78,7 +78,7 @@ impl Spans {
             }
         }
         let order = |one: &Ended| (one.from, std::cmp::Reverse(one.to), one.thread);
-        // The sort is stable. Of two spans with equal times, the inner span ended first, so it comes last.
+        // The sort is stable. If two spans have equal times, the inner span ended first, so it comes last.
         self.ended.reverse();
         self.ended.sort_by_key(order);
         (self.ended, self.missing)

@@ -45,7 +45,7 @@ const BOUNDS: &[Bound] = &[
     // In this range, conversions from nanoseconds are exact.
     ("ghz", 0.01, 10.0),
     ("line", 8.0, 4096.0),
-    // Such a delay is far shorter than an access to memory, so the machine stays the same.
+    // A delay in this range is far shorter than an access to memory, so the machine's latencies hardly change.
     ("perturb", 0.0, 64.0),
     ("perturb-seed", 0.0, u32::MAX as f64),
     // The unit of this time is 1/1024 cycle, and the time must not round to zero.
@@ -271,14 +271,15 @@ mod tests {
         found
     }
 
-    /// With `*` for the elements of lists.
+    /// The key, with `*` in place of the numbers of list elements.
     fn any(key: &str) -> String {
         let parts = key.split('.');
         let parts = parts.map(|part| part.parse::<u32>().map_or(part, |_| "*"));
         parts.collect::<Vec<_>>().join(".")
     }
 
-    /// So each number has a range, and each range belongs to a number.
+    /// The keys with a range are exactly the numbers of presets. So each number has a range, and each range belongs to
+    /// a number.
     #[test]
     fn the_keys_are_the_keys_of_presets() {
         let found = preset_names().flat_map(leaves_of);

@@ -60,8 +60,8 @@ pub struct Coherence {
     pub pointers: u32,
     /// Cycles to read and update a directory entry.
     pub latency: u64,
-    /// After a read of a clean line, its home serves the line's next request only after this many
-    /// cycles. After a write, the home serves it once the write is done.
+    /// After a read of a clean line, its home serves the line's next request only after this many cycles. After a
+    /// write, the home serves the next request once the write is done.
     pub occupancy: u64,
     /// The place that serialises the requests to a line.
     pub home: Home,
@@ -148,9 +148,9 @@ pub struct Atomics {
     /// Without a value, an operation takes its own cycles there.
     pub at_home: Option<u64>,
     /// The cycles for which a core keeps a line that an atomic operation has brought to it. The next request for the
-    /// line is served after these cycles. With `far`, the value concerns only a compare-and-swap. The core then does
-    /// the compare-and-swap itself. With 0, the line's home does it. With `near`, the value concerns all atomic
-    /// operations: a core uses the line until another core's request has reached the core. The default is 0.
+    /// line is served after these cycles. With `far`, the value concerns only a compare-and-swap: the core does this
+    /// operation itself if the value is not 0, and the line's home does it otherwise. With `near`, the value concerns
+    /// all atomic operations: a core uses the line until another core's request has reached the core. The default is 0.
     pub hold: Option<u64>,
     /// With `far`: whether a core continues after an addition or bit operation without waiting for
     /// the old value, as an out-of-order core does if the program does not use that value. The home

@@ -19,9 +19,9 @@ pub(crate) enum Event {
     Patience { plan: u32 },
     /// A core must look at its run queue.
     Wake,
-    /// The core must preempt the thread, if it still runs there.
+    /// The core must preempt the thread, if the thread still runs there.
     Displace { thread: ThreadId },
-    /// The core must preempt the thread, if it still runs it and may not.
+    /// The core must preempt the thread, if the thread still runs there and may not.
     Leave { thread: ThreadId },
     /// The scheduler's clock interrupt.
     Tick,

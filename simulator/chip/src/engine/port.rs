@@ -12,12 +12,12 @@ pub(crate) enum Mode {
     Idle,
     /// Runs its thread. The core is in the agenda's queue, or the host runs it now.
     Running,
-    /// Its thread has been waiting for a line since the clock.
+    /// Its thread has been waiting for a line since the port's clock.
     Missing,
-    /// Since the clock, its thread has been spinning on the word at a simulated address, in a line that the core's tile
-    /// holds. The thread spins until another core takes the line or the time is `until`.
+    /// Since the port's clock, its thread has been spinning on the word at a simulated address, in a line that the
+    /// core's tile holds. The thread spins until another core takes the line or the time is `until`.
     Spinning { word: u64, until: u64 },
-    /// Its thread has been waiting for a message since the clock.
+    /// Its thread has been waiting for a message since the port's clock.
     Listening { channel: Channel },
 }
 

@@ -96,8 +96,8 @@ impl Memory {
         }
     }
 
-    /// Removes a line from all tiles of a group, since its inclusive cache evicts it. Returns the
-    /// highest state of the line in a tile.
+    /// Called when the inclusive cache of a group evicts a line. Removes the line from all tiles of the group. Returns
+    /// the highest state of the line in a tile.
     fn clear_group(&mut self, line: LineId, group: u32) -> State {
         let record = self.lines.line(line);
         let places = &self.places;

@@ -88,10 +88,10 @@ impl Scheduler {
     ///
     /// An idle core takes any thread that it may take. If a queue has one more thread than a busy core's own queue, the
     /// busy core takes this surplus thread only after failed rounds. The load to move is then a fraction of a thread
-    /// (1/15 for 16 threads on 15 cores), and `detach_tasks` moves a thread only if its load, halved for each failed
-    /// round, is at most that fraction (Linux 5.12 to 6.5). So the surplus thread moves from core to core, more slowly
-    /// with more cores. If there is an idle core that the thread may not use, the mean is one thread for each core, so
-    /// the thread does not move.
+    /// (1/15 for 16 threads on 15 cores). `detach_tasks` halves a thread's load for each failed round, and moves the
+    /// thread only if the result is at most that fraction (Linux 5.12 to 6.5). So the surplus thread moves from core to
+    /// core, more slowly with more cores. If there is an idle core that the thread may not use, the mean is one thread
+    /// for each core, so the thread does not move.
     ///
     /// Load is the number of runnable threads, without decaying averages. Unlike in Linux
     /// (`active_load_balance_cpu_stop`), running threads are never moved.

@@ -68,8 +68,9 @@ impl Scheduler {
 
     /// Makes a blocked thread runnable. Its target is its last core, or the waker's core if that core is less loaded.
     /// The thread goes to the target if that core is idle. Otherwise it goes to the next idle core of the target's
-    /// group. If no core of the group is idle, the thread waits for the target. It is at most half a latency ahead of
-    /// the other threads there, however long it has slept. If wake-ups are sticky, no core counts as idle.
+    /// group. If no core of the group is idle, the thread waits for the target. It is at most half a period
+    /// (`os.latency`) ahead of the other threads there, however long it has slept. If wake-ups are sticky, no core
+    /// counts as idle.
     pub(crate) fn wake(&mut self, thread: ThreadId, waker_core: u32) -> Placement {
         debug_assert_eq!(self.threads[thread as usize].state, State::Blocked);
         let core = self.wake_core(thread, waker_core);

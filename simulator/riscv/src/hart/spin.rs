@@ -45,9 +45,9 @@ impl Laps {
     }
 
     /// Ends a series of laps of `length` instructions each, and begins the next series. Returns the pace if two series
-    /// in a row, of at least [`FIRST`] laps each, had the same. Otherwise a line was late, or the hart was descheduled.
-    /// The hart must also have executed nothing else: it may have left the loop and come back much later. The
-    /// instructions give the number of laps, since `count` lacks laps in which the hart was suspended.
+    /// in a row, of at least [`FIRST`] laps each, had the same pace. Otherwise a line was late, or the hart was
+    /// descheduled. The hart must also have executed nothing else: it may have left the loop and come back much later.
+    /// The instructions give the number of laps, since `count` lacks laps in which the hart was suspended.
     fn measure(&mut self, now: u64, retired: u64, length: u64) -> Option<Pace> {
         let (cycles, executed) = (now - self.since, retired - self.retired);
         self.start(now, retired);

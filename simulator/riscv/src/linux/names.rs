@@ -30,7 +30,7 @@ impl Names {
         &self.allocators
     }
 
-    /// Describes the code that asked for a block of the heap. `back` is the return address of the caller's call.
+    /// Describes the code that asked for a block of the heap. `back` is the address to which the allocator returned.
     fn describe_caller(&self, back: u64) -> String {
         // The call instruction is before its return address.
         let call = back.wrapping_sub(2);

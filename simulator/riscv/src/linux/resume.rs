@@ -129,7 +129,7 @@ fn stopped<W: World>(
         Stop::Rung => {}
         Stop::SystemCall => {
             world.enter(entry(&task.hart.x));
-            // The return from the kernel makes the hart lose its reservation by `lr`.
+            // On the return from the kernel, the hart loses the reservation that `lr` made.
             task.hart.lose_reservation();
             task.phase = Phase::Called;
         }

@@ -29,7 +29,7 @@ const LINE: u64 = 64;
 /// The most processes that a message names.
 const SHOWN: usize = 8;
 
-/// The parent's number of a process that has no parent.
+/// The parent's number, for a process that has no parent.
 const NO_PARENT: u32 = 1;
 
 /// All processes, and what remains of ended processes.

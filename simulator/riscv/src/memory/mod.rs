@@ -225,7 +225,7 @@ impl Space {
         }
     }
 
-    /// Moves the pages in use of a range to another range with the same length and mapping.
+    /// Moves the used pages of a range to another range with the same length and mapping.
     pub(crate) fn remap(&mut self, from: u64, length: u64, to: u64) {
         self.changes(from, length, false);
         for number in self.pages_within(from, length) {
@@ -235,7 +235,7 @@ impl Space {
         }
     }
 
-    /// The numbers of the pages in use of a range, in order.
+    /// The numbers of the used pages of a range, in order.
     fn pages_within(&self, start: u64, length: u64) -> Vec<u64> {
         let range = start / PAGE..(start + length).div_ceil(PAGE);
         if range.end - range.start <= self.pages.len() as u64 {

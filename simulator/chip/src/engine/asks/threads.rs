@@ -142,7 +142,7 @@ impl Engine {
         Ok(())
     }
 
-    /// If wake-ups are sticky, returns the cores that a thread may run on, and those of them that are not taken.
+    /// If wake-ups are sticky, returns the cores that a thread may run on, and the cores among them that are not taken.
     /// Returns `None` if all are taken.
     pub(crate) fn cores_elsewhere(
         &self,

@@ -251,8 +251,8 @@ impl Futex for Cell32 {
         }
         in_order();
         let sleeps = with(|engine, core| {
-            // Other cores' wakes up to this time are done, and no wake happens before the thread is
-            // in the queue. So comparing and falling asleep are one step.
+            // All wake-ups by other cores until this time are done, and no wake-up happens before the thread is in the
+            // queue. So comparing and falling asleep are one step.
             if word_of(self).peek() != u64::from(expected) {
                 return false;
             }

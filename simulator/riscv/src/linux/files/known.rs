@@ -24,7 +24,8 @@ type Key = (u64, u64);
 /// The number of the first file.
 const FIRST: u64 = 2;
 
-/// The seconds of a year. Changes in the first year after the start go to the first half of the last second before it.
+/// The seconds of a year. Changes in the first year after the start go to the first half of the last second before the
+/// start.
 const YEAR: f64 = 31_557_600.0;
 
 /// The numbers and times of files, which all processes share.
