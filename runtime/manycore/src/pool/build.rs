@@ -130,7 +130,8 @@ impl<P: Platform> Builder<P> {
         )
     }
 
-    /// Whether a thread of the pool keeps the caller slot, so that callers from outside never enter it.
+    /// Whether a thread of the pool keeps the caller slot (the right to be worker 0), so that callers from outside
+    /// never enter it.
     fn keeps_caller_slot(&self) -> bool {
         !self.settings.adopts && (self.settings.dedicated || self.settings.stack_size.is_some())
     }
@@ -159,7 +160,8 @@ impl<P: Platform> Builder<P> {
             return Err(BuildError::AlreadyInPool);
         }
         let memory = |source| BuildError::Memory { threads, source };
-        // This comes before the pool notes its generation, so that the pool notices each later fork.
+        // This comes before the pool notes its generation (the number of forks so far), so that the pool notices each
+        // later fork.
         P::watch_forks().map_err(memory)?;
         // Permit 0 is for callers, unless a thread of the pool always has it.
         let first = usize::from(!self.keeps_caller_slot());

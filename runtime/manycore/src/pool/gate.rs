@@ -1,5 +1,6 @@
-//! The gate of a posted loop. It decides whether helpers may still enter the loop, and when the last helper has left.
-//! Once that helper has left, the caller may free the loop's frame, which is on its stack.
+//! The gate of a posted loop. It decides whether helpers, which are other threads than the loop's caller, may still
+//! enter the loop, and when the last helper has left. Once that helper has left, the caller may free the loop's frame,
+//! which is on the caller's stack.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 

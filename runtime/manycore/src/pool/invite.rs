@@ -1,4 +1,5 @@
-//! How many clusters a loop invites. Each further cluster does a part of the work, and costs the caller time.
+//! How many clusters (groups of near workers) a loop invites. Each further cluster does a part of the work, and costs
+//! the caller time.
 
 use super::Shared;
 use crate::clusters::Invited;
@@ -57,8 +58,9 @@ impl<P: Platform> Shared<P> {
         self.clusters().permits() as f32 / self.clusters().count() as f32
     }
 
-    /// The time in ticks after which a loop of `work` ticks is slow: the clusters that it has `invited` have other
-    /// work, or the prediction was wrong. At most `work`, since one thread alone would be done by then.
+    /// The time in ticks after which a loop of `work` ticks counts as slow. Then the clusters that the loop has
+    /// `invited` have other work, or the prediction was wrong. The time is at most `work`, since one thread alone would
+    /// be done by then.
     pub(crate) fn slow_after(&self, invited: Invited, work: f32) -> f32 {
         let count = invited.clusters().len() as f32;
         let expected = work / (count * self.members()) + count * self.idle().cluster_cost();

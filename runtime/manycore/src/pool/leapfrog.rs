@@ -70,10 +70,10 @@ impl<P: Platform> Worker<P> {
         self.stack().retire(index);
     }
 
-    /// Runs the jobs that `find` finds until `latch` is set. `waits` says for what the worker waits, and the latch
-    /// belongs to that. The argument of `find` says whether to be patient with owners that do not answer. After each
-    /// job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has pushed these jobs
-    /// itself, so it need not search.
+    /// Runs the jobs that `find` finds until `latch` is set. `waits` says for what the worker waits, and `latch` is set
+    /// when the worker need wait no longer. The argument of `find` says whether to be patient with owners that do not
+    /// answer. After each job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has
+    /// pushed these jobs itself, so it need not search.
     ///
     /// If jobs of other workers are pending for longer than the pool's patience, the worker gives its
     /// permit away (`permits/mod.rs`).
@@ -92,7 +92,7 @@ impl<P: Platform> Worker<P> {
         let mut idle = self.start_looking();
         let mut misses = 0;
         let mut slept = false;
-        // The time from which the worker gives its permit away if it keeps others waiting.
+        // From this time on, the worker gives its permit away if it keeps others waiting.
         let mut deadline = None;
         // Whether the worker may hold permits in other pools. After each job it may hold them again.
         let others = Context::is_elsewhere(shared);

@@ -1,4 +1,5 @@
-//! Jobs that are sent to one permit, and what becomes of them when the permit's last holder has left.
+//! Jobs that are sent to the holder of one permit (a right to run jobs of the pool), and what becomes of these jobs
+//! when the permit's last holder has left.
 //!
 //! # Why no mail is left unread
 //!

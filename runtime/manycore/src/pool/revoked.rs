@@ -96,7 +96,7 @@ impl<P: Platform> Worker<P> {
     /// Makes other workers look for the jobs and loops for which this worker was expected to look.
     fn hand_on(&self) {
         let registry = self.registry();
-        // `call_another` fences. If no job is left, the called worker soon sleeps again.
+        // `call_another` makes a fence. If no job is left, the called worker soon sleeps again.
         if registry.has_jobs() {
             self.call_another(false);
         }

@@ -311,8 +311,8 @@ impl<P: Platform> Scan for Look<'_, P> {
 
     fn has_spare_core(&self) -> bool {
         let registry = self.worker.registry();
-        // Permit 0 counts as taken. Each caller from outside writes its word twice per call. A look at the word
-        // would take the cache line away from the caller.
+        // Permit 0 counts as taken. Each caller from outside writes the caller slot's word twice per call. A look at
+        // that word would take the cache line away from the caller.
         let asleep = self.worker.sleep().sleepers() as usize;
         registry.shared().threads() < registry.shared().cores() + asleep
     }

@@ -68,7 +68,7 @@ impl<P: Platform> Shared<P> {
             print_at_exit(explained);
         }
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
-        // If threads wait for a core, this wait alone may make them late. So the patience is longer.
+        // If threads outnumber cores, a thread may be late only because it waits for a core. So the patience is longer.
         let patience = if oversubscribed {
             50 * permits::PATIENCE
         } else {

@@ -28,8 +28,8 @@ pub(super) struct ThreadPlan {
 
 /// A thread that a pool needs, and that the builder's caller makes.
 ///
-/// [`seam::build`](crate::seam::build) passes a `ThreadStart` for each of the pool's threads to a function of
-/// its caller. The function has a thread [`run`](Self::run) it.
+/// [`seam::build`](crate::seam::build) passes a `ThreadStart` for each of the pool's threads to a function of its
+/// caller. The function makes a thread call [`run`](Self::run).
 ///
 /// ```
 /// use manycore::{Pool, seam};
@@ -68,7 +68,7 @@ impl ThreadStart {
         self.spec.stack_size
     }
 
-    /// Makes the current thread a thread of the pool. Returns when the pool has ended.
+    /// Makes the current thread a thread of the pool. The call ends when the pool has ended.
     pub fn run(self) {
         (self.body)();
     }

@@ -22,12 +22,14 @@ pub(crate) enum Waited {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Closes the gates of `slot` to the clusters `invited` and waits until they are empty, or until
-    /// `is_abandoned` reports that a helper has left work behind.
+    /// Waits for the helpers of the loop in `slot` of the board (the list of posted loops). Helpers enter the loop
+    /// through one gate for each cluster (a group of near workers) in `invited`. This function first closes these
+    /// gates. Then it waits until no helper is inside, or until `is_abandoned` reports that a helper has left work
+    /// behind.
     ///
     /// Meanwhile the caller helps only with loops posted from inside its own loop, for which it must wait in any case.
-    /// Other loops could keep the caller from returning when its own loop is done. So on no stack does an unrelated
-    /// body, which may want a lock, run above a body that holds the lock.
+    /// Another loop could keep the caller from returning when its own loop is done. And if a body on this stack held a
+    /// lock, a body of another loop above it on the stack could want the same lock.
     ///
     /// # Why it is always woken
     ///

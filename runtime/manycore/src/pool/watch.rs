@@ -84,7 +84,7 @@ impl<P: Platform> Watched<P> {
     /// then. Between two steps the thread does not touch data that the rescue changes.
     #[inline]
     pub(crate) unsafe fn enter(&self, frame: &Frame<P>) {
-        // Relaxed: only this thread writes it.
+        // Relaxed: only this thread writes `newest`.
         frame.outer.set(self.newest.load(Ordering::Relaxed));
         // Release: a monitor that finds the frame sees its fields.
         let frame = std::ptr::from_ref(frame).cast_mut();
@@ -129,8 +129,9 @@ impl<P: Platform> Watched<P> {
         !self.newest.load(Ordering::Relaxed).is_null()
     }
 
-    /// The monitor's look at a worker. If the worker is in a frame and has not stepped since the `last` look, its
-    /// frames are rescued, once until it steps. Returns whether the worker is in a frame or has stepped.
+    /// The monitor's look at a worker. If the worker is in a frame and has not stepped since the `last` look, this
+    /// rescues the worker's frames, at most once between two steps. Returns whether the worker is in a frame or has
+    /// stepped.
     pub(super) fn look(&self, last: &mut LastSeen) -> bool {
         let mut now = LastSeen {
             // Relaxed: a hint, which `rescue` checks.
@@ -152,7 +153,7 @@ impl<P: Platform> Watched<P> {
     /// Rescues the frames of a worker, if its count is still `steps`.
     fn rescue(&self, steps: u32) {
         self.looking.with(|()| {
-            // Relaxed: the fence orders it.
+            // Relaxed: the fence below orders this store.
             self.stopped.store(true, Ordering::Relaxed);
             P::heavy_fence();
             if self.steps.load(Ordering::Relaxed) != steps {

@@ -10,7 +10,7 @@ use crate::sleep::Latch;
 use manycore_platform::Platform;
 
 impl<P: Platform> Worker<P> {
-    /// The main function of a worker. Returns when the pool has ended, or when the worker has given its permit away.
+    /// The main function of a worker. It ends when the pool has ended, or when the worker has given its permit away.
     pub(super) fn work(&self) {
         let registry = self.registry();
         let shared = registry.shared();

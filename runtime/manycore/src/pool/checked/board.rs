@@ -1,4 +1,5 @@
-//! A slot has one holder, and a helper that joins its loop finds that loop's job.
+//! Checks that a slot of the board has one holder at a time, and that a helper which joins the slot's loop finds the
+//! job of that loop.
 
 use crate::clusters::Invited;
 use crate::pool::board::{Board, Participation, PostedLoop};
@@ -12,13 +13,13 @@ use manycore_platform::Platform;
 /// in `manycore-check`). `whole` takes slots again and again.
 fn one_loop_at_a_time<P: Platform>(helpers: usize) {
     let board = Board::<P>::new(1, 1);
-    // The job's writer and reader would race on this, visible to loom.
+    // The writer and the reader of the job access this, so that loom reports a race between the two.
     let job = Plain::new(0);
     team::<P>(2 + helpers, |rank| {
         let entrance = board.entrance(0, 0);
         if rank >= 2 {
             if entrance.gate().join().is_ok() {
-                // SAFETY: between `join` and `leave`.
+                // SAFETY: this thread is between `join` and `leave`.
                 let found = unsafe { entrance.job() };
                 // SAFETY: inside the gate the frame is alive.
                 let _ = unsafe { (found.run)(found.frame, rank, std::ptr::null()) };
@@ -36,7 +37,7 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
         let posted = PostedLoop {
             frame: std::ptr::from_ref(&frame).cast(),
             run: |frame, _, _| {
-                // SAFETY: the frame above, which lives until the gate is empty.
+                // SAFETY: `frame` points to the frame above, which lives until the gate is empty.
                 let alive = unsafe { (*frame.cast::<Plain<bool>>()).read() };
                 assert!(alive, "joined a loop that is over");
                 Participation::Done

@@ -27,7 +27,7 @@ impl Count {
     }
 }
 
-/// Each leaf runs once, on any thread, and before its join returns.
+/// Forks a tree of joins. Each leaf (a call with depth 0) runs once, on any thread, and before its join returns.
 fn tree<P: Platform>(pool: &Pool<P>, depth: u32, leaves: &Count) {
     if depth == 0 {
         return leaves.up();

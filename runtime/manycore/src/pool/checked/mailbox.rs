@@ -1,4 +1,4 @@
-//! The pool ends while there is mail: exactly one thread reads it.
+//! Checks that exactly one thread reads the mail (jobs for one permit) that is left when the pool ends.
 
 use crate::pool::job::Job;
 use crate::pool::mailbox::Mailbox;
@@ -9,9 +9,9 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// A fault of a worker that ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MailMistake {
-    /// It is gone whatever its last look has found.
+    /// The worker leaves whatever its last look has found.
     NoLastLook,
-    /// It takes its last look, and then says that it is absent.
+    /// The worker takes its last look before it declares itself absent.
     LooksFirst,
 }
 

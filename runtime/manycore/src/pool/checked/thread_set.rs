@@ -66,7 +66,7 @@ fn the_first_call_of_a_kind_starts_the_threads() {
     for kind in 0..KINDS {
         for (threads, dedicated) in [(2, false), (3, false), (2, true)] {
             if kind == 6 && !dedicated {
-                continue; // nobody is needed, and nobody is started
+                continue; // no other thread is needed or started
             }
             check(60, move || {
                 call(&lazy::<Shuttle>(threads, dedicated), kind, true)

@@ -1,4 +1,4 @@
-//! Helping with posted loops.
+//! Helping with the loops that are posted on the pool's board.
 
 use crate::clusters::Invited;
 use crate::pool::board::Participation;
@@ -20,8 +20,9 @@ pub(in crate::pool) enum Help {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Joins the first open loop found and works in it until nothing is left to claim. It skips the slot `except`: the
-    /// loop there is closed, and a look would take the slot's cache line from the loop's caller.
+    /// Joins the first open loop that it finds on the board, and works in this loop until nothing is left to claim.
+    /// Skips the slot `except`: the loop there is closed, and a look would take the slot's cache line from the loop's
+    /// caller.
     pub(in crate::pool) fn help_any(
         &self,
         last: usize,
@@ -46,9 +47,9 @@ impl<P: Platform> Worker<P> {
         help
     }
 
-    /// Joins the loop in `slot` if it is open and wants another helper; If `within` names a slot, the loop must also
-    /// be nested in the loop of that slot. Works until nothing is left to claim, and returns how the participation
-    /// ended. Returns `None` if the worker did not join.
+    /// Joins the loop in `slot` if it is open and wants another helper. If `within` names a slot, the loop must also be
+    /// nested in the loop of that slot. Works until nothing is left to claim, and returns how the participation ended.
+    /// Returns `None` if the worker did not join.
     pub(in crate::pool) fn help(
         &self,
         slot: usize,

@@ -1,4 +1,4 @@
-//! A worker with its permit, which may change.
+//! A worker with its permit (one of the pool's rights to run jobs), which may change.
 //!
 //! A thread that waits may give its permit away and continue with another permit (`permits/mod.rs`). So the number of
 //! a worker's permit is valid until the worker next runs the user's code, or waits. A stale number once caused a
@@ -275,7 +275,7 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
-    /// The cluster of the worker's permit. For a worker without a permit, which may name any cluster, this is 0.
+    /// The cluster of the worker's permit. A worker without a permit may name any cluster. For such a worker this is 0.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
         self.permit_or_none()
