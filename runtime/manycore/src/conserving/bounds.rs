@@ -1,4 +1,4 @@
-//! The bounds of idle times, and when an idle time begins.
+//! The bounds of idle times, and when an idle time begins. `mod.rs` explains permits, items and leaves.
 //!
 //! Times are in cycles of the machine in `world.rs`, with 2.5 cycles in a nanosecond. The bounds follow from the costs
 //! of the machine's operating system, not from measurements. Names in brackets are configuration keys.

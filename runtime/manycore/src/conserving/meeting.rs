@@ -35,7 +35,8 @@ struct Row {
     runs: usize,
     each: u64,
     gap: u64,
-    /// If more than 1, an outer loop of this many iterations calls the loop, and one of these calls meets.
+    /// If more than 1, an outer loop of this many iterations calls the loop, and in one of these calls the iterations
+    /// meet.
     outer: usize,
     /// Whether the loop is a reduction.
     sums: bool,

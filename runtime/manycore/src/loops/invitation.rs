@@ -1,5 +1,5 @@
-//! The workers that a posted loop invites. A loop first invites as many clusters of workers as its work is worth. If
-//! the loop lasts longer than predicted, its caller wakes sleepers and invites the other clusters.
+//! The workers that a posted loop invites. A loop first invites as many clusters (groups of near workers) as its work
+//! is worth. If the loop lasts longer than predicted, its caller wakes sleepers and invites the other clusters.
 
 use super::launch::Wake;
 use crate::clusters::Invited;
@@ -106,8 +106,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         true
     }
 
-    /// The caller calls this between two of its blocks. If the time has come, this wakes sleepers. If the time has
-    /// come, this also calls `admit`, and then invites the other clusters to `job`.
+    /// The caller calls this between two of its blocks. Wakes sleepers if it is time to wake them. If it is time to
+    /// invite the other clusters, calls `admit`, and then invites these clusters to `job`.
     ///
     /// # Safety
     ///

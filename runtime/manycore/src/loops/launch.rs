@@ -95,8 +95,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 
     /// The caller's part of the loop. Returns the number of iterations that the caller ran, and the ticks that they
-    /// took if the partition times them. The caller calls `between` between blocks and continues while it returns
-    /// true.
+    /// took if the partition times them. Between blocks the caller calls `between`, and continues while `between`
+    /// returns true.
     pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> (usize, Option<u64>) {
         let (ran, busy) = (Cell::new(0), Cell::new(None));
         let add = |iterations| ran.set(ran.get() + iterations);

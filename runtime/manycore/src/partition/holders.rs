@@ -3,8 +3,8 @@
 //!
 //! Without this module, a loop on 64 threads would write 64 shards before it is posted, and at the loop's end each
 //! thread would read all other shards. These are 64 transfers of cache lines in a row, and no other work overlaps with
-//! them. Instead, each cluster has one word. A participant changes its bits of that word twice: when it begins its
-//! share, and when it has claimed the last of its iterations.
+//! them. Instead, each cluster (a group of near threads) has one word. A participant changes its bits of that word
+//! twice: when it begins its share, and when it has claimed the last of its iterations.
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};

@@ -314,7 +314,7 @@ impl<P: Platform> ParkingSlots<P> {
         self.slots[worker].is_lent()
     }
 
-    /// Lays `worker` down. `moves` says that the thread is to be moved if another worker owns this core at the
+    /// Lays `worker` down. `moves` says whether the thread may be moved if another worker owns this core at the
     /// wake-up.
     pub(super) fn lie_down(&self, worker: usize, lendable: bool, moves: bool) {
         let slot = &self.slots[worker];

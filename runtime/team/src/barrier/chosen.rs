@@ -4,9 +4,10 @@ use super::placement::Placement;
 use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// The barrier for a placement. Two members share one word. If every member has a core, the barrier
-/// is the [`GroupedBarrier`]. If members share cores, the barrier is the [`SenseBarrier`]: no
-/// member waits twice in an episode, so each member needs a core only once.
+/// A barrier for a placement (the members and their cores), which decides on the kind of barrier. Two members share one
+/// word. If every member has a core, the barrier is the [`GroupedBarrier`]. If members share cores, the barrier is the
+/// [`SenseBarrier`]: no member waits twice in an episode (one meeting of all members), so each member needs a core only
+/// once.
 ///
 /// ```
 /// use manycore_platform::Native;

@@ -6,9 +6,9 @@ use manycore_platform::Platform;
 /// The sense-reversing barrier, with one count, and one word that releases all members (Hensgen,
 /// Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
 ///
-/// All members write to the count's cache line in turn. The last member writes the word, on another
-/// line, and all other members read it. Both steps take time linear in the number of members. This
-/// barrier suits members that share cores, because no member waits twice in an episode.
+/// All members write to the count's cache line in turn. The last member writes the word, on another line, and all other
+/// members read it. Both steps take time linear in the number of members. This barrier suits members that share cores,
+/// because no member waits twice in an episode (one meeting).
 ///
 /// ```
 /// use manycore_platform::Native;

@@ -108,7 +108,8 @@ impl<P: Platform> TeamBuilder<P> {
         if self.workers == 0 {
             return Err(BuildError::ZeroWorkers);
         }
-        // This comes before the team notes its generation, so that the team notices each later fork.
+        // This comes before the team notes its generation (the number of forks so far), so that the team notices each
+        // later fork.
         P::watch_forks().map_err(|source| BuildError::Memory { source })?;
         let patience = P::duration_to_ticks(self.settings.patience);
         // An error below drops this value. The drop ends the workers that have started.

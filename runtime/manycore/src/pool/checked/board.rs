@@ -1,5 +1,4 @@
-//! Checks that a slot of the board has one holder at a time, and that a helper which joins the slot's loop finds the
-//! job of that loop.
+//! Checks that a slot has one holder, and that a helper in the slot's loop finds the job of that loop.
 
 use crate::clusters::Invited;
 use crate::pool::board::{Board, Participation, PostedLoop};
@@ -13,7 +12,7 @@ use manycore_platform::Platform;
 /// in `manycore-check`). `whole` takes slots again and again.
 fn one_loop_at_a_time<P: Platform>(helpers: usize) {
     let board = Board::<P>::new(1, 1);
-    // The writer and the reader of the job access this, so that loom reports a race between the two.
+    // Loom reports a race of the job's writer and reader on this.
     let job = Plain::new(0);
     team::<P>(2 + helpers, |rank| {
         let entrance = board.entrance(0, 0);

@@ -1,5 +1,5 @@
-//! Whole pools on a machine with late stores: joins and loops make no fences, and thieves and sleepers make heavy
-//! fences for both sides.
+//! Whole pools on a machine with late stores: joins and loops leave out fences, and thieves and sleepers make heavy
+//! ones.
 
 use super::whole::{Meeting, RunCounts, check, pool_on, until_asleep};
 use crate::Partitioner;
@@ -7,8 +7,7 @@ use crate::pool::Pool;
 use manycore_check::Buffered;
 use manycore_platform::Platform;
 
-/// Two halves that must run at the same time. If a worker sleeps through the post of the second half, the join does not
-/// end.
+/// Two halves that must run at the same time. The join hangs if a worker sleeps through the second half's post.
 fn meet_in_a_join<P: Platform>(pool: &Pool<P>) {
     let meeting = Meeting::<P>::of(2);
     pool.join(|| meeting.attend(), || meeting.attend());

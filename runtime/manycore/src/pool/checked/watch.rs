@@ -32,7 +32,7 @@ impl<P: Platform> Run<P> {
     }
 }
 
-/// The monitor's rescue. Here the monitor itself runs the iterations that other threads would run.
+/// The rescue. The monitor itself runs the iterations that other threads would run.
 unsafe fn rescue<P: Platform>(of: *const ()) {
     // SAFETY: the run outlives the team.
     let run = unsafe { &*of.cast::<Run<P>>() };
@@ -142,7 +142,7 @@ fn no_caller_is_left_alone<P: Platform>() {
     team::<P>(2, |rank| match rank {
         0 => {
             let frame = frame();
-            // SAFETY: no thread reads the frame. The monitor only looks whether there is one.
+            // SAFETY: no thread reads the frame, only whether there is one.
             unsafe { watched.enter(&frame) };
             relies.write(monitor.is_on());
         }

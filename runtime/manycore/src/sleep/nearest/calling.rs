@@ -14,7 +14,7 @@ pub(super) const WAKING: u32 = 1 << 31;
 /// Posters must make a full fence and read the word again. This bit is set in a new pool, and always on systems
 /// without light fences.
 pub(super) const FENCED: u32 = 1 << 30;
-/// A permit is free. If no worker sleeps, the pool wakes or starts a thread for this permit.
+/// A permit (a right to run jobs) is free. If no worker sleeps, the pool wakes or starts a thread for this permit.
 pub(super) const VACANT: u32 = 1 << 29;
 /// Each poster reads [`FENCED`], or the poster's push is already visible. So a sleeper needs no heavy fence.
 pub(super) const SETTLED: u32 = 1 << 28;

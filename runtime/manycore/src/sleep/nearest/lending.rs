@@ -1,4 +1,4 @@
-//! A caller from outside the pool borrows the permit of a sleeping worker, and gives it back.
+//! A caller from outside the pool borrows the permit (the right to run jobs) of a sleeping worker, and gives it back.
 //!
 //! The worker stays asleep during the loan, so the call costs no wake-up even if another caller is in the
 //! pool. Until the permit is back the worker is not counted as a sleeper, and no poster finds it.
