@@ -28,7 +28,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The only permit that may run the item, or `None` if any permit may run it.
+    /// The only permit (right to run jobs) with which the item may run, or `None` if any permit will do.
     pub(super) only: Option<usize>,
     pub(super) from: u64,
     /// When the item was begun. `None` if the run ended before that.

@@ -1,4 +1,4 @@
-//! How long permits were idle while work was available. `mod.rs` explains items and leaves.
+//! How long permits were idle while work was available. `mod.rs` explains permits, items and leaves.
 
 use super::bounds::{
     EVERY_PERMIT, PERMITS_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,

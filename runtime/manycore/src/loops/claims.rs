@@ -15,10 +15,10 @@ pub(super) struct Few<'a, P: Platform> {
     pub(super) counter: FixedBlock<P>,
     /// Whether a participant has claimed two iterations.
     pub(super) in_turn: &'a P::AtomicBool,
-    /// The rank of the caller.
+    /// The caller's rank (number in the loop).
     pub(super) caller: usize,
-    /// The whole loop, if the monitor (a thread that watches callers) watches the loop's caller, and the iteration of
-    /// that loop at which this counter begins.
+    /// The whole loop, if the pool's monitor watches its caller, and the iteration of that loop at which this counter
+    /// begins.
     pub(super) watched: Option<(&'a InlineRun<'a, P>, usize)>,
 }
 

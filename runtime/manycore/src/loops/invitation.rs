@@ -54,8 +54,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
     ///
     /// # Safety
     ///
-    /// This thread has taken the slot, and the slot's gates are closed and empty. The frame that `job` names lives
-    /// until the gates are closed and empty again.
+    /// This thread has taken the slot, and the slot's gates are closed and empty. The loop's frame, which `job` names,
+    /// lives until the gates are closed and empty again.
     pub(super) unsafe fn open(&self, own: usize, job: PostedLoop) {
         let (clusters, invited) = (self.pool.shared().clusters(), self.invited.get());
         // Each cluster may send all `helpers`, since the members of other clusters may be busy.
@@ -193,8 +193,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Whether the pool can get another thread: one that fills the vacant caller slot, or a missing worker that it
-    /// can start.
+    /// Whether the pool can get another thread: one that fills the vacant caller slot (the right to be worker 0), or a
+    /// missing worker that it can start.
     fn is_vacant(&self) -> bool {
         self.shared().caller_slot().is_vacant() || self.is_lacking()
     }

@@ -180,7 +180,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         if !claims.abandon() {
             return Participation::Left;
         }
-        // Release pairs with the acquire in `take_up`: a thread that sees the flag sees this helper's shard
+        // Release pairs with the acquire in `take_up`: a thread that sees the flag sees this helper's shard (its range)
         // as the helper left it, or a later state.
         self.abandoned.store(true, Ordering::Release);
         Participation::Abandoned
@@ -234,7 +234,7 @@ impl<'p, P: Platform> Shares<'p, P> {
         }
     }
 
-    /// Whether all clusters are invited.
+    /// Whether all clusters (groups of near workers) are invited.
     pub(super) fn are_for_all(&self) -> bool {
         self.invited == self.pool.clusters().all()
     }
@@ -268,13 +268,13 @@ impl Posted {
 
 impl<P: Platform> Registry<P> {
     /// Posts a loop and works in it until it is done. Returns how the loop went, or `None` if all slots of the board
-    /// are in use and nothing has run. `partition` makes the partition. `partition` must run no user code, since user
-    /// code may bring the thread to another permit.
+    /// (the list of posted loops) are in use and nothing has run. `partition` makes the partition. `partition` must run
+    /// no user code, since in user code the thread may wait and continue with another permit, which means another rank.
     ///
-    /// Memory traffic until a spinning helper runs its first block: the caller writes the frame, the slot's header
-    /// (job and gate, one line) and the event count. The helper fetches these, and then its claim word. Each fetch is
-    /// the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate transfer a line
-    /// each way. Bookkeeping waits until the loop is posted.
+    /// Memory traffic until a spinning helper runs its first block: the caller writes the frame, the slot's header (job
+    /// and gate, one line) and the event count (which each post changes). The helper fetches these, and then its claim
+    /// word. Each fetch is the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate
+    /// transfer a line each way. Bookkeeping waits until the loop is posted.
     ///
     /// # Panics
     ///

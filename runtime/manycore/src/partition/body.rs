@@ -3,8 +3,8 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// The rank of a thread that runs a loop, or the beginning of a loop, alone. The loop is not posted yet, so it has no
-/// other participant, and any number would do.
+/// The rank (number in the loop) of a thread that runs a loop, or the beginning of a loop, alone. The loop is not
+/// posted yet, so it has no other participant, and any number would do.
 pub(crate) const ALONE: usize = 0;
 
 /// A loop's body with its type erased. So the launcher and the partitioners are compiled once, and not for each loop

@@ -150,7 +150,7 @@ impl<'a, P: Platform> Holders<'a, P> {
         if caller.cluster as usize == cluster {
             bits = (bits | holds(caller)) & !whole(caller);
         }
-        // Relaxed: the gate publishes it.
+        // Relaxed: the opening of the loop's gate publishes this store.
         self.word(cluster).store(bits, Ordering::Relaxed);
     }
 
@@ -170,7 +170,7 @@ impl<'a, P: Platform> Holders<'a, P> {
         for (index, word) in self.clusters.iter().enumerate() {
             let first = index * WORD;
             let bits = below(invited.end, first) & !below(invited.start, first);
-            // Relaxed: the gate publishes it.
+            // Relaxed: the opening of the loop's gate publishes this store.
             word.store(bits, Ordering::Relaxed);
         }
     }

@@ -23,8 +23,9 @@ pub(crate) struct Shards<'a, P: Platform> {
 }
 
 impl<'a, P: Platform> Shards<'a, P> {
-    /// Creates the words for all permits in `clusters`. `elements` has one element for each cluster, which
-    /// contains a word that says which members hold iterations. `word` finds that word.
+    /// Creates a word for each of the pool's threads, which are in `clusters` (groups of near threads). `elements` has
+    /// one element for each cluster, which contains a word that says which members hold iterations. `word` finds that
+    /// word.
     pub(crate) fn new<T>(
         clusters: &Clusters,
         elements: &'a [T],
@@ -52,7 +53,7 @@ pub(crate) struct Ranges<'a, P: Platform> {
     unit: u64,
     /// The clusters that have shares.
     invited: Invited,
-    /// In the invited clusters, the ranks below this number have shares.
+    /// In the invited clusters, the ranks (threads, by number) below this number have shares.
     allowed: u32,
     /// The number of these shares. If the caller's rank is not below `allowed`, the caller has one more share.
     shares: u32,

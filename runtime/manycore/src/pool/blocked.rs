@@ -16,9 +16,9 @@ const SLICES: u64 = 10;
 const FIRST: u64 = 4;
 
 impl<P: Platform> Context<P> {
-    /// Blocks until `oneshot` is notified. The calling thread is no worker of `pool`, and has handed a call to
-    /// that pool. If the thread is a worker of other pools, those pools may need its permits during the wait, and
-    /// the call may call back into those pools (`call_back.rs`).
+    /// Blocks until `oneshot` is notified. The calling thread is no worker of `pool`, and has handed a call to that
+    /// pool. If the thread is a worker of other pools, those pools may need its permits (rights to run jobs) during the
+    /// wait, and the call may call back into those pools (`call_back.rs`).
     #[cold]
     pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
         loop {

@@ -30,7 +30,8 @@ pub(crate) struct PostedLoop {
 pub(crate) enum Participation {
     /// The helper found no iterations left to claim.
     Done,
-    /// The helper's permit does not allow it to run any more. The other threads find the remaining iterations.
+    /// The helper must stop, since the pool's allotment of cores has shrunk. The other threads find the remaining
+    /// iterations.
     Left,
     /// As `Left`, but some iterations of the helper's own share are left. A thread that looked for work before the
     /// helper left may have missed them. The caller learns of these iterations from the frame.

@@ -64,7 +64,8 @@ struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
 unsafe impl<R: Send> Sync for ResultCell<R> {}
 
 impl<P: Platform> Registry<P> {
-    /// Runs `op` once with each permit, and returns the results in the order of the permits.
+    /// Runs `op` once with each permit (a thread's right to run jobs), and returns the results in the order of the
+    /// permits.
     pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -138,8 +139,8 @@ impl<P: Platform> Registry<P> {
     /// Wakes the threads. Called when each permit's mailbox has got a job.
     #[inline(never)]
     pub(super) fn tell_of_mail(&self) {
-        // A thread that could take the mail may be waiting for loops on an event count. The post contains a fence,
-        // which pairs with the fence of a sleeper between lying down and its last look.
+        // A thread that could take the job from its mailbox may be waiting for loops on an event count. The post
+        // contains a fence, which pairs with the fence of a sleeper between lying down and its last look.
         let all = self.shared().clusters().all();
         self.shared().idle().events.post(all);
         for permit in 0..self.mailboxes().len() {

@@ -70,10 +70,10 @@ impl Builder {
     }
 }
 
-/// For each unbound thread, the CPUs of the core group in which it begins, on a machine with several groups. The
-/// group of this thread, which makes the pool, is first, then the next groups. Each group gets a thread for each
-/// core, and SMT siblings come last. So the pool knows which threads share a cache, unless the system moves them.
-/// The result is empty if the pool is one cluster.
+/// For each unbound thread, the CPUs of the core group in which it begins, on a machine with several groups. The group
+/// of this thread, which makes the pool, is first, then the next groups. Each group gets a thread for each core, and
+/// SMT siblings come last. So the pool knows which threads share a cache, unless the system moves them. The result is
+/// empty if all threads are near each other (one cluster).
 fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
     if Clusters::new(&vec![0; threads]).count() == 1 {
         return Vec::new();

@@ -4,8 +4,8 @@
 //! # Why no mail is left unread
 //!
 //! Until the pool ends, every permit has a holder. The holder reads the permit's mailbox, or gives the permit away
-//! while it waits (`Registry::send` makes it do so). Later, some holders have left while other threads may still send
-//! mail: a job of a scope, for which the end does not wait, may broadcast, and a thread that the pool has adopted may
+//! while it waits (`Registry::send` makes it do so). Then holders leave, but other threads may still send mail: a job
+//! of a scope may broadcast, since the end does not wait for such a job, and a thread that the pool has adopted may
 //! broadcast at any time. So a worker that has seen the pool's end leaves in two steps:
 //!
 //! * L1: it notes that it is absent, and makes a fence.

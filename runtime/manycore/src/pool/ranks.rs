@@ -1,4 +1,4 @@
-//! The state of each permit's holder with respect to loops.
+//! For each permit (right to run jobs), the state of its holder with respect to loops.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -15,7 +15,8 @@ struct Rank<P: Platform> {
     /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. Another thread reads this
     /// when the system has run that thread late.
     idle_since: P::AtomicU64,
-    /// The address of the last loop's frame. The next loop's frame is most likely at the same address.
+    /// The address of the last loop's frame (the loop's state on its caller's stack). The next loop's frame is most
+    /// likely at the same address.
     last_frame: P::AtomicPtr<()>,
     /// The number of loops that the permit is barred from.
     bars: P::AtomicU32,

@@ -16,11 +16,11 @@
 //! * The worker was awake, so a poster saw no sleeper and called no worker. The other workers that are awake search
 //!   once more before they sleep, as always. If all other workers sleep, the parking worker calls a sleeper if there
 //!   is a job (`hand_on`).
-//! * All other workers are parked, and the allotment has one core. Only the holder of permit 0, which may always run,
-//!   is left. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A worker that then parks, or
-//!   pushes a job, finds no sleeper and fills the caller slot.
+//! * All other workers are parked, and the allotment has one core. Only the holder of permit 0 (the first right to run
+//!   jobs), which may always run, is left. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A
+//!   worker that then parks, or pushes a job, finds no sleeper and fills the caller slot.
 //!
-//! # Why growth is heard
+//! # Why a worker does not miss growth
 //!
 //! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment). Growth of the
 //! allotment wakes it. A worker that waits within a job sleeps in its permit's parking slot. While the allotment

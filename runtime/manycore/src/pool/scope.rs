@@ -136,7 +136,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         self.registry().worker(owner).push_for(self.job(body));
     }
 
-    /// Runs `body` once for each of the pool's permits, at some time before the scope ends.
+    /// Runs `body` once for each of the pool's permits (rights to run jobs, one for each thread), at some time before
+    /// the scope ends.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

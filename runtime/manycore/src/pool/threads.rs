@@ -22,7 +22,7 @@ pub(super) struct ThreadPlan {
     pub(super) spec: ThreadSpec,
     pub(super) on_start: Option<OfIndex<()>>,
     pub(super) on_exit: Option<OfIndex<()>>,
-    /// Whether the pool may start threads for the permits of threads that wait.
+    /// Whether the pool may start threads that take over the permits (rights to run jobs) of threads that wait.
     pub(super) reserve: bool,
 }
 

@@ -7,7 +7,7 @@
 //!
 //! # Why each iteration is run once, and no frame is used after its end
 //!
-//! At a step, and when it leaves a frame (the record of a watched loop), the caller does this:
+//! The caller does this at each step, and each time that it leaves a frame (the record of a watched loop):
 //!
 //! 1. C1: it notes its progress, which is the iteration that it begins, or that the frame is gone.
 //! 2. C2: it makes a **light fence**.

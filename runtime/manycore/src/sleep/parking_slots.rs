@@ -1,4 +1,4 @@
-//! The parking slots in which a pool's workers sleep, by cluster.
+//! The parking slots in which a pool's workers sleep, by cluster (a group of near workers).
 
 use super::core_owners::CoreOwners;
 use crate::clusters::Invited;
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The reason of a wake-up for a job that was posted.
 pub(super) const CALLED: u32 = 2;
-/// The state of a worker whose permit is lent to a caller (`nearest/lending.rs`). This is no wake-up: the worker
-/// sleeps on.
+/// The state of a worker whose permit (its right to run jobs) is lent to a caller (`nearest/lending.rs`). This is no
+/// wake-up: the worker sleeps on.
 const LENT: u32 = 3;
 
 /// The parker of a thread, and the core on which the thread fell asleep.

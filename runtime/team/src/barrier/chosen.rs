@@ -4,8 +4,8 @@ use super::placement::Placement;
 use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// A barrier for a placement (the members and their cores), which decides on the kind of barrier. Two members share one
-/// word. If every member has a core, the barrier is the [`GroupedBarrier`]. If members share cores, the barrier is the
+/// A barrier whose kind depends on the placement (the members and their cores). Two members share one word. If every
+/// member has a core, the barrier is the [`GroupedBarrier`]. If members share cores, the barrier is the
 /// [`SenseBarrier`]: no member waits twice in an episode (one meeting of all members), so each member needs a core only
 /// once.
 ///
@@ -48,7 +48,7 @@ enum ChosenMemberWay {
 const PAIR: usize = 2;
 
 impl<P: Platform> ChosenBarrier<P> {
-    /// A barrier for the ranks of `placement`.
+    /// A barrier for the ranks (numbers of the members) of `placement`.
     pub fn new(placement: &Placement) -> Self {
         let way = if placement.members() == PAIR {
             ChosenWay::Pair(Pair::new(placement))

@@ -40,7 +40,7 @@ pub struct GroupedMember {
 }
 
 impl<P: Platform> GroupedBarrier<P> {
-    /// A barrier for the ranks of `placement`.
+    /// A barrier for the ranks (numbers of the members) of `placement`.
     pub fn new(placement: &Placement) -> Self {
         let groups = Groups::new(placement);
         let sizes = groups.sizes();

@@ -33,7 +33,7 @@ pub struct SenseBarrier<P: Platform> {
 pub struct SenseMember(u32);
 
 impl<P: Platform> SenseBarrier<P> {
-    /// A barrier for the ranks of `placement`.
+    /// A barrier for the ranks (numbers of the members) of `placement`.
     pub fn new(placement: &Placement) -> Self {
         let members = placement.members();
         Self {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Why a rank has stopped.
+/// Why a rank (one of a program's parts that meet at barriers) has stopped.
 ///
 /// ```
 /// use manycore_team::{Site, Step};

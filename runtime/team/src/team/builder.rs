@@ -13,7 +13,8 @@ const PATIENCE: Duration = Duration::from_micros(20);
 /// The cost of a preemption: two switches, and the transfer of cache lines from another core.
 const SWITCH_COST: Duration = Duration::from_nanos(500);
 
-/// The bytes of a rank's stack. Only pages that the rank touches cost memory.
+/// The bytes of the stack of a rank (one of a program's parts that meet at barriers). Only pages that the rank touches
+/// cost memory.
 const STACK_SIZE: usize = 512 << 10;
 
 /// Settings for a new [`Team`].

@@ -2,7 +2,7 @@ use super::Turn;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// The progress of a rank in a loop that can be preempted between two blocks.
+/// The progress of a rank (one of a program's parts) in a loop that can be preempted between two blocks.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;

@@ -1,4 +1,4 @@
-/// How a team divides its ranks among its workers.
+/// How a team divides its ranks (the parts of a program) among its workers.
 ///
 /// T ranks of duration w between two barriers, on C workers, take at least I = max(w, T w/C).
 ///

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::Arc;
 
-/// The body of a rank whose program is written as if it had a thread. Its program may call
+/// The body of a rank (one of a program's parts) whose code is written as if it had a thread. This code may call
 /// [`Rank::barrier`] anywhere, even inside loops.
 ///
 /// [`Rank`] has an example. The stacks come from the team's pool, and each has the size

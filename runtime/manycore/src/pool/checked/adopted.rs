@@ -51,8 +51,8 @@ fn an_adopted_thread_that_never_works() {
     check(200, blocks_until_it_ran::<FencedShuttle>);
 }
 
-/// The adopted thread blocks and has mail, while the pool ends on another thread. No worker waits for one piece of
-/// mail. Another worker waits for the other piece, awake or asleep.
+/// The adopted thread blocks and has mail (jobs that were sent to it), while the pool ends on another thread. No worker
+/// waits for one piece of mail. Another worker waits for the other piece, awake or asleep.
 fn mail_that_is_left<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let calls = Count::default();

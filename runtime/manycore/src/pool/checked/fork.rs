@@ -278,7 +278,7 @@ fn three_external_threads() {
     }
 }
 
-/// Callers come and go while calls of other threads wait. No two threads have the same permit.
+/// Callers come and go while calls of other threads wait. No two threads have the same permit (right to run jobs).
 fn permits_of_external_threads<P: Platform>() {
     let pool = pool::<P>(2);
     let taken = [const { AtomicU32::new(0) }; 2];

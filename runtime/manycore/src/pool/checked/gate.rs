@@ -1,4 +1,4 @@
-//! A helper uses the loop's frame behind a gate only while the frame exists.
+//! Checks that a helper uses the loop's frame, which is on its caller's stack, only while the frame exists.
 
 use crate::pool::gate::Gate;
 use manycore_check::{

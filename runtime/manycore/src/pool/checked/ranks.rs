@@ -1,4 +1,4 @@
-//! A thread that gives its permit away within a loop's body keeps its rank in that loop to itself.
+//! If a thread gives its permit away within a loop's body, no other thread gets its rank in that loop.
 
 use super::fork::dawdle;
 use super::whole::{check, partitioners, pool};

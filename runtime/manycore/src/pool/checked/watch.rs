@@ -13,7 +13,7 @@ struct Run<P: Platform> {
     end: P::AtomicUsize,
     /// How often each iteration was run.
     ran: [Plain<u32>; ITERATIONS],
-    /// Whether the frame is gone.
+    /// Whether the loop's record, the frame, is gone.
     gone: Plain<bool>,
 }
 
@@ -47,7 +47,7 @@ unsafe fn rescue<P: Platform>(of: *const ()) {
 /// A mistake of the caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum StepMistake {
-    /// The caller notes only after the step that it begins an iteration.
+    /// The caller notes an iteration only after the step.
     SaysLate,
     /// The caller leaves the frame without a step.
     JustLeaves,
@@ -129,7 +129,7 @@ fn each_mistake_of_a_step_is_caught() {
     );
 }
 
-/// A caller relies on the monitor while the monitor ends.
+/// The monitor ends while a caller relies on it.
 fn no_caller_is_left_alone<P: Platform>() {
     let (watched, monitor) = (Watched::<P>::new(), Monitor::<P>::new());
     assert!(monitor.begin());

@@ -118,7 +118,7 @@ impl<P: Platform> Registry<P> {
         self.sleep().sleepers()
     }
 
-    /// The number of workers that sleep in the clusters `invited`, as a hint.
+    /// The number of workers that sleep in the clusters (groups of near workers) `invited`, as a hint.
     pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
         self.sleep().sleepers_in(invited)
     }

@@ -275,7 +275,8 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
-    /// The cluster of the worker's permit. A worker without a permit may name any cluster. For such a worker this is 0.
+    /// The cluster (group of near threads) of the worker's permit. A worker without a permit may name any cluster. For
+    /// such a worker this is 0.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
         self.permit_or_none()
@@ -292,8 +293,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Notes whether the worker is at work, for the watchdog (`Scan::is_any_blocked`). A worker whose patience has
-    /// ended is not at work: such a worker gives its permit away when unrelated jobs are pending.
+    /// Notes whether the worker is at work, for a sleeper that keeps watch (`Scan::is_any_blocked`). A worker whose
+    /// patience has ended is not at work: such a worker gives its permit away when unrelated jobs are pending.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()

@@ -35,7 +35,8 @@ pub(in crate::sleep) enum FenceFault {
     StaysSettled,
     /// A borrower does not look for jobs when it lays the permit back.
     NoLookAfterLoan,
-    /// The watchdog leaves without a write to the word. So a thread that reads the word later does not notice.
+    /// The watchdog (the sleeper that keeps watch) leaves without a write to the word. So a thread that reads the word
+    /// later does not notice.
     LeavesUnnoticed,
 }
 
@@ -147,8 +148,8 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Wakes a sleeper near worker `near`, in the clusters `within` or in any. `called` says whether the
-    /// wake-up is for a job. Returns whether there was a sleeper.
+    /// Wakes a sleeper near worker `near`, in the clusters (groups of near workers) `within` or in any. `called` says
+    /// whether the wake-up is for a job. Returns whether there was a sleeper.
     pub(super) fn wake_one(&self, near: usize, called: bool, within: Option<Invited>) -> bool {
         // Sleepers that may take any job come first, because a waiter may not be allowed to run this job.
         for free in [true, false] {

@@ -1,5 +1,5 @@
 //! The default sleep policy. A word, `callable`, says whether a post must wake a worker. The parking slots, in which
-//! workers sleep, are grouped by cluster.
+//! workers sleep, are grouped by cluster (a group of near workers).
 
 mod calling;
 mod lending;
@@ -92,7 +92,7 @@ impl<P: Platform> Nearest<P> {
 
 #[cfg(test)]
 impl<P: Platform> Nearest<P> {
-    /// Makes the watchdog [impatient](Oversubscription::impatient).
+    /// Makes the watchdog, the sleeper that keeps watch, [impatient](Oversubscription::impatient).
     pub(super) fn impatient(mut self) -> Self {
         self.oversubscription = self.oversubscription.map(Oversubscription::impatient);
         self

@@ -145,8 +145,8 @@ impl<P: Platform> Nearest<P> {
         self.idle.scarce_cores().is_none()
     }
 
-    /// Records that the holder of the permit `worker` runs on this core, so that other workers are woken
-    /// elsewhere.
+    /// Records that the holder of permit `worker` (a right to run jobs) runs on this core, so that other workers are
+    /// woken elsewhere.
     pub(super) fn claim_core(&self, worker: usize) {
         if self.has_core_for_each() {
             self.slots.claim_core(worker);
