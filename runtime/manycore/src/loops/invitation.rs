@@ -199,8 +199,8 @@ impl<P: Platform> Registry<P> {
         self.shared().caller_slot().is_vacant() || self.is_lacking()
     }
 
-    /// Whether every thread in the clusters `invited` that could help the caller sleeps or is still missing. This
-    /// is a hint.
+    /// Whether all threads of the clusters `invited` that could help the caller sleep, or are not there yet. This is a
+    /// hint.
     pub(super) fn all_asleep(&self, invited: Invited) -> bool {
         let clusters = self.shared().clusters();
         let members = clusters.allowed(invited.clusters(), self.shared().threads());

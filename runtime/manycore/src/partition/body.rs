@@ -19,7 +19,7 @@ pub(crate) struct Body<'a> {
 
 // SAFETY: a `Body` is only made from a reference to a `Sync` closure or a `Gather`, which is `Sync`.
 unsafe impl Sync for Body<'_> {}
-// SAFETY: as above; a `Body` stands for that shared reference.
+// SAFETY: as above. A `Body` stands for that shared reference.
 unsafe impl Send for Body<'_> {}
 
 /// A participant's place: the address of its partial result, or its rank as an address if the loop has no partial

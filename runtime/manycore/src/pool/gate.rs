@@ -113,7 +113,7 @@ impl<P: Platform> Gate<P> {
     /// Closes the gate, since no work is left to claim, and leaves the loop.
     #[inline]
     pub(crate) fn leave_closed(&self) -> Departure {
-        // Relaxed: this is a hint to other helpers; `close` decides. The caller cannot have opened the gate for
+        // Relaxed: this is a hint to other helpers, and `close` decides. The caller cannot have opened the gate for
         // another loop, since this helper is inside.
         self.open.store(false, Ordering::Relaxed);
         self.leave()

@@ -104,7 +104,7 @@ impl Job {
     ///
     /// # Safety
     ///
-    /// As [`new`](Self::new); `end` holds no reference to memory that `end` itself may release.
+    /// As [`new`](Self::new). In addition, `end` holds no reference to memory that `end` itself may release.
     pub(super) unsafe fn before<F: FnOnce(), E: FnOnce()>(body: F, end: E) -> Self {
         unsafe fn run<F: FnOnce(), E: FnOnce()>(job: NonNull<Header>, _: bool) {
             // SAFETY: the box made below. The job was its only owner.

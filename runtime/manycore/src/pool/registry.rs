@@ -191,7 +191,7 @@ impl<P: Platform> Registry<P> {
         &self.permits
     }
 
-    /// Whether a detached task, a spawned job or a call from the injector, has not ended. Acquire pairs with
+    /// Whether a detached task (a spawned job or a call from the injector) has not ended. Acquire pairs with
     /// `uncount_detached`: the writes of ended tasks are visible.
     pub(super) fn has_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire) != 0

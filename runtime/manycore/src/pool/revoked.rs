@@ -32,11 +32,11 @@
 //!
 //! # Why a thread that returns finds a permit
 //!
-//! A worker that waits within a job may give its permit away even if the allotment forbids it to run, so that the new
-//! holder reads the permit's mail, or because the worker blocks in another pool. When its wait is over, it must end
-//! its job, since another job, with an allowed permit, may wait for that job. So the returning worker joins the ready
-//! list, and then nudges the allotment. A parked worker gives its permit to the returning worker, like any other
-//! worker.
+//! Even if the allotment forbids a worker to run, the worker may give its permit away while it waits within a job. It
+//! does so if it blocks in another pool, or so that the new holder reads the permit's mail. When its wait is over, it
+//! must end its job, since another job, with an allowed permit, may wait for that job. So the returning worker joins
+//! the ready list, and then nudges the allotment. A parked worker gives its permit to the returning worker, like any
+//! other worker.
 //!
 //! # Why mail is read
 //!

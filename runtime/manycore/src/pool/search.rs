@@ -71,8 +71,8 @@ impl<P: Platform> Worker<P> {
     /// other workers, jobs that other workers have spawned, jobs from outside. If there is no job, requests jobs of
     /// another worker. If `patient` is false, raises the limit of a worker that has not answered a request.
     ///
-    /// A search ends early when a loop may be posted. In a large pool it ends before it has seen all workers, and
-    /// the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).
+    /// A search ends early when a loop may have been posted. In a large pool it ends before it has seen all workers,
+    /// and the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).
     ///
     /// Every sixteenth search begins with jobs from outside, so that jobs of workers do not starve them.
     pub(super) fn find_any(&self, patient: bool) -> Option<Found> {

@@ -134,8 +134,8 @@ impl<P: Platform> Registry<P> {
 
     /// Starts the threads of the pool, if they are absent.
     ///
-    /// If the calling thread is a thread of the pool (which then runs a start or exit handler), it does not wait for
-    /// the lock: the lock's holder starts the threads, or waits for this thread's end.
+    /// The calling thread may be a thread of the pool that runs a start or exit handler. Such a thread does not wait
+    /// for the lock: the lock's holder starts the threads, or waits for this thread's end.
     pub(super) fn start_threads(&self) -> io::Result<()> {
         let starting = &self.thread_set().starting;
         if self.is_own_thread() {

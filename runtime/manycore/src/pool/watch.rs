@@ -164,7 +164,7 @@ impl<P: Platform> Watched<P> {
             // SAFETY: the thread has not left the frame, and cannot leave before it has taken the lock (see
             // above). So the outer frames exist, too.
             while let Some(frame) = unsafe { next.as_ref() } {
-                // SAFETY: by the contract of `enter`; the thread is between two steps.
+                // SAFETY: by the contract of `enter`, since the thread is between two steps.
                 unsafe { (frame.rescue)(frame.of) };
                 next = frame.outer.get();
             }

@@ -33,7 +33,7 @@ impl<P: Platform> Worker<P> {
         // worker reads only the count, not the whole board (the list of posted loops).
         let mut loopless = None;
         // The slot of a loop that the worker has helped with until no iteration was left, and the event count before
-        // that. Until the count changes, the worker knows that the loop is closed to helpers.
+        // the worker helped. Until the count changes, the worker knows that the loop is closed to helpers.
         let mut closed = None;
         let mut idle = self.start_looking();
         loop {

@@ -354,7 +354,7 @@ impl<P: Platform> JobStack<P> {
         matches!(state, PublicState::Requested | PublicState::Promised)
     }
 
-    /// Whether there is a job and the oldest one is at `floor` or above. This is a hint.
+    /// Whether the stack has a job, and its oldest job is at `floor` or above. This is a hint.
     ///
     /// Acquire: `top` is not read before `bottom`.
     pub(crate) fn is_above(&self, floor: u32) -> bool {

@@ -34,7 +34,7 @@ impl Partial for Cell<usize> {
     }
 }
 
-/// `helpers` threads leave a partial result each; then their caller takes what is there.
+/// Each of `helpers` threads leaves a partial result. Then the caller takes the joined result.
 fn each_is_joined_once<P: Platform, T: Partial>(helpers: usize) {
     let slot = PartialSlot::<P>::new();
     // The box is leaked: with a fault two threads may have the same box.

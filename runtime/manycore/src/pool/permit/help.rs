@@ -88,9 +88,9 @@ impl<P: Platform> Worker<P> {
         shared.ranks().note_work(permit);
         let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
-            // SAFETY: inside the gate the frame is alive and ready, and only this thread has the rank in this loop:
-            // the rank is the permit that this thread has now, a permit has one holder, and a thread that gave this
-            // permit away within this loop has barred the permit from the loop.
+            // SAFETY: inside the gate the frame is alive and ready. Only this thread has the rank in this loop: the
+            // rank is the permit that this thread has now, and a permit has one holder. A thread that gave this permit
+            // away within this loop has barred the permit from the loop.
             let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
             registry.tell(match ended {
                 // Nothing is left to claim, so no other helper need come.
