@@ -51,7 +51,7 @@ pub(crate) enum Fault {
     SlowStart,
     /// As `SlowStart`, and `end_threads` does not wait for threads that are being started.
     UncountedStart,
-    /// The system refuses each thread that is to take over a permit: not a fault by itself.
+    /// The system refuses each thread that is to take over a permit. This is not a fault by itself.
     Refusals,
 }
 

@@ -78,7 +78,7 @@ impl<P: Platform> Call<P> {
         })
     }
 
-    /// The first result of `look` among this thread's calls, from the innermost outwards.
+    /// Calls `look` with this thread's calls, from the innermost outwards, and returns its first result.
     fn find<'a, R>(mut look: impl FnMut(&'a Self) -> Option<R>) -> Option<R>
     where
         P: 'a,

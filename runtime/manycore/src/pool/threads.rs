@@ -170,7 +170,7 @@ impl<P: Platform> Threads<P> {
         format!("{}-monitor", self.plan.spec.name)
     }
 
-    /// The CPUs to which the thread of a permit is bound. None if the pool binds no threads.
+    /// The CPUs to which the thread of a permit is bound. The list is empty if the pool binds no threads.
     pub(super) fn cpus_of(&self, permit: usize) -> &[usize] {
         self.cpus.get(permit).map_or(&[], |cpus| cpus)
     }
@@ -208,8 +208,8 @@ impl<P: Platform> Threads<P> {
     }
 }
 
-/// The threads that are being made. If this is dropped before all are made, the pool ends: no thread reads the mail of
-/// the others, so every worker may.
+/// The threads that are not made yet. If this value is dropped before all are made, the pool ends. No thread reads the
+/// mail (the jobs that were sent) of the missing threads, so every worker may read it.
 struct Unmade<'a, P: Platform> {
     registry: &'a Registry<P>,
     next: usize,

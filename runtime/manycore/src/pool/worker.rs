@@ -147,7 +147,8 @@ impl<P: Platform> Worker<P> {
         self.identity.id
     }
 
-    /// Whether the worker has a thread of the pool's own, or is a visitor: not the caller slot's.
+    /// Whether the worker's thread is one that the pool started, or a visitor (`visit.rs`), and not the holder of the
+    /// caller slot.
     pub(super) fn is_own(&self) -> bool {
         self.id() != 0 || self.registry().keeps_caller_slot()
     }

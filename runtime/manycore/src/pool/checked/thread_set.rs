@@ -253,7 +253,7 @@ fn threads_do_not_end_from_within() {
 #[test]
 fn the_monitor_ends_with_the_threads() {
     let pool = Pool::builder().threads(2).build().unwrap();
-    // One place in the program, so that the pool takes all calls for one loop.
+    // All calls come from one place in the program, so the pool takes them for one loop.
     let run = || pool.parallel_for(0..2, |_| ());
     let has_monitor = || pool.registry.monitor().has_thread();
     let mut alone = 0;

@@ -140,7 +140,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Binds this worker's thread to the CPUs of its permit, if the pool has bound the thread to those of another
+    /// Binds this worker's thread to the CPUs of its permit, if the pool has bound the thread to the CPUs of another
     /// permit. Otherwise two threads with permits could be bound to one CPU while another CPU has none. Called after
     /// the worker has waited for a permit, which takes longer than the system call.
     fn follow_permit(&self) {

@@ -61,8 +61,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Leaves the idle list. Returns `false` if no other thread is on the list, or if this worker is not, or if the
-    /// pool could start no other thread later.
+    /// Leaves the idle list. Returns `false` if this worker is not on the list, or is alone there, or if the pool could
+    /// start no other thread later.
     fn leave_idle_list(&self) -> bool {
         let registry = self.registry();
         registry.threads().are_replaced()

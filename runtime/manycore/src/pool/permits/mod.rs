@@ -148,7 +148,7 @@ impl<P: Platform> Registry<P> {
         self.read_mail_of(permit);
     }
 
-    /// Sees to the mail of `permit`, which is lost.
+    /// Makes a thread read the mail (jobs that were sent) of `permit`, which is lost.
     fn read_mail_of(&self, permit: usize) {
         match permit {
             0 if self.mailboxes()[0].is_empty() => {}
@@ -157,7 +157,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Has the mail of lost permits read: by a thread that takes the permit after all, or by this thread.
+    /// Makes a thread read the mail of the lost permits: another thread that takes a permit after all, or this thread.
     ///
     /// A sender calls this after its push, and a thread calls it after it has lost a permit. Both look under the lock
     /// of the permits: if the sender's look comes first, the other thread finds the mail.
@@ -190,7 +190,7 @@ impl<P: Platform> Registry<P> {
         true
     }
 
-    /// A worker that has no thread.
+    /// Returns a worker that has no thread, and makes one if there is none.
     pub(super) fn spare_worker(&self) -> io::Result<usize> {
         match self.change_permits(|permits| permits.take_spare()) {
             Some(id) => Ok(id),
