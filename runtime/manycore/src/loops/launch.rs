@@ -15,10 +15,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// The part of a posted loop that all participants share. It is on the caller's stack.
 ///
-/// It is aligned so that a helper reads only one cache line and its neighbour. These two lines end before the mutex.
-/// The caller's stores must reach the helper, and the fewer lines they are on, the sooner the helper starts. A third
-/// line in a row would also make helpers' prefetchers assume a stream. They would then fetch the next lines of the
-/// caller's stack, and the caller would have to get them back one by one.
+/// The frame is aligned so that a helper reads only one cache line and its neighbour. These two lines end before the
+/// mutex. The caller's stores must reach the helper, and the fewer lines they are on, the sooner the helper starts. A
+/// third line in a row would also make helpers' prefetchers assume a stream. They would then fetch the next lines of
+/// the caller's stack, and the caller would have to get them back one by one.
 #[repr(C, align(128))]
 pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
     body: Body<'a>,

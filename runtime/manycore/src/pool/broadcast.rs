@@ -148,7 +148,7 @@ impl<P: Platform> Registry<P> {
         }
         // The nudge wakes workers that the allotment keeps parked.
         self.shared().nudge();
-        // Permit 0 may have no holder. If this thread holds it, the thread reads that mail itself.
+        // Permit 0 may have no holder. If this thread holds permit 0, the thread reads that mail itself.
         let has_permit_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
         if !has_permit_0 && !self.is_adopted() && !self.mailboxes()[0].is_empty() {
             self.summon();

@@ -98,8 +98,8 @@ impl Job {
         Self::boxed(run::<F>, body)
     }
 
-    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. The two
-    /// closures are separate because a closure's captures count as borrowed until the closure has returned, even if it
+    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. The two closures
+    /// are separate because a closure's captures count as borrowed until the closure has returned, even if the closure
     /// has already released its borrows to other threads.
     ///
     /// # Safety

@@ -94,7 +94,7 @@ impl<P: Platform> Worker<P> {
         let mut slept = false;
         // From this time on, the worker gives its permit away if it keeps others waiting.
         let mut deadline = None;
-        // Whether the worker may hold permits in other pools. After each job it may hold them again.
+        // Whether the worker may hold permits in other pools. After each job the worker may hold some again.
         let others = Context::is_elsewhere(shared);
         let mut elsewhere = others;
         let mut naps = Naps::new();

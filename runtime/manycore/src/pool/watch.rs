@@ -9,7 +9,7 @@
 //!
 //! The caller does this at each step, and each time that it leaves a frame (the record of a watched loop):
 //!
-//! 1. C1: it notes its progress, which is the iteration that it begins, or that the frame is gone.
+//! 1. C1: it notes its progress: which iteration it begins, or that it has left the frame.
 //! 2. C2: it makes a **light fence**.
 //! 3. C3: it reads `stopped`. If this is set, the caller takes the lock `looking` once before it goes on.
 //!

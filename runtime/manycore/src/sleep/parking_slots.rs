@@ -152,7 +152,7 @@ impl<P: Platform> ParkingSlots<P> {
     }
 
     /// Gets up the worker that lies in `parker`. Returns why the worker was roused, or `Parker::ASLEEP` if no thread
-    /// roused it. If its permit is lent, the worker first sleeps until it has the permit again and is roused.
+    /// roused it. If the worker's permit is lent, the worker first sleeps until it has the permit again and is roused.
     pub(super) fn rise(parker: &Parker<P>) -> u32 {
         parker.rise_after(LENT)
     }

@@ -72,7 +72,7 @@ fn either_goes_on<P: Platform>() {
     let steps = Arc::new(P::AtomicU32::new(0));
     let stacks = Stacks::<P>::new(STACK);
     let counted = Arc::clone(&steps);
-    // It has more steps than the threads have turns, so it does not end while they share it.
+    // The body has more steps than the threads have turns, so the fiber does not end while they share it.
     let body = move |suspender: &Suspender<P>| {
         let mine = 64 as *const ();
         // SAFETY: only `slot` reads the pointer.

@@ -77,7 +77,7 @@ impl Cursor {
         self.left.clone()
     }
 
-    /// Takes a block. A block is taken before it runs, so if it panics, it does not run again.
+    /// Takes a block. A block is taken before it runs, so a block that panics does not run again.
     #[inline]
     fn next_block(&mut self) -> Range<usize> {
         let start = self.left.start;

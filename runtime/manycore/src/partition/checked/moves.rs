@@ -30,7 +30,7 @@ fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: us
     each_once::<P, _>(&partition, n, participants);
 }
 
-/// This covers every claim and every steal between two shards, in both directions.
+/// This test covers every claim and every steal between two shards, in both directions.
 #[test]
 fn two_participants() {
     for n in 1..=3 {

@@ -64,8 +64,8 @@ impl<P: Platform> Worker<P> {
         let cluster = shared.clusters().of(permit).cluster as usize;
         let entrance = shared.board().entrance(cluster, slot);
         let gate = entrance.gate();
-        // This fetches two cache lines at once instead of one after the other: the gate's line and, if the loop's
-        // frame is at the same address as the last loop's, the frame's line.
+        // The prefetch brings two cache lines at once instead of one after the other: the gate's line and, if the
+        // loop's frame is at the same address as the last loop's, the frame's line.
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,

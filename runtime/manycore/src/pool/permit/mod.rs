@@ -14,7 +14,7 @@
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
-//! These values live longer than one run of the user's code. Paths are below `src`.
+//! The values in this table live longer than one run of the user's code. Paths are below `src`.
 //!
 //! | value | why it stays valid |
 //! |---|---|

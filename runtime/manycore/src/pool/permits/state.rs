@@ -55,7 +55,7 @@ pub(in crate::pool) enum Left {
     /// A vacant slot, in which a thread of the pool may be needed. If there are jobs, a thread must be found for the
     /// slot.
     Vacancy,
-    /// This permit, which goes to this successor.
+    /// The caller's permit, which goes to this successor.
     Permit(usize, Successor),
 }
 

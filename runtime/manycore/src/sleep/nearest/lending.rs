@@ -43,8 +43,8 @@ impl<P: Platform> Nearest<P> {
         self.callable.fetch_add(FREE, Ordering::Relaxed);
         self.fenced_posts.store(0, Ordering::Relaxed);
         self.slots.lay_back(worker);
-        // This keeps the value. Release: a poster that reads this or a later value with acquire finds the worker in
-        // its parker. Acquire pairs with the release by the sleeper that set SETTLED.
+        // The `fetch_or` of 0 keeps the value. Release: a poster that reads this or a later value with acquire finds
+        // the worker in its parker. Acquire pairs with the release by the sleeper that set SETTLED.
         let word = self.callable.fetch_or(0, Ordering::AcqRel);
         #[cfg(test)]
         if self.fault == Some(FenceFault::NoLookAfterLoan) {
