@@ -1,4 +1,4 @@
-//! The bounds of idle times, and when an idle time begins.
+//! The bounds of idle times, and when an idle time begins. `mod.rs` explains permits, items and leaves.
 //!
 //! Times are in cycles of the machine in `world.rs`, with 2.5 cycles in a nanosecond. The bounds follow from the costs
 //! of the machine's operating system, not from measurements. Names in brackets are configuration keys.
@@ -32,7 +32,7 @@ const LEFT: u64 = 14 * 2_500_000;
 /// a leaf.
 ///
 /// The bound allows two wake-ups in a row. The first woken thread may wait and give its permit away, or find a job and
-/// wake a thread for the vacant caller slot. Then that second thread wakes, or is started.
+/// wake a thread for the vacant caller slot (the right to be worker 0). Then that second thread wakes, or is started.
 pub(super) fn until_one_comes(threads: usize, cores: usize) -> u64 {
     let doublings = u64::from(threads.next_power_of_two().ilog2());
     let left = if threads > cores { LEFT } else { 0 };

@@ -16,13 +16,13 @@ pub(crate) enum Fault {
     DeafNap,
     /// If a loop is predicted to be short, its caller runs it alone, however long it takes.
     SerialForEver,
-    /// A waiting thread keeps its permit, whatever jobs are pending.
+    /// A waiting thread keeps its permit (the right to run jobs), whatever jobs are pending.
     NoReserve,
     /// A thread that waits in another pool offers its permits only once.
     OneOffer,
     /// No worker takes permit 0 while no caller has it.
     EmptyCallerSlot,
-    /// In a pool with more threads than cores, the watchdog never gets up.
+    /// In a pool with more threads than cores, the watchdog (the sleeper that keeps watch) never gets up.
     SleepySentry,
     /// A woken worker stays on the core where it fell asleep.
     StaysBehind,
@@ -34,7 +34,7 @@ pub(crate) enum Fault {
     StaleRank,
     /// A worker that has stood aside looks for work with its former permit.
     StaleAside,
-    /// A worker that the allotment does not allow to run keeps its permit although it has mail.
+    /// A worker that the allotment does not allow to run keeps its permit although jobs were sent to it.
     UnreadMail,
     /// A caller that leaves with another permit does not wake the holder of permit 0.
     UntoldHolder,
@@ -51,7 +51,7 @@ pub(crate) enum Fault {
     SlowStart,
     /// As `SlowStart`, and `end_threads` does not wait for threads that are being started.
     UncountedStart,
-    /// The system refuses each thread that is to take over a permit: not a fault by itself.
+    /// The system refuses each thread that is to take over a permit. This is not a fault by itself.
     Refusals,
 }
 

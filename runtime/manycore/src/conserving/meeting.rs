@@ -1,6 +1,6 @@
 //! If the iterations of a loop wait for one another and do not outnumber the threads, all iterations must begin. This
-//! must hold whatever the pool has learnt about the loop, on machines with one or many clusters, with more threads
-//! than cores, in nested loops, and in a pool that may use few of its threads for a while.
+//! must hold whatever the pool has learnt about the loop, on all machines, and with more threads than cores. It must
+//! also hold in nested loops, and in a pool that may use few of its threads for a while.
 //!
 //! Random series of loops run on the simulated machine. Each series is one loop: quick runs, from which the pool
 //! learns, and then a run in which all iterations meet. That run may take at most [`LATE`] cycles. In this time
@@ -35,7 +35,8 @@ struct Row {
     runs: usize,
     each: u64,
     gap: u64,
-    /// If more than 1, an outer loop of this many iterations calls the loop, and one of these calls meets.
+    /// If more than 1, an outer loop of this many iterations calls the loop, and in one of these calls the iterations
+    /// meet.
     outer: usize,
     /// Whether the loop is a reduction.
     sums: bool,

@@ -76,7 +76,7 @@ use random::Mixture;
 use table::Table;
 use verdict::Verdict;
 
-/// Seeds of one run of the test: seven of each mixture.
+/// Seeds of one run of the test: seven of each mixture (kind of program).
 const SEEDS: u64 = 77;
 
 /// Runs `program`. Returns why it fails, if it does, and the permits' longest idle times.

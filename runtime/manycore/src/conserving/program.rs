@@ -20,7 +20,7 @@ pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Computes. A thread from outside computes without a permit of the pool.
+    /// Computes. A thread from outside computes without a permit (a right to run jobs of the pool).
     Compute(u64),
     /// Sleeps. Only a thread from outside does this.
     Gap(u64),

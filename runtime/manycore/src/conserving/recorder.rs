@@ -1,4 +1,5 @@
-//! Records events and their times in cycles. The record is in the host's memory and takes no simulated time.
+//! Records events and their times in cycles. A *leaf* is user code without calls into the pool. The record is in the
+//! host's memory and takes no simulated time.
 //!
 //! The recorder uses the standard library's mutex. One host thread runs all threads of a simulated machine, and no
 //! thread is suspended while it holds the mutex. So no thread ever waits for the mutex.
@@ -27,7 +28,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The only permit that may run the item, or `None` if any permit may run it.
+    /// The only permit (right to run jobs) with which the item may run, or `None` if any permit will do.
     pub(super) only: Option<usize>,
     pub(super) from: u64,
     /// When the item was begun. `None` if the run ended before that.
@@ -43,11 +44,11 @@ pub(super) struct Span {
 /// The record of one permit of the pool.
 #[derive(Debug, Default)]
 pub(super) struct PermitLog {
-    /// The times when user code computed, or waited in its own way. In order.
+    /// The times, in order, when user code computed, or waited without the pool's help.
     pub(super) leaves: Vec<Span>,
-    /// The times inside jobs, including waits. In order for each thread.
+    /// The times inside jobs, including waits. For each thread they are in order.
     pub(super) jobs: Vec<Span>,
-    /// The times when a caller from outside had done its own part of a loop, and waited for the rest.
+    /// The times when a caller from outside had done its own part of a loop, and waited for the other parts.
     pub(super) waits: Vec<Span>,
 }
 

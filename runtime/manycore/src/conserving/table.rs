@@ -7,8 +7,8 @@ use super::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The keys are the mixture, whether threads outnumber cores, and the number of cores. The values are the
-/// longest idle times of all such programs: until one permit came, and until all came.
+/// The keys are the mixture, whether threads outnumber cores, and the number of cores. The values are the longest idle
+/// times of all such programs: until one idle permit was in use, and until all were.
 #[derive(Default)]
 pub(super) struct Table(BTreeMap<(Mixture, bool), BTreeMap<usize, (u64, u64)>>);
 

@@ -1,4 +1,4 @@
-//! How long permits were idle while work was available.
+//! How long permits were idle while work was available. `mod.rs` explains permits, items and leaves.
 
 use super::bounds::{
     EVERY_PERMIT, PERMITS_ARE_UNIQUE, REPLACED, WAITING_IS_IDLE, until_all_came, until_one_comes,
@@ -23,15 +23,14 @@ const SHORT: u64 = 5_000;
 /// The longest idle times of a run.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// The longest idle time in which no idle permit began a leaf.
+    /// The longest idle time during which no thread began a leaf with an idle permit.
     pub(super) none_came: Option<IdleSpan>,
-    /// The longest idle time of one permit, in which other permits may have begun leaves.
+    /// The longest idle time of one permit. Meanwhile threads may have begun leaves with other permits.
     pub(super) not_all_came: Option<IdleSpan>,
 }
 
 impl Verdict {
-    /// Describes the idle time that exceeds its bound for a pool with `threads` threads and `cores` cores, if
-    /// there is one.
+    /// If an idle time exceeds its bound for `threads` threads and `cores` cores, describes that idle time.
     pub(super) fn late(&self, threads: usize, cores: usize) -> Option<String> {
         let longer = |idle: &Option<IdleSpan>, bound| idle.filter(|idle| idle.cycles > bound);
         if let Some(idle) = longer(&self.none_came, until_one_comes(threads, cores)) {
@@ -120,7 +119,7 @@ fn parts(span: Span, cuts: &[u64]) -> impl Iterator<Item = Span> {
     })
 }
 
-/// Describes a leaf that ran without its own permit, if there was one.
+/// Describes a leaf that ran without a permit of its own, if there was one.
 pub(super) fn broken_permits(log: &Log) -> Option<String> {
     if !PERMITS_ARE_UNIQUE {
         return None;
@@ -132,7 +131,7 @@ pub(super) fn broken_permits(log: &Log) -> Option<String> {
     Some(format!("two leaves ran with permit {permit} at cycle {at}"))
 }
 
-/// Returns when a permit was idle, until `end`.
+/// Returns the times before `end` during which the permit was idle.
 fn idle_of(permit: &PermitLog, end: u64) -> Vec<Span> {
     let without_job = pauses(&permit.jobs, end);
     if !WAITING_IS_IDLE {
@@ -145,7 +144,7 @@ fn idle_of(permit: &PermitLog, end: u64) -> Vec<Span> {
             .is_some_and(|span| span.from < at + SHORT)
     };
     let mut idle = pauses(&permit.leaves, end);
-    // If the pause at `at` begins with a caller's wait, returns when that wait ends.
+    // Returns the end of the caller's wait that begins with the pause at `at`, if there is one.
     let waits_until = |at: u64| {
         let mut begun = permit.waits.iter();
         let wait = begun.find(|wait| (at..at + SHORT).contains(&wait.from));
@@ -269,7 +268,7 @@ mod tests {
         assert_eq!(cycles(&never), (1_000_000, 1_000_000));
     }
 
-    /// Permit 1 begins many leaves, and permit 2 none.
+    /// Threads begin many leaves with permit 1, and none with permit 2.
     #[test]
     fn others_that_come_excuse_an_idle_permit_until_the_second_bound() {
         let step = until_one_comes(THREADS, THREADS) - 1_000;
@@ -313,8 +312,8 @@ mod tests {
         assert_eq!(idle, late);
     }
 
-    /// Several waits end one after the other. Their threads take turns with one permit, and only return from their
-    /// waits.
+    /// Several waits end one after the other. The waiting threads take turns with one permit, and use it only to return
+    /// from their waits.
     #[test]
     fn a_thread_that_returns_from_a_wait_has_come() {
         let step = until_one_comes(THREADS, THREADS) - 1_000;
@@ -329,8 +328,8 @@ mod tests {
         assert_eq!(verdict.late(THREADS, THREADS), None);
     }
 
-    /// A caller from outside waits for its loop, or does not wait. Only the beginning of its wait is excused, and no
-    /// time after the wait.
+    /// In two of the three cases a caller from outside waits for its loop. Only the beginning of such a wait is
+    /// excused, and no time after the wait.
     #[test]
     fn a_caller_that_waits_is_replaced() {
         for (wait, excused) in [

@@ -69,8 +69,8 @@ struct ProgramRun {
     recorder: Arc<Recorder>,
     /// The number of detached jobs that have not ended.
     detached: Word,
-    /// Whether two halves of a join are waiting for each other. If several pairs did so at once, their first
-    /// halves could take all permits.
+    /// Whether two halves of a join are waiting for each other. If several pairs did so at once, their first halves
+    /// could take all permits (rights to run jobs).
     meeting: AtomicBool,
 }
 

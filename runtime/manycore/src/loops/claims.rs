@@ -15,9 +15,10 @@ pub(super) struct Few<'a, P: Platform> {
     pub(super) counter: FixedBlock<P>,
     /// Whether a participant has claimed two iterations.
     pub(super) in_turn: &'a P::AtomicBool,
-    /// The rank of the caller.
+    /// The caller's rank (number in the loop).
     pub(super) caller: usize,
-    /// If the monitor watches the caller, the whole loop, and the iteration of that loop at which this counter begins.
+    /// The whole loop, if the pool's monitor watches its caller, and the iteration of that loop at which this counter
+    /// begins.
     pub(super) watched: Option<(&'a InlineRun<'a, P>, usize)>,
 }
 
@@ -25,7 +26,7 @@ pub(super) struct FewClaims<'a, P: Platform> {
     claims: FixedBlockClaims<'a, P>,
     in_turn: &'a P::AtomicBool,
     has_one: bool,
-    /// `None` in the claims of a helper.
+    /// The loop that the monitor watches, in the claims of its caller. `None` in the claims of a helper.
     watched: Option<&'a InlineRun<'a, P>>,
 }
 

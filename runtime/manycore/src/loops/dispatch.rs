@@ -72,7 +72,7 @@ pub(super) fn run<'p, P: Platform, S: Partition>(
     if shared {
         return;
     }
-    // All slots of the board are taken by open loops, so the caller runs this loop alone.
+    // Open loops have taken all slots of the board, in which loops are posted. So the caller runs this loop alone.
     let block = block.map_or(n, NonZeroUsize::get);
     let mut done = 0;
     while done < n {

@@ -83,8 +83,8 @@ pub(super) struct InlineRun<'a, P: Platform> {
     first: P::AtomicUsize,
     /// The scope that the caller is in.
     around: *const Group,
-    /// The scope of the jobs that run the other iterations. The monitor writes it, and the caller reads it after
-    /// it has left the frame.
+    /// The scope of the jobs that run the other iterations. The monitor writes it. The caller reads it after it has
+    /// left the frame, which is the record by which the monitor finds the loop.
     rest: OnceCell<Scope<'static, P>>,
     /// The partial results of these jobs.
     partial: PartialSlot<P>,

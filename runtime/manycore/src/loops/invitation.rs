@@ -1,5 +1,5 @@
-//! The workers that a posted loop invites. A loop first invites as many clusters of workers as its work is worth. If
-//! the loop lasts longer than predicted, its caller wakes sleepers and invites the other clusters.
+//! The workers that a posted loop invites. A loop first invites as many clusters (groups of near workers) as its work
+//! is worth. If the loop lasts longer than predicted, its caller wakes sleepers and invites the other clusters.
 
 use super::launch::Wake;
 use crate::clusters::Invited;
@@ -54,8 +54,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
     ///
     /// # Safety
     ///
-    /// This thread has taken the slot, and the slot's gates are closed and empty. The frame that `job` names lives
-    /// until the gates are closed and empty again.
+    /// This thread has taken the slot, and the slot's gates are closed and empty. The loop's frame, which `job` names,
+    /// lives until the gates are closed and empty again.
     pub(super) unsafe fn open(&self, own: usize, job: PostedLoop) {
         let (clusters, invited) = (self.pool.shared().clusters(), self.invited.get());
         // Each cluster may send all `helpers`, since the members of other clusters may be busy.
@@ -106,8 +106,8 @@ impl<'r, P: Platform> Invitation<'r, P> {
         true
     }
 
-    /// The caller calls this between two of its blocks. If the time has come, this wakes sleepers. If the time has
-    /// come, this also calls `admit`, and then invites the other clusters to `job`.
+    /// The caller calls this between two of its blocks. Wakes sleepers if it is time to wake them. If it is time to
+    /// invite the other clusters, calls `admit`, and then invites these clusters to `job`.
     ///
     /// # Safety
     ///
@@ -193,14 +193,14 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Whether the pool can get another thread: one that fills the vacant caller slot, or a missing worker that it
-    /// can start.
+    /// Whether the pool can get another thread: one that fills the vacant caller slot (the right to be worker 0), or a
+    /// missing worker that it can start.
     fn is_vacant(&self) -> bool {
         self.shared().caller_slot().is_vacant() || self.is_lacking()
     }
 
-    /// Whether every thread in the clusters `invited` that could help the caller sleeps or is still missing. This
-    /// is a hint.
+    /// Whether all threads of the clusters `invited` that could help the caller sleep, or are not there yet. This is a
+    /// hint.
     pub(super) fn all_asleep(&self, invited: Invited) -> bool {
         let clusters = self.shared().clusters();
         let members = clusters.allowed(invited.clusters(), self.shared().threads());

@@ -15,10 +15,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// The part of a posted loop that all participants share. It is on the caller's stack.
 ///
-/// It is aligned so that a helper reads only one cache line and its neighbour. These two lines end before the mutex.
-/// The caller's stores must reach the helper, and the fewer lines they are on, the sooner the helper starts. A third
-/// line in a row would also make helpers' prefetchers assume a stream. They would then fetch the next lines of the
-/// caller's stack, and the caller would have to get them back one by one.
+/// The frame is aligned so that a helper reads only one cache line and its neighbour. These two lines end before the
+/// mutex. The caller's stores must reach the helper, and the fewer lines they are on, the sooner the helper starts. A
+/// third line in a row would also make helpers' prefetchers assume a stream. They would then fetch the next lines of
+/// the caller's stack, and the caller would have to get them back one by one.
 #[repr(C, align(128))]
 pub(super) struct LoopFrame<'a, P: Platform, S: Partition> {
     body: Body<'a>,
@@ -95,8 +95,8 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
     }
 
     /// The caller's part of the loop. Returns the number of iterations that the caller ran, and the ticks that they
-    /// took if the partition times them. The caller calls `between` between blocks and continues while it returns
-    /// true.
+    /// took if the partition times them. Between blocks the caller calls `between`, and continues while `between`
+    /// returns true.
     pub(super) fn call(&self, rank: usize, between: impl Fn() -> bool) -> (usize, Option<u64>) {
         let (ran, busy) = (Cell::new(0), Cell::new(None));
         let add = |iterations| ran.set(ran.get() + iterations);
@@ -180,7 +180,7 @@ impl<'a, P: Platform, S: Partition> LoopFrame<'a, P, S> {
         if !claims.abandon() {
             return Participation::Left;
         }
-        // Release pairs with the acquire in `take_up`: a thread that sees the flag sees this helper's shard
+        // Release pairs with the acquire in `take_up`: a thread that sees the flag sees this helper's shard (its range)
         // as the helper left it, or a later state.
         self.abandoned.store(true, Ordering::Release);
         Participation::Abandoned
@@ -234,7 +234,7 @@ impl<'p, P: Platform> Shares<'p, P> {
         }
     }
 
-    /// Whether all clusters are invited.
+    /// Whether all clusters (groups of near workers) are invited.
     pub(super) fn are_for_all(&self) -> bool {
         self.invited == self.pool.clusters().all()
     }
@@ -268,13 +268,13 @@ impl Posted {
 
 impl<P: Platform> Registry<P> {
     /// Posts a loop and works in it until it is done. Returns how the loop went, or `None` if all slots of the board
-    /// are in use and nothing has run. `partition` makes the partition. `partition` must run no user code, since user
-    /// code may bring the thread to another permit.
+    /// (the list of posted loops) are in use and nothing has run. `partition` makes the partition. `partition` must run
+    /// no user code, since in user code the thread may wait and continue with another permit, which means another rank.
     ///
-    /// Memory traffic until a spinning helper runs its first block: the caller writes the frame, the slot's header
-    /// (job and gate, one line) and the event count. The helper fetches these, and then its claim word. Each fetch is
-    /// the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate transfer a line
-    /// each way. Bookkeeping waits until the loop is posted.
+    /// Memory traffic until a spinning helper runs its first block: the caller writes the frame, the slot's header (job
+    /// and gate, one line) and the event count (which each post changes). The helper fetches these, and then its claim
+    /// word. Each fetch is the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate
+    /// transfer a line each way. Bookkeeping waits until the loop is posted.
     ///
     /// # Panics
     ///

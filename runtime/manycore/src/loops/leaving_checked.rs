@@ -170,7 +170,7 @@ fn each_fault_is_caught() {
             sharded::<Faulty<Loom, Relaxed>>(n, 1, allowed, changes, None);
         })
     };
-    // The caller may overlook iterations, or the helper may miss a nudge.
+    // The caller may overlook iterations, or the helper may miss a nudge, which is a wake-up by the allotment.
     let why = caught(relaxed);
     let found = ["lost", "the end", "deadlock"];
     assert!(found.iter().any(|it| why.contains(it)), "{why}");

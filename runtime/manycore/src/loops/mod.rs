@@ -28,7 +28,7 @@ use manycore_platform::Platform;
 use std::fmt;
 use std::ops::Range;
 
-/// Runs loops in a pool with a chosen partitioner. [`Pool::with`] creates it. [`Pool`] has the same methods, and
+/// Runs loops in a pool with a chosen partitioner. [`Pool::with`] creates a `Loop`. [`Pool`] has the same methods, and
 /// they use the default [`Partitioner`].
 ///
 /// ```

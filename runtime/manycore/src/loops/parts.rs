@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A mutable slice that several threads hold disjoint parts of.
+/// A mutable slice of which several threads hold disjoint parts.
 #[derive(Debug)]
 pub(crate) struct Parts<'data, T> {
     items: *mut T,
@@ -33,7 +33,7 @@ impl<'data, T> Parts<'data, T> {
     /// Keeps only the items of `range`.
     pub(crate) fn cut(&mut self, range: Range<usize>) {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice.
+        // SAFETY: the new pointer is within the slice.
         self.items = unsafe { self.items.add(range.start) };
         self.len = range.len();
     }
@@ -45,7 +45,7 @@ impl<'data, T> Parts<'data, T> {
     /// No two calls have an index in common.
     pub(crate) unsafe fn part(&self, range: Range<usize>) -> &'data mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice, which is borrowed for 'data, and disjoint by contract.
+        // SAFETY: the part is within the slice, which is borrowed for 'data, and by contract no other part overlaps it.
         unsafe { std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()) }
     }
 }

@@ -1,8 +1,8 @@
 //! Reductions that keep the order of the indices.
 //!
-//! Each participant reduces the results of the iterations that it runs. The helpers of a cluster join their partial
-//! results, and the caller takes one partial result from each cluster. So the caller's work at the end grows with the
-//! number of clusters, and not with the number of threads.
+//! Each participant reduces the results of the iterations that it runs. The helpers of a cluster (a group of near
+//! threads) join their partial results, and the caller takes one partial result from each cluster. So the caller's work
+//! at the end grows with the number of clusters, and not with the number of threads.
 
 use super::Loop;
 use crate::partition::{Body, Gather};

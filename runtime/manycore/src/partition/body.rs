@@ -3,8 +3,8 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// The rank of a thread that runs a loop, or the beginning of a loop, alone. The loop is not posted yet, so it has no
-/// other participant, and any number would do.
+/// The rank (number in the loop) of a thread that runs a loop, or the beginning of a loop, alone. The loop is not
+/// posted yet, so it has no other participant, and any number would do.
 pub(crate) const ALONE: usize = 0;
 
 /// A loop's body with its type erased. So the launcher and the partitioners are compiled once, and not for each loop
@@ -19,7 +19,7 @@ pub(crate) struct Body<'a> {
 
 // SAFETY: a `Body` is only made from a reference to a `Sync` closure or a `Gather`, which is `Sync`.
 unsafe impl Sync for Body<'_> {}
-// SAFETY: as above; a `Body` stands for that shared reference.
+// SAFETY: as above. A `Body` stands for that shared reference.
 unsafe impl Send for Body<'_> {}
 
 /// A participant's place: the address of its partial result, or its rank as an address if the loop has no partial

@@ -1,4 +1,4 @@
-//! What the pool remembers of loops, by the place of the loop in the program.
+//! The pool's memory of loops, by the place of the loop in the program.
 
 use crate::decide::{Choice, Units};
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};

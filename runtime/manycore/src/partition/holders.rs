@@ -3,8 +3,8 @@
 //!
 //! Without this module, a loop on 64 threads would write 64 shards before it is posted, and at the loop's end each
 //! thread would read all other shards. These are 64 transfers of cache lines in a row, and no other work overlaps with
-//! them. Instead, each cluster has one word. A participant changes its bits of that word twice: when it begins its
-//! share, and when it has claimed the last of its iterations.
+//! them. Instead, each cluster (a group of near threads) has one word. A participant changes its bits of that word
+//! twice: when it begins its share, and when it has claimed the last of its iterations.
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -150,7 +150,7 @@ impl<'a, P: Platform> Holders<'a, P> {
         if caller.cluster as usize == cluster {
             bits = (bits | holds(caller)) & !whole(caller);
         }
-        // Relaxed: the gate publishes it.
+        // Relaxed: the opening of the loop's gate publishes this store.
         self.word(cluster).store(bits, Ordering::Relaxed);
     }
 
@@ -170,7 +170,7 @@ impl<'a, P: Platform> Holders<'a, P> {
         for (index, word) in self.clusters.iter().enumerate() {
             let first = index * WORD;
             let bits = below(invited.end, first) & !below(invited.start, first);
-            // Relaxed: the gate publishes it.
+            // Relaxed: the opening of the loop's gate publishes this store.
             word.store(bits, Ordering::Relaxed);
         }
     }

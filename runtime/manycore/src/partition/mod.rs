@@ -35,8 +35,8 @@ pub trait Partition: Sync {
     /// Returns the source of the claims of participant `rank`. No two participants of a loop have the same rank.
     fn claims(&self, rank: usize) -> Self::Claims<'_>;
 
-    /// Prepares the division before the clusters `more` are invited too. The threads of these clusters have no share,
-    /// and steal.
+    /// Prepares the division before the clusters `more` (groups of near threads) are invited too. The threads of these
+    /// clusters have no share, and steal.
     fn admit(&self, more: Invited) {
         let _ = more;
     }

@@ -1,4 +1,4 @@
-//! One worker's share of a loop's iterations: a range in one word. The owner claims from the lower end, and
+//! A shard: one worker's share of a loop's iterations, as a range in one word. The owner claims from the lower end, and
 //! thieves take the upper half.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
@@ -26,8 +26,8 @@ const LOW: u64 = u32::MAX as u64;
 /// `next` never exceeds the largest `end` that the shard has had. That is below 2^31, so `next` cannot carry into
 /// `end`.
 ///
-/// All orderings are relaxed, since the word hands out iterations and publishes no data. The gate has published
-/// the data that iterations read, and the gate's `leave` publishes what they write.
+/// All orderings are relaxed, since the word hands out iterations and publishes no data. The gate of the loop
+/// (`pool/gate.rs`) has published the data that iterations read, and its `leave` publishes the data that they write.
 pub(crate) struct Shard<P: Platform> {
     word: P::AtomicU64,
 }

@@ -17,14 +17,15 @@ use std::ops::Range;
 
 /// The claim words of one loop. The memory belongs to the pool, which reuses it for later loops.
 pub(crate) struct Shards<'a, P: Platform> {
-    /// The claim words, each on a cache line (pair) of its own.
+    /// The claim words (shards), each on cache lines of its own.
     words: Box<[CachePadded<Shard<P>>]>,
     holders: Holders<'a, P>,
 }
 
 impl<'a, P: Platform> Shards<'a, P> {
-    /// Creates the words for all permits in `clusters`. `elements` has one element for each cluster, which
-    /// contains a word that says which members hold iterations. `word` finds that word.
+    /// Creates a word for each of the pool's threads, which are in `clusters` (groups of near threads). `elements` has
+    /// one element for each cluster, which contains a word that says which members hold iterations. `word` finds that
+    /// word.
     pub(crate) fn new<T>(
         clusters: &Clusters,
         elements: &'a [T],
@@ -41,8 +42,8 @@ impl<'a, P: Platform> Shards<'a, P> {
 
 /// The iterations `0..n` in the shards of a pool's threads.
 ///
-/// A shard counts to 2^31 - 1. A longer loop is divided into units of several iterations: of at most 3 iterations if n
-/// is at most 2^32.
+/// A shard, which is one word with the range of one thread, counts to 2^31 - 1. A longer loop is divided into units of
+/// several iterations: of at most 3 iterations if n is at most 2^32.
 ///
 /// All participants read this when they begin, so it is small.
 pub(crate) struct Ranges<'a, P: Platform> {
@@ -52,7 +53,7 @@ pub(crate) struct Ranges<'a, P: Platform> {
     unit: u64,
     /// The clusters that have shares.
     invited: Invited,
-    /// In the invited clusters, the ranks below this number have shares.
+    /// In the invited clusters, the ranks (threads, by number) below this number have shares.
     allowed: u32,
     /// The number of these shares. If the caller's rank is not below `allowed`, the caller has one more share.
     shares: u32,
@@ -190,7 +191,8 @@ impl<P: Platform> OwnRange<'_, P> {
         let claim = self.shard.claim(units);
         self.left = claim.as_ref().map_or(0, |claim| claim.left);
         if self.left == 0 {
-            // The bit is cleared before the last block runs, so no thief looks at this range in vain during that run.
+            // The member's bit is cleared before the last block runs, so no thief looks at this range in vain during
+            // that run.
             self.ranges.words.holders.emptied(self.member);
         }
         claim.map(|claim| self.iterations(&claim.units))

@@ -8,16 +8,17 @@ use super::oneshot::Oneshot;
 use crate::conserving::fault::{self, Fault};
 use manycore_platform::Platform;
 
-/// The number of looks at the oneshot during a spin of `Shared::blocking_spin`.
+/// While a thread spins for the time `Shared::blocking_spin`, it looks at the oneshot (the event for which it waits)
+/// this many times.
 const SLICES: u64 = 10;
 /// The wait before the first look is shorter by this factor. After that look a spinning caller yields once: the system
 /// may have put the worker on the caller's core, although another core is idle.
 const FIRST: u64 = 4;
 
 impl<P: Platform> Context<P> {
-    /// Blocks until `oneshot` is notified. The calling thread is no worker of `pool`, and has handed a call to
-    /// that pool. If the thread is a worker of other pools, those pools may need its permits during the wait, and
-    /// the call may call back into those pools (`call_back.rs`).
+    /// Blocks until `oneshot` is notified. The calling thread is no worker of `pool`, and has handed a call to that
+    /// pool. If the thread is a worker of other pools, those pools may need its permits (rights to run jobs) during the
+    /// wait, and the call may call back into those pools (`call_back.rs`).
     #[cold]
     pub(super) fn block_on(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: impl Fn() -> bool) {
         loop {
@@ -82,7 +83,8 @@ impl<P: Platform> Context<P> {
             if !Self::holds_any() {
                 return oneshot.sleep();
             }
-            // While the oneshot is closed, it takes no call back, which would have to wait until the other job ends.
+            // While the oneshot is closed, it accepts no job from a call back: such a job would have to wait until the
+            // other job ends.
             if !oneshot.close() {
                 return;
             }
@@ -97,8 +99,8 @@ impl<P: Platform> Context<P> {
         }
     }
 
-    /// Offers the permits that no other thread took before. Since then, a thread may have ended its wait and need
-    /// a permit.
+    /// Offers once more this thread's permits that no other thread took before. Since the last offer, a thread may have
+    /// ended its wait and need a permit.
     fn offer_again() {
         #[cfg(test)]
         if fault::is(Fault::OneOffer) {

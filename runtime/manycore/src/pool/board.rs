@@ -1,4 +1,6 @@
-//! The board: the slots in which a pool's threads post loops, so that other threads can join them.
+//! The board: the slots in which a pool's threads post loops, so that other threads, the *helpers*, can join these
+//! loops. Each cluster (a group of up to 32 near threads) has its own entrance to each slot. The [`Gate`] of an
+//! entrance lets helpers in while the loop is open.
 
 use super::gate::Gate;
 use super::partial_slot::PartialSlot;
@@ -11,12 +13,12 @@ use std::sync::OnceLock;
 /// The data that a helper needs to enter a posted loop.
 #[derive(Clone, Copy)]
 pub(crate) struct PostedLoop {
-    /// The loop's frame on its caller's stack.
+    /// The loop's frame: its state, on the stack of the loop's caller.
     pub(crate) frame: *const (),
-    /// Takes part in the loop at `frame` with the given rank. The third argument is the [`PartialSlot`] of the
-    /// entrance, where the helper leaves its partial result.
+    /// The function by which a helper takes part in the loop. Its arguments are `frame`, the helper's rank (its number
+    /// in this loop) and the [`PartialSlot`] of the entrance, where the helper leaves its partial result.
     pub(crate) run: unsafe fn(*const (), usize, *const ()) -> Participation,
-    /// The most helpers of the cluster that the loop can use.
+    /// The largest number of helpers of the entrance's cluster that the loop can use.
     pub(crate) helpers: u32,
     /// The clusters that the loop invites.
     pub(crate) invited: Invited,
@@ -28,10 +30,11 @@ pub(crate) struct PostedLoop {
 pub(crate) enum Participation {
     /// The helper found no iterations left to claim.
     Done,
-    /// The helper's permit does not allow it to run any more. The other threads find the remaining iterations.
+    /// The helper must stop, since the pool's allotment of cores has shrunk. The other threads find the remaining
+    /// iterations.
     Left,
-    /// As `Left`, but the helper left iterations of its own share. Other threads may have looked for work before that,
-    /// and missed these iterations. The caller learns of them from the frame.
+    /// As `Left`, but some iterations of the helper's own share are left. A thread that looked for work before the
+    /// helper left may have missed them. The caller learns of these iterations from the frame.
     Abandoned,
 }
 
@@ -40,7 +43,7 @@ pub(crate) enum Participation {
 pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
     job: UnsafeCell<Option<PostedLoop>>,
-    /// Says which members of the cluster hold iterations.
+    /// The word that says which members of the cluster hold iterations.
     holders: HoldersWord<P>,
     partial: PartialSlot<P>,
 }
@@ -50,10 +53,10 @@ const _: () = assert!(
     "what the members of a cluster write when they come and go is one line"
 );
 
-// SAFETY: only the slot's holder writes `job`, while the gate is closed and empty. Only the holder reads it, and
-// helpers between a successful `join` and their `leave`. `Gate::join` acquires what `Gate::open` released. The holder
-// writes again only after `is_empty` has acquired every `leave`. The pointers in `job` may be shared because the loop
-// frame, to which they point, is `Sync` by construction (`loops::launch`).
+// SAFETY: only the slot's holder writes `job`, while the gate is closed and empty. The holder may read `job`, and
+// helpers may read it between a successful `join` and their `leave`. `Gate::join` acquires what `Gate::open` released.
+// The holder writes again only after `is_empty` has acquired every `leave`. The pointers in `job` may be shared because
+// the loop frame, to which they point, is `Sync` by construction (`loops::launch`).
 unsafe impl<P: Platform> Sync for Entrance<P> {}
 // SAFETY: as above. An entrance holds no state that is bound to a thread.
 unsafe impl<P: Platform> Send for Entrance<P> {}
@@ -83,9 +86,9 @@ impl<P: Platform> Entrance<P> {
 pub(crate) struct BoardSlot<P: Platform> {
     /// The part for the slot's holder. It is on a cache line of its own, which helpers do not touch.
     held: CachePadded<Held<P>>,
-    /// The claim words of sharded loops, made when a sharded loop first uses the slot. They belong to the pool, so
-    /// that posting a loop allocates nothing. The entrances, which the board frees later than this, contain the words
-    /// that say which threads hold iterations.
+    /// The claim words of sharded loops, in which each thread claims iterations from a range of its own. The words are
+    /// made when such a loop first uses the slot, and stay in the pool, so that posting a loop allocates nothing. The
+    /// words that say which threads hold iterations are in the entrances, which the board frees later.
     shards: OnceLock<Shards<'static, P>>,
 }
 
@@ -212,7 +215,8 @@ impl<P: Platform> Board<P> {
     /// Whether the loop in slot `index` was posted from the body of the loop in slot `ancestor`, directly or
     /// through loops between them. The answer is exact while this thread is inside `index`, and otherwise a hint.
     pub(crate) fn descends(&self, mut index: usize, ancestor: usize) -> bool {
-        // There are at most as many steps as slots, since racy reads could see a circle of parents.
+        // The walk takes at most as many steps as there are slots. Without this limit, racy reads could lead it round a
+        // circle of parents.
         for _ in 0..self.slots.len() {
             match self.slots[index].held.parent.load(Ordering::Relaxed) {
                 0 => return false,

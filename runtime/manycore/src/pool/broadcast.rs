@@ -64,7 +64,8 @@ struct ResultCell<R>(UnsafeCell<Option<thread::Result<R>>>);
 unsafe impl<R: Send> Sync for ResultCell<R> {}
 
 impl<P: Platform> Registry<P> {
-    /// Runs `op` once with each permit, and returns the results in the order of the permits.
+    /// Runs `op` once with each permit (a thread's right to run jobs), and returns the results in the order of the
+    /// permits.
     pub(super) fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -138,8 +139,8 @@ impl<P: Platform> Registry<P> {
     /// Wakes the threads. Called when each permit's mailbox has got a job.
     #[inline(never)]
     pub(super) fn tell_of_mail(&self) {
-        // A thread that could take the mail may be waiting for loops on an event count. The post contains a fence,
-        // which pairs with the fence of a sleeper between lying down and its last look.
+        // A thread that could take the job from its mailbox may be waiting for loops on an event count. The post
+        // contains a fence, which pairs with the fence of a sleeper between lying down and its last look.
         let all = self.shared().clusters().all();
         self.shared().idle().events.post(all);
         for permit in 0..self.mailboxes().len() {
@@ -147,7 +148,7 @@ impl<P: Platform> Registry<P> {
         }
         // The nudge wakes workers that the allotment keeps parked.
         self.shared().nudge();
-        // Permit 0 may have no holder. If this thread holds it, the thread reads that mail itself.
+        // Permit 0 may have no holder. If this thread holds permit 0, the thread reads that mail itself.
         let has_permit_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
         if !has_permit_0 && !self.is_adopted() && !self.mailboxes()[0].is_empty() {
             self.summon();

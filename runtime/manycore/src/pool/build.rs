@@ -70,10 +70,10 @@ impl Builder {
     }
 }
 
-/// For each unbound thread, the CPUs of the core group in which it begins, on a machine with several groups. The
-/// group of this thread, which makes the pool, is first, then the next groups. Each group gets a thread for each
-/// core, and SMT siblings come last. So the pool knows which threads share a cache, unless the system moves them.
-/// The result is empty if the pool is one cluster.
+/// For each unbound thread, the CPUs of the core group in which it begins, on a machine with several groups. The group
+/// of this thread, which makes the pool, is first, then the next groups. Each group gets a thread for each core, and
+/// SMT siblings come last. So the pool knows which threads share a cache, unless the system moves them. The result is
+/// empty if all threads are near each other (one cluster).
 fn near(machine: &Topology, threads: usize) -> Vec<Vec<usize>> {
     if Clusters::new(&vec![0; threads]).count() == 1 {
         return Vec::new();
@@ -130,7 +130,8 @@ impl<P: Platform> Builder<P> {
         )
     }
 
-    /// Whether a thread of the pool keeps the caller slot, so that callers from outside never enter it.
+    /// Whether a thread of the pool keeps the caller slot (the right to be worker 0), so that callers from outside
+    /// never enter it.
     fn keeps_caller_slot(&self) -> bool {
         !self.settings.adopts && (self.settings.dedicated || self.settings.stack_size.is_some())
     }
@@ -159,7 +160,8 @@ impl<P: Platform> Builder<P> {
             return Err(BuildError::AlreadyInPool);
         }
         let memory = |source| BuildError::Memory { threads, source };
-        // This comes before the pool notes its generation, so that the pool notices each later fork.
+        // This comes before the pool notes its generation (the number of forks so far), so that the pool notices each
+        // later fork.
         P::watch_forks().map_err(memory)?;
         // Permit 0 is for callers, unless a thread of the pool always has it.
         let first = usize::from(!self.keeps_caller_slot());

@@ -30,7 +30,7 @@ use std::time::Duration;
 pub struct Builder<P: Platform = Native> {
     pub(super) settings: Settings,
     pub(super) allotment: Option<Allotment<P>>,
-    /// The sleep policy in place of `Nearest`.
+    /// The function that makes the sleep policy, if the pool does not use the default policy, `Nearest`.
     #[cfg(feature = "policies")]
     pub(super) policy: Option<crate::sleep::Make<P>>,
 }
@@ -92,7 +92,7 @@ impl<P: Platform> Builder<P> {
     /// use manycore::{Builder, Native, Pool};
     ///
     /// let builder = Builder::<Native>::on_platform().name("solver");
-    /// // Two threads, bound to nothing, on a machine of two cores in a group.
+    /// // Two unbound threads, on a machine with two cores in one core group.
     /// let pool = builder.build_on(2, 1, vec![vec![]; 2])?;
     /// assert_eq!(pool.threads(), 2);
     /// # Ok::<(), manycore::BuildError>(())
@@ -142,9 +142,9 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets whether the thread that builds the pool becomes worker 0 of the pool until that thread ends. This is for
-    /// programs that call the pool from their main thread again and again. No other thread is worker 0, whether the
-    /// pool is [`dedicated`](Self::dedicated) or not.
+    /// Sets whether the pool adopts the thread that builds it. An adopted thread is worker 0 of the pool until the
+    /// thread ends. This is for programs that call the pool from their main thread again and again. No other thread is
+    /// worker 0, whether the pool is [`dedicated`](Self::dedicated) or not.
     ///
     /// The adopted thread runs jobs only while it waits for jobs, or [yields](crate::yield_now). In a pool of one
     /// thread no other thread runs jobs. So spawned jobs stay in the queue until the adopted thread waits or
@@ -152,11 +152,11 @@ impl<P: Platform> Builder<P> {
     ///
     /// # The pool's end
     ///
-    /// If the adopted thread drops the pool, the pool first runs all detached jobs, with that thread's help. If
-    /// another thread drops the pool, that end does not wait for the adopted thread. The other workers run all jobs,
-    /// including jobs [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of one thread, spawned
-    /// jobs wait until the adopted thread waits or yields next. If that thread never does, those jobs never run. The
-    /// same holds if a detached job drops the pool while the adopted thread runs that job.
+    /// If the adopted thread drops the pool, the pool first runs all detached jobs, with that thread's help. If another
+    /// thread drops the pool, the drop does not wait for the adopted thread. The other workers run all jobs, including
+    /// jobs [sent](crate::Pool::spawn_broadcast) to worker 0, and then end. In a pool of one thread, spawned jobs wait
+    /// until the adopted thread waits or yields next. If that thread never does, those jobs never run. The same holds
+    /// if a detached job drops the pool while the adopted thread runs that job.
     ///
     /// The adopted thread remains worker 0 of the pool that has ended. If it spawns, joins or broadcasts in that
     /// pool afterwards, it runs those jobs itself.
@@ -201,8 +201,8 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Makes the pool follow an allotment. While the allotment allows worker `w`, that worker runs. Otherwise it
-    /// is parked, and uses no core.
+    /// Makes the pool follow an allotment, which is a number of cores that may change while the pool runs. A worker
+    /// runs while the allotment allows it to run. Otherwise the worker is parked, and uses no core.
     ///
     /// The caller of a loop, a `join` or a scope from outside is worker 0 and always runs. When another worker
     /// is no longer allowed, it leaves its work as follows:

@@ -4,9 +4,10 @@
 //! second call. So the waiting worker runs the second call itself, and pool A need not wake or start another thread.
 //! The second call's job is put into the worker's [`Oneshot`], which the worker watches anyway.
 //!
-//! In two cases the job goes to A's queue instead. In the first, the worker has given its permit away, so that another
-//! thread of A works with that permit. In the second, the worker runs another job while it waits (`run_others.rs`):
-//! the second call would wait for the end of that job, and that job may wait for the second call.
+//! In two cases the job goes to A's queue instead. In the first, the worker has given its permit (its right to run
+//! jobs) away, so that another thread of A works with that permit. In the second, the worker runs another job while it
+//! waits (`run_others.rs`): the second call would wait for the end of that job, and that job may wait for the second
+//! call.
 //!
 //! # The way back
 //!
@@ -77,7 +78,7 @@ impl<P: Platform> Call<P> {
         })
     }
 
-    /// The first result of `look` among this thread's calls, from the innermost outwards.
+    /// Calls `look` with this thread's calls, from the innermost outwards, and returns its first result.
     fn find<'a, R>(mut look: impl FnMut(&'a Self) -> Option<R>) -> Option<R>
     where
         P: 'a,

@@ -162,8 +162,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Makes a thread take permit 0 to read its mail, even if there is no other work. If no thread is available, this
-    /// thread reads the mail.
+    /// Makes a thread take permit 0 to read its mail (jobs that were sent to that permit), even if there is no other
+    /// work. If no thread is available, this thread reads the mail.
     #[inline(never)]
     pub(super) fn summon(&self) {
         // The loop ends when a thread has the permit, or the caller that has the slot knows that it must look for

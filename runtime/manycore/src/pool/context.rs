@@ -13,10 +13,11 @@ use std::cell::Cell;
 /// pointer for each thread) points to the newest context.
 pub(crate) struct Context<P: Platform> {
     pool: *const Shared<P>,
-    /// The thread's rank in the loop that it runs: the number of the permit that the thread had when it entered the
-    /// loop.
+    /// The thread's rank in the loop that it runs: the number of the permit (a right to run jobs of the pool) that the
+    /// thread had when it entered the loop.
     rank: usize,
-    /// The board's slot of the loop that the thread runs.
+    /// The slot of the loop that the thread runs, in the board (the list of posted loops). `None` if it runs no posted
+    /// loop.
     running: Option<usize>,
     /// Whether the thread has given its permit away within that loop.
     barred: Cell<bool>,
@@ -27,8 +28,8 @@ pub(crate) struct Context<P: Platform> {
     /// The thread's previous context, in this pool or another. The previous context is further down on the stack, and
     /// remains valid.
     outer: Cell<*const Self>,
-    /// The call that the thread runs, or null if it runs no call. If this is `None`, the outer context says which call
-    /// the thread runs.
+    /// The [call](Call) that this thread runs for a waiting thread, or null if there is none. `None` means that the
+    /// outer context has the answer.
     call: Option<*const Call<P>>,
     /// See `with_stale_permit`.
     #[cfg(test)]
@@ -93,10 +94,10 @@ impl<P: Platform> Context<P> {
     /// Calls `look` with the newest context of this thread, if there is one.
     #[inline(always)]
     fn slot<R>(look: impl FnOnce(Option<&Self>) -> R) -> R {
-        // SAFETY: the slot is null, or `enter` has set it to a context on this thread's stack, which lives until
-        // that `enter` resets the slot, or `adopt` has set it to a context that is never dropped. A platform's
-        // slots only ever hold that platform's contexts. `look` returns before the innermost `enter` does, and
-        // cannot keep the reference.
+        // SAFETY: the slot is null or points to a context. If `enter` has set the slot, the context is on this thread's
+        // stack, and lives until that `enter` resets the slot. If `adopt` has set the slot, the context is never
+        // dropped. A platform's slots only ever hold that platform's contexts. `look` returns before the innermost
+        // `enter` does, and cannot keep the reference.
         look(unsafe { P::slot().cast::<Self>().as_ref() })
     }
 
@@ -207,8 +208,8 @@ impl<P: Platform> Context<P> {
         Some(unsafe { &*self.worker })
     }
 
-    /// The current thread's worker in the pool of `registry`, even if the thread runs another pool's work on top of
-    /// that pool's work.
+    /// The current thread's worker in the pool of `registry`. The thread's newest context may be in another pool that
+    /// the thread has called since.
     pub(super) fn worker_below(registry: &Registry<P>) -> Option<&Worker<P>> {
         Self::chain(|mut chain| chain.find_map(|context| context.as_worker_of(registry)))
     }
@@ -303,7 +304,7 @@ impl<P: Platform> Context<P> {
         Self::chain(|chain| Self::others_held(pool, chain).next().is_some())
     }
 
-    /// Runs a job of a pool other than `pool` in which this thread has a permit. Returns `false` if it finds none.
+    /// Runs a job of a pool in which this thread has a permit, but not of `pool`. Returns `false` if it finds none.
     pub(super) fn run_other_elsewhere(pool: *const Shared<P>) -> bool {
         Self::chain(|chain| {
             Self::others_held(pool, chain).any(|worker| {
@@ -332,7 +333,7 @@ impl<P: Platform> Context<P> {
         });
     }
 
-    /// Keeps the next holder of `permit` out of the loops in which this thread's rank is that number.
+    /// Keeps the next holder of `permit` out of the loops in which `permit` is this thread's rank.
     pub(super) fn bar_loops(pool: &Shared<P>, permit: usize) {
         Self::set_bars(pool, permit, true, |slot| pool.ranks().bar(permit, slot));
     }
@@ -342,8 +343,8 @@ impl<P: Platform> Context<P> {
         Self::set_bars(pool, permit, false, |slot| pool.ranks().unbar(permit, slot));
     }
 
-    /// In this thread's contexts with the rank `permit` in loops of `pool`, notes whether the permit is barred from
-    /// the loop. Calls `change` with the slot of each context that changes.
+    /// Goes through this thread's contexts in loops of `pool` in which `permit` is the thread's rank. Notes in each
+    /// whether the permit is barred from the loop. Calls `change` with the loop's slot if the note changes.
     fn set_bars(pool: &Shared<P>, permit: usize, barred: bool, change: impl Fn(usize)) {
         Self::chain(|chain| {
             for context in chain {

@@ -1,4 +1,5 @@
-//! Entering a pool: as one of its workers, as its caller in the caller slot, or by handing the call to a worker.
+//! Entering a pool: as one of its workers, as a caller that takes the caller slot (the right to be worker 0), or by
+//! handing the call to a worker.
 
 use super::call_back::Call;
 use super::context::Context;
@@ -74,7 +75,8 @@ impl<P: Platform> Registry<P> {
 
     /// Runs `op` as `worker`. This thread must be that worker, but its newest call may be in another pool.
     pub(super) fn be<R>(worker: &Worker<P>, op: impl FnOnce(&Worker<P>) -> R) -> R {
-        // The thread may have given this worker's permit away while it was blocked in the other pool.
+        // The thread may have given this worker's permit (its right to run jobs) away while the thread was blocked in
+        // the other pool.
         worker.regain_permit();
         /// Returns to the previous context's pool, also by a panic.
         struct Back<P: Platform>(std::marker::PhantomData<P>);
@@ -117,7 +119,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Whether a thread of the pool can run jobs with permit 0 while a caller waits outside. Starts a thread if
-    /// necessary. If the system refuses it, or the pool has no reserve, the caller runs the jobs itself.
+    /// necessary. If the system refuses the thread, or the pool has no reserve, the caller runs the jobs itself.
     #[cold]
     #[inline(never)]
     fn has_thread_beside_caller(&self) -> bool {

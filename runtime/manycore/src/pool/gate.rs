@@ -1,5 +1,6 @@
-//! The gate of a posted loop. It decides whether helpers may still enter the loop, and when the last helper has left.
-//! Once that helper has left, the caller may free the loop's frame, which is on its stack.
+//! The gate of a posted loop. It decides whether helpers, which are other threads than the loop's caller, may still
+//! enter the loop, and when the last helper has left. Once that helper has left, the caller may free the loop's frame,
+//! which is on the caller's stack.
 
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 
@@ -112,7 +113,7 @@ impl<P: Platform> Gate<P> {
     /// Closes the gate, since no work is left to claim, and leaves the loop.
     #[inline]
     pub(crate) fn leave_closed(&self) -> Departure {
-        // Relaxed: this is a hint to other helpers; `close` decides. The caller cannot have opened the gate for
+        // Relaxed: this is a hint to other helpers, and `close` decides. The caller cannot have opened the gate for
         // another loop, since this helper is inside.
         self.open.store(false, Ordering::Relaxed);
         self.leave()

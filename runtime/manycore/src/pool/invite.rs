@@ -1,4 +1,5 @@
-//! How many clusters a loop invites. Each further cluster does a part of the work, and costs the caller time.
+//! How many clusters (groups of near workers) a loop invites. Each further cluster does a part of the work, and costs
+//! the caller time.
 
 use super::Shared;
 use crate::clusters::Invited;
@@ -12,7 +13,7 @@ const SLOW: f32 = 4.0;
 
 impl<P: Platform> Shared<P> {
     /// Returns the clusters of workers that a loop of `n` iterations and `work` ticks (infinite if unknown) invites.
-    /// `caller` is the permit of the loop's caller.
+    /// `caller` is the number of the caller's permit.
     ///
     /// Assume that the loop invites k clusters of m threads. Each cluster costs c ticks, one cluster after the other.
     /// These are the caller's time, or the transfer of a cache line that all clusters fetch. Then the loop lasts about
@@ -57,8 +58,9 @@ impl<P: Platform> Shared<P> {
         self.clusters().permits() as f32 / self.clusters().count() as f32
     }
 
-    /// The time in ticks after which a loop of `work` ticks is slow: the clusters that it has `invited` have other
-    /// work, or the prediction was wrong. At most `work`, since one thread alone would be done by then.
+    /// The time in ticks after which a loop of `work` ticks counts as slow. Then the clusters that the loop has
+    /// `invited` have other work, or the prediction was wrong. The time is at most `work`, since one thread alone would
+    /// be done by then.
     pub(crate) fn slow_after(&self, invited: Invited, work: f32) -> f32 {
         let count = invited.clusters().len() as f32;
         let expected = work / (count * self.members()) + count * self.idle().cluster_cost();

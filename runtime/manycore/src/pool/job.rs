@@ -98,13 +98,13 @@ impl Job {
         Self::boxed(run::<F>, body)
     }
 
-    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. The two
-    /// closures are separate because a closure's captures count as borrowed until the closure has returned, even if it
+    /// As [`new`](Self::new), for a `body` whose borrows end with `end`, which is called after `body`. The two closures
+    /// are separate because a closure's captures count as borrowed until the closure has returned, even if the closure
     /// has already released its borrows to other threads.
     ///
     /// # Safety
     ///
-    /// As [`new`](Self::new); `end` holds no reference to memory that `end` itself may release.
+    /// As [`new`](Self::new). In addition, `end` holds no reference to memory that `end` itself may release.
     pub(super) unsafe fn before<F: FnOnce(), E: FnOnce()>(body: F, end: E) -> Self {
         unsafe fn run<F: FnOnce(), E: FnOnce()>(job: NonNull<Header>, _: bool) {
             // SAFETY: the box made below. The job was its only owner.

@@ -47,7 +47,7 @@ impl<P: Platform> Worker<P> {
     /// Waits until the stolen job at `index`, the newest of this worker's stack,
     /// is done, and frees its slot.
     ///
-    /// # Why it is always woken
+    /// # Why the worker is always woken
     ///
     /// The worker sleeps only through the sleep policy, after `Latch::announce_sleep`. So `Latch::set` returns `true`
     /// to the thief, and the thief calls `notify`, which makes the policy wake the worker.
@@ -70,13 +70,13 @@ impl<P: Platform> Worker<P> {
         self.stack().retire(index);
     }
 
-    /// Runs the jobs that `find` finds until `latch` is set. `waits` says for what the worker waits, and the latch
-    /// belongs to that. The argument of `find` says whether to be patient with owners that do not answer. After each
-    /// job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has pushed these jobs
-    /// itself, so it need not search.
+    /// Runs the jobs that `find` finds until `latch` is set. `waits` says for what the worker waits, and `latch` is set
+    /// when the worker need wait no longer. The argument of `find` says whether to be patient with owners that do not
+    /// answer. After each job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has
+    /// pushed these jobs itself, so it need not search.
     ///
-    /// If jobs of other workers are pending for longer than the pool's patience, the worker gives its
-    /// permit away (`permits/mod.rs`).
+    /// If jobs of other workers are pending for longer than the pool's patience, the worker gives its permit, the right
+    /// to run jobs, away (`permits/mod.rs`).
     pub(super) fn wait_for(
         &self,
         latch: &Latch<P>,
@@ -92,14 +92,15 @@ impl<P: Platform> Worker<P> {
         let mut idle = self.start_looking();
         let mut misses = 0;
         let mut slept = false;
-        // The time from which the worker gives its permit away if it keeps others waiting.
+        // From this time on, the worker gives its permit away if it keeps others waiting.
         let mut deadline = None;
-        // Whether the worker may hold permits in other pools. After each job it may hold them again.
+        // Whether the worker may hold permits in other pools. After each job the worker may hold some again.
         let others = Context::is_elsewhere(shared);
         let mut elsewhere = others;
         let mut naps = Naps::new();
         while !latch.is_set() {
-            // The worker notes the event count before the search, so that a later post keeps the worker from sleeping.
+            // The worker notes the event count, which each post changes, before the search, so that a later post keeps
+            // the worker from sleeping.
             self.note_posts();
             if let Some(found) = find(self, misses < PATIENCE) {
                 self.set_busy(true);

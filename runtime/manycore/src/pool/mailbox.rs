@@ -1,10 +1,11 @@
-//! Jobs that are sent to one permit, and what becomes of them when the permit's last holder has left.
+//! Jobs that are sent to the holder of one permit (a right to run jobs of the pool), and what becomes of these jobs
+//! when the permit's last holder has left.
 //!
 //! # Why no mail is left unread
 //!
 //! Until the pool ends, every permit has a holder. The holder reads the permit's mailbox, or gives the permit away
-//! while it waits (`Registry::send` makes it do so). Later, some holders have left while other threads may still send
-//! mail: a job of a scope, for which the end does not wait, may broadcast, and a thread that the pool has adopted may
+//! while it waits (`Registry::send` makes it do so). Then holders leave, but other threads may still send mail: a job
+//! of a scope may broadcast, since the end does not wait for such a job, and a thread that the pool has adopted may
 //! broadcast at any time. So a worker that has seen the pool's end leaves in two steps:
 //!
 //! * L1: it notes that it is absent, and makes a fence.

@@ -1,15 +1,15 @@
 //! The monitor: a thread that checks whether callers make progress in the loops that they run alone.
 //!
-//! The pool starts the monitor when a caller runs such a loop (`watch.rs`). The monitor looks at all workers
-//! every 2 ms (`monitored.rs`) and sleeps in between. After a second without such a loop it ends. So a pool
-//! without small loops has no monitor. If the pool may not start a thread, the caller posts the loop instead.
+//! The pool starts the monitor when a caller runs a loop alone and the loop may need help (`watch.rs`). The monitor
+//! looks at all workers every 2 ms (`monitored.rs`) and sleeps in between. After a second without such a loop it ends.
+//! So a pool without such loops has no monitor. If the pool may not start a thread, the caller posts the loop instead.
 //!
 //! # Why a loop that its caller runs alone has a monitor
 //!
-//! The caller enters its frame (the record of the loop for the monitor), makes a light fence, and reads the state. If
-//! the state is not ON, the caller starts a monitor or posts the loop. A monitor that is about to end sets the state
-//! to OFF, makes a heavy fence, and looks whether a worker is in a frame. So the caller sees OFF, or the monitor sees
-//! the frame. If the monitor sees a frame, it goes on, unless another monitor was started meanwhile.
+//! The caller enters its frame (the record of the loop for the monitor), makes a light fence, and reads the monitor's
+//! state. If the state is not ON, the caller starts a monitor or posts the loop. A monitor that is about to end sets
+//! the state to OFF, makes a heavy fence, and looks whether a worker is in a frame. So the caller sees OFF, or the
+//! monitor sees the frame. If the monitor sees a frame, it goes on, unless another monitor was started meanwhile.
 
 use manycore_cores::sync::{Lock, Parker};
 use manycore_platform::{Atomic, Ordering, Platform};
@@ -106,7 +106,7 @@ impl<P: Platform> Monitor<P> {
         self.parker.tell(ENDING);
     }
 
-    /// Takes the messages back. Called when a pool goes on after its threads have ended.
+    /// Takes the messages back. Called when the pool's threads have ended and the pool stays usable (`thread_set.rs`).
     pub(super) fn reopen(&self) {
         self.parker.lie_down();
     }

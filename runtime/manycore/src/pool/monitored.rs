@@ -8,8 +8,8 @@ use crate::times::{MONITOR_STAYS, MONITOR_TICK};
 use manycore_platform::{Platform, ThreadSpec};
 
 impl<P: Platform> Registry<P> {
-    /// Whether a monitor looks at the frame that the current thread has just entered. Starts a monitor if
-    /// necessary. Returns `false` if no monitor can be started now.
+    /// Whether a monitor looks at the frame (the record of a watched loop) that the current thread has just entered.
+    /// Starts a monitor if necessary. Returns `false` if no monitor can be started now.
     #[inline]
     pub(crate) fn is_monitored(&self) -> bool {
         #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The length of the naps of a waiting worker that keeps its permit (`run_others.rs`).
+//! The length of the naps of a waiting worker that keeps its permit, the right to run jobs (`run_others.rs`).
 
 use crate::times::{FIRST_NAP, LONGEST_NAP};
 use std::time::Duration;

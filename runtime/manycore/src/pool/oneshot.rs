@@ -1,5 +1,5 @@
-//! An event that happens once: the end of a call that a thread from outside the pool has queued. It records
-//! the time of that end.
+//! An event that happens once: the end of a call that a thread from outside the pool has queued. The event records its
+//! time.
 
 use super::job::Job;
 use manycore_cores::sync::Parker;

@@ -1,4 +1,5 @@
-//! The slot in which each helper of a cluster leaves its partial result of a loop for the next helper.
+//! The slot in which each helper of a cluster (a group of near threads) leaves its partial result of a loop for the
+//! next helper.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -65,8 +66,8 @@ impl<P: Platform> PartialSlot<P> {
 
     /// Takes the joined value of all helpers. Called by the caller of the loop.
     ///
-    /// Cost: the caller fetched the cache line when it saw the gate empty. So a load and a plain store do not wait for
-    /// the line again. An exchange would wait.
+    /// Cost: the caller fetched the cache line when it saw that the loop's gate, on the same line, was empty. So a load
+    /// and a plain store do not wait for the line again. An exchange would wait.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! The state of each permit's holder with respect to loops.
+//! For each permit (right to run jobs), the state of its holder with respect to loops.
 
 use manycore_cores::sync::Lock;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
@@ -6,16 +6,17 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 /// The value of `idle_since` while the permit's holder is at work.
 const NEVER: u64 = u64::MAX;
 
-/// The state of each permit's holder, on its own cache line, which only the holder writes.
+/// The state of the holder of each permit. Each state is on a cache line of its own, which only that holder writes.
 pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
 
 struct Rank<P: Platform> {
     /// Whether the holder is at work. Nested loops read this to find out whether a thread could help.
     busy: P::AtomicBool,
-    /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. A thread that the system
-    /// has run late reads this.
+    /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. Another thread reads this
+    /// when the system has run that thread late.
     idle_since: P::AtomicU64,
-    /// The address of the last loop's frame. The next loop's frame is most likely at the same address.
+    /// The address of the last loop's frame (the loop's state on its caller's stack). The next loop's frame is most
+    /// likely at the same address.
     last_frame: P::AtomicPtr<()>,
     /// The number of loops that the permit is barred from.
     bars: P::AtomicU32,

@@ -1,4 +1,4 @@
-//! The registry: all state of a pool, with its workers, their jobs and their permits.
+//! The registry: all state of a pool, with its workers, their jobs and their permits (rights to run jobs).
 
 use super::context::Context;
 use super::gate::MOST_WORKERS;
@@ -191,7 +191,7 @@ impl<P: Platform> Registry<P> {
         &self.permits
     }
 
-    /// Whether a detached task, a spawned job or a call from the injector, has not ended. Acquire pairs with
+    /// Whether a detached task (a spawned job or a call from the injector) has not ended. Acquire pairs with
     /// `uncount_detached`: the writes of ended tasks are visible.
     pub(super) fn has_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire) != 0
@@ -278,8 +278,8 @@ impl<P: Platform> Registry<P> {
         if self.sleep.injected(near, 1, was_empty) {
             self.fill_caller_slot();
         }
-        // Workers of this cluster that spin for a loop notice the job as they would notice a loop. Spinning
-        // workers of other clusters look for jobs every few microseconds.
+        // Workers of this cluster (a group of near workers) that spin for a loop notice the job as they would notice a
+        // loop. Spinning workers of other clusters look for jobs every few microseconds.
         let cluster = self.shared.clusters().of(near).cluster as usize;
         self.shared.idle().events.post(Invited::only(cluster));
     }
@@ -322,8 +322,8 @@ impl<P: Platform> Registry<P> {
             self.sleep.notify(permit);
         }
         self.end_if_over();
-        // The nudge comes after `terminate`, which releases. So a nudged worker that the allotment has parked sees the
-        // end.
+        // The nudge, which wakes the workers that the allotment has parked, comes after `terminate`, which releases. So
+        // a nudged worker sees the end.
         self.shared.nudge();
         self.monitor.call();
     }

@@ -16,11 +16,11 @@
 //! * The worker was awake, so a poster saw no sleeper and called no worker. The other workers that are awake search
 //!   once more before they sleep, as always. If all other workers sleep, the parking worker calls a sleeper if there
 //!   is a job (`hand_on`).
-//! * All other workers are parked, and the allotment has one core. Only the holder of permit 0, which may always run,
-//!   is left. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A worker that then parks, or
-//!   pushes a job, finds no sleeper and fills the caller slot.
+//! * All other workers are parked, and the allotment has one core. Only the holder of permit 0 (the first right to run
+//!   jobs), which may always run, is left. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A
+//!   worker that then parks, or pushes a job, finds no sleeper and fills the caller slot.
 //!
-//! # Why growth is heard
+//! # Why a worker does not miss growth
 //!
 //! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment). Growth of the
 //! allotment wakes it. A worker that waits within a job sleeps in its permit's parking slot. While the allotment
@@ -32,11 +32,11 @@
 //!
 //! # Why a thread that returns finds a permit
 //!
-//! A worker that waits within a job may give its permit away even if the allotment forbids it to run, so that the new
-//! holder reads the permit's mail, or because the worker blocks in another pool. When its wait is over, it must end
-//! its job, since another job, with an allowed permit, may wait for that job. So the returning worker joins the ready
-//! list, and then nudges the allotment. A parked worker gives its permit to the returning worker, like any other
-//! worker.
+//! Even if the allotment forbids a worker to run, the worker may give its permit away while it waits within a job. It
+//! does so if it blocks in another pool, or so that the new holder reads the permit's mail. When its wait is over, it
+//! must end its job, since another job, with an allowed permit, may wait for that job. So the returning worker joins
+//! the ready list, and then nudges the allotment. A parked worker gives its permit to the returning worker, like any
+//! other worker.
 //!
 //! # Why mail is read
 //!
@@ -96,7 +96,7 @@ impl<P: Platform> Worker<P> {
     /// Makes other workers look for the jobs and loops for which this worker was expected to look.
     fn hand_on(&self) {
         let registry = self.registry();
-        // `call_another` fences. If no job is left, the called worker soon sleeps again.
+        // `call_another` makes a fence. If no job is left, the called worker soon sleeps again.
         if registry.has_jobs() {
             self.call_another(false);
         }

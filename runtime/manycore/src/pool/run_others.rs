@@ -1,5 +1,5 @@
-//! How a waiting worker runs unrelated jobs if no other thread can take its permit, because the pool has no
-//! [reserve](super::BuilderExt::reserve) or the system refuses one more thread.
+//! How a waiting worker runs unrelated jobs if no other thread can take its permit (its right to run jobs), because the
+//! pool has no [reserve](super::BuilderExt::reserve) or the system refuses one more thread.
 //!
 //! A waiting worker runs only descendants of the job for which it waits. If unrelated jobs are pending, it normally
 //! gives its permit away (`permits/mod.rs`). If no thread can take the permit, those jobs would not run. If the
@@ -12,8 +12,8 @@
 //!   a frame below it acts, the program hangs, as it does on rayon.
 //! * *Leapfrogging.* A waiting worker may find unrelated jobs above the `base` of a stolen job (`leapfrog.rs`)
 //!   and treat them as descendants. This is sound, since they too keep the stolen job from ending.
-//! * *Ranks.* The worker joins no loop while it is in the body of a loop. Otherwise it could join the same
-//!   loop again, and its rank would be in use twice.
+//! * *Ranks.* The worker joins no loop while it is in the body of a loop. Otherwise it could join the same loop again,
+//!   and its rank (its number in the loop) would be in use twice.
 //! * *Sleep.* If the worker finds no job, or the nesting is too deep, it naps and keeps its permit. Its own
 //!   latch wakes it at once. It finds other jobs after the nap.
 

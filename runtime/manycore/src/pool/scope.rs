@@ -126,8 +126,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         }
     }
 
-    /// Does the same as [`spawn`](Self::spawn) by the owner, but is called by another thread. Any worker may run the
-    /// job.
+    /// Spawns `body` as if the owner had called [`spawn`](Self::spawn), but another thread calls this. Any worker may
+    /// run the job.
     pub(crate) fn spawn_for_owner<F>(&self, body: F)
     where
         F: FnOnce(&Scope<'scope, P>) + Send + 'scope,
@@ -136,7 +136,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         self.registry().worker(owner).push_for(self.job(body));
     }
 
-    /// Runs `body` once for each of the pool's permits, at some time before the scope ends.
+    /// Runs `body` once for each of the pool's permits (rights to run jobs, one for each thread), at some time before
+    /// the scope ends.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

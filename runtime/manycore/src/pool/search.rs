@@ -49,7 +49,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Takes a job that this worker has spawned, or that was sent to its permit.
+    /// Takes a job that this worker has spawned, or that was sent to its permit (its right to run jobs).
     pub(super) fn find_own(&self) -> Option<Found> {
         let spawned = || (self.spawned().take_last()).map(|job| Found::Queued(job, false));
         let mail = || self.take_mail().map(|job| Found::Queued(job, true));
@@ -67,12 +67,12 @@ impl<P: Platform> Worker<P> {
         (self.registry().injector().take_first()).map(|job| Found::Queued(job, true))
     }
 
-    /// Takes any job, the nearest first: this worker's spawned jobs, its mail, public jobs of other workers, jobs that
-    /// other workers have spawned, jobs from outside. If there is no job, requests jobs of another worker. If
-    /// `patient` is false, raises the limit of a worker that has not answered a request.
+    /// Takes any job, the nearest first: this worker's spawned jobs, its mail (jobs sent to its permit), public jobs of
+    /// other workers, jobs that other workers have spawned, jobs from outside. If there is no job, requests jobs of
+    /// another worker. If `patient` is false, raises the limit of a worker that has not answered a request.
     ///
-    /// A search ends early when a loop may be posted. In a large pool it ends before it has seen all workers, and
-    /// the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).
+    /// A search ends early when a loop may have been posted. In a large pool it ends before it has seen all workers,
+    /// and the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).
     ///
     /// Every sixteenth search begins with jobs from outside, so that jobs of workers do not starve them.
     pub(super) fn find_any(&self, patient: bool) -> Option<Found> {
@@ -166,8 +166,9 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The other workers: first this worker's cluster, then the other workers with which the pool began, then workers
-    /// that were added for a while, of which a storm of waits leaves hundreds. Each part begins at a random worker.
+    /// The other workers: first this worker's cluster (its near workers), then the other workers with which the pool
+    /// began. Last come the workers that were added later: many waits at once may have added hundreds. Each part begins
+    /// at a random worker.
     fn others(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let x = self.random() as usize;
         let (me, count) = (self.id(), self.registry().workers().len());
@@ -264,7 +265,7 @@ impl<P: Platform> Scan for Look<'_, P> {
     }
 
     fn look_again(&self) -> Left {
-        // The event count is noted before this look, so that the next look sees a later post.
+        // The event count, which each post changes, is noted before this look, so that the next look sees a later post.
         let before = self.seen();
         self.worker.note_posts();
         if self.wants_it_after(before) {
@@ -311,8 +312,8 @@ impl<P: Platform> Scan for Look<'_, P> {
 
     fn has_spare_core(&self) -> bool {
         let registry = self.worker.registry();
-        // Permit 0 counts as taken. Each caller from outside writes its word twice per call. A look at the word
-        // would take the cache line away from the caller.
+        // Permit 0 counts as taken. Each caller from outside writes the caller slot's word twice per call. A look at
+        // that word would take the cache line away from the caller.
         let asleep = self.worker.sleep().sleepers() as usize;
         registry.shared().threads() < registry.shared().cores() + asleep
     }

@@ -68,7 +68,7 @@ impl<P: Platform> Shared<P> {
             print_at_exit(explained);
         }
         let oversubscribed = is_oversubscribed(threads, cores, allotment.as_ref());
-        // If threads wait for a core, this wait alone may make them late. So the patience is longer.
+        // If threads outnumber cores, a thread may be late only because it waits for a core. So the patience is longer.
         let patience = if oversubscribed {
             50 * permits::PATIENCE
         } else {
@@ -81,8 +81,8 @@ impl<P: Platform> Shared<P> {
             oversubscribed,
             ticks_per_ns: P::ticks_per_ns() as f32,
             claim_ticks: measure_claim::<P>(),
-            // The board has one slot for each thread, as many again for nested loops, and some for threads from
-            // outside. A caller that finds no free slot runs its loop alone.
+            // The board (the list of posted loops) has one slot for each thread, as many again for nested loops, and
+            // some for threads from outside. A caller that finds no free slot runs its loop alone.
             board: Board::new(2 * threads + 8, clusters.count()),
             clusters,
             idle,
@@ -148,7 +148,7 @@ impl<P: Platform> Shared<P> {
         self.oversubscribed
     }
 
-    /// Which permits are near one another.
+    /// Which of the pool's permits (rights to run jobs) are near one another.
     #[inline]
     pub(crate) fn clusters(&self) -> &Clusters {
         &self.clusters
@@ -183,7 +183,7 @@ impl<P: Platform> Shared<P> {
         &self.caller_slot
     }
 
-    /// The context of the thread that holds the caller slot.
+    /// The context of the thread that holds the caller slot, which makes it worker 0.
     #[inline]
     pub(super) fn caller_context(&self) -> &CallerContext<P> {
         &self.caller_context

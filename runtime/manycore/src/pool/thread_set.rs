@@ -15,12 +15,12 @@
 //!
 //! A thread that posts work for other threads starts the threads, under the lock `starting`:
 //!
-//! * For a detached task, or mail, the threads start before the push. If the system refuses a thread, the
-//!   poster panics.
-//! * For a half of a join, a job in a scope, or a loop, they start after the push. While threads are *lacking*,
-//!   the sleep policy reports a vacant permit to posters, as if the caller slot were vacant. The poster that
-//!   gets this report starts the threads (`Registry::fill_caller_slot`). If the system refuses a thread, the
-//!   poster does the work itself.
+//! * For a detached task, or a job that is sent to one thread, the threads start before the push. If the system refuses
+//!   a thread, the poster panics.
+//! * For a half of a join, a job in a scope, or a loop, they start after the push. While threads are *lacking*, the
+//!   sleep policy reports to posters that a permit is vacant, as if the caller slot (the right to be worker 0) were
+//!   vacant. The poster that gets this report starts the threads (`Registry::fill_caller_slot`). If the system refuses
+//!   a thread, the poster does the work itself.
 //!
 //! # From present to leaving
 //!
@@ -134,8 +134,8 @@ impl<P: Platform> Registry<P> {
 
     /// Starts the threads of the pool, if they are absent.
     ///
-    /// If the calling thread is a thread of the pool (which then runs a start or exit handler), it does not wait for
-    /// the lock: the lock's holder starts the threads, or waits for this thread's end.
+    /// The calling thread may be a thread of the pool that runs a start or exit handler. Such a thread does not wait
+    /// for the lock: the lock's holder starts the threads, or waits for this thread's end.
     pub(super) fn start_threads(&self) -> io::Result<()> {
         let starting = &self.thread_set().starting;
         if self.is_own_thread() {

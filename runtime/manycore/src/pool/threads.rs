@@ -22,14 +22,14 @@ pub(super) struct ThreadPlan {
     pub(super) spec: ThreadSpec,
     pub(super) on_start: Option<OfIndex<()>>,
     pub(super) on_exit: Option<OfIndex<()>>,
-    /// Whether the pool may start threads for the permits of threads that wait.
+    /// Whether the pool may start threads that take over the permits (rights to run jobs) of threads that wait.
     pub(super) reserve: bool,
 }
 
 /// A thread that a pool needs, and that the builder's caller makes.
 ///
-/// [`seam::build`](crate::seam::build) passes a `ThreadStart` for each of the pool's threads to a function of
-/// its caller. The function has a thread [`run`](Self::run) it.
+/// [`seam::build`](crate::seam::build) passes a `ThreadStart` for each of the pool's threads to a function of its
+/// caller. The function makes a thread call [`run`](Self::run).
 ///
 /// ```
 /// use manycore::{Pool, seam};
@@ -68,7 +68,7 @@ impl ThreadStart {
         self.spec.stack_size
     }
 
-    /// Makes the current thread a thread of the pool. Returns when the pool has ended.
+    /// Makes the current thread a thread of the pool. The call ends when the pool has ended.
     pub fn run(self) {
         (self.body)();
     }
@@ -170,7 +170,7 @@ impl<P: Platform> Threads<P> {
         format!("{}-monitor", self.plan.spec.name)
     }
 
-    /// The CPUs to which the thread of a permit is bound. None if the pool binds no threads.
+    /// The CPUs to which the thread of a permit is bound. The list is empty if the pool binds no threads.
     pub(super) fn cpus_of(&self, permit: usize) -> &[usize] {
         self.cpus.get(permit).map_or(&[], |cpus| cpus)
     }
@@ -208,8 +208,8 @@ impl<P: Platform> Threads<P> {
     }
 }
 
-/// The threads that are being made. If this is dropped before all are made, the pool ends: no thread reads the mail of
-/// the others, so every worker may.
+/// The threads that are not made yet. If this value is dropped before all are made, the pool ends. No thread reads the
+/// mail (the jobs that were sent) of the missing threads, so every worker may read it.
 struct Unmade<'a, P: Platform> {
     registry: &'a Registry<P>,
     next: usize,

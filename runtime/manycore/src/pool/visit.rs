@@ -1,5 +1,5 @@
-//! Visits. If a caller from outside finds the caller slot taken, and a worker asleep, it *visits* the pool: the caller
-//! runs its call itself, with the permit of that worker.
+//! Visits. If a caller from outside finds the caller slot (the right to be worker 0) taken, and a worker asleep, it
+//! *visits* the pool. A visiting caller runs its call itself, with the permit (the right to run jobs) of that worker.
 //!
 //! If the caller cannot visit, the call goes to the pool's queue. This costs two wake-ups: the wake-up of a worker
 //! and, at the end, the wake-up of the caller. For the time of the call the visitor is a [`Worker`], so thieves find

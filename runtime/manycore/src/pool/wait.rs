@@ -9,7 +9,7 @@ use crate::clusters::Invited;
 use crate::sleep::Seen;
 use manycore_platform::Platform;
 
-/// The number of looks at the gate before any other step. These looks take about as long as a helper's last block.
+/// The number of looks for helpers before any other step. These looks take about as long as a helper's last block.
 const LOOKS: u32 = 64;
 /// The outcome of a caller's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,21 +22,23 @@ pub(crate) enum Waited {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Closes the gates of `slot` to the clusters `invited` and waits until they are empty, or until
-    /// `is_abandoned` reports that a helper has left work behind.
+    /// Waits for the helpers of the loop in `slot` of the board (the list of posted loops). Helpers enter the loop
+    /// through one gate for each cluster (a group of near workers) in `invited`. This function first closes these
+    /// gates. Then it waits until no helper is inside, or until `is_abandoned` reports that a helper has left work
+    /// behind.
     ///
     /// Meanwhile the caller helps only with loops posted from inside its own loop, for which it must wait in any case.
-    /// Other loops could keep the caller from returning when its own loop is done. So on no stack does an unrelated
-    /// body, which may want a lock, run above a body that holds the lock.
+    /// Another loop could delay the caller's return. And if a body on this stack held a lock, a body of another loop
+    /// above it on the stack could want the same lock.
     ///
-    /// # Why it is always woken
+    /// # Why the caller is always woken
     ///
-    /// The caller resets its latch and sets AWAITED in each gate's word. Then it looks once more at the gates and for
-    /// abandoned work, and sleeps until the latch is set. The modification order of a gate's word orders the last
-    /// helper's `leave` and the setting of AWAITED. If `leave` came first, the caller's look sees the gate empty. If
-    /// `leave` came second, the helper saw AWAITED, and sets the latch after that. `sleep/README.md` argues why a
-    /// sleeper on a latch is woken. A caller that is woken while another gate is not empty sleeps again. The same
-    /// argument holds for a helper that abandons work: that helper sets the flag and then leaves.
+    /// The caller resets its latch, on which it sleeps, and sets AWAITED in each gate's word. Then it looks once more
+    /// at the gates and for abandoned work, and sleeps until the latch is set. The modification order of a gate's word
+    /// orders the last helper's `leave` and the setting of AWAITED. If `leave` came first, the caller's look sees the
+    /// gate empty. If `leave` came second, the helper saw AWAITED, and sets the latch after that. `sleep/README.md`
+    /// argues why a sleeper on a latch is woken. A caller that is woken while another gate is not empty sleeps again.
+    /// The same argument holds for a helper that abandons work: that helper sets the flag and then leaves.
     ///
     /// A latch may be set late, after its loop is over. In that case the caller of the next loop looks once in vain.
     pub(crate) fn wait(
@@ -82,7 +84,7 @@ impl<P: Platform> Registry<P> {
             if is_abandoned() {
                 return Waited::Abandoned;
             }
-            // The event count is read before the search, so that a loop that is posted later keeps the caller from
+            // The count of posts is read before the search, so that a loop that is posted later keeps the caller from
             // sleeping.
             let me = Context::worker_of(self).expect("loops are run by workers");
             let seen = me.posts();

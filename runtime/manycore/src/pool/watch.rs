@@ -7,9 +7,9 @@
 //!
 //! # Why each iteration is run once, and no frame is used after its end
 //!
-//! At a step, and when it leaves a frame (the record of a watched loop), the caller does this:
+//! The caller does this at each step, and each time that it leaves a frame (the record of a watched loop):
 //!
-//! 1. C1: it notes its progress, which is the iteration that it begins, or that the frame is gone.
+//! 1. C1: it notes its progress: which iteration it begins, or that it has left the frame.
 //! 2. C2: it makes a **light fence**.
 //! 3. C3: it reads `stopped`. If this is set, the caller takes the lock `looking` once before it goes on.
 //!
@@ -84,7 +84,7 @@ impl<P: Platform> Watched<P> {
     /// then. Between two steps the thread does not touch data that the rescue changes.
     #[inline]
     pub(crate) unsafe fn enter(&self, frame: &Frame<P>) {
-        // Relaxed: only this thread writes it.
+        // Relaxed: only this thread writes `newest`.
         frame.outer.set(self.newest.load(Ordering::Relaxed));
         // Release: a monitor that finds the frame sees its fields.
         let frame = std::ptr::from_ref(frame).cast_mut();
@@ -129,8 +129,9 @@ impl<P: Platform> Watched<P> {
         !self.newest.load(Ordering::Relaxed).is_null()
     }
 
-    /// The monitor's look at a worker. If the worker is in a frame and has not stepped since the `last` look, its
-    /// frames are rescued, once until it steps. Returns whether the worker is in a frame or has stepped.
+    /// The monitor's look at a worker. If the worker is in a frame and has not stepped since the `last` look, this
+    /// rescues the worker's frames, at most once between two steps. Returns whether the worker is in a frame or has
+    /// stepped.
     pub(super) fn look(&self, last: &mut LastSeen) -> bool {
         let mut now = LastSeen {
             // Relaxed: a hint, which `rescue` checks.
@@ -152,7 +153,7 @@ impl<P: Platform> Watched<P> {
     /// Rescues the frames of a worker, if its count is still `steps`.
     fn rescue(&self, steps: u32) {
         self.looking.with(|()| {
-            // Relaxed: the fence orders it.
+            // Relaxed: the fence below orders this store.
             self.stopped.store(true, Ordering::Relaxed);
             P::heavy_fence();
             if self.steps.load(Ordering::Relaxed) != steps {
@@ -163,7 +164,7 @@ impl<P: Platform> Watched<P> {
             // SAFETY: the thread has not left the frame, and cannot leave before it has taken the lock (see
             // above). So the outer frames exist, too.
             while let Some(frame) = unsafe { next.as_ref() } {
-                // SAFETY: by the contract of `enter`; the thread is between two steps.
+                // SAFETY: by the contract of `enter`, since the thread is between two steps.
                 unsafe { (frame.rescue)(frame.of) };
                 next = frame.outer.get();
             }

@@ -10,7 +10,8 @@ use crate::sleep::Latch;
 use manycore_platform::Platform;
 
 impl<P: Platform> Worker<P> {
-    /// The main function of a worker. Returns when the pool has ended, or when the worker has given its permit away.
+    /// The main function of a worker. It ends when the pool has ended, or when the worker has given its permit (its
+    /// right to run jobs) away.
     pub(super) fn work(&self) {
         let registry = self.registry();
         let shared = registry.shared();
@@ -27,12 +28,12 @@ impl<P: Platform> Worker<P> {
         let mut misses = 0;
         // Whether the worker's last action was to help with a loop.
         let mut helped = false;
-        // The event count before a look that found no inviting loop. Later loops are posted after that look, so
-        // no loop invites the worker until the count changes. Between two jobs of its own, the worker reads only
-        // the count, not the whole board.
+        // The event count, which each post changes, before a look that found no inviting loop. Later loops are posted
+        // after that look, so no loop invites the worker until the count changes. Between two jobs of its own, the
+        // worker reads only the count, not the whole board (the list of posted loops).
         let mut loopless = None;
         // The slot of a loop that the worker has helped with until no iteration was left, and the event count before
-        // that. Until the count changes, the worker knows that the loop's gate is closed.
+        // the worker helped. Until the count changes, the worker knows that the loop is closed to helpers.
         let mut closed = None;
         let mut idle = self.start_looking();
         loop {

@@ -88,7 +88,7 @@ impl<P: Platform> WorkerState<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Makes a worker without a permit.
+    /// Makes a worker without a permit (a right to run jobs).
     pub(super) fn new(id: usize, stack_capacity: u32, registry: &Registry<P>) -> io::Result<Self> {
         let stack = JobStack::new(stack_capacity)?;
         let sleep: *const Policy<P> = registry.sleep();
@@ -147,7 +147,8 @@ impl<P: Platform> Worker<P> {
         self.identity.id
     }
 
-    /// Whether the worker has a thread of the pool's own, or is a visitor: not the caller slot's.
+    /// Whether the worker's thread is one that the pool started, or a visitor (`visit.rs`), and not the holder of the
+    /// caller slot.
     pub(super) fn is_own(&self) -> bool {
         self.id() != 0 || self.registry().keeps_caller_slot()
     }
@@ -210,7 +211,7 @@ impl<P: Platform> Worker<P> {
         self.note_seen(self.posts());
     }
 
-    /// The event count of the worker's cluster now.
+    /// The event count of the worker's cluster (its near workers) now.
     pub(super) fn posts(&self) -> Seen {
         (self.registry().shared().idle().events).seen(self.cluster())
     }

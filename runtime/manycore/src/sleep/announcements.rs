@@ -1,5 +1,5 @@
-//! Announcements of work to idle workers. Each cluster has its own event count, so that a loop disturbs only
-//! the clusters that it invites.
+//! Announcements of work to idle workers. Each cluster (a group of near workers) has its own event count, which each
+//! announcement changes. So a loop disturbs only the clusters that it invites.
 
 use crate::clusters::Invited;
 use manycore_cores::sync::EventCount;

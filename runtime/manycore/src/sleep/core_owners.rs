@@ -1,13 +1,13 @@
 //! Records which worker ran last on each core. If a sleeper fell asleep on a core that another worker owns now, it is
 //! woken on another core.
 //!
-//! In this module, a worker is the thread that has the worker's permit. A worker owns only the core on which it last
-//! got up or posted. So if a pool has a core for each worker and two workers run on one core, another core has no
-//! owner.
+//! In this module, worker `w` is the thread that has permit `w` (one of the pool's rights to run jobs). A worker owns
+//! at most one core, where it last woke up or posted work. So if a pool has a core for each worker and two workers run
+//! on one core, another core has no owner.
 //!
-//! All entries are hints: a wrong entry costs two system calls, or leaves two workers on one core until one of
-//! them sleeps again. So the atomics are relaxed and no part of the protocol, and they take no time on a
-//! simulator.
+//! All entries are hints: a wrong entry costs two system calls, or leaves two workers on one core until one of them
+//! sleeps again. So all accesses are relaxed, and no proof depends on them. The atomics are the standard library's, so
+//! they take no time on a simulated machine.
 
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 

@@ -49,7 +49,7 @@ fn no_job_is_missed_without_light_fences() {
     });
 }
 
-/// Posters leave jobs to the watchdog, which makes its own fences.
+/// Posters leave jobs to the watchdog (the sleeper that keeps watch), which makes its own fences.
 #[test]
 fn no_job_that_is_left_to_a_watchdog_is_missed() {
     for (each, sleepers) in [(1, 1), (2, 1), (4, 2)] {

@@ -35,7 +35,8 @@ struct Costs<P: Platform> {
     /// The time that loops have lost, for lack of an awake worker, since a loop last woke a worker because of such
     /// losses.
     missed: P::AtomicU64,
-    /// The time that a caller takes to close a loop's gate for one cluster of workers.
+    /// The time that a caller takes to close a loop's gate (the entrance for helpers) for one cluster (a group of near
+    /// workers).
     closing: Samples<P>,
     /// The number of workers that were woken because of `missed` since an awake worker last shortened a loop.
     in_vain: P::AtomicU32,
@@ -82,8 +83,8 @@ const LONGEST_SPIN: Duration = Duration::from_secs(3600);
 /// One more cluster costs a loop this many successive transfers of a cache line between clusters. One of them
 /// closes the cluster's gate.
 const TRANSFERS: f32 = 3.0;
-/// The greatest width of a window in which a loop is expected, in spin budgets. It is limited because a window
-/// saves only one wake-up.
+/// The greatest width of a window in which a loop is expected, as a multiple of the spin budget. The width is limited
+/// because a window saves only one wake-up.
 const WIDEST: u64 = 8;
 /// All workers help with a loop that lasts longer than this many wake-ups, even if threads outnumber cores,
 /// because its body may block.

@@ -122,8 +122,8 @@ impl<P: Platform> InterArrival<P> {
         bound.saturating_mul(2).clamp(budget / 2, budget)
     }
 
-    /// Whether a worker that is woken now would also be awake for the next loop, because it still spins, or because it
-    /// wakes in time.
+    /// Whether a worker that is woken now would also be awake for the next loop. It may still spin at that time, or
+    /// wake in time.
     pub(crate) fn next_is_foreseeable(&self) -> bool {
         self.short_share.load(Ordering::Relaxed) >= SHORT_SHARE_TO_SPIN || self.are_regular()
     }

@@ -131,7 +131,7 @@ fn one_job_for_one_sleeper() {
     loom_model(Some(3), || all_jobs_run::<Faulty<Loom, Fenced>>(1, 1, 1));
 }
 
-/// The second job may be posted while the sleeper is on its way for the first.
+/// The second job may be posted while the sleeper is on its way to the first.
 #[test]
 fn two_jobs_for_one_sleeper() {
     loom_model(Some(2), || all_first_jobs_run(1, 2, 1));
@@ -144,8 +144,8 @@ fn two_jobs_for_two_sleepers() {
     loom_model(Some(1), || all_jobs_run::<Loom>(1, 2, 2));
 }
 
-/// The poster is awake, has the only core, and does not look for jobs any more: only the watchdog can find
-/// them.
+/// The poster is awake, has the only core, and does not look for jobs any more. So only the watchdog (the sleeper that
+/// keeps watch) can find the jobs.
 fn left_to_a_blocked_worker<P: Platform>(each: usize, sleepers: usize) {
     all_jobs_run_by::<P>(oversubscribed(1 + sleepers, 1), 1, each, sleepers);
 }

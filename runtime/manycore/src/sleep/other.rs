@@ -28,7 +28,7 @@ pub trait Sleep<P: Platform>: Send + Sync {
     /// Names the policy's atomic words for a simulator's statistics.
     fn name(&self);
 
-    /// Worker `poster` has pushed a job. `was_empty`: its deque held no job before.
+    /// Worker `poster` has pushed a job. `was_empty` says whether its deque held no job before.
     fn posted(&self, poster: usize, was_empty: bool);
 
     /// `jobs` jobs that any worker can find were added near worker `near`. `was_empty` says whether there were no such
@@ -38,7 +38,7 @@ pub trait Sleep<P: Platform>: Send + Sync {
     /// Wakes `worker` if it sleeps.
     fn notify(&self, worker: usize);
 
-    /// Workers asleep, as a hint.
+    /// The number of sleeping workers, as a hint.
     fn sleepers(&self) -> u32;
 
     /// Wakes up to `count` sleepers, near worker `near` first if it can.
@@ -50,8 +50,8 @@ pub trait Sleep<P: Platform>: Send + Sync {
     /// `worker` stops looking: it has work, or need not look any longer.
     fn work_found(&self, worker: usize, remembered: Remembered);
 
-    /// `worker` has searched once more in vain. Returns when the worker should search again, or the latch may be set.
-    /// The result says whether the worker has slept.
+    /// `worker` has searched once more in vain. The call waits until the worker should search again, or until the latch
+    /// may be set. Returns whether the worker has slept.
     fn no_work_found(
         &self,
         worker: usize,
@@ -152,7 +152,7 @@ impl<P: Platform> Policy<P> {
         of_either!(self, notify(worker));
     }
 
-    /// Workers asleep, as a hint.
+    /// The number of sleeping workers, as a hint.
     pub fn sleepers(&self) -> u32 {
         of_either!(self, sleepers())
     }

@@ -139,8 +139,8 @@ impl WatchdogTimer {
 }
 
 impl<P: Platform> Oversubscription<P> {
-    /// The watchdog's next action after a nap in a full pool. `left` says whether there is a job that no worker has
-    /// begun.
+    /// The watchdog's next action after a nap in a full pool, in which each core has an awake worker. `left` says
+    /// whether there is a job that no worker has begun.
     pub(super) fn after_nap(&self, timer: &mut WatchdogTimer, left: bool, scan: &dyn Scan) -> Next {
         if !left {
             self.set_blocked(0);

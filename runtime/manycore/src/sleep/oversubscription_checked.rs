@@ -1,4 +1,4 @@
-//! Checks the end of a watch under loom: the watchdog sees each job that was left to it.
+//! Checks the end of a watch under loom: the watchdog (the sleeper that keeps watch) sees each job that was left to it.
 
 use super::oversubscription::Oversubscription;
 use manycore_check::{Fault, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};

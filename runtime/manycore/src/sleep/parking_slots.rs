@@ -1,4 +1,4 @@
-//! The parking slots in which a pool's workers sleep, by cluster.
+//! The parking slots in which a pool's workers sleep, by cluster (a group of near workers).
 
 use super::core_owners::CoreOwners;
 use crate::clusters::Invited;
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The reason of a wake-up for a job that was posted.
 pub(super) const CALLED: u32 = 2;
-/// The state of a worker whose permit is lent to a caller (`nearest/lending.rs`). This is no wake-up: the worker
-/// sleeps on.
+/// The state of a worker whose permit (its right to run jobs) is lent to a caller (`nearest/lending.rs`). This is no
+/// wake-up: the worker sleeps on.
 const LENT: u32 = 3;
 
 /// The parker of a thread, and the core on which the thread fell asleep.
@@ -152,7 +152,7 @@ impl<P: Platform> ParkingSlots<P> {
     }
 
     /// Gets up the worker that lies in `parker`. Returns why the worker was roused, or `Parker::ASLEEP` if no thread
-    /// roused it. If its permit is lent, the worker first sleeps until it has the permit again and is roused.
+    /// roused it. If the worker's permit is lent, the worker first sleeps until it has the permit again and is roused.
     pub(super) fn rise(parker: &Parker<P>) -> u32 {
         parker.rise_after(LENT)
     }
@@ -314,7 +314,7 @@ impl<P: Platform> ParkingSlots<P> {
         self.slots[worker].is_lent()
     }
 
-    /// Lays `worker` down. `moves` says that the thread is to be moved if another worker owns this core at the
+    /// Lays `worker` down. `moves` says whether the thread may be moved if another worker owns this core at the
     /// wake-up.
     pub(super) fn lie_down(&self, worker: usize, lendable: bool, moves: bool) {
         let slot = &self.slots[worker];

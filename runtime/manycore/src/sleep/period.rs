@@ -5,8 +5,8 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// The long gaps of one caller, or of a pool: their mean, mean deviation and a
 /// decaying minimum, in ticks.
 ///
-/// Callers of loops write it, and workers that have run out of work read it. The fields are updated one by one without
-/// a lock, and all accesses are relaxed: the fields are estimates, on which only time depends.
+/// Callers of loops write the fields, and workers that have run out of work read them. The fields are updated one by
+/// one without a lock, and all accesses are relaxed: the fields are estimates, on which only time depends.
 pub(super) struct Period<P: Platform> {
     last_end: P::AtomicU64,
     mean: P::AtomicU64,

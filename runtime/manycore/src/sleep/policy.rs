@@ -45,14 +45,14 @@ pub trait Scan {
     /// Whether there is any work: work as in [`injected`](Self::injected), or a job on any worker's deque.
     fn anything(&self) -> bool;
 
-    /// Whether this worker must act even if other workers are awake. The reasons are its own mail, a loop that was
-    /// posted since the last search, the pool's end, or a thread that wants its permit. By default the worker leaves
-    /// nothing to other workers.
+    /// Whether this worker must act even if other workers are awake. The reasons are jobs that were sent to it, a loop
+    /// that was posted since the last search, the pool's end, or a thread that wants its permit (the right to run
+    /// jobs). By default the worker leaves nothing to other workers.
     fn wants_it(&self) -> bool {
         true
     }
 
-    /// After a nap, reads the event count again and looks for work that other workers have left.
+    /// After a nap, reads the event count again (each post changes it) and looks for work that other workers have left.
     fn look_again(&self) -> Left {
         match self.anything() {
             true => Left::Jobs,

@@ -15,8 +15,8 @@ pub(crate) struct Head(pub(crate) Run);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Thief {
     pub(crate) worker: u32,
-    /// The thief's `bottom` when it stole the job. From there on, the thief's stack holds jobs that the stolen job
-    /// has pushed.
+    /// The thief's `bottom` (the index of its next job) when it stole the job. From there on, the thief's stack holds
+    /// jobs that the stolen job has pushed.
     pub(crate) base: u32,
 }
 

@@ -212,9 +212,9 @@ impl<P: Platform> JobStack<P> {
         debug_assert_eq!(self.bottom(), index + 1);
         // Release: a thief that acquires this `bottom` relies on the entries below it.
         self.own.bottom.store(index, Ordering::Release);
-        // This pairs with the heavy fence in `raise`: either the raising thief sees this `bottom`, or the load
-        // below sees that thief's word. On a platform without light fences, the word has FENCED, and `confirm` has
-        // a real fence.
+        // This fence pairs with the heavy fence in `raise`: either the raising thief sees this `bottom`, or the load
+        // below sees that thief's word. On a platform without light fences, the word has FENCED, and `confirm` has a
+        // real fence.
         P::untested_light_fence();
         // Relaxed: if the word does not cover `index`, no thief has claimed this job, so there is nothing to
         // acquire.
@@ -226,7 +226,7 @@ impl<P: Platform> JobStack<P> {
     /// wait for the job's latch and [`retire`](Self::retire) the job.
     pub(crate) fn confirm(&self, index: u32) -> bool {
         if self.fenced != 0 {
-            // This does what the light fence in `pop` does on other platforms.
+            // This fence does what the light fence in `pop` does on other platforms.
             P::fence(Ordering::SeqCst);
         }
         // Acquire: the owner sees what a thief did before it changed the word.
@@ -354,7 +354,7 @@ impl<P: Platform> JobStack<P> {
         matches!(state, PublicState::Requested | PublicState::Promised)
     }
 
-    /// Whether there is a job and the oldest one is at `floor` or above. This is a hint.
+    /// Whether the stack has a job, and its oldest job is at `floor` or above. This is a hint.
     ///
     /// Acquire: `top` is not read before `bottom`.
     pub(crate) fn is_above(&self, floor: u32) -> bool {

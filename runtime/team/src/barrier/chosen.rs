@@ -4,9 +4,10 @@ use super::placement::Placement;
 use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// The barrier for a placement. Two members share one word. If every member has a core, the barrier
-/// is the [`GroupedBarrier`]. If members share cores, the barrier is the [`SenseBarrier`]: no
-/// member waits twice in an episode, so each member needs a core only once.
+/// A barrier whose kind depends on the placement (the members and their cores). Two members share one word. If every
+/// member has a core, the barrier is the [`GroupedBarrier`]. If members share cores, the barrier is the
+/// [`SenseBarrier`]: no member waits twice in an episode (one meeting of all members), so each member needs a core only
+/// once.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -47,7 +48,7 @@ enum ChosenMemberWay {
 const PAIR: usize = 2;
 
 impl<P: Platform> ChosenBarrier<P> {
-    /// A barrier for the ranks of `placement`.
+    /// A barrier for the ranks (numbers of the members) of `placement`.
     pub fn new(placement: &Placement) -> Self {
         let way = if placement.members() == PAIR {
             ChosenWay::Pair(Pair::new(placement))

@@ -5,8 +5,8 @@ use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 /// announces itself to the party 2^r places after it, and waits for the party 2^r places before it.
 /// After the round it knows that 2^(r+1) parties have arrived (Hensgen, Finkel and Manber 1988).
 ///
-/// Each party has a word for each round, on a line of its own, with one writer and one reader. The
-/// word holds the number of the episode. The published version alternates between two sets of flags
+/// Each party has a word for each round, on a line of its own, with one writer and one reader. The word holds the
+/// number of the episode (one meeting of all parties). The published version alternates between two sets of flags
 /// instead, and reverses their meaning every second episode.
 pub struct Exchange<P: Platform> {
     /// The words of round 0, then those of round 1, and so on.

@@ -7,11 +7,11 @@ use manycore_platform::Platform;
 
 /// A barrier with two levels: the members of each core group meet, and then the groups meet.
 ///
-/// The members of a group count their arrivals on one line, which stays in the cache that they
-/// share. The last member takes part in an exchange between the groups, in ceil(log2 groups)
-/// rounds. Then it releases its group with a second line. If all members are in one core group,
-/// they all exchange with each other, without a count. With two members this takes one store and
-/// one load in each episode. Core groups of more than 16 members are divided into parts.
+/// The members of a group count their arrivals on one line, which stays in the cache that they share. The last member
+/// takes part in an exchange between the groups, in ceil(log2 groups) rounds. Then it releases its group with a second
+/// line. If all members are in one core group, they all exchange with each other, without a count. With two members
+/// this takes one store and one load in each episode (one meeting). Core groups of more than 16 members are divided
+/// into parts.
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -40,7 +40,7 @@ pub struct GroupedMember {
 }
 
 impl<P: Platform> GroupedBarrier<P> {
-    /// A barrier for the ranks of `placement`.
+    /// A barrier for the ranks (numbers of the members) of `placement`.
     pub fn new(placement: &Placement) -> Self {
         let groups = Groups::new(placement);
         let sizes = groups.sizes();

@@ -4,8 +4,8 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 /// A meeting place. All members count their arrivals. The last member to arrive may first meet the
 /// last members of other nodes, and then releases the members of this node.
 ///
-/// It has two cache lines. Every member writes `missing`. `released` is written once in each
-/// episode. The members that wait read it, and arrivals do not disturb these reads.
+/// A node has two cache lines. Every member writes `missing`. `released` is written once in each episode (one meeting).
+/// The members that wait read `released`, and arrivals do not disturb these reads.
 pub struct Node<P: Platform> {
     /// The number of members that have not yet arrived at this episode.
     missing: CachePadded<P::AtomicU32>,

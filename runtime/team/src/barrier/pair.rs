@@ -7,8 +7,8 @@ const ASLEEP: u32 = 1;
 /// An arrival. Every second arrival carries into the episode number, in the bits above.
 const ARRIVAL: u32 = 2;
 
-/// One word, on one cache line. Each member adds to it when it arrives. The second addition opens
-/// the next episode (the time until the next meeting), and the first member waits for this.
+/// One word, on one cache line. Each member adds to the word when the member arrives. The second addition opens the
+/// next episode (the time until the next meeting), and the first member waits for this.
 ///
 /// An episode costs two additions and one transfer of the line. The second member leaves at once,
 /// with the line in its cache, so its next arrival costs no transfer. The first member looks at the

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The core group of each rank.
+    /// The core group of each rank (number of a member).
     group: Vec<usize>,
     /// The number of cores that the ranks have to themselves.
     cores: usize,

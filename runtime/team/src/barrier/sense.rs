@@ -6,9 +6,9 @@ use manycore_platform::Platform;
 /// The sense-reversing barrier, with one count, and one word that releases all members (Hensgen,
 /// Finkel and Manber 1988; Mellor-Crummey and Scott 1991, algorithm 7).
 ///
-/// All members write to the count's cache line in turn. The last member writes the word, on another
-/// line, and all other members read it. Both steps take time linear in the number of members. This
-/// barrier suits members that share cores, because no member waits twice in an episode.
+/// All members write to the count's cache line in turn. The last member writes the word, on another line, and all other
+/// members read it. Both steps take time linear in the number of members. This barrier suits members that share cores,
+/// because no member waits twice in an episode (one meeting).
 ///
 /// ```
 /// use manycore_platform::Native;
@@ -33,7 +33,7 @@ pub struct SenseBarrier<P: Platform> {
 pub struct SenseMember(u32);
 
 impl<P: Platform> SenseBarrier<P> {
-    /// A barrier for the ranks of `placement`.
+    /// A barrier for the ranks (numbers of the members) of `placement`.
     pub fn new(placement: &Placement) -> Self {
         let members = placement.members();
         Self {

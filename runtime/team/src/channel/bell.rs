@@ -1,5 +1,5 @@
-//! Wakes threads that sleep until something changes. The thread that makes the change does not look
-//! for sleepers.
+//! A bell: threads that wait for a change sleep at it, and the thread that makes the change wakes them. If no thread
+//! sleeps, this thread only reads a word.
 
 use manycore_platform::{Atomic, AtomicInteger, Futex, Ordering, Platform};
 use std::time::Duration;
@@ -12,10 +12,10 @@ const AWAITED: u32 = 1;
 
 /// A word that is odd while a thread may sleep on it. Ringing the bell adds one to an odd word.
 ///
-/// The thread that rings takes these steps. R1 publishes the change. R2 executes a light fence. R3
-/// reads the word and, if the word is odd, makes it even by compare-and-swap and wakes all
-/// sleepers. The thread that sleeps takes these steps. S1 makes the word odd. S2 executes a heavy
-/// fence. S3 looks once more. S4 sleeps while the word is as S1 left it.
+/// The thread that rings takes these steps. R1 publishes the change. R2 executes a light fence. R3 reads the word and,
+/// if the word is odd, makes it even by compare-and-swap and wakes all sleepers. The thread that sleeps takes these
+/// steps. S1 makes the word odd. S2 executes a heavy fence. S3 looks for the change once more. S4 sleeps while the word
+/// is as S1 left it.
 ///
 /// *No wake-up is lost.* If R2 comes before S2, S3 finds the change. If S2 comes before R2, R3
 /// reads the word that S1 left or a later value. If that word is odd, this ringer makes it even, or
@@ -24,8 +24,8 @@ const AWAITED: u32 = 1;
 /// left (except after 2^31 rings while the sleeper is held up between S1 and S4). The futex
 /// compares and falls asleep in one step. So the sleeper is woken, or does not fall asleep.
 ///
-/// A bell makes one system call each time that a thread goes to sleep. The sender of a thousand
-/// messages makes one call while a sleeper wakes up.
+/// A ring makes a system call only if a thread has gone to sleep since the last ring that made one. So a thread that
+/// sends a thousand messages while one sleeper wakes up makes one system call.
 pub(super) struct Bell<P: Platform> {
     word: P::Futex,
 }

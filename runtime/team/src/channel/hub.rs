@@ -1,4 +1,4 @@
-//! The data that the ports of a channel share.
+//! The data that the ports of a channel share. Each port that sends has a ring of messages, which the other ports read.
 
 use super::bell::Bell;
 use super::inbox::Inbox;

@@ -5,7 +5,7 @@ use super::ring::{Mark, Ring};
 use manycore_platform::{Atomic, Ordering, Platform};
 use std::sync::Arc;
 
-/// The sending side of a port, which makes its ring at its first message.
+/// The sending side of a port, which makes its ring (the memory for its messages) at its first message.
 pub(super) struct Outbox<P: Platform> {
     ring: Option<Arc<Ring<P>>>,
     /// The place of the next record, and the number of its message.

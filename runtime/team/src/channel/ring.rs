@@ -46,7 +46,7 @@ struct Claim<P: Platform> {
     claimed: P::AtomicU64,
     mark: P::AtomicU64,
     mark_number: P::AtomicU64,
-    /// The same as `claimed` once the mark belongs to it.
+    /// Equal to `claimed` once the mark of that claim is written.
     settled: P::AtomicU64,
 }
 

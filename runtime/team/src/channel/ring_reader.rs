@@ -14,7 +14,7 @@ pub(super) struct RingReader<P: Platform> {
     /// The position of the next record. If the owner (the port that sends) overtakes readers, also
     /// the number of the record's message.
     next: Mark,
-    /// The position that the cursor holds.
+    /// The position that this reader has last published to the owner.
     published: u64,
     /// The number of messages that were lost since the last message that was returned.
     missed: u64,
@@ -235,8 +235,8 @@ impl<P: Platform> RingReader<P> {
         self.published
     }
 
-    /// Whether the owner may have overwritten the words that were just read of the next record. If
-    /// so, moves to the latest mark.
+    /// Whether the owner may have overwritten the words that this reader has just read from the next record. If so,
+    /// moves to the latest mark.
     #[inline(always)]
     fn has_lost_the_record(&mut self) -> bool {
         let lost = self.ring.loses && self.ring.has_overtaken(self.next.position);

@@ -72,10 +72,10 @@ fn either_goes_on<P: Platform>() {
     let steps = Arc::new(P::AtomicU32::new(0));
     let stacks = Stacks::<P>::new(STACK);
     let counted = Arc::clone(&steps);
-    // It has more steps than the threads have turns, so it does not end while they share it.
+    // The body has more steps than the threads have turns, so the fiber does not end while they share it.
     let body = move |suspender: &Suspender<P>| {
         let mine = 64 as *const ();
-        // SAFETY: only `slot` reads it.
+        // SAFETY: only `slot` reads the pointer.
         unsafe { P::set_slot(mine) };
         for step in 0..2 * TURNS {
             assert_eq!(counted.fetch_add(1, Ordering::Relaxed), step);
@@ -86,10 +86,10 @@ fn either_goes_on<P: Platform>() {
     let place = Lock::<P, _>::new(Some(fiber(&stacks, body)));
     team::<P>(2, |rank| {
         let mine = (rank + 1) as *const ();
-        // SAFETY: only `slot` reads it, until it is null again.
+        // SAFETY: only `slot` reads the pointer, until the slot is null again.
         unsafe { P::set_slot(mine) };
         for _ in 0..TURNS {
-            // Taken out, so that the fiber's steps are not under the lock.
+            // The fiber is taken out of `place`, so that its steps are not under the lock.
             if let Some(mut fiber) = place.with(Option::take) {
                 assert!(!resume(&mut fiber));
                 place.with(|place| *place = Some(fiber));

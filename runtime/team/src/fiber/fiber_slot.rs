@@ -25,9 +25,8 @@ pub fn slot<P: Platform>() -> *const () {
 #[inline(never)]
 pub(super) fn exchange<P: Platform>(new: *const ()) -> *const () {
     let old = P::slot();
-    // SAFETY: `new` is null at first. Later it is the pointer that code of the runtime had stored
-    // there when the fiber or its resumer was suspended, and it is stored again before that code
-    // continues.
+    // SAFETY: `new` is null at first. Later it is the pointer that code of the runtime had stored there when the fiber
+    // or its resumer was suspended, and the pointer is stored again before that code continues.
     unsafe { P::set_slot(new) };
     old
 }

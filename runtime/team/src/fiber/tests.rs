@@ -392,7 +392,7 @@ fn stacks_are_reused_last_first_and_differ_in_depth() {
     taken.into_iter().for_each(|stack| stacks.put(stack));
     for base in bases.into_iter().rev() {
         assert_eq!(stacks.take().unwrap().base(), base);
-        // The stack is not put back, so the next one is another.
+        // The stack is not put back, so the next fiber gets another stack.
     }
 }
 

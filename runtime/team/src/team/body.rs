@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Why a rank has stopped.
+/// Why a rank (one of a program's parts that meet at barriers) has stopped.
 ///
 /// ```
 /// use manycore_team::{Site, Step};
@@ -31,9 +31,9 @@ pub enum Step {
 /// No two calls overlap, and the writes of one call are visible to the next. The work of all ranks
 /// before a barrier is visible to all ranks after it.
 ///
-/// Any code that has a turn may call `go_on`, for example a body made of other bodies. Such a body
-/// must return the steps of the other bodies. If it does not, it breaks their barriers and nothing
-/// else. A [`Stackful`](super::Stackful) notices this and panics.
+/// Any code that has a turn may call `go_on`, for example a body made of other bodies. Such a body must return the
+/// steps of the other bodies. Otherwise it breaks the barriers of the other bodies, and nothing else. A
+/// [`Stackful`](super::Stackful) notices this and panics.
 ///
 /// A body is a state machine, with a phase and the progress in that phase. It checks
 /// [`Turn::is_over`] every microsecond or so, and returns [`Step::Preempted`] when the turn is

@@ -13,7 +13,8 @@ const PATIENCE: Duration = Duration::from_micros(20);
 /// The cost of a preemption: two switches, and the transfer of cache lines from another core.
 const SWITCH_COST: Duration = Duration::from_nanos(500);
 
-/// The bytes of a rank's stack. Only pages that the rank touches cost memory.
+/// The bytes of the stack of a rank (one of a program's parts that meet at barriers). Only pages that the rank touches
+/// cost memory.
 const STACK_SIZE: usize = 512 << 10;
 
 /// Settings for a new [`Team`].
@@ -108,7 +109,8 @@ impl<P: Platform> TeamBuilder<P> {
         if self.workers == 0 {
             return Err(BuildError::ZeroWorkers);
         }
-        // This comes before the team notes its generation, so that the team notices each later fork.
+        // This comes before the team notes its generation (the number of forks so far), so that the team notices each
+        // later fork.
         P::watch_forks().map_err(|source| BuildError::Memory { source })?;
         let patience = P::duration_to_ticks(self.settings.patience);
         // An error below drops this value. The drop ends the workers that have started.

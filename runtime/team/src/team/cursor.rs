@@ -2,7 +2,7 @@ use super::Turn;
 use manycore_platform::Platform;
 use std::ops::Range;
 
-/// The progress of a rank in a loop that can be preempted between two blocks.
+/// The progress of a rank (one of a program's parts) in a loop that can be preempted between two blocks.
 ///
 /// ```
 /// use manycore_cores::elastic::Allotment;
@@ -77,7 +77,7 @@ impl Cursor {
         self.left.clone()
     }
 
-    /// Takes a block. A block is taken before it runs, so if it panics, it does not run again.
+    /// Takes a block. A block is taken before it runs, so a block that panics does not run again.
     #[inline]
     fn next_block(&mut self) -> Range<usize> {
         let start = self.left.start;

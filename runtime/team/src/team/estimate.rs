@@ -1,4 +1,5 @@
-//! Estimates of each rank's work after a site, learned from its times.
+//! Estimates of the work of each rank (a part of a program) after a site (a barrier of that program), learned from the
+//! rank's earlier times.
 
 /// An estimate is the least time that was seen, because interrupts, cache misses and neighbours
 /// only add time. The work may have grown, so each time the estimate rises by the difference
@@ -38,7 +39,7 @@ impl Estimates {
         }
     }
 
-    /// How many times the estimates have learned.
+    /// The number of episodes from which the estimates have learned.
     pub(super) fn times(&self) -> u32 {
         self.times
     }

@@ -1,4 +1,4 @@
-//! Slots through which ranks exchange values.
+//! Slots through which ranks (the parts of a program) exchange values.
 
 use super::words::Episode;
 use manycore_platform::{CachePadded, Platform};

@@ -1,7 +1,7 @@
 //! The division of an interval (the work of all ranks between two barriers) among workers by
 //! McNaughton's wrap-around rule.
 
-/// Where a core's part begins, in the work of all ranks laid end to end.
+/// The place where a core's part begins, if the work of all ranks is laid end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The core's first rank, as a place in the order of division.

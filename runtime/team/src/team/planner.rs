@@ -17,7 +17,7 @@ const ALWAYS_LEARNED: u32 = 3;
 /// A difference below the span divided by this is too slight for a cut or a change.
 const SLIGHT: u64 = 64;
 /// The highest cost of a cut (a rank divided between two workers), in ticks: some months, so there are no cuts. Sums
-/// with it do not overflow, and a quantum fits its word.
+/// with this number do not overflow, and a quantum fits its word.
 const MOST_SWITCH: u64 = 1 << 56;
 
 /// How an interval is divided.

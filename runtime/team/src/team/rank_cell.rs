@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 /// The worker number of a rank that has not run.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// A rank: its word, and the data of its owner.
+/// A rank, which is a part of a program that meets other ranks at barriers: its word, and the data of its owner.
 pub(super) struct RankCell<P: Platform> {
     word: P::AtomicU32,
     inner: UnsafeCell<Inner<P>>,

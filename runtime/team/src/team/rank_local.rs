@@ -2,7 +2,7 @@ use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::fmt;
 
-/// A value for each rank, on cache lines of its own. The rank finds its value on every worker. It
+/// A value for each rank (part of a program), on cache lines of its own. The rank finds its value on every worker. It
 /// replaces `thread_local!`: a rank loses such variables when it changes to another worker.
 ///
 /// ```

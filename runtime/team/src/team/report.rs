@@ -13,7 +13,7 @@
 pub struct Report {
     /// The number of intervals between barriers, with the last, which ends when all ranks are done.
     pub episodes: u64,
-    /// The number of turns that ranks had.
+    /// The number of turns that ranks (the parts of the program) had.
     pub switches: u64,
     /// How often a worker put back a rank that had not arrived.
     pub preemptions: u64,

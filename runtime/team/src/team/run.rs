@@ -14,8 +14,8 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// In `arrived` the low half counts the ranks that have arrived at the end of the episode (the work
-/// between two barriers), and the high half counts how many of these ranks are done.
+/// In `arrived` the low half counts the ranks (parts of the program) that have arrived at the end of the episode (the
+/// work between two barriers), and the high half counts how many of these ranks are done.
 const DONE_SHIFT: u32 = 16;
 /// The largest number of ranks that each half can count.
 pub(super) const MOST_RANKS: usize = u16::MAX as usize;

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::panic::Location;
 
-/// A place of the program where ranks meet. A rank usually does the same work after this place each
-/// time, so the team learns the work for each site.
+/// A place of the program where ranks (its parts) meet. A rank usually does the same work after this place each time,
+/// so the team learns the work for each site.
 ///
 /// Sites are compared by address: two names with the same text may be different sites.
 ///

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::Arc;
 
-/// The body of a rank whose program is written as if it had a thread. Its program may call
+/// The body of a rank (one of a program's parts) whose code is written as if it had a thread. This code may call
 /// [`Rank::barrier`] anywhere, even inside loops.
 ///
 /// [`Rank`] has an example. The stacks come from the team's pool, and each has the size
@@ -54,10 +54,9 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
     /// [`barrier`](Rank::barrier), [`pause`](Rank::pause) and reduction:
     ///
     /// * All live values on its stack are [`Send`]: no guard of a lock, no [`Rc`](std::rc::Rc).
-    /// * No address of a thread-local variable is kept across the call, by the program or by the
-    ///   compiler. The compiler may keep one in a function that uses a thread-local variable both
-    ///   before and after the call, itself or in code inlined into it. Use a
-    ///   [`RankLocal`](super::RankLocal) in place of thread-local memory.
+    /// * No address of a thread-local variable is kept across the call, by the program or by the compiler. The compiler
+    ///   may keep such an address in a function that uses a thread-local variable both before and after the call,
+    ///   itself or in code inlined into it. Use a [`RankLocal`](super::RankLocal) in place of thread-local memory.
     /// * The call is not made by a destructor that runs because of a panic.
     ///
     /// The program does not exchange its `Rank` for another, for example by

@@ -18,7 +18,7 @@ pub(super) enum Leave {
     Revoked,
 }
 
-/// The next action of a worker in its episode.
+/// The next action of a worker in its episode (the work between two barriers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     /// The worker has no rank to run.

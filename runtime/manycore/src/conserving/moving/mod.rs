@@ -1,9 +1,9 @@
-//! Tests that each permit belongs to one thread at a time, even while threads change their permits.
+//! Tests that each permit (right to run jobs) belongs to one thread at a time, even while threads change their permits.
 //!
 //! If a thread waits while unrelated jobs are pending, it gives its permit away and continues with another permit. So
-//! after each wait, everything that names the thread's permit is stale: a permit that was read, a rank, or a
-//! `Context`. If a thread continues with a stale permit, two threads work under the same number. In that case
-//! iterations are lost, and two threads have the same `&mut`.
+//! after each wait, everything that names the thread's permit is stale: a permit that was read, a rank (number in a
+//! loop), or a `Context`. If a thread continues with a stale permit, two threads work under the same number. In that
+//! case iterations are lost, and two threads have the same `&mut`.
 //!
 //! Random programs provoke this on the simulated machine. The programs have bodies of loops, joins, scopes, detached
 //! jobs, broadcasts and calls into another pool. The bodies make all kinds of calls with long waits, while unrelated

@@ -24,7 +24,7 @@ pub(super) type Steps = Arc<Vec<Step>>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Computes. A thread from outside computes without a permit.
+    /// Computes. A thread from outside computes without a permit (a right to run jobs).
     Compute(u64),
     /// A loop in this pool.
     Loop(Loop),

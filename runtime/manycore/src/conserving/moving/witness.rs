@@ -18,7 +18,7 @@ struct Stay {
 
 #[derive(Default)]
 struct Seen {
-    /// The newest stretch with each permit of each pool.
+    /// The newest stretch (user code without a call into a pool) with each permit of each pool.
     permits: [BTreeMap<usize, Stay>; 2],
     /// For each loop, how often each iteration ran, and the newest block with each rank.
     loops: Vec<(Vec<u32>, BTreeMap<usize, Stay>)>,

@@ -1,12 +1,12 @@
-//! Checks the bit that says whether a cluster holds iterations.
+//! Checks the bit that says whether a cluster (a group of near threads) holds iterations.
 
 use crate::clusters::Member;
 use crate::partition::holders::{Holders, HoldersWord};
 use manycore_check::{Faulty, Loom, Relaxed, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// One member claims the last of its iterations while another member of the same cluster refills its shard. When
-/// both are done, thieves of other clusters find the second member.
+/// One member claims the last of its iterations. Meanwhile another member of the same cluster refills its shard (its
+/// range). When both are done, thieves of other clusters find the second member.
 fn emptied_and_refilled<P: Platform>() {
     let words = [HoldersWord::<P>::new(), HoldersWord::new()];
     let holders = Holders::new(&words, |word| word);

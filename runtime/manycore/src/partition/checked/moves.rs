@@ -1,4 +1,5 @@
-//! Checks `sharded`: ranges move from shard to shard while their owners claim from them.
+//! Checks `sharded`: ranges move from shard to shard (a shard holds one thread's range) while their owners claim from
+//! them.
 //!
 //! While a thief moves a range from one shard to another, the range is in no shard. A participant that then finds
 //! all shards empty may leave, since the thief runs the range. The checks demand that no iteration is lost or runs
@@ -29,7 +30,7 @@ fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: us
     each_once::<P, _>(&partition, n, participants);
 }
 
-/// This covers every claim and every steal between two shards, in both directions.
+/// This test covers every claim and every steal between two shards, in both directions.
 #[test]
 fn two_participants() {
     for n in 1..=3 {

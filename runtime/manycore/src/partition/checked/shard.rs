@@ -1,4 +1,4 @@
-//! Checks one shard: its owner claims from the lower end while thieves take from the upper end.
+//! Checks one shard (a range in one word): its owner claims from the lower end while thieves take from the upper end.
 
 use super::HandedOut;
 use crate::partition::shard::Shard;

@@ -1,5 +1,4 @@
-//! Pools that adopt a thread, under shuttle: that thread need not work, and the
-//! pool may end elsewhere.
+//! Pools that adopt a thread, under shuttle. The adopted thread need not work, and another thread may end the pool.
 
 use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check};
@@ -16,7 +15,7 @@ fn adopted<P: Platform>(threads: usize, body: impl FnOnce(Pool<P>)) {
         .adopt_current_thread(true)
         .build_on(threads, 1, vec![vec![]; threads]);
     body(pool.expect("a model makes its threads"));
-    // The thread belongs to no pool again. SAFETY: null.
+    // Now the thread belongs to no pool. SAFETY: a null slot names no context.
     unsafe { P::set_slot(std::ptr::null()) };
 }
 
@@ -32,7 +31,7 @@ fn ends_elsewhere<P: Platform>(pool: Pool<P>, meanwhile: impl Fn() + Sync) {
     });
 }
 
-/// The adopted thread posts a job, and blocks until the job has run. It does so whatever the worker is doing.
+/// The adopted thread posts a job, and blocks until the job has run. Meanwhile the worker may be doing anything.
 fn blocks_until_it_ran<P: Platform>() {
     adopted::<P>(2, |pool| {
         for _ in 0..3 {
@@ -52,8 +51,8 @@ fn an_adopted_thread_that_never_works() {
     check(200, blocks_until_it_ran::<FencedShuttle>);
 }
 
-/// The adopted thread blocks and has mail, while the pool ends on another thread. No worker waits for one piece of
-/// mail. Another worker waits for the other piece, awake or asleep.
+/// The adopted thread blocks and has mail (jobs that were sent to it), while the pool ends on another thread. No worker
+/// waits for one piece of mail. Another worker waits for the other piece, awake or asleep.
 fn mail_that_is_left<P: Platform>(threads: usize) {
     adopted::<P>(threads, |pool| {
         let calls = Count::default();

@@ -1,26 +1,26 @@
-//! A slot has one holder, and a helper that joins its loop finds that loop's job.
+//! Checks that a slot has one holder, and that a helper in the slot's loop finds the job of that loop.
 
 use crate::clusters::Invited;
 use crate::pool::board::{Board, Participation, PostedLoop};
 use manycore_check::{Faulty, Loom, Plain, Relaxed, TornSwap, caught, loom_model, team};
 use manycore_platform::Platform;
 
-/// Each of two threads posts a loop on a board of one slot, if the slot is free. `helpers` other threads visit the
-/// slot.
+/// Each of two threads posts a loop on a board (a list of posted loops) of one slot, if the slot is free. `helpers`
+/// other threads visit the slot.
 ///
 /// Each thread makes one attempt, since loom raises a false alarm at a second (`loom_loses_track_of_a_lock_taken_again`
 /// in `manycore-check`). `whole` takes slots again and again.
 fn one_loop_at_a_time<P: Platform>(helpers: usize) {
     let board = Board::<P>::new(1, 1);
-    // The job's writer and reader would race on this, visible to loom.
+    // Loom reports a race of the job's writer and reader.
     let job = Plain::new(0);
     team::<P>(2 + helpers, |rank| {
         let entrance = board.entrance(0, 0);
         if rank >= 2 {
             if entrance.gate().join().is_ok() {
-                // SAFETY: between `join` and `leave`.
+                // SAFETY: this is between `join` and `leave`.
                 let found = unsafe { entrance.job() };
-                // SAFETY: inside the gate the frame is alive.
+                // SAFETY: the frame lives while a helper is inside the gate.
                 let _ = unsafe { (found.run)(found.frame, rank, std::ptr::null()) };
                 assert_eq!(job.read(), found.helpers);
                 let _ = entrance.gate().leave_closed();
@@ -36,7 +36,7 @@ fn one_loop_at_a_time<P: Platform>(helpers: usize) {
         let posted = PostedLoop {
             frame: std::ptr::from_ref(&frame).cast(),
             run: |frame, _, _| {
-                // SAFETY: the frame above, which lives until the gate is empty.
+                // SAFETY: the frame above lives until the gate is empty.
                 let alive = unsafe { (*frame.cast::<Plain<bool>>()).read() };
                 assert!(alive, "joined a loop that is over");
                 Participation::Done

@@ -1,5 +1,5 @@
-//! Whole pools on a machine with late stores: joins and loops leave out fences, and thieves and sleepers
-//! pay for them.
+//! Whole pools on a machine with late stores: joins and loops leave out fences, and thieves and sleepers make heavy
+//! ones.
 
 use super::whole::{Meeting, RunCounts, check, pool_on, until_asleep};
 use crate::Partitioner;
@@ -7,8 +7,7 @@ use crate::pool::Pool;
 use manycore_check::Buffered;
 use manycore_platform::Platform;
 
-/// Two halves that must run at the same time: a worker that sleeps through the post of the second is
-/// missed.
+/// Two halves that must run at the same time. The join hangs if a worker sleeps through the second half's post.
 fn meet_in_a_join<P: Platform>(pool: &Pool<P>) {
     let meeting = Meeting::<P>::of(2);
     pool.join(|| meeting.attend(), || meeting.attend());
@@ -27,7 +26,7 @@ fn joins<P: Platform>(pool: &Pool<P>, depth: usize, ran: &(dyn Fn() + Sync)) {
 fn mixture<P: Platform>(pool: &Pool<P>) {
     let runs = std::sync::atomic::AtomicU32::new(0);
     joins(pool, 3, &|| {
-        // The books are no step of the model.
+        // This is the standard library's atomic, so counting is no step of the model.
         runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     });
     assert_eq!(runs.into_inner(), 8);

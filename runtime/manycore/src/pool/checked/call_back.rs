@@ -10,8 +10,8 @@ use manycore_platform::Platform;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// Thread 1 calls back `times` times, waits for each job, and is over. Thread 0 waits, as `Context::block_on`
-/// does: it spins, naps or sleeps.
+/// Thread 1 calls back `times` times, waits for each job, and ends. Thread 0 waits, as `Context::block_on` does: it
+/// spins, naps or sleeps.
 fn calls_back<P: Platform>(times: u32) {
     let (oneshot, ran) = (Oneshot::<P>::new(), Plain::new(0));
     let ends: Vec<_> = (0..times).map(|_| Oneshot::<P>::new()).collect();
@@ -38,7 +38,7 @@ fn calls_back<P: Platform>(times: u32) {
         }
         for end in &ends {
             let (ran, at): (*const Plain<u32>, *const Oneshot<P>) = (&raw const ran, end);
-            // SAFETY: both outlive the team. The job does not unwind.
+            // SAFETY: `ran` and the oneshot outlive the team. The job does not unwind.
             let job = unsafe {
                 Job::new(move |_| {
                     (*ran).write((*ran).read() + 1);

@@ -115,8 +115,8 @@ fn a_thread_is_left_for_detached_jobs() {
     }
 }
 
-/// Workers that are parked are woken by growth, and help with the loop in progress: its
-/// last iterations wait for all of them.
+/// Growth of the allotment wakes the parked workers. They help with the loop in progress, whose last iterations wait
+/// for all of them.
 fn growth<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     let pool = following(3, &allotment);
@@ -141,8 +141,8 @@ fn who_is_allowed_again_helps_at_once() {
     check(1_000, growth::<Shuttle>);
 }
 
-/// A worker that may not run waits, asleep, for the stolen half of a join. That half waits for a
-/// job which only the worker's permit can run once it may: growth must reach the worker.
+/// A worker that may not run waits, asleep, for the stolen half of a join. That half waits for a job that only the
+/// holder of the worker's permit can run, once the allotment allows it. So growth must reach the worker.
 fn growth_reaches_a_wait<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     let pool = following(3, &allotment);

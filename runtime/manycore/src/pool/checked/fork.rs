@@ -27,7 +27,7 @@ impl Count {
     }
 }
 
-/// Each leaf runs once, on any thread, and before its join returns.
+/// Forks a tree of joins. Each leaf (a call with depth 0) runs once, on any thread, and before its join returns.
 fn tree<P: Platform>(pool: &Pool<P>, depth: u32, leaves: &Count) {
     if depth == 0 {
         return leaves.up();
@@ -278,7 +278,7 @@ fn three_external_threads() {
     }
 }
 
-/// Callers come and go while calls of other threads wait. No two threads have the same permit.
+/// Callers come and go while calls of other threads wait. No two threads have the same permit (right to run jobs).
 fn permits_of_external_threads<P: Platform>() {
     let pool = pool::<P>(2);
     let taken = [const { AtomicU32::new(0) }; 2];

@@ -1,4 +1,4 @@
-//! A helper uses the loop's frame behind a gate only while the frame exists.
+//! Checks that a helper uses the loop's frame, which is on its caller's stack, only while the frame exists.
 
 use crate::pool::gate::Gate;
 use manycore_check::{
@@ -38,9 +38,9 @@ impl<P: Platform> GateKind for Gate<P> {
     }
 }
 
-/// One caller runs `loops` loops behind one gate. Each of `helpers` tries to join once, at any time. The frame and
-/// the results are plain memory. So loom reports a helper's use of the frame that is not ordered before the caller
-/// takes the frame back, and a result that is not visible to the caller when the gate is empty.
+/// One caller runs `loops` loops behind one gate. Each of `helpers` tries to join once, at any time. The frame and the
+/// results are plain memory. So loom reports a helper that may use the frame after the caller has taken the frame back.
+/// It also reports a result that is not visible to the caller when the gate is empty.
 fn frame_outlives_helpers<D: GateKind>(make: impl Fn() -> D, helpers: usize, loops: u32) {
     const DEAD: u32 = 0;
     let gate = make();

@@ -8,7 +8,7 @@ use crate::pool::{Builder, Pool};
 use crate::seam::BuilderExt;
 use manycore_check::{Shuttle, shuttle_random, team};
 
-/// Three callers of a pool of three threads. `waits`: how often each caller waits in another pool.
+/// Three callers of a pool of three threads. `waits` says how often each caller waits in another pool.
 fn visitors_leave(reserve: bool, waits: u32) {
     let builder = Builder::on_platform().open_joins(64);
     let pool = builder.reserve(reserve).build_on(3, 1, vec![vec![]; 3]);

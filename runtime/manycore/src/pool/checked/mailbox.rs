@@ -1,4 +1,4 @@
-//! The pool ends while there is mail: exactly one thread reads it.
+//! Checks that exactly one thread reads the mail (jobs for one permit) that is left when the pool ends.
 
 use crate::pool::job::Job;
 use crate::pool::mailbox::Mailbox;
@@ -9,15 +9,14 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// A fault of a worker that ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MailMistake {
-    /// It is gone whatever its last look has found.
+    /// The worker leaves whatever its last look has found.
     NoLastLook,
-    /// It takes its last look, and then says that it is absent.
+    /// The worker takes its last look before it declares itself absent.
     LooksFirst,
 }
 
-/// Thread 1 ends the pool. Worker 0 sends a job to worker 2, and then searches once
-/// more, as `Registry::send` and `Worker::find_left` do; worker 2 ends as
-/// `Worker::work` does, or stays if it does not see the end.
+/// Thread 1 ends the pool. Worker 0 sends a job to worker 2, and then searches once more, as `Registry::send` and
+/// `Worker::find_left` do. Worker 2 ends as `Worker::work` does, or stays if it does not see the end.
 fn mail_is_read<P: Platform>(mistake: Option<MailMistake>) {
     let (mailbox, events) = (Mailbox::<P>::new(), EventCount::<P>::new());
     let terminating = P::AtomicBool::new(false);

@@ -7,13 +7,13 @@ use manycore_check::{
 use manycore_platform::Platform;
 use std::cell::Cell;
 
-/// A partial result: how many participants it is of.
+/// A partial result, which counts the participants whose results are in it.
 trait Partial: Send {
     fn of(participants: usize) -> Self;
     fn count(&self) -> usize;
 }
 
-/// On loom, which sees a race for it.
+/// The type for loom, which reports a race on the count.
 impl Partial for Plain<usize> {
     fn of(participants: usize) -> Self {
         Self::new(participants)
@@ -34,14 +34,14 @@ impl Partial for Cell<usize> {
     }
 }
 
-/// `helpers` threads leave a partial result each; then their caller takes what is there.
+/// Each of `helpers` threads leaves a partial result. Then the caller takes the joined result.
 fn each_is_joined_once<P: Platform, T: Partial>(helpers: usize) {
     let slot = PartialSlot::<P>::new();
-    // Not freed: with a fault two threads may have the same box.
+    // The box is leaked: with a fault two threads may have the same box.
     let count = |partial: Box<T>| Box::leak(partial).count();
     team::<P>(helpers, |_| {
         let join = |one, other| Some(Box::new(T::of(count(one) + count(other))));
-        // SAFETY: all values here are of this type.
+        // SAFETY: all values in this slot have type `T`.
         unsafe { slot.leave(Box::new(T::of(1)), join) };
     });
     // SAFETY: as above.

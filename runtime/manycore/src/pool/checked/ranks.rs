@@ -1,4 +1,4 @@
-//! A thread that gives its permit away within a loop's body keeps its rank in that loop to itself.
+//! If a thread gives its permit away within a loop's body, no other thread gets its rank in that loop.
 
 use super::fork::dawdle;
 use super::whole::{check, partitioners, pool};
@@ -6,13 +6,13 @@ use manycore_check::{Shuttle, team};
 use manycore_platform::Platform;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The bodies of a loop wait for a job each, beside calls from outside.
+/// Each body of a loop waits for a job, while threads from outside call the pool.
 #[test]
 fn a_rank_is_one_threads_alone() {
     for partitioner in partitioners() {
         check(200, move || {
             let pool = pool::<Shuttle>(3);
-            // The standard library's: keeping the books is no step of the model.
+            // These atomics are the standard library's, so this record is no step of the model.
             let busy = [const { AtomicBool::new(false) }; 3];
             team::<Shuttle>(2, |member| {
                 if member == 1 {

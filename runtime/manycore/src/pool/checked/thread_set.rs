@@ -66,7 +66,7 @@ fn the_first_call_of_a_kind_starts_the_threads() {
     for kind in 0..KINDS {
         for (threads, dedicated) in [(2, false), (3, false), (2, true)] {
             if kind == 6 && !dedicated {
-                continue; // nobody is needed, and nobody is started
+                continue; // no other thread is needed or started
             }
             check(60, move || {
                 call(&lazy::<Shuttle>(threads, dedicated), kind, true)
@@ -126,9 +126,9 @@ fn calls_race_with_the_end_of_the_threads() {
     }
 }
 
-/// A caller gives permit 0 away while it blocks in another pool, comes back to another permit, and leaves. Meanwhile
-/// another thread ends the pool's threads. The holder of permit 0 must learn that it has the caller slot for nothing,
-/// and the end must miss no thread.
+/// A caller gives permit 0 (the first right to run jobs) away while it blocks in another pool, comes back to another
+/// permit, and leaves. Meanwhile another thread ends the pool's threads. The holder of permit 0 must learn that it has
+/// the caller slot for nothing, and the end must miss no thread.
 fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
     let (pool, other) = (lazy::<P>(2, false), lazy::<P>(1, true));
     team::<P>(2, |rank| {
@@ -253,7 +253,7 @@ fn threads_do_not_end_from_within() {
 #[test]
 fn the_monitor_ends_with_the_threads() {
     let pool = Pool::builder().threads(2).build().unwrap();
-    // One place in the program, so that the pool takes all calls for one loop.
+    // All calls come from one place in the program, so the pool takes them for one loop.
     let run = || pool.parallel_for(0..2, |_| ());
     let has_monitor = || pool.registry.monitor().has_thread();
     let mut alone = 0;

@@ -67,7 +67,7 @@ fn wait<P: Platform>(gate: &Gate<P>, caller: &Caller<P>, mistake: Option<WaitMis
     }
 }
 
-/// `Shared::tell`.
+/// Does what `Shared::tell` does.
 fn tell<P: Platform>(left: Departure, caller: &Caller<P>) {
     if let Departure::Awaited(worker) = left {
         assert_eq!(worker, 7);

@@ -7,13 +7,13 @@ use manycore_platform::{Atomic, Ordering, Platform, ThreadSpec};
 
 const ITERATIONS: usize = 2;
 
-/// A loop as `loops/inline_run.rs` has it.
+/// A model of the loop in `loops/inline_run.rs`.
 struct Run<P: Platform> {
     begun: P::AtomicUsize,
     end: P::AtomicUsize,
     /// How often each iteration was run.
     ran: [Plain<u32>; ITERATIONS],
-    /// Whether the frame is gone.
+    /// Whether the loop's record, the frame, is gone.
     gone: Plain<bool>,
 }
 
@@ -32,7 +32,7 @@ impl<P: Platform> Run<P> {
     }
 }
 
-/// What the monitor does: it runs by itself what others would.
+/// The rescue. The monitor itself runs the iterations that other threads would run.
 unsafe fn rescue<P: Platform>(of: *const ()) {
     // SAFETY: the run outlives the team.
     let run = unsafe { &*of.cast::<Run<P>>() };
@@ -44,19 +44,19 @@ unsafe fn rescue<P: Platform>(of: *const ()) {
     }
 }
 
-/// What the caller gets wrong.
+/// A mistake of the caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum StepMistake {
-    /// It begins an iteration, and says so after the step.
+    /// The caller notes an iteration only after the step.
     SaysLate,
-    /// It does not step when it leaves.
+    /// The caller leaves the frame without a step.
     JustLeaves,
 }
 
 fn each_iteration_runs_once<P: Platform>(mistake: Option<StepMistake>) {
     let run = Run::<P>::new();
     let watched = Watched::<P>::new();
-    // Not freed: with a mistake the monitor looks at a frame that is gone.
+    // The frame is leaked: with a mistake the monitor looks at it after its end.
     let frame = || {
         Box::leak(Box::new(Frame::<P>::new(
             rescue::<P>,
@@ -66,7 +66,7 @@ fn each_iteration_runs_once<P: Platform>(mistake: Option<StepMistake>) {
     team::<P>(2, |rank| match rank {
         0 => {
             let frame = frame();
-            // SAFETY: all of it outlives the team.
+            // SAFETY: the frame and the data of its rescue outlive the team.
             unsafe { watched.enter(frame) };
             for iteration in 0..ITERATIONS {
                 let say = || run.begun.store(iteration + 1, Ordering::Relaxed);
@@ -129,7 +129,7 @@ fn each_mistake_of_a_step_is_caught() {
     );
 }
 
-/// A caller relies on the monitor, which ends.
+/// The monitor ends while a caller relies on it.
 fn no_caller_is_left_alone<P: Platform>() {
     let (watched, monitor) = (Watched::<P>::new(), Monitor::<P>::new());
     assert!(monitor.begin());
@@ -142,7 +142,7 @@ fn no_caller_is_left_alone<P: Platform>() {
     team::<P>(2, |rank| match rank {
         0 => {
             let frame = frame();
-            // SAFETY: nobody looks at the frame, only whether there is one.
+            // SAFETY: no thread reads the frame, only whether there is one.
             unsafe { watched.enter(&frame) };
             relies.write(monitor.is_on());
         }

@@ -270,7 +270,7 @@ fn a_caller_asleep_helps_with_a_nested_loop() {
     });
 }
 
-/// A worker and a caller sleep; another caller's loop needs the worker.
+/// A worker and a caller sleep, and another caller's loop needs the worker.
 #[test]
 fn a_wake_up_reaches_the_right_sleeper() {
     check(500, || {

@@ -22,7 +22,8 @@ impl<P: Platform> Scan for AfterLoan<'_, P> {
 
     fn anything(&self) -> bool {
         let worker = self.0.worker;
-        // The poster of a later loop finds that the worker is counted as a sleeper. An earlier loop is on the board.
+        // The poster of a later loop finds that the worker is counted as a sleeper. An earlier loop is on the board
+        // (the list of posted loops).
         worker.note_posts();
         self.wants_it() || worker.is_invited() || self.0.anything()
     }

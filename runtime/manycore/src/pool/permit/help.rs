@@ -1,4 +1,4 @@
-//! Helping with posted loops.
+//! Helping with the loops that are posted on the pool's board.
 
 use crate::clusters::Invited;
 use crate::pool::board::Participation;
@@ -20,8 +20,9 @@ pub(in crate::pool) enum Help {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Joins the first open loop found and works in it until nothing is left to claim. It skips the slot `except`: the
-    /// loop there is closed, and a look would take the slot's cache line from the loop's caller.
+    /// Joins the first open loop that it finds on the board, and works in this loop until nothing is left to claim.
+    /// Skips the slot `except`: the loop there is closed, and a look would take the slot's cache line from the loop's
+    /// caller.
     pub(in crate::pool) fn help_any(
         &self,
         last: usize,
@@ -46,9 +47,9 @@ impl<P: Platform> Worker<P> {
         help
     }
 
-    /// Joins the loop in `slot` if it is open and wants another helper; If `within` names a slot, the loop must also
-    /// be nested in the loop of that slot. Works until nothing is left to claim, and returns how the participation
-    /// ended. Returns `None` if the worker did not join.
+    /// Joins the loop in `slot` if it is open and wants another helper. If `within` names a slot, the loop must also be
+    /// nested in the loop of that slot. Works until nothing is left to claim, and returns how the participation ended.
+    /// Returns `None` if the worker did not join.
     pub(in crate::pool) fn help(
         &self,
         slot: usize,
@@ -63,8 +64,8 @@ impl<P: Platform> Worker<P> {
         let cluster = shared.clusters().of(permit).cluster as usize;
         let entrance = shared.board().entrance(cluster, slot);
         let gate = entrance.gate();
-        // This fetches two cache lines at once instead of one after the other: the gate's line and, if the loop's
-        // frame is at the same address as the last loop's, the frame's line.
+        // The prefetch brings two cache lines at once instead of one after the other: the gate's line and, if the
+        // loop's frame is at the same address as the last loop's, the frame's line.
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
@@ -87,9 +88,9 @@ impl<P: Platform> Worker<P> {
         shared.ranks().note_work(permit);
         let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
-            // SAFETY: inside the gate the frame is alive and ready, and only this thread has the rank in this loop:
-            // the rank is the permit that this thread has now, a permit has one holder, and a thread that gave this
-            // permit away within this loop has barred the permit from the loop.
+            // SAFETY: inside the gate the frame is alive and ready. Only this thread has the rank in this loop: the
+            // rank is the permit that this thread has now, and a permit has one holder. A thread that gave this permit
+            // away within this loop has barred the permit from the loop.
             let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
             registry.tell(match ended {
                 // Nothing is left to claim, so no other helper need come.
@@ -117,7 +118,7 @@ impl<P: Platform> Registry<P> {
         self.sleep().sleepers()
     }
 
-    /// The number of workers that sleep in the clusters `invited`, as a hint.
+    /// The number of workers that sleep in the clusters (groups of near workers) `invited`, as a hint.
     pub(crate) fn sleepers_in(&self, invited: Invited) -> u32 {
         self.sleep().sleepers_in(invited)
     }

@@ -1,4 +1,4 @@
-//! A worker with its permit, which may change.
+//! A worker with its permit (one of the pool's rights to run jobs), which may change.
 //!
 //! A thread that waits may give its permit away and continue with another permit (`permits/mod.rs`). So the number of
 //! a worker's permit is valid until the worker next runs the user's code, or waits. A stale number once caused a
@@ -14,7 +14,7 @@
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
-//! These values live longer than one run of the user's code. Paths are below `src`.
+//! The values in this table live longer than one run of the user's code. Paths are below `src`.
 //!
 //! | value | why it stays valid |
 //! |---|---|
@@ -142,7 +142,7 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Binds this worker's thread to the CPUs of its permit, if the pool has bound the thread to those of another
+    /// Binds this worker's thread to the CPUs of its permit, if the pool has bound the thread to the CPUs of another
     /// permit. Otherwise two threads with permits could be bound to one CPU while another CPU has none. Called after
     /// the worker has waited for a permit, which takes longer than the system call.
     fn follow_permit(&self) {
@@ -277,7 +277,8 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
-    /// The cluster of the worker's permit. For a worker without a permit, which may name any cluster, this is 0.
+    /// The cluster (group of near threads) of the worker's permit. A worker without a permit may name any cluster. For
+    /// such a worker this is 0.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
         self.permit_or_none()
@@ -294,8 +295,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Notes whether the worker is at work, for the watchdog (`Scan::is_any_blocked`). A worker whose patience has
-    /// ended is not at work: such a worker gives its permit away when unrelated jobs are pending.
+    /// Notes whether the worker is at work, for a sleeper that keeps watch (`Scan::is_any_blocked`). A worker whose
+    /// patience has ended is not at work: such a worker gives its permit away when unrelated jobs are pending.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()

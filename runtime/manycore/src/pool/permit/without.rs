@@ -61,8 +61,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Leaves the idle list. Returns `false` if no other thread is on the list, or if this worker is not, or if the
-    /// pool could start no other thread later.
+    /// Leaves the idle list. Returns `false` if this worker is not on the list, or is alone there, or if the pool could
+    /// start no other thread later.
     fn leave_idle_list(&self) -> bool {
         let registry = self.registry();
         registry.threads().are_replaced()
@@ -86,7 +86,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Gives away `permit`, which this worker has. Returns `false` if no thread can take the permit, or if this worker
-    /// was roused. In this case the worker still has the permit.
+    /// was roused. In both cases the worker still has the permit.
     fn offer(&self, permit: usize) -> bool {
         #[cfg(test)]
         if crate::conserving::fault::is(crate::conserving::fault::Fault::NoReserve) {
@@ -175,7 +175,7 @@ impl<P: Platform> Worker<P> {
             // No other thread uses this parker until the worker is on a list again.
             alone.reset();
         } else if roused {
-            // Another thread grants it a second permit now, which this worker passes on.
+            // Another thread grants this worker a second permit now, which the worker passes on.
             let granted = self.await_permit();
             debug_assert!(granted, "a worker that returns is not dismissed");
             let second = self.permit();

@@ -15,15 +15,14 @@
 //! 2. R2: a thread that looks for work gives its permit to the first thread on that list, and joins the idle list. A
 //!    thread that waits and gives its permit away gives it to that first thread, too.
 //!
-//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue: a thread joins the list in the
-//! same way as a job is posted, and each search and each last look before sleep reads the list.
+//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue. A thread joins the list in the same
+//! way as a job is posted. Each search, and each last look before sleep, reads the list.
 //!
-//! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread at
-//! the head of the ready list, and looks at the list before it takes another job. So the thread whose wait has
-//! ended gets a permit, at the latest from the thread that ended the wait, even if unrelated jobs hold all
-//! other permits and are blocked on a lock that the ready thread holds. This does not help if a job holds a
-//! lock around a call into *another* pool: if threads that want the lock take all permits here, the job finds
-//! none when its call returns.
+//! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread at the head
+//! of the ready list, and looks at the list before it takes another job. So the thread whose wait has ended gets a
+//! permit, at the latest from the thread that ended the wait. This is so even if unrelated jobs hold all other permits
+//! and are blocked on a lock that the ready thread holds. But a job may hold a lock around a call into *another* pool.
+//! If threads that want this lock take all permits here, the job finds none when its call returns.
 //!
 //! # Why no threads wait in a circle
 //!
@@ -149,7 +148,7 @@ impl<P: Platform> Registry<P> {
         self.read_mail_of(permit);
     }
 
-    /// Sees to the mail of `permit`, which is lost.
+    /// Makes a thread read the mail (jobs that were sent) of `permit`, which is lost.
     fn read_mail_of(&self, permit: usize) {
         match permit {
             0 if self.mailboxes()[0].is_empty() => {}
@@ -158,7 +157,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Has the mail of lost permits read: by a thread that takes the permit after all, or by this thread.
+    /// Makes a thread read the mail of the lost permits: another thread that takes a permit after all, or this thread.
     ///
     /// A sender calls this after its push, and a thread calls it after it has lost a permit. Both look under the lock
     /// of the permits: if the sender's look comes first, the other thread finds the mail.
@@ -191,7 +190,7 @@ impl<P: Platform> Registry<P> {
         true
     }
 
-    /// A worker that has no thread.
+    /// Returns a worker that has no thread, and makes one if there is none.
     pub(super) fn spare_worker(&self) -> io::Result<usize> {
         match self.change_permits(|permits| permits.take_spare()) {
             Some(id) => Ok(id),

@@ -1,9 +1,10 @@
 //! Which thread has which permit: the lists of threads without a permit, and the transitions.
 //!
-//! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. Each transition is one
-//! method of [`State`]: it changes the lists and the word of the caller slot (the right to be worker 0) together. It
-//! returns the steps that remain to be taken when the lock is free. The methods know neither threads nor jobs. The
-//! pool takes those steps (`mod.rs`), and tests drive the transitions alone (`tests.rs`, `checked.rs`).
+//! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. The *caller slot* is the
+//! right to be worker 0. Its state is one atomic word (`word.rs`). Each transition is one method of [`State`], which
+//! changes the lists and that word together. The method returns the steps that remain to be taken when the lock is
+//! free. The methods know neither threads nor jobs. The pool takes those steps (`mod.rs`), and tests drive the
+//! transitions alone (`tests.rs`, `checked.rs`).
 
 use super::held::Held;
 use super::word::{CallerSlot, Word};
@@ -30,7 +31,8 @@ pub(in crate::pool) enum Listed {
 pub(in crate::pool) enum Successor {
     /// This worker, which is on no list any more.
     Worker(usize),
-    /// A thread that is to be started. It counts as a registration until [`State::deregister`].
+    /// A thread that is to be started. It counts as a registration, which keeps the pool's threads from ending, until
+    /// [`State::deregister`].
     New,
 }
 
@@ -48,11 +50,12 @@ impl Successor {
 /// What a caller leaves behind in the caller slot.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Left {
-    /// Nothing.
+    /// An empty slot, which needs no holder.
     Nothing,
-    /// A vacant slot. If there are jobs, a thread must be found for the slot.
+    /// A vacant slot, in which a thread of the pool may be needed. If there are jobs, a thread must be found for the
+    /// slot.
     Vacancy,
-    /// This permit, which goes to this successor.
+    /// The caller's permit, which goes to this successor.
     Permit(usize, Successor),
 }
 
@@ -69,7 +72,7 @@ pub(in crate::pool) enum ThreadState {
 
 /// The lists that the lock guards.
 struct Lists {
-    /// Workers with empty stacks. They wait for the next permit.
+    /// Workers that have nothing to do: their stacks of jobs are empty. They wait for the next permit.
     idle: Vec<usize>,
     /// The ready list, in order of arrival: workers that have waited, and now need a permit.
     ready: Vec<usize>,
@@ -151,8 +154,8 @@ impl<P: Platform> Permits<P> {
 pub(in crate::pool) struct Vacancy {
     /// Whether a thread that is not yet started could take the job.
     pub(in crate::pool) lacking: bool,
-    /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or threads
-    /// are lacking.
+    /// Whether a poster can get a thread although no worker sleeps: permit 0 is vacant, or a thread that is not yet
+    /// started could take the job.
     pub(in crate::pool) any: bool,
 }
 
@@ -210,7 +213,8 @@ impl<P: Platform> State<'_, P> {
     }
 }
 
-/// Transitions of the caller slot, for detached tasks and for callers that cannot leave by the word alone.
+/// Transitions of the caller slot, for detached tasks (spawned jobs, and calls from the pool's queue) and for callers
+/// that cannot leave by changing the slot's word alone.
 impl<P: Platform> State<'_, P> {
     /// A detached task is about to be posted. Returns whether this made the slot vacant.
     pub(in crate::pool) fn post(&mut self) -> bool {
@@ -236,7 +240,7 @@ impl<P: Platform> State<'_, P> {
         before != after
     }
 
-    /// Has a thread of the pool take permit 0. If a caller is in the slot, that caller will look for jobs when it
+    /// Makes a thread of the pool take permit 0. If a caller is in the slot, that caller will look for jobs when it
     /// leaves.
     pub(in crate::pool) fn summon(&mut self) -> Option<Successor> {
         self.change_to_held(Word::summoned)
@@ -290,8 +294,8 @@ impl<P: Platform> State<'_, P> {
 
 /// Transitions in which a permit passes from one thread to another.
 impl<P: Platform> State<'_, P> {
-    /// A worker gives its permit away. `from_slot` says whether the worker is the caller with permit 0, or an adopted
-    /// thread, which keeps its stack.
+    /// A worker gives its permit away. `from_slot` is true if the worker is a caller with permit 0 or an adopted
+    /// thread. Such a worker keeps worker 0's stack.
     pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
         if from_slot {
             self.change(Word::lent);
@@ -334,7 +338,7 @@ impl<P: Platform> State<'_, P> {
         if let Some(permit) = self.find_lost(|_| true) {
             return Listed::Placed(permit);
         }
-        // If the caller slot is empty, it becomes vacant, and is filled as for a job.
+        // An empty caller slot becomes vacant. Then a thread of the pool fills it, as it does for a job.
         self.change(Word::wanted);
         self.lists.ready.insert(0, id);
         Listed::Waiting

@@ -1,5 +1,5 @@
-//! Random walks through the transitions, without a pool: a permit is one thread's at a time, and
-//! what waits for a permit is attended to.
+//! Random walks through the transitions, without a pool. They check that a permit has one holder at a time, and that
+//! the pool attends to each job and each worker that waits for a permit.
 
 use super::state::{Left, Listed, Permits, State, Successor};
 use super::word::CallerSlot;
@@ -24,9 +24,9 @@ fn the_lowest_spare_worker_is_taken() {
 enum At {
     Permit(usize),
     Idle,
-    /// It has what it waited for, and is on the list.
+    /// The worker has what it waited for, and is on the ready list.
     Ready,
-    /// It waits, and has no permit.
+    /// The worker waits, and has no permit.
     Waits,
     /// Worker 0 while no caller has its stack.
     Nowhere,
@@ -39,9 +39,9 @@ enum Mistake {
     NoRegain,
     /// A worker gives its permit away and keeps it.
     KeepsPlace,
-    /// The last job's end leaves the slot as it is.
+    /// The end of the last job leaves the slot unchanged.
     NoEnd,
-    /// A job is posted, and nothing is said of it.
+    /// A job is posted without the transition `post`.
     NoPost,
 }
 
@@ -52,7 +52,7 @@ struct Walk {
     workers: Vec<At>,
     caller: bool,
     jobs: usize,
-    /// Whether a permit was lost: then a job may be unattended.
+    /// Whether a permit was lost. In that case a job may stay unattended.
     lost: bool,
     /// Whether the slot may be vacant for a ready worker that has got another permit since.
     listed: bool,
@@ -184,7 +184,7 @@ impl Walk {
                     };
                 } else if let Listed::Placed(permit) = self.change(|permits| permits.list(id)) {
                     if (permit, id) == (0, 0) {
-                        // The caller has the slot, so `list` cannot give it permit 0 at once.
+                        // A caller has the slot, so `list` cannot give permit 0 to the caller at once.
                         panic!("an empty slot beside its caller");
                     }
                     self.workers[id] = At::Permit(permit);

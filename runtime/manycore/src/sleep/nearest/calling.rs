@@ -14,7 +14,7 @@ pub(super) const WAKING: u32 = 1 << 31;
 /// Posters must make a full fence and read the word again. This bit is set in a new pool, and always on systems
 /// without light fences.
 pub(super) const FENCED: u32 = 1 << 30;
-/// A permit is free. If no worker sleeps, the pool wakes or starts a thread for this permit.
+/// A permit (a right to run jobs) is free. If no worker sleeps, the pool wakes or starts a thread for this permit.
 pub(super) const VACANT: u32 = 1 << 29;
 /// Each poster reads [`FENCED`], or the poster's push is already visible. So a sleeper needs no heavy fence.
 pub(super) const SETTLED: u32 = 1 << 28;
@@ -35,7 +35,8 @@ pub(in crate::sleep) enum FenceFault {
     StaysSettled,
     /// A borrower does not look for jobs when it lays the permit back.
     NoLookAfterLoan,
-    /// The watchdog leaves without a write to the word. So a thread that reads the word later does not notice.
+    /// The watchdog (the sleeper that keeps watch) leaves without a write to the word. So a thread that reads the word
+    /// later does not notice.
     LeavesUnnoticed,
 }
 
@@ -147,8 +148,8 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Wakes a sleeper near worker `near`, in the clusters `within` or in any. `called` says whether the
-    /// wake-up is for a job. Returns whether there was a sleeper.
+    /// Wakes a sleeper near worker `near`, in the clusters (groups of near workers) `within` or in any. `called` says
+    /// whether the wake-up is for a job. Returns whether there was a sleeper.
     pub(super) fn wake_one(&self, near: usize, called: bool, within: Option<Invited>) -> bool {
         // Sleepers that may take any job come first, because a waiter may not be allowed to run this job.
         for free in [true, false] {

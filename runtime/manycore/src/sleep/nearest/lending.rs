@@ -1,4 +1,4 @@
-//! A caller from outside the pool borrows the permit of a sleeping worker, and gives it back.
+//! A caller from outside the pool borrows the permit (the right to run jobs) of a sleeping worker, and gives it back.
 //!
 //! The worker stays asleep during the loan, so the call costs no wake-up even if another caller is in the
 //! pool. Until the permit is back the worker is not counted as a sleeper, and no poster finds it.
@@ -43,8 +43,8 @@ impl<P: Platform> Nearest<P> {
         self.callable.fetch_add(FREE, Ordering::Relaxed);
         self.fenced_posts.store(0, Ordering::Relaxed);
         self.slots.lay_back(worker);
-        // This keeps the value. Release: a poster that reads this or a later value with acquire finds the worker in
-        // its parker. Acquire pairs with the release by the sleeper that set SETTLED.
+        // The `fetch_or` of 0 keeps the value. Release: a poster that reads this or a later value with acquire finds
+        // the worker in its parker. Acquire pairs with the release by the sleeper that set SETTLED.
         let word = self.callable.fetch_or(0, Ordering::AcqRel);
         #[cfg(test)]
         if self.fault == Some(FenceFault::NoLookAfterLoan) {

@@ -1,4 +1,5 @@
-//! While a permit is lent and given back, no sleeper misses a job, a latch or the end of the pool.
+//! While a permit (a worker's right to run jobs) is lent and given back, no sleeper misses a job, a latch or the end of
+//! the pool.
 
 use super::super::Latch;
 use super::super::nearest_checked::{Jobs, LookAtJobs, fresh, oversubscribed, policy, work};

@@ -1,5 +1,5 @@
 //! The default sleep policy. A word, `callable`, says whether a post must wake a worker. The parking slots, in which
-//! workers sleep, are grouped by cluster.
+//! workers sleep, are grouped by cluster (a group of near workers).
 
 mod calling;
 mod lending;
@@ -37,8 +37,8 @@ const WATCHERS: usize = 2;
 ///
 /// `README.md` in this folder argues that no wake-up is lost.
 pub(crate) struct Nearest<P: Platform> {
-    /// The numbers of sleeping free workers and of sleeping waiters, and bits that say whether posters or sleepers
-    /// make the fence (`calling.rs`).
+    /// The numbers of sleeping *free workers*, which may take any job, and of sleeping *waiters*, which wait for a
+    /// stolen job. Further bits say whether posters or sleepers make the fence (`calling.rs`).
     callable: CachePadded<P::AtomicU32>,
     /// While posters fence, the number of posts since a worker last fell asleep.
     fenced_posts: CachePadded<P::AtomicU32>,
@@ -92,7 +92,7 @@ impl<P: Platform> Nearest<P> {
 
 #[cfg(test)]
 impl<P: Platform> Nearest<P> {
-    /// Makes the watchdog [impatient](Oversubscription::impatient).
+    /// Makes the watchdog, the sleeper that keeps watch, [impatient](Oversubscription::impatient).
     pub(super) fn impatient(mut self) -> Self {
         self.oversubscription = self.oversubscription.map(Oversubscription::impatient);
         self
@@ -158,8 +158,8 @@ impl<P: Platform> Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Says whether a permit is vacant. If one is, the pool can start or wake another worker when all workers are
-    /// busy. Posters count a vacant permit as a sleeper, and use it last.
+    /// Records whether a permit (a right to run jobs) is vacant. If one is, the pool can start or wake another worker
+    /// when all workers are busy. Posters count a vacant permit as a sleeper, and use it last.
     pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: a thread that sets the bit fences before it looks for jobs that were pushed meanwhile, or knows
         // that there are no such jobs (`pool/permits/`).
@@ -234,8 +234,8 @@ impl<P: Platform> Nearest<P> {
         idle.called && self.call(worker)
     }
 
-    /// `worker` has searched in vain, and waits in this function. Returns when the worker should search again, or the
-    /// latch may be set. The result says whether the worker has slept.
+    /// `worker` has searched in vain. This function waits until the worker should search again, or until the latch may
+    /// be set. Returns whether the worker has slept.
     pub(crate) fn no_work_found(
         &self,
         worker: usize,

@@ -29,9 +29,9 @@ impl Slept {
 }
 
 impl<P: Platform> Nearest<P> {
-    /// Like [`sleep`](Self::sleep), for a free worker in a pool with more threads than cores. A called worker gets
-    /// up only if a core is free for it. A watchdog gets up if it finds a free core, or a job that has waited too
-    /// long.
+    /// Like [`sleep`](Self::sleep), for a free worker in a pool with more threads than cores. A called worker gets up
+    /// only if a core is free for it. A watchdog (the sleeper that keeps watch) gets up if it finds a free core, or a
+    /// job that has waited too long.
     pub(super) fn sleep_in(
         &self,
         oversubscription: &Oversubscription<P>,
@@ -114,8 +114,8 @@ impl<P: Platform> Nearest<P> {
         self.oversubscription.as_ref().is_some_and(overfull)
     }
 
-    /// Whether the parked `worker` may leave the jobs that it has seen to other workers. This is so if each core has
-    /// an awake worker and a watchdog keeps watch.
+    /// Whether the parked `worker`, which has seen jobs, may leave these jobs to other workers. This is so if each core
+    /// has an awake worker and a watchdog keeps watch.
     pub(super) fn leaves_it(&self, worker: usize, scan: &dyn Scan) -> bool {
         let Some(oversubscription) = &self.oversubscription else {
             return false;
@@ -145,8 +145,8 @@ impl<P: Platform> Nearest<P> {
         self.idle.scarce_cores().is_none()
     }
 
-    /// Records that the holder of the permit `worker` runs on this core, so that other workers are woken
-    /// elsewhere.
+    /// Records that the holder of permit `worker` (a right to run jobs) runs on this core, so that other workers are
+    /// woken elsewhere.
     pub(super) fn claim_core(&self, worker: usize) {
         if self.has_core_for_each() {
             self.slots.claim_core(worker);

@@ -1,4 +1,5 @@
-//! Checks the end of a watch while posters cease to fence: the watchdog sees each job that was left to it.
+//! Checks the end of a watch while posters cease to fence: the watchdog (the sleeper that keeps watch) sees each job
+//! that was left to it.
 
 use super::super::nearest_checked::{Jobs, LookAtJobs, oversubscribed};
 use super::super::policy::Scan;

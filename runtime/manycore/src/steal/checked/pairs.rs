@@ -67,7 +67,7 @@ fn a_raise_against_the_pop_of_the_last_job_without_light_fences() {
     check::<Faulty<Loom, Fenced>>(None, 1, 1, &[&[Way::Raise]], 1);
 }
 
-/// The owner either cancels the raise and gives a job, or is too late.
+/// The owner either cancels the raise (a thief's step that makes jobs public) and gives a job, or is too late.
 #[test]
 fn a_raise_against_two_pops() {
     check::<Loom>(None, 2, 1, &[&[Way::Raise]], 1);

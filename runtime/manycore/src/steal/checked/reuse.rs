@@ -71,7 +71,7 @@ fn a_stack_of_capacity_0_is_full() {
     });
 }
 
-/// A thief that may only take jobs at the floor or above leaves the other jobs.
+/// A thief that may only take jobs at an index `floor` or above leaves the other jobs.
 #[test]
 fn no_thief_takes_a_job_below_the_floor() {
     loom_model(None, || {

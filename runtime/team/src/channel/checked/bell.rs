@@ -27,7 +27,7 @@ fn news_arrive<R: Rings>(bell: R, ringers: usize, sleepers: usize) {
     let news = <Loom as Platform>::AtomicU32::new(0);
     team::<Loom>(ringers + sleepers, |rank| {
         if rank < ringers {
-            // Relaxed: the bell orders it.
+            // Relaxed: the bell orders this addition.
             news.fetch_add(1, Ordering::Relaxed);
             bell.ring();
         } else {

@@ -9,7 +9,7 @@ use manycore_platform::Platform;
 use std::mem::ManuallyDrop;
 use std::sync::Mutex;
 
-/// 16 words. Seven messages of a word fit, and a reader publishes its position after two.
+/// Rings of 16 words. Seven messages of one word fit, and a reader publishes its position after two messages.
 const TIGHT: Settings = Settings {
     capacity: 0,
     slow: Slow::Wait,
@@ -260,7 +260,7 @@ fn a_slow_receiver<P: Platform>() {
     team::<Loom>(2, |rank| {
         let mut port = ports.take(rank);
         if rank == 0 {
-            // Over the header of the first unread record, then over all of it.
+            // The sender writes over the header of the first unread record, and then over the whole record.
             (8..10).for_each(|number| port.send_marked(number, number as u32, 0));
         } else {
             let mut next = 1;

@@ -1,4 +1,4 @@
-//! Two workers and up to three ranks under loom.
+//! Two workers and up to three ranks (parts of a program that meet at barriers) under loom.
 
 use super::super::run::{Run, TeamSettings};
 use super::super::worker_run::{Leave, WorkerRun};
@@ -232,6 +232,6 @@ fn each_fault_is_caught() {
     // The barrier, or a preemption, does not order memory.
     assert!(fails::<Relaxed>(meet::<Relaxed>).contains("Causality violation"));
     assert!(fails::<Relaxed>(preempted::<Relaxed>).contains("Causality violation"));
-    // A worker that leaves puts its rank back, and misses one that falls asleep.
+    // A worker that leaves puts its rank back, and misses a worker that falls asleep.
     assert!(fails::<NoFence>(leave::<NoFence>).contains("deadlock"));
 }

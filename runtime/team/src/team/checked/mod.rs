@@ -27,8 +27,7 @@ impl Books {
         }
     }
 
-    /// The next step of a rank, from 0. All ranks must have arrived at each barrier that it has
-    /// passed.
+    /// The next step of a rank, from 0. All ranks must have arrived at each barrier that this rank has passed.
     fn step(&self, rank: usize) -> u32 {
         let step = self.steps[rank].fetch_add(1, Ordering::Relaxed);
         let passed = step / self.per_episode * self.per_episode;
