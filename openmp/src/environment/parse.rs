@@ -210,19 +210,30 @@ pub(super) fn stack_size() -> Option<usize> {
         })
 }
 
-/// `OMP_ALLOCATOR`: a predefined allocator. Traits are refused, since only allocators that a program makes have them.
+/// The predefined allocators, in the order of their numbers from 1 on.
+const ALLOCATORS: [&str; 8] = [
+    "omp_default_mem_alloc",
+    "omp_large_cap_mem_alloc",
+    "omp_const_mem_alloc",
+    "omp_high_bw_mem_alloc",
+    "omp_low_lat_mem_alloc",
+    "omp_cgroup_mem_alloc",
+    "omp_pteam_mem_alloc",
+    "omp_thread_mem_alloc",
+];
+
+/// `OMP_ALLOCATOR`: a predefined allocator. Traits are refused, as in GCC 12.
 pub(super) fn allocator() -> Option<usize> {
-    let expected = "one of omp_default_mem_alloc, omp_large_cap_mem_alloc, omp_const_mem_alloc, \
-                    omp_high_bw_mem_alloc, omp_low_lat_mem_alloc, omp_cgroup_mem_alloc, \
-                    omp_pteam_mem_alloc and omp_thread_mem_alloc";
-    Variable::new("OMP_ALLOCATOR").read(expected, |text| {
-        expected
-            .trim_start_matches("one of ")
-            .split([',', ' '])
-            .filter(|word| word.starts_with("omp_"))
-            .position(|name| name == text)
-            .map(|at| at + 1)
+    let expected = format!("one of {}", ALLOCATORS.join(", "));
+    Variable::new("OMP_ALLOCATOR").read(&expected, |text| {
+        let at = ALLOCATORS.iter().position(|&name| name == text)?;
+        Some(at + 1)
     })
+}
+
+pub(super) fn name_of_allocator(number: usize) -> &'static str {
+    let name = number.checked_sub(1).and_then(|at| ALLOCATORS.get(at));
+    name.copied().unwrap_or("the program's own")
 }
 
 /// `OMP_TARGET_OFFLOAD`: whether a construct for a missing device is an error.

@@ -127,3 +127,42 @@ fn own_names() {
     let ours = run(&program, 2, &[], true);
     assert_eq!(ours.status.code(), Some(42), "{}", text(&ours));
 }
+
+/// The lines of `OMP_DISPLAY_ENV` about some variables are those of GCC's library.
+#[test]
+fn shown_settings() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("shown").join("corners");
+    compile_with(&["-ldl", "-pthread"], &source("corners.c"), &program)
+        .expect("our programs can be compiled");
+    let show = |variable, value, ours| {
+        let variables = [("OMP_DISPLAY_ENV", "true"), (variable, value)];
+        let text = text(&run_with(
+            &program,
+            &[Path::new("chain")],
+            1,
+            &variables,
+            ours,
+        ));
+        let name = format!("{variable} = ");
+        let line = text.lines().find_map(|line| line.split_once(&name));
+        line.map(|(_, value)| value.to_owned())
+    };
+    for (variable, value) in [
+        ("OMP_SCHEDULE", "static"),
+        ("OMP_SCHEDULE", "static,1"),
+        ("OMP_SCHEDULE", "nonmonotonic:static,2"),
+        ("OMP_SCHEDULE", "dynamic"),
+        ("OMP_SCHEDULE", "monotonic:dynamic,1"),
+        ("OMP_SCHEDULE", "guided,7"),
+        ("OMP_SCHEDULE", "auto"),
+        ("OMP_ALLOCATOR", "omp_null"),
+        ("OMP_ALLOCATOR", "omp_thread_mem_alloc"),
+    ] {
+        let theirs = show(variable, value, false);
+        assert!(theirs.is_some(), "{variable}={value}");
+        assert_eq!(show(variable, value, true), theirs, "{variable}={value}");
+    }
+}
