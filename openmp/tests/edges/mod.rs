@@ -24,13 +24,16 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 
-const CORNERS: [(&str, usize, (&str, &str)); 8] = [
+const CORNERS: [(&str, usize, (&str, &str)); 11] = [
     ("balanced", 3, ("OMP_DYNAMIC", "false")),
     ("limited", 3, ("OMP_DYNAMIC", "false")),
     ("unposted", 1, ("OMP_DYNAMIC", "false")),
     ("doacross", 2, ("OMP_DYNAMIC", "false")),
     ("doacross", 5, ("OMP_DYNAMIC", "false")),
     ("chain", 1, ("OMP_DYNAMIC", "false")),
+    ("polling", 0, ("OMP_DYNAMIC", "false")),
+    ("names", 1, ("OMP_DYNAMIC", "false")),
+    ("results", 0, ("OMP_DYNAMIC", "false")),
     ("reserved", 1, ("OMP_DYNAMIC", "false")),
     ("reduced", 4, ("OMP_WAIT_POLICY", "active")),
 ];
