@@ -11,9 +11,29 @@ pub(super) struct Variable {
     value: Option<String>,
 }
 
+/// Variables for the host. If one of these is not set, the variable with `_ALL` behind its name, which is for the host
+/// and all devices, counts instead.
+const FOR_ALL: [&str; 10] = [
+    "OMP_DYNAMIC",
+    "OMP_MAX_ACTIVE_LEVELS",
+    "OMP_NUM_TEAMS",
+    "OMP_NUM_THREADS",
+    "OMP_PROC_BIND",
+    "OMP_SCHEDULE",
+    "OMP_STACKSIZE",
+    "OMP_TEAMS_THREAD_LIMIT",
+    "OMP_THREAD_LIMIT",
+    "OMP_WAIT_POLICY",
+];
+
 impl Variable {
     pub(super) fn new(name: &'static str) -> Self {
-        let value = std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let for_all = || {
+            let is_there = FOR_ALL.contains(&name);
+            is_there.then(|| std::env::var_os(format!("{name}_ALL")))?
+        };
+        let value = std::env::var_os(name).or_else(for_all);
+        let value = value.map(|value| value.to_string_lossy().into_owned());
         Self { name, value }
     }
 
@@ -186,19 +206,21 @@ pub(super) fn schedule() -> Option<Schedule> {
     })
 }
 
-/// `OMP_STACKSIZE`, or its older name `GOMP_STACKSIZE`, in bytes. In the variable, a number without a unit is in KiB.
+/// `OMP_STACKSIZE`, its older name `GOMP_STACKSIZE`, or LLVM's `KMP_STACKSIZE`, in bytes. A number without a unit is in
+/// KiB, but in LLVM's variable in bytes.
 pub(super) fn stack_size() -> Option<usize> {
     let expected = "a size of at least 16k such as 512 (in KiB), 64m or 1g";
-    ["OMP_STACKSIZE", "GOMP_STACKSIZE"]
+    ["OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"]
         .into_iter()
         .find_map(|name| {
+            let shift = if name == "KMP_STACKSIZE" { 0 } else { 10 };
             Variable::new(name).read(expected, |text| {
                 let (digits, shift) = match text.as_bytes().last()? {
                     b'b' => (&text[..text.len() - 1], 0),
                     b'k' => (&text[..text.len() - 1], 10),
                     b'm' => (&text[..text.len() - 1], 20),
                     b'g' => (&text[..text.len() - 1], 30),
-                    _ => (text, 10),
+                    _ => (text, shift),
                 };
                 let bytes = digits
                     .trim()

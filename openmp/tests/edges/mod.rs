@@ -140,19 +140,37 @@ fn shown_settings() {
     let program = tempfile("shown").join("corners");
     compile_with(&["-ldl", "-pthread"], &source("corners.c"), &program)
         .expect("our programs can be compiled");
-    let show = |variable, value, ours| {
+    let show_as = |shown, variable, value, ours| {
         let variables = [("OMP_DISPLAY_ENV", "true"), (variable, value)];
         let text = text(&run_with(
             &program,
-            &[Path::new("chain")],
+            &[Path::new("names")],
             1,
             &variables,
             ours,
         ));
-        let name = format!("{variable} = ");
+        let name = format!("{shown} = ");
         let line = text.lines().find_map(|line| line.split_once(&name));
         line.map(|(_, value)| value.to_owned())
     };
+    let show = |variable, value, ours| show_as(variable, variable, value, ours);
+    // GCC 12's library does not know these.
+    for (shown, variable, value, expected) in [
+        ("OMP_SCHEDULE", "OMP_SCHEDULE_ALL", "guided,3", "'GUIDED,3'"),
+        ("OMP_NUM_THREADS", "OMP_NUM_THREADS_ALL", "7", "'1'"),
+        (
+            "OMP_CANCELLATION",
+            "OMP_CANCELLATION_ALL",
+            "true",
+            "'FALSE'",
+        ),
+        ("OMP_STACKSIZE", "KMP_STACKSIZE", "4m", "'4194304'"),
+        ("OMP_STACKSIZE", "KMP_STACKSIZE", "200000", "'200000'"),
+        ("OMP_STACKSIZE", "OMP_STACKSIZE", "200", "'204800'"),
+    ] {
+        let ours = show_as(shown, variable, value, true);
+        assert_eq!(ours.as_deref(), Some(expected), "{variable}={value}");
+    }
     for (variable, value) in [
         ("OMP_SCHEDULE", "static"),
         ("OMP_SCHEDULE", "static,1"),
