@@ -149,7 +149,7 @@ fn has_taken(semaphore: *mut sem_t) -> bool {
     is_taken
 }
 
-/// Sends the calling rank home if it would wait for the file. `flags` are those of `recv`.
+/// Sends the calling rank home if it would wait for the file. `flags` has the flags of `recv`.
 pub(super) fn will_read(file: c_int, flags: c_int) {
     if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || yields::rank().is_none() {
         return;

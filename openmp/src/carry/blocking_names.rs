@@ -1,7 +1,7 @@
-//! More names of functions that block, in front of those of the C library: see [`blocking`](super::blocking).
+//! More names of functions that block, in front of the C library: see [`blocking`](super::blocking).
 //!
-//! With `_FORTIFY_SOURCE`, which some systems set for all programs, compilers replace a function whose buffer has a
-//! known size by a function that also checks this size. The names of these functions end in `_chk`.
+//! Some systems set `_FORTIFY_SOURCE` for all programs. Then compilers call another function if they know the size of a
+//! buffer. That function also checks the size, and its name ends in `_chk`.
 
 use super::blocking::{go_home, is_zero, next, nexts, will_read};
 use super::{sleeps, yields};

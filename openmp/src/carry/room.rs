@@ -23,11 +23,11 @@ const AMPLE: u64 = 4096;
 /// The stack size of the threads that are started to find out.
 const STACK: usize = 64 << 10;
 
-/// What earlier tries have found.
+/// The results of earlier tries.
 struct Known {
     /// Whether a limit is small enough to matter. `None` before the first call.
     is_limited: Option<bool>,
-    /// The largest number of threads for which there was room, with the threads beside them. 0 if none was tried.
+    /// The largest number of threads that a try has started, or 0. This includes the threads beside the team.
     most: usize,
     /// The least number of threads without room.
     least: usize,
@@ -58,8 +58,8 @@ pub(super) fn is_there(threads: usize) -> bool {
 }
 
 impl Known {
-    /// Whether there is room for `threads` threads. `can` tries to start a number of threads. The threads of the largest
-    /// team so far still exist, so only the threads that a larger team has in addition are tried.
+    /// Whether there is room for `threads` threads. `can` tries to start a number of threads. The threads of the
+    /// largest team so far still exist, so only the threads that a larger team has in addition are tried.
     fn has_room(&mut self, threads: usize, can: impl FnOnce(usize) -> bool) -> bool {
         if threads <= self.most || threads >= self.least {
             return threads <= self.most;

@@ -11,8 +11,8 @@ pub(super) struct Variable {
     value: Option<String>,
 }
 
-/// Variables for the host. If one of these is not set, the variable with `_ALL` behind its name, which is for the host
-/// and all devices, counts instead.
+/// Variables for the host. Each has a variable with `_ALL` behind its name, for the host and all devices. If the
+/// variable for the host is not set, the other variable counts.
 const FOR_ALL: [&str; 10] = [
     "OMP_DYNAMIC",
     "OMP_MAX_ACTIVE_LEVELS",

@@ -131,7 +131,7 @@ fn own_names() {
     assert_eq!(ours.status.code(), Some(42), "{}", text(&ours));
 }
 
-/// The lines of `OMP_DISPLAY_ENV` about some variables are those of GCC's library.
+/// `OMP_DISPLAY_ENV` shows some variables as GCC's library does.
 #[test]
 fn shown_settings() {
     if !has_compiler() {

@@ -183,7 +183,8 @@ static int unposted(void) {
 // Doacross loops of two dimensions, by each schedule and for some sizes. Each iteration sums up its neighbours.
 static int doacross(void) {
   static const struct { omp_sched_t kind; int chunk; } schedules[] = {
-      {omp_sched_static, 0}, {omp_sched_static, 3}, {omp_sched_dynamic, 1}, {omp_sched_dynamic, 5}, {omp_sched_guided, 2}};
+      {omp_sched_static, 0}, {omp_sched_static, 3}, {omp_sched_dynamic, 1}, {omp_sched_dynamic, 5},
+      {omp_sched_guided, 2}};
   static unsigned sums[60][8];
   int wrong = 0;
   for (int schedule = 0; schedule < 5; schedule++) {
