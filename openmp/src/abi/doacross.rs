@@ -36,7 +36,7 @@ fn begin(
     });
 }
 
-/// What has a word for its progress.
+/// The kind of thing that has a word for its progress.
 #[derive(Debug, PartialEq, Eq)]
 enum Owner {
     Member,
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(words(Deal::Static, 0, &[1 << 20, 1 << 20]), 2_000_000_000);
     }
 
-    /// Numbers only grow in each word, in the order in which the word's members or chunks run iterations.
+    /// While members run their iterations in order, the numbers in each word only grow.
     #[test]
     fn numbers_grow_in_each_word() {
         let deals = [

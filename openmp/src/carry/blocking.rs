@@ -71,7 +71,7 @@ pub(super) fn will_wait_at(word: *const u32, operation: usize, expected: u32) {
 }
 
 /// Whether the time limit is 0, so that the call does not wait.
-fn is_zero(time: *const timespec) -> bool {
+pub(super) fn is_zero(time: *const timespec) -> bool {
     // SAFETY: the program passes the address of a time, or null.
     unsafe { time.as_ref() }.is_some_and(|time| time.tv_sec == 0 && time.tv_nsec == 0)
 }
@@ -133,6 +133,8 @@ macro_rules! next {
     }};
 }
 
+pub(super) use {next, nexts};
+
 /// Takes the semaphore, at once or after other ranks have run. If that fails, sends the calling rank home. Returns
 /// whether the semaphore was taken.
 fn has_taken(semaphore: *mut sem_t) -> bool {
@@ -147,9 +149,9 @@ fn has_taken(semaphore: *mut sem_t) -> bool {
     is_taken
 }
 
-/// Sends the calling rank home if it would wait for the file.
-fn will_read(file: c_int) {
-    if yields::rank().is_none() {
+/// Sends the calling rank home if it would wait for the file. `flags` has the flags of `recv`.
+pub(super) fn will_read(file: c_int, flags: c_int) {
+    if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || yields::rank().is_none() {
         return;
     }
     let error = errno();
@@ -159,7 +161,10 @@ fn will_read(file: c_int) {
         revents: 0,
     };
     // An invalid file, or one at its end, is ready as well: the call does not wait.
-    if next!(poll_)(&raw mut asked, 1, 0) == 0 {
+    let is_ready = next!(poll_)(&raw mut asked, 1, 0) != 0;
+    // SAFETY: the call reads the flags of the file.
+    let waits = || unsafe { libc::fcntl(file, libc::F_GETFL) } & libc::O_NONBLOCK == 0;
+    if !is_ready && waits() {
         go_home();
     }
     set_errno(error);
@@ -291,17 +296,19 @@ export! {
     }
 
     fn read(file: c_int, to: *mut c_void, size: size_t) -> ssize_t {
-        will_read(file);
+        if size > 0 {
+            will_read(file, 0);
+        }
         next!(read_)(file, to, size)
     }
 
     fn recv(file: c_int, to: *mut c_void, size: size_t, flags: c_int) -> ssize_t {
-        will_read(file);
+        will_read(file, flags);
         next!(recv_)(file, to, size, flags)
     }
 
     fn accept(file: c_int, address: *mut sockaddr, size: *mut socklen_t) -> c_int {
-        will_read(file);
+        will_read(file, 0);
         next!(accept_)(file, address, size)
     }
 

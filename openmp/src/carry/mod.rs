@@ -61,6 +61,7 @@ mod allocators;
 mod backoff;
 mod balance;
 mod blocking;
+mod blocking_names;
 #[cfg(target_arch = "x86_64")]
 mod call_number;
 mod carrier;
@@ -116,6 +117,7 @@ pub(crate) fn on_load() {
     pins::find();
     priority::find();
     blocking::find();
+    blocking_names::find();
     sleeps::find();
     vectors::find();
     yields::find();

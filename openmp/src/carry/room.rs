@@ -9,11 +9,11 @@ use crate::environment::settings;
 use crate::system::masks::with_signals_blocked;
 use crate::system::report::line;
 use crate::system::threads::try_spawn;
+use crate::words::lock::Guarded;
 use manycore_platform::Futex;
 use std::fs;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The threads of the cores' watch, `watchdog`, `lookout` and `granularity`, the leader's home, and the thread with
 /// worker 0's stack.
@@ -23,23 +23,55 @@ const AMPLE: u64 = 4096;
 /// The stack size of the threads that are started to find out.
 const STACK: usize = 64 << 10;
 
-/// The files with the control group's limit on threads, for both versions of control groups.
-const LIMITS: [&str; 2] = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"];
+/// The results of earlier tries.
+struct Known {
+    /// Whether a limit is small enough to matter. `None` before the first call.
+    is_limited: Option<bool>,
+    /// The largest number of threads that a try has started, or 0. This includes the threads beside the team.
+    most: usize,
+    /// The least number of threads without room.
+    least: usize,
+}
 
-/// Whether there is room for `threads` threads and [`BESIDE`] more. The first call starts these threads to find out.
-/// Later calls return the same answer.
+static KNOWN: Guarded<Known> = Guarded::new(Known {
+    is_limited: None,
+    most: 0,
+    least: usize::MAX,
+});
+
+/// Whether there is room for `threads` threads and [`BESIDE`] more. A call for more threads than any before tries it.
 pub(super) fn is_there(threads: usize) -> bool {
-    static ROOM: OnceLock<bool> = OnceLock::new();
-    *ROOM.get_or_init(|| {
-        let has_room = !is_limited() || with_signals_blocked(|| can_begin(threads + BESIDE));
-        if !has_room && settings().displays {
-            line(format_args!(
-                "no room for {} threads more: threads are not carried",
-                threads + BESIDE
-            ));
+    let can = |more| with_signals_blocked(|| can_begin(more));
+    let refused = KNOWN.with(|known| {
+        let is_limited = *known.is_limited.get_or_insert_with(is_limited);
+        (is_limited && !known.has_room(threads + BESIDE, can)).then_some(known.least)
+    });
+    let Some(least) = refused else {
+        return true;
+    };
+    if least == threads + BESIDE && settings().displays {
+        line(format_args!(
+            "no room for {least} threads more: threads are not carried"
+        ));
+    }
+    false
+}
+
+impl Known {
+    /// Whether there is room for `threads` threads. `can` tries to start a number of threads. The threads of the
+    /// largest team so far still exist, so only the threads that a larger team has in addition are tried.
+    fn has_room(&mut self, threads: usize, can: impl FnOnce(usize) -> bool) -> bool {
+        if threads <= self.most || threads >= self.least {
+            return threads <= self.most;
+        }
+        let has_room = can(threads - self.most);
+        if has_room {
+            self.most = threads;
+        } else {
+            self.least = threads;
         }
         has_room
-    })
+    }
 }
 
 /// Whether a limit is small enough to matter.
@@ -51,17 +83,49 @@ fn is_limited() -> bool {
     // SAFETY: the call writes the limit.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) } == 0;
     let of_group = |path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     (known && limit.rlim_cur < AMPLE)
-        || LIMITS
+        || limits(&groups)
             .into_iter()
             .filter_map(of_group)
             .any(|most| most < AMPLE)
 }
 
-/// Whether the system allows `threads` more threads at once. All of them have ended their functions when this returns.
+/// The files with limits on threads of the process's control groups and of the groups around these, for both versions
+/// of control groups. `groups` is the text of `/proc/self/cgroup`. In a container a file may be missing, or a path may
+/// begin outside of what the container sees. So the outermost directory always counts.
+fn limits(groups: &str) -> Vec<String> {
+    let mut files = vec![];
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let point = match controllers {
+            "" => "/sys/fs/cgroup",
+            _ if controllers.split(',').any(|name| name == "pids") => "/sys/fs/cgroup/pids",
+            _ => continue,
+        };
+        let mut path = path.trim_end_matches('/');
+        loop {
+            files.push(format!("{point}{path}/pids.max"));
+            let Some((outer, _)) = path.rsplit_once('/') else {
+                break;
+            };
+            path = outer;
+        }
+    }
+    files
+}
+
+/// Whether the system allows `threads` more threads at once. All of them have ended their functions when this returns,
+/// except for a wake-up that has no effect. The caller has the lock of [`KNOWN`].
 fn can_begin(threads: usize) -> bool {
     static MAY_END: AtomicU32 = AtomicU32::new(0);
     static ENDED: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: the lock orders these stores after the last call, and starting a thread publishes them.
+    MAY_END.store(0, Relaxed);
+    ENDED.store(0, Relaxed);
     let body = || {
         while MAY_END.load(Acquire) == 0 {
             Futex::wait(&MAY_END, 0, None);
@@ -80,5 +144,52 @@ fn can_begin(threads: usize) -> bool {
             return begun == threads;
         }
         Futex::wait(&ENDED, ended, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_of_all_groups_around_a_process() {
+        assert_eq!(
+            limits("0::/system.slice/solver.service\n"),
+            [
+                "/sys/fs/cgroup/system.slice/solver.service/pids.max",
+                "/sys/fs/cgroup/system.slice/pids.max",
+                "/sys/fs/cgroup/pids.max",
+            ]
+        );
+        assert_eq!(
+            limits("9:cpu,pids:/slurm/uid_1\n8:memory:/other\n0::/\nnonsense"),
+            [
+                "/sys/fs/cgroup/pids/slurm/uid_1/pids.max",
+                "/sys/fs/cgroup/pids/slurm/pids.max",
+                "/sys/fs/cgroup/pids/pids.max",
+                "/sys/fs/cgroup/pids.max",
+            ]
+        );
+    }
+
+    #[test]
+    fn larger_teams_are_tried_again() {
+        let mut known = Known {
+            is_limited: Some(true),
+            most: 0,
+            least: usize::MAX,
+        };
+        let never = |_| panic!("the answer is known");
+        assert!(known.has_room(13, |more| more == 13));
+        assert!(known.has_room(13, never) && known.has_room(5, never));
+        assert!(known.has_room(20, |more| more == 7));
+        assert!(!known.has_room(48, |more| more != 28));
+        assert!(!known.has_room(50, never) && known.has_room(20, never));
+        assert!(known.has_room(30, |more| more == 10));
+    }
+
+    #[test]
+    fn threads_are_tried_repeatedly() {
+        KNOWN.with(|_| assert!((1..5).all(can_begin)));
     }
 }

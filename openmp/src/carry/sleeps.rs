@@ -43,7 +43,7 @@ fn clock(id: clockid_t) -> Duration {
 }
 
 /// The time that the program passes, if it is valid.
-fn read(time: *const timespec) -> Option<Duration> {
+pub(super) fn read(time: *const timespec) -> Option<Duration> {
     // SAFETY: null, or an address that the program passes.
     let time = unsafe { time.as_ref() }?;
     let is_time = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
@@ -77,7 +77,7 @@ fn doze(duration: Duration) -> Option<Duration> {
 }
 
 /// Sleeps like [`doze`], and makes the remaining sleep in the kernel. Returns whether the caller has slept.
-fn sleeps(duration: Duration) -> bool {
+pub(super) fn sleeps(duration: Duration) -> bool {
     match doze(duration) {
         None => false,
         Some(Duration::ZERO) => true,

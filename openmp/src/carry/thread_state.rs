@@ -14,6 +14,7 @@
 //! | user and group ids | the process's | [`setxid`](super::setxid) |
 //! | matrix registers (AMX) | the rank's | a rank that has used them is not cut; no call preserves them |
 //! | `gettid`, CPU mask, nice value, scheduling policy, timer slack, thread name in the kernel | the worker's | |
+//! | processor time of a thread (`CLOCK_THREAD_CPUTIME_ID`, `RUSAGE_THREAD`), `perf_event_open` | the worker's | |
 //! | `setfsuid`, capabilities, seccomp filters, namespaces that one thread enters | the worker's | |
 //! | pending signals that were sent to one thread, timers that signal one thread | the worker's | |
 //! | robust lists, pointer of `set_tid_address` | the parked kernel thread's | |

@@ -55,11 +55,17 @@ pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
         Kind::Guided => "GUIDED",
         Kind::Auto => "AUTO",
     };
-    let chunk = match icv.schedule.chunk {
-        0 | 1 => String::new(),
-        chunk => format!(",{chunk}"),
+    // The default of static loops is a block for each member, and not a chunk of 1.
+    let chunk = match (icv.schedule.kind, icv.schedule.chunk) {
+        (_, 0) | (Kind::Dynamic | Kind::Guided, 1) => String::new(),
+        (_, chunk) => format!(",{chunk}"),
     };
-    put("OMP_SCHEDULE", &format!("{kind}{chunk}"));
+    let modifier = match (icv.schedule.kind, icv.schedule.monotonic) {
+        (Kind::Static, false) => "NONMONOTONIC:",
+        (Kind::Static, true) | (_, false) => "",
+        (_, true) => "MONOTONIC:",
+    };
+    put("OMP_SCHEDULE", &format!("{modifier}{kind}{chunk}"));
     let binds: Vec<_> = if settings.binds.is_empty() {
         vec![bind(icv.bind)]
     } else {
@@ -91,6 +97,10 @@ pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
     );
     put("OMP_DISPLAY_AFFINITY", truth(settings.display_affinity));
     put("OMP_AFFINITY_FORMAT", &settings.affinity_format);
+    put(
+        "OMP_ALLOCATOR",
+        super::parse::name_of_allocator(icv.allocator),
+    );
     let offload = if settings.target_mandatory {
         "MANDATORY"
     } else {

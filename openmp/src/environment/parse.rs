@@ -11,9 +11,29 @@ pub(super) struct Variable {
     value: Option<String>,
 }
 
+/// Variables for the host. Each has a variable with `_ALL` behind its name, for the host and all devices. If the
+/// variable for the host is not set, the other variable counts.
+const FOR_ALL: [&str; 10] = [
+    "OMP_DYNAMIC",
+    "OMP_MAX_ACTIVE_LEVELS",
+    "OMP_NUM_TEAMS",
+    "OMP_NUM_THREADS",
+    "OMP_PROC_BIND",
+    "OMP_SCHEDULE",
+    "OMP_STACKSIZE",
+    "OMP_TEAMS_THREAD_LIMIT",
+    "OMP_THREAD_LIMIT",
+    "OMP_WAIT_POLICY",
+];
+
 impl Variable {
     pub(super) fn new(name: &'static str) -> Self {
-        let value = std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let for_all = || {
+            let is_there = FOR_ALL.contains(&name);
+            is_there.then(|| std::env::var_os(format!("{name}_ALL")))?
+        };
+        let value = std::env::var_os(name).or_else(for_all);
+        let value = value.map(|value| value.to_string_lossy().into_owned());
         Self { name, value }
     }
 
@@ -186,19 +206,21 @@ pub(super) fn schedule() -> Option<Schedule> {
     })
 }
 
-/// `OMP_STACKSIZE`, or its older name `GOMP_STACKSIZE`, in bytes. In the variable, a number without a unit is in KiB.
+/// `OMP_STACKSIZE`, its older name `GOMP_STACKSIZE`, or LLVM's `KMP_STACKSIZE`, in bytes. A number without a unit is in
+/// KiB, but in LLVM's variable in bytes.
 pub(super) fn stack_size() -> Option<usize> {
     let expected = "a size of at least 16k such as 512 (in KiB), 64m or 1g";
-    ["OMP_STACKSIZE", "GOMP_STACKSIZE"]
+    ["OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"]
         .into_iter()
         .find_map(|name| {
+            let shift = if name == "KMP_STACKSIZE" { 0 } else { 10 };
             Variable::new(name).read(expected, |text| {
                 let (digits, shift) = match text.as_bytes().last()? {
                     b'b' => (&text[..text.len() - 1], 0),
                     b'k' => (&text[..text.len() - 1], 10),
                     b'm' => (&text[..text.len() - 1], 20),
                     b'g' => (&text[..text.len() - 1], 30),
-                    _ => (text, 10),
+                    _ => (text, shift),
                 };
                 let bytes = digits
                     .trim()
@@ -210,19 +232,30 @@ pub(super) fn stack_size() -> Option<usize> {
         })
 }
 
-/// `OMP_ALLOCATOR`: a predefined allocator. Traits are refused, since only allocators that a program makes have them.
+/// The predefined allocators, in the order of their numbers from 1 on.
+const ALLOCATORS: [&str; 8] = [
+    "omp_default_mem_alloc",
+    "omp_large_cap_mem_alloc",
+    "omp_const_mem_alloc",
+    "omp_high_bw_mem_alloc",
+    "omp_low_lat_mem_alloc",
+    "omp_cgroup_mem_alloc",
+    "omp_pteam_mem_alloc",
+    "omp_thread_mem_alloc",
+];
+
+/// `OMP_ALLOCATOR`: a predefined allocator. Traits are refused, as in GCC 12.
 pub(super) fn allocator() -> Option<usize> {
-    let expected = "one of omp_default_mem_alloc, omp_large_cap_mem_alloc, omp_const_mem_alloc, \
-                    omp_high_bw_mem_alloc, omp_low_lat_mem_alloc, omp_cgroup_mem_alloc, \
-                    omp_pteam_mem_alloc and omp_thread_mem_alloc";
-    Variable::new("OMP_ALLOCATOR").read(expected, |text| {
-        expected
-            .trim_start_matches("one of ")
-            .split([',', ' '])
-            .filter(|word| word.starts_with("omp_"))
-            .position(|name| name == text)
-            .map(|at| at + 1)
+    let expected = format!("one of {}", ALLOCATORS.join(", "));
+    Variable::new("OMP_ALLOCATOR").read(&expected, |text| {
+        let at = ALLOCATORS.iter().position(|&name| name == text)?;
+        Some(at + 1)
     })
+}
+
+pub(super) fn name_of_allocator(number: usize) -> &'static str {
+    let name = number.checked_sub(1).and_then(|at| ALLOCATORS.get(at));
+    name.copied().unwrap_or("the program's own")
 }
 
 /// `OMP_TARGET_OFFLOAD`: whether a construct for a missing device is an error.

@@ -13,8 +13,8 @@ use crate::team::Team;
 use crate::team::context::Context;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Binds the calling member to the place that its region gives it. Prints a line about the member if the user asks for
-/// such lines, and either the region or the place differs from the last one.
+/// Binds the calling member to the place that its region gives it. With `OMP_DISPLAY_AFFINITY`, prints a line about the
+/// member if its region or its place has changed.
 pub(super) fn bind(context: &Context, team: &Team) {
     let region = team.region();
     let whole = region.partition;
@@ -37,9 +37,10 @@ pub(super) fn bind(context: &Context, team: &Team) {
     }
 }
 
-/// Whether each member of a region with `size` members, which `context` begins inside of `level` regions, prints a line.
+/// Whether each member of a region prints a line. `context` begins the region, with `size` members, inside of `level`
+/// regions.
 pub(super) fn is_displayed(context: &Context, size: u32, level: u32) -> bool {
-    // Like GCC's library: in nested regions always, and otherwise if the number of members differs from the last one.
+    // Like GCC's library: members of nested regions always print, others if their number has changed.
     settings().display_affinity
         && size > 1
         && (level > 0 || context.displayed.replace(size) != size)

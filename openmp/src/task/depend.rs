@@ -43,8 +43,8 @@ struct Address {
 }
 
 impl Address {
-    /// Adds a task to the `latest` ones. If these have doubled since the last sweep, first forgets those that have
-    /// ended. So a sweep takes a constant time for each added task, and ended tasks do not use memory for ever.
+    /// Adds a task to the `latest` ones. If their number has doubled since the last sweep, first forgets the
+    /// ended ones. So a sweep takes a constant time for each added task, and ended tasks do not use memory for ever.
     fn push(&mut self, task: &Task) {
         if self.latest.len() > 2 * self.swept.max(8) {
             self.latest.retain(|task| !has_ended(task));

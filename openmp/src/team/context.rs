@@ -106,7 +106,7 @@ pub(crate) struct Context {
     pub(crate) place: Cell<Option<u32>>,
     /// The places for nested regions of this thread, or `None` for all places.
     pub(crate) partition: Cell<Option<Partition>>,
-    /// The number of members of the last region of this thread whose members printed lines about themselves.
+    /// The number of members in the last region of this thread with printed lines about members.
     pub(crate) displayed: Cell<u32>,
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,

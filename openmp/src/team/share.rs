@@ -309,7 +309,7 @@ pub(crate) fn block(trips: u64, id: u64, size: u64) -> (u64, u64) {
     (from, from + each + u64::from(id < more))
 }
 
-/// The member whose [`block`] has iteration `at`.
+/// The number of the member with iteration `at` in its [`block`].
 pub(crate) fn member_of(trips: u64, at: u64, size: u64) -> u64 {
     let (each, more) = (trips / size, trips % size);
     let edge = (each + 1) * more;

@@ -24,13 +24,16 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 
-const CORNERS: [(&str, usize, (&str, &str)); 8] = [
+const CORNERS: [(&str, usize, (&str, &str)); 11] = [
     ("balanced", 3, ("OMP_DYNAMIC", "false")),
     ("limited", 3, ("OMP_DYNAMIC", "false")),
     ("unposted", 1, ("OMP_DYNAMIC", "false")),
     ("doacross", 2, ("OMP_DYNAMIC", "false")),
     ("doacross", 5, ("OMP_DYNAMIC", "false")),
     ("chain", 1, ("OMP_DYNAMIC", "false")),
+    ("polling", 0, ("OMP_DYNAMIC", "false")),
+    ("names", 1, ("OMP_DYNAMIC", "false")),
+    ("results", 0, ("OMP_DYNAMIC", "false")),
     ("reserved", 1, ("OMP_DYNAMIC", "false")),
     ("reduced", 4, ("OMP_WAIT_POLICY", "active")),
 ];
@@ -126,4 +129,61 @@ fn own_names() {
     compile_with(&[&linked, &path], &main, &program).expect("our programs can be compiled");
     let ours = run(&program, 2, &[], true);
     assert_eq!(ours.status.code(), Some(42), "{}", text(&ours));
+}
+
+/// `OMP_DISPLAY_ENV` shows some variables as GCC's library does.
+#[test]
+fn shown_settings() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("shown").join("corners");
+    compile_with(&["-ldl", "-pthread"], &source("corners.c"), &program)
+        .expect("our programs can be compiled");
+    let show_as = |shown, variable, value, ours| {
+        let variables = [("OMP_DISPLAY_ENV", "true"), (variable, value)];
+        let text = text(&run_with(
+            &program,
+            &[Path::new("names")],
+            1,
+            &variables,
+            ours,
+        ));
+        let name = format!("{shown} = ");
+        let line = text.lines().find_map(|line| line.split_once(&name));
+        line.map(|(_, value)| value.to_owned())
+    };
+    let show = |variable, value, ours| show_as(variable, variable, value, ours);
+    // GCC 12's library does not know these.
+    for (shown, variable, value, expected) in [
+        ("OMP_SCHEDULE", "OMP_SCHEDULE_ALL", "guided,3", "'GUIDED,3'"),
+        ("OMP_NUM_THREADS", "OMP_NUM_THREADS_ALL", "7", "'1'"),
+        (
+            "OMP_CANCELLATION",
+            "OMP_CANCELLATION_ALL",
+            "true",
+            "'FALSE'",
+        ),
+        ("OMP_STACKSIZE", "KMP_STACKSIZE", "4m", "'4194304'"),
+        ("OMP_STACKSIZE", "KMP_STACKSIZE", "200000", "'200000'"),
+        ("OMP_STACKSIZE", "OMP_STACKSIZE", "200", "'204800'"),
+    ] {
+        let ours = show_as(shown, variable, value, true);
+        assert_eq!(ours.as_deref(), Some(expected), "{variable}={value}");
+    }
+    for (variable, value) in [
+        ("OMP_SCHEDULE", "static"),
+        ("OMP_SCHEDULE", "static,1"),
+        ("OMP_SCHEDULE", "nonmonotonic:static,2"),
+        ("OMP_SCHEDULE", "dynamic"),
+        ("OMP_SCHEDULE", "monotonic:dynamic,1"),
+        ("OMP_SCHEDULE", "guided,7"),
+        ("OMP_SCHEDULE", "auto"),
+        ("OMP_ALLOCATOR", "omp_null"),
+        ("OMP_ALLOCATOR", "omp_thread_mem_alloc"),
+    ] {
+        let theirs = show(variable, value, false);
+        assert!(theirs.is_some(), "{variable}={value}");
+        assert_eq!(show(variable, value, true), theirs, "{variable}={value}");
+    }
 }

@@ -4,8 +4,16 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <unistd.h>
 
 // LLVM's functions, since GCC does not link them.
 static int (*number)(void *);
@@ -175,7 +183,8 @@ static int unposted(void) {
 // Doacross loops of two dimensions, by each schedule and for some sizes. Each iteration sums up its neighbours.
 static int doacross(void) {
   static const struct { omp_sched_t kind; int chunk; } schedules[] = {
-      {omp_sched_static, 0}, {omp_sched_static, 3}, {omp_sched_dynamic, 1}, {omp_sched_dynamic, 5}, {omp_sched_guided, 2}};
+      {omp_sched_static, 0}, {omp_sched_static, 3}, {omp_sched_dynamic, 1}, {omp_sched_dynamic, 5},
+      {omp_sched_guided, 2}};
   static unsigned sums[60][8];
   int wrong = 0;
   for (int schedule = 0; schedule < 5; schedule++) {
@@ -198,12 +207,95 @@ static int doacross(void) {
   return wrong;
 }
 
+// Calls that never wait leave a rank on its worker's kernel thread. A rank that is cut may change its thread, so a few
+// changes are allowed.
+static int polling(void) {
+  enum { ROUNDS = 300 };
+  int wrong = 0, moves = 0;
+  #pragma omp parallel reduction(+ : wrong, moves)
+  {
+    int sockets[2], pipes[2];
+    char byte;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe2(pipes, O_NONBLOCK)) wrong++;
+    for (int round = 0; round < ROUNDS; round++) {
+      long thread = syscall(SYS_gettid);
+      wrong += recv(sockets[0], &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN;
+      wrong += read(pipes[0], &byte, 1) != -1 || errno != EAGAIN;
+      wrong += read(sockets[0], &byte, 0) != 0;
+      moves += syscall(SYS_gettid) != thread;
+      #pragma omp barrier
+    }
+    close(sockets[0]), close(sockets[1]), close(pipes[0]), close(pipes[1]);
+  }
+  return wrong + (moves > 6 ? moves : 0);
+}
+
+// The library has its own versions of all names under which the C library's functions that wait are called.
+static int names(void) {
+  static const char *all[] = {"read", "__read_chk", "recv", "__recv_chk", "recvfrom", "__recvfrom_chk", "recvmsg",
+      "poll", "__poll_chk", "ppoll", "__ppoll_chk", "accept", "accept4", "waitpid", "waitid", "wait4", "thrd_join",
+      "thrd_sleep"};
+  Dl_info ours, found;
+  void *known = dlsym(RTLD_DEFAULT, "GOMP_parallel");
+  if (!known || !dladdr(known, &ours)) return 100;
+  for (int i = 0; i < (int)(sizeof all / sizeof *all); i++) {
+    void *function = dlsym(RTLD_DEFAULT, all[i]);
+    if (!function || !dladdr(function, &found) || found.dli_fbase != ours.dli_fbase) return i + 1;
+  }
+  return 0;
+}
+
+// Each rank calls these functions: the result is that of the C library.
+static int ends_with_seven(void *a) { return 7; }
+static int results(void) {
+  ssize_t (*checked_read)(int, void *, size_t, size_t) = dlsym(RTLD_DEFAULT, "__read_chk");
+  ssize_t (*checked_recv)(int, void *, size_t, size_t, int) = dlsym(RTLD_DEFAULT, "__recv_chk");
+  ssize_t (*checked_recvfrom)(int, void *, size_t, size_t, int, void *, void *) = dlsym(RTLD_DEFAULT, "__recvfrom_chk");
+  int (*checked_poll)(struct pollfd *, nfds_t, int, size_t) = dlsym(RTLD_DEFAULT, "__poll_chk");
+  int (*checked_ppoll)(struct pollfd *, nfds_t, void *, void *, size_t) = dlsym(RTLD_DEFAULT, "__ppoll_chk");
+  int wrong = 0;
+  #pragma omp parallel reduction(+ : wrong)
+  for (int round = 0; round < 20; round++) {
+    int sockets[2], result = 0;
+    char bytes[8] = "";
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets)) wrong++;
+    struct pollfd file = {sockets[1], POLLIN, 0};
+    struct timespec none = {0, 0}, some = {0, 100000}, invalid = {0, -1};
+    struct iovec to = {bytes, sizeof bytes};
+    struct msghdr message = {.msg_iov = &to, .msg_iovlen = 1};
+    siginfo_t information;
+    wrong += checked_poll(&file, 1, 0, sizeof file) != 0;
+    wrong += checked_poll(&file, 1, 1, sizeof file) != 0;
+    for (int i = 0; i < 5; i++) wrong += send(sockets[0], "abc", 3, 0) != 3;
+    wrong += checked_poll(&file, 1, -1, sizeof file) != 1;
+    wrong += checked_ppoll(&file, 1, &none, 0, sizeof file) != 1;
+    wrong += checked_read(sockets[1], bytes, 3, sizeof bytes) != 3;
+    wrong += checked_recv(sockets[1], bytes, 3, sizeof bytes, 0) != 3;
+    wrong += checked_recvfrom(sockets[1], bytes, 3, sizeof bytes, 0, 0, 0) != 3;
+    wrong += recvfrom(sockets[1], bytes, 3, 0, 0, 0) != 3;
+    wrong += recvmsg(sockets[1], &message, 0) != 3 || memcmp(bytes, "abc", 4);
+    wrong += accept4(sockets[0], 0, 0, 0) != -1;
+    wrong += waitid(P_PID, 1, &information, WEXITED) != -1 || errno != ECHILD;
+    wrong += wait4(1, 0, 0, 0) != -1 || errno != ECHILD;
+    wrong += thrd_sleep(&some, 0) != 0 || thrd_sleep(&none, 0) != 0 || thrd_sleep(&invalid, 0) == 0;
+    thrd_t thread;
+    wrong += thrd_create(&thread, ends_with_seven, 0) != thrd_success || thrd_join(thread, &result) != thrd_success;
+    wrong += result != 7;
+    close(sockets[0]), close(sockets[1]);
+    #pragma omp barrier
+  }
+  return wrong;
+}
+
 static const struct { const char *name; int (*run)(void); } cases[] = {
     {"balanced", balanced},
     {"limited", limited},
     {"unposted", unposted},
     {"doacross", doacross},
     {"chain", chain},
+    {"polling", polling},
+    {"names", names},
+    {"results", results},
     {"reserved", reserved},
     {"reduced", reduced},
 };
