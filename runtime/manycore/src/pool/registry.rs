@@ -297,8 +297,8 @@ impl<P: Platform> Registry<P> {
         !self.injector.is_empty() || self.permits.has_ready() || self.workers.iter().any(holds)
     }
 
-    /// Makes all workers end as soon as no detached task is left. `deserted` says that worker 0 is an adopted
-    /// thread that takes no part in this end.
+    /// Makes all workers end as soon as no detached task is left. `deserted` says that worker 0 takes no part in this
+    /// end: it is an adopted thread, or no thread while the caller slot is closed.
     #[inline(never)]
     pub(super) fn terminate(&self, deserted: bool) {
         self.start_no_more();
