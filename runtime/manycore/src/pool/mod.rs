@@ -100,7 +100,11 @@ use std::sync::Arc;
 /// It also starts one when a thread of the pool waits inside a job for longer than 60 us while other jobs are
 /// pending: the new thread takes over the permit. Additional threads sleep when they are not needed. While
 /// loops of few iterations run, a thread that runs no jobs checks every 2 ms that their callers make progress.
-/// Dropping the pool ends and joins all its threads.
+///
+/// Dropping the pool ends and joins all its threads. A job of the pool, or a call that the job makes, may drop the
+/// pool: then nothing waits. But the pool does not recognise a thread of another pool that runs only a part of such a
+/// call, such as a half of a `join` or an iteration of a loop. If the job waits for that part, and the part drops this
+/// pool, both wait for ever. Use [`dismiss`](Self::dismiss) there.
 ///
 /// In a child of `fork` the workers do not exist. There each call of a pool of the parent panics at once, and
 /// dropping such a pool does nothing: build a new pool. The [global pool](Pool::global) renews itself. A thread
@@ -207,9 +211,15 @@ impl<P: Platform> Pool<P> {
     /// no call. The threads serve a call that comes meanwhile before they end, or the call waits for the end and
     /// starts the threads again. So if other threads use the pool, it may have threads when this returns.
     ///
-    /// Returns `false` if it has ended no thread. Then the current thread is in a call or a job of the pool, or
-    /// the pool could not start its threads again, because it has adopted a thread or was built on threads of
-    /// its user.
+    /// Returns `false` if it has ended no thread. Then the current thread is in a call or a job of the pool, or is a
+    /// thread of the pool that drops its thread-locals, or the pool could not start its threads again, because it has
+    /// adopted a thread or was built on threads of its user.
+    ///
+    /// This function waits for ever if a job of the pool waits for it without such a call: on another pool's thread
+    /// that runs only a part of the job's call, such as a half of a `join`, or on a thread that the job has made.
+    ///
+    /// Thread-locals of the pool's threads are dropped meanwhile. Their destructors may use the pool. If they spawn
+    /// jobs, the threads are started again.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;

@@ -180,8 +180,8 @@ impl<P: Platform> Registry<P> {
         loop {
             let state = self.change_permits(|permits| {
                 let state = permits.thread_state();
-                // The job of a thread of the pool, in a handler, has at least that thread. If a destructor posts the job
-                // while the threads end, they are started again.
+                // The job of a thread of the pool, in a handler, has at least that thread. If a destructor posts the
+                // job while the threads end, they are started again.
                 let is_own = || {
                     self.is_own_thread() || state == ThreadState::Leaving && self.is_ending_thread()
                 };

@@ -446,8 +446,8 @@ impl<P: Platform> State<'_, P> {
         self.lists.lacking = lacking;
     }
 
-    /// Takes a worker that has no thread, for the next thread to be started: the lowest, so that the numbers in use stay
-    /// low.
+    /// Takes a worker that has no thread, for the next thread to be started: the lowest, so that the numbers in use
+    /// stay low.
     pub(in crate::pool) fn take_spare(&mut self) -> Option<usize> {
         self.lists.spare.pop().map(|Reverse(id)| id)
     }
