@@ -75,8 +75,9 @@ impl<'a, P: Platform> Loop<'a, P> {
         self.ranked(range, |_, block| body(block));
     }
 
-    /// Runs `body` on blocks. `body` also gets the rank of the thread that runs it. The rank is less than the
-    /// number of the pool's threads, and no two threads have the same rank during the loop.
+    /// Runs `body` on blocks. `body` also gets the rank of the thread that runs it, which is less than the number of
+    /// the pool's threads. No two threads that take part in a posted loop have the same rank. But if a monitor gives
+    /// away iterations of a loop that is not posted, several threads run them at once with the rank 0.
     #[inline]
     pub(crate) fn ranked(&self, range: Range<usize>, body: impl Fn(usize, Range<usize>) + Sync) {
         self.drive(range, Body::new(&body));

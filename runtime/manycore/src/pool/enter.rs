@@ -100,7 +100,7 @@ impl<P: Platform> Registry<P> {
         } else if self.shared().caller_slot().take() {
             self.enter_as_caller(|worker| op(Some(worker)))
         } else {
-            self.with_registration(|| op(None))
+            self.with_registration(op)
         }
     }
 
@@ -115,7 +115,7 @@ impl<P: Platform> Registry<P> {
             return self.in_place(op);
         }
         self.shared().check_fork();
-        self.with_registration(|| op(None))
+        self.with_registration(op)
     }
 
     /// Whether a thread of the pool can run jobs with permit 0 while a caller waits outside. Starts a thread if
@@ -166,6 +166,17 @@ impl<P: Platform> Registry<P> {
         if self.shared().caller_slot().take() || self.enters_vacant_slot() {
             return self.enter_as_caller(|worker| op(worker, false));
         }
+        if self.is_ending_thread() {
+            return self.with_registration(|worker| match worker {
+                Some(worker) => op(worker, false),
+                None => self.run_by_others(op),
+            });
+        }
+        self.run_by_others(op);
+    }
+
+    /// Runs `op` with the permit of a worker that sleeps, or has a worker run it.
+    fn run_by_others(&self, op: &mut (dyn FnMut(&Worker<P>, bool) + Send + '_)) {
         if let Some(visit) = self.visit() {
             return visit.run(|worker| op(worker, false));
         }

@@ -240,9 +240,9 @@ impl<P: Platform> Pool<P> {
             return;
         }
         let me = Context::worker_below(registry);
-        let is_inside = me.is_some() || Call::is_inside(registry);
-        // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But the
-        // adopted thread can wait. It works until all jobs are done, since some jobs are for this thread only.
+        let is_inside = me.is_some() || Call::is_inside(registry) || registry.is_ending_thread();
+        // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But
+        // the adopted thread can wait: it works until all jobs are done, since only it may take some of them.
         let helper = me.filter(|me| registry.is_adopted() && me.id() == 0 && !me.is_detached());
         registry.terminate(registry.is_adopted() && helper.is_none());
         let join_all = || registry.join_threads();

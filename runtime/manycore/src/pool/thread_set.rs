@@ -138,7 +138,7 @@ impl<P: Platform> Registry<P> {
     /// for the lock: the lock's holder starts the threads, or waits for this thread's end.
     pub(super) fn start_threads(&self) -> io::Result<()> {
         let starting = &self.thread_set().starting;
-        if self.is_own_thread() {
+        if self.is_own_thread() || self.is_ending_thread() {
             let started = starting.try_with(|next| self.start_from(next));
             return started.unwrap_or(Ok(()));
         }
@@ -148,6 +148,12 @@ impl<P: Platform> Registry<P> {
     /// Whether this thread is one that the pool has started.
     fn is_own_thread(&self) -> bool {
         Context::worker_below(self).is_some_and(Worker::is_own)
+    }
+
+    /// Whether this thread is one that the pool has started, and runs destructors of thread-locals: it has no context
+    /// any more.
+    pub(super) fn is_ending_thread(&self) -> bool {
+        self.threads().is_ending(P::thread_id())
     }
 
     fn start_from(&self, next: &mut usize) -> io::Result<()> {
@@ -174,8 +180,12 @@ impl<P: Platform> Registry<P> {
         loop {
             let state = self.change_permits(|permits| {
                 let state = permits.thread_state();
-                // If a handler of a thread of the pool posts the task, at least that thread can run the task.
-                if state == ThreadState::Present || self.is_own_thread() {
+                // The job of a thread of the pool, in a handler, has at least that thread. If a destructor posts the
+                // job while the threads end, they are started again.
+                let is_own = || {
+                    self.is_own_thread() || state == ThreadState::Leaving && self.is_ending_thread()
+                };
+                if state == ThreadState::Present || is_own() {
                     self.count_detached();
                     return ThreadState::Present;
                 }
@@ -207,7 +217,10 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Runs `scope` on this thread, which is not a worker. The pool's threads do not end meanwhile.
-    pub(super) fn with_registration<R>(&self, scope: impl FnOnce() -> R) -> R {
+    ///
+    /// If they are ending, and this thread is one of them, it becomes a worker again: a thread that waits for this
+    /// thread's end starts no others for the call.
+    pub(super) fn with_registration<R>(&self, scope: impl FnOnce(Option<&Worker<P>>) -> R) -> R {
         let here = P::thread_id();
         let enter = || {
             self.change_permits(|permits| {
@@ -225,10 +238,36 @@ impl<P: Platform> Registry<P> {
         let _stay = loop {
             match enter() {
                 Some(stay) => break stay,
+                None if self.is_ending_thread() => {
+                    return self.come_again(|worker| scope(Some(worker)));
+                }
                 None => self.await_end(),
             }
         };
-        scope()
+        scope(None)
+    }
+
+    /// Runs `op` as a worker that has no thread, with a permit that another thread has left.
+    fn come_again<R>(&self, op: impl FnOnce(&Worker<P>) -> R) -> R {
+        /// Leaves the pool again, also by a panic.
+        struct Again<'a, P: Platform>(&'a Worker<P>);
+        impl<P: Platform> Drop for Again<'_, P> {
+            fn drop(&mut self) {
+                let (worker, registry) = (self.0, self.0.registry());
+                Context::of_worker(worker).enter(|| worker.leave_for_good());
+                registry.change_permits(|permits| permits.keep_spare(worker.id()));
+                Context::<P>::come_back();
+            }
+        }
+        let id = self.spare_worker().expect("memory for a worker");
+        let worker = self.worker(id);
+        // A thread that was refused may have left a permit's number.
+        worker.holding().clear();
+        let _again = Again(worker);
+        Context::of_worker(worker).enter(|| {
+            worker.regain_permit();
+            op(worker)
+        })
     }
 
     /// Whether the thread with this id is in a scope of the pool without being a worker.
@@ -244,6 +283,7 @@ impl<P: Platform> Registry<P> {
             || !self.tells_of_vacancies()
             || Context::worker_below(self).is_some()
             || self.is_in_scope(P::thread_id())
+            || self.is_ending_thread()
             || Call::is_inside(self)
         {
             return false;
@@ -277,7 +317,8 @@ impl<P: Platform> Registry<P> {
             if !quiet {
                 return false;
             }
-            self.end(false);
+            // The thread that has closed the caller slot reads no mail: handlers and destructors may broadcast.
+            self.end(!self.keeps_caller_slot());
             self.join_threads();
             self.revive(next);
             true

@@ -115,8 +115,10 @@ pub(super) struct Threads<P: Platform> {
     names: Lock<P, Vec<String>>,
     /// The threads that the pool has started itself, and joins at its end.
     started: Lock<P, Started<P>>,
-    /// The time before which the pool starts no thread of the reserve (the threads that take over permits of waiting
-    /// threads), since the system has refused a thread. Relaxed: only timing depends on this.
+    /// Whether any thread has ended.
+    have_ended: P::AtomicBool,
+    /// The time before which the pool starts no thread of the reserve, since the system has refused a thread.
+    /// Relaxed: only timing depends on it.
     refused_until: P::AtomicU64,
 }
 
@@ -125,8 +127,10 @@ struct Started<P: Platform> {
     /// Each thread, with its number. Threads that are started later have larger numbers.
     threads: Vec<(u64, P::Thread)>,
     next: u64,
-    /// The numbers of threads that have ended, or are about to.
-    ended: Vec<u64>,
+    /// The numbers and ids of threads that have ended, or are about to, and that no thread joins yet.
+    ended: Vec<(u64, u64)>,
+    /// The ids of all threads that have ended, or are about to, until they are joined.
+    ending: Vec<u64>,
 }
 
 impl<P: Platform> Threads<P> {
@@ -140,7 +144,9 @@ impl<P: Platform> Threads<P> {
                 threads: Vec::new(),
                 next: 0,
                 ended: Vec::new(),
+                ending: Vec::new(),
             }),
+            have_ended: P::AtomicBool::new(false),
             refused_until: P::AtomicU64::new(0),
         }
     }
@@ -180,21 +186,40 @@ impl<P: Platform> Threads<P> {
         while let Some((_, thread)) = self.started.with(|started| started.threads.pop()) {
             P::join(thread);
         }
-        self.started.with(|started| started.ended.clear());
+        self.started.with(|started| {
+            started.ended.clear();
+            started.ending.clear();
+        });
+    }
+
+    /// Whether the thread with this id, the current thread, has left the pool and is about to end: it runs the
+    /// destructors of its thread-locals.
+    pub(super) fn is_ending(&self, thread: u64) -> bool {
+        // Relaxed: a thread that is about to end has set it itself.
+        self.have_ended.load(Ordering::Relaxed)
+            && self
+                .started
+                .with(|started| started.ending.contains(&thread))
     }
 
     /// Records that the thread with this number, the current thread, is about to end. Joins the threads that have
     /// ended before this one, since the system keeps a thread's stack until the thread is joined.
     fn end(&self, number: u64) {
         let take_ended = |started: &mut Started<P>| {
-            let ended = started.ended.pop()?;
+            let (ended, id) = started.ended.pop()?;
             let at = (started.threads.iter()).position(|&(number, _)| number == ended)?;
-            Some(started.threads.swap_remove(at).1)
+            Some((started.threads.swap_remove(at).1, id))
         };
-        while let Some(thread) = self.started.with(take_ended) {
+        while let Some((thread, id)) = self.started.with(take_ended) {
             P::join(thread);
+            (self.started).with(|started| started.ending.retain(|&other| other != id));
         }
-        self.started.with(|started| started.ended.push(number));
+        let id = P::thread_id();
+        self.have_ended.store(true, Ordering::Relaxed);
+        self.started.with(|started| {
+            started.ended.push((number, id));
+            started.ending.push(id);
+        });
     }
 
     /// The specification of the thread of worker `id`. The thread begins with `permit`.

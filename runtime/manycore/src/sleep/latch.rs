@@ -16,8 +16,9 @@ const SET: u32 = 2;
 ///   and the owner stays awake.
 /// * If the setter comes after `announce_sleep`, [`set`](Self::set) returns `true`, and the setter wakes the owner.
 ///
-/// Latches live in pool memory, in a worker or a slot of its stack. So no latch is freed while a
-/// thread sets it, even if its owner no longer uses it.
+/// A latch lives in pool memory, in a worker or a slot of its stack, or in a scope, which may be gone
+/// as soon as the latch is set. So [`set`](Self::set) is one exchange, and its caller does not touch
+/// the latch afterwards.
 #[repr(transparent)]
 pub struct Latch<P: Platform> {
     state: P::AtomicU32,
@@ -63,7 +64,7 @@ impl<P: Platform> Latch<P> {
     #[must_use]
     pub fn set(&self) -> bool {
         // Release publishes the result to the owner. Acquire pairs with `announce_sleep`. After this
-        // exchange the setter must not touch any data of the waiting side except this word.
+        // exchange the setter must not touch any data of the waiting side, nor this word.
         self.state.swap(SET, Ordering::AcqRel) == AWAITED
     }
 

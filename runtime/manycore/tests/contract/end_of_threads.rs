@@ -2,7 +2,7 @@
 
 use super::live::ends;
 use manycore::Pool;
-use std::sync::mpsc;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 
 /// Calls `end_threads` in the body of a scope whose thread may be no worker of the pool: the pool has one permit,
@@ -49,6 +49,33 @@ fn the_body_of_a_scope_in_place_is_inside() {
                 drop(leave);
             });
             assert!(pool.end_threads(), "no thread is inside now");
+        });
+    }
+}
+
+/// No caller has permit 0 then, and no caller can come for its mail.
+#[test]
+fn handlers_of_the_end_broadcast() {
+    for case in 0..12_usize {
+        ends(&format!("case {case}"), move || {
+            let exits = Arc::new(OnceLock::<Arc<Pool>>::new());
+            let exiting = Arc::clone(&exits);
+            let builder = Pool::builder()
+                .threads(1 + case % 3)
+                .dedicated(case & 4 > 0);
+            let builder = builder.on_thread_exit(move |_| {
+                let pool = exiting.get().expect("the pool was built");
+                assert_eq!(
+                    pool.broadcast(|context| context.index()).len(),
+                    pool.threads()
+                );
+            });
+            let pool = Arc::new(builder.build().unwrap());
+            _ = exits.set(Arc::clone(&pool));
+            for _ in 0..20 {
+                pool.spawn(|| ());
+                assert!(pool.end_threads());
+            }
         });
     }
 }

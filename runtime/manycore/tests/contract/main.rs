@@ -16,6 +16,7 @@ mod after_a_spawn;
 mod at_once;
 mod both_closures;
 mod circles;
+mod destructors;
 mod end_of_threads;
 mod ends;
 #[cfg(unix)]

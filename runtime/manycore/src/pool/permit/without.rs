@@ -280,6 +280,10 @@ impl<P: Platform> Worker<P> {
             return;
         }
         if self.registry().shared().is_terminating() {
+            // The permit may be from a worker that made way, and then read its mail no more.
+            while !self.leave_mail() {
+                self.read_mail();
+            }
             return self.go_home();
         }
         let permit = self.permit();
