@@ -1,6 +1,6 @@
 //! The form of figures: `--figure KEY=VALUE`.
 
-use super::data::Figure;
+use super::data::{Content, Figure, Panel};
 use super::{pdf, svg};
 use std::fmt;
 
@@ -144,9 +144,17 @@ impl FigureForm {
 }
 
 impl Figure {
-    /// Reads the figure in an SVG file of [`FigureForm::files`].
+    /// Reads the figure in an SVG file of [`FigureForm::files`]. Returns `None` for a figure that cannot be drawn,
+    /// which a user may have made with an editor.
     pub fn in_svg(text: &str) -> Option<Self> {
-        serde_json::from_str(&svg::data_in(text)?).ok()
+        let figure: Self = serde_json::from_str(&svg::data_in(text)?).ok()?;
+        let is_whole = |panel: &Panel| match &panel.content {
+            Content::Dots { marks, rows, .. } => {
+                rows.iter().all(|row| row.dots.len() <= marks.len())
+            }
+            Content::Lines { .. } | Content::Bars { .. } => true,
+        };
+        figure.panels.iter().all(is_whole).then_some(figure)
     }
 
     /// Renders the figure for web pages: as wide as a page, and as wide as a column, for phones.

@@ -56,7 +56,12 @@ impl Ruler {
     pub(super) fn new(span: &Span<'_>, along: Along) -> Self {
         let axis = span.axis;
         let shown = |value: f64| value.min(axis.most.unwrap_or(f64::INFINITY));
-        let mut values: Vec<f64> = span.values.iter().copied().map(shown).collect();
+        // A value that is not a finite number has no place.
+        let numbers = span.values.iter().copied().filter(|value| !value.is_nan());
+        let mut values: Vec<f64> = numbers
+            .map(shown)
+            .filter(|value| value.is_finite())
+            .collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         let mut ruler = Self {
@@ -260,7 +265,9 @@ fn by_steps(from: f64, to: f64) -> Vec<Vec<f64>> {
 /// Lists of round values at equal factors, the greatest factor first. For a short axis, lists at equal distances
 /// follow.
 fn by_factors(from: f64, to: f64) -> Vec<Vec<f64>> {
-    let (low, high) = (from.log10().floor() as i32, to.log10().ceil() as i32);
+    // The ends of a wide axis can be below or above all numbers: 0, or infinity.
+    let power = |value: f64| value.log10().clamp(-308.0, 308.0);
+    let (low, high) = (power(from).floor() as i32, power(to).ceil() as i32);
     let inside = |value: &f64| (from * 0.999..=to * 1.001).contains(value);
     let decades = |every: i32, mantissas: &[f64]| -> Vec<f64> {
         let powers = (low..=high).filter(|power| power.rem_euclid(every) == 0);
@@ -429,6 +436,24 @@ mod tests {
         let ruler = ruler(&axis, &[1.0, 50.0], Along::Height(100.0), false);
         assert!(ruler.is_beyond(50.0) && !ruler.is_beyond(10.0));
         assert_eq!(ruler.place(50.0), ruler.place(10.0));
+    }
+
+    #[test]
+    fn values_without_a_place_and_wide_axes_have_few_marks() {
+        let logarithmic = Axis::logarithmic("ratio", "");
+        for values in [
+            &[1.0, f64::NAN][..],
+            &[1.0, f64::INFINITY],
+            &[0.0, 1e-300, 1e300],
+            &[f64::NAN],
+        ] {
+            let ruler = ruler(&logarithmic, values, Along::Height(100.0), false);
+            assert!(ruler.ticks.len() < 1_000, "{values:?}");
+            assert!((0.0..=1.0).contains(&ruler.place(1.0)), "{values:?}");
+        }
+        let linear = Axis::linear("time", "s");
+        let ruler = ruler(&linear, &[2.0, 4.0, f64::NAN], Along::Height(100.0), false);
+        assert!(ruler.place(2.0) < ruler.place(4.0));
     }
 
     #[test]

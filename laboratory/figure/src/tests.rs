@@ -232,6 +232,23 @@ fn an_svg_is_xml_and_holds_its_figure() {
 }
 
 #[test]
+fn an_edited_svg_with_more_dots_than_marks_is_no_figure() {
+    let form = FigureForm::default();
+    let mut edited = figure(vec![dots("p")]);
+    let Content::Dots { marks, .. } = &mut edited.panels[0].content else {
+        unreachable!("a panel of dots");
+    };
+    marks.clear();
+    let data = serde_json::to_string(&edited).unwrap();
+    let svg = format!("<svg><metadata>{}</metadata></svg>", escape(&data));
+    let read = Figure::in_svg(&svg);
+    if let Some(read) = &read {
+        let _ = form.files("x", read);
+    }
+    assert_eq!(read, None);
+}
+
+#[test]
 fn panels_and_formats_are_files() {
     let pairs = ["format=svg,pdf", "panels=single"].map(String::from);
     let form = FigureForm::parse(&pairs).unwrap();
