@@ -41,9 +41,10 @@ pub trait BuilderExt<P: Platform>: Sized {
     /// Sets whether the pool may start a thread in place of a thread that waits inside a job while other jobs are
     /// pending. By default it may. At most [`threads`](Builder::threads) threads run at once.
     ///
-    /// Without this reserve each permit (right to run jobs) belongs to one thread for ever. Then a worker that waits
-    /// for a stolen half of a `join`, or for another pool, runs unrelated jobs on top of its wait. Such a job may need
-    /// a lock that a frame below it on the stack holds.
+    /// Without this reserve the pool never has other threads than it began with. A permit (right to run jobs) then
+    /// changes hands only if a caller from outside borrows it from a sleeping worker. So a worker that waits for a
+    /// stolen half of a `join`, or for another pool, runs unrelated jobs on top of its wait. Such a job may need a lock
+    /// that a frame below it on the stack holds.
     ///
     /// ```
     /// use manycore::seam::BuilderExt;

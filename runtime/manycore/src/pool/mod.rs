@@ -99,8 +99,12 @@ use std::sync::Arc;
 /// The pool starts another thread when it has jobs of its own, such as spawned jobs, while no thread calls. It also
 /// starts one when a thread of the pool waits inside a job for longer than 60 us while other jobs are pending: the new
 /// thread takes over the permit. Additional threads sleep when they are not needed. While loops of few iterations run,
-/// a thread that runs no jobs checks every 2 ms that the callers of these loops make progress. Dropping the pool ends
-/// and joins all its threads.
+/// a thread that runs no jobs checks every 2 ms that the callers of these loops make progress.
+///
+/// Dropping the pool ends and joins all its threads. If a job of the pool drops the pool, or a call that the job makes,
+/// the drop waits for nothing. But the pool does not recognise a thread of another pool that runs only a part of such a
+/// call, such as a half of a `join` or an iteration of a loop. If the job waits for that part, and the part drops this
+/// pool, both wait for ever. Use [`dismiss`](Self::dismiss) there.
 ///
 /// In a child of `fork` the workers do not exist. In the child, each call to a pool that the parent has built panics
 /// at once, and dropping such a pool does nothing. Build a new pool there. The [global pool](Pool::global) renews
@@ -208,9 +212,16 @@ impl<P: Platform> Pool<P> {
     /// for their end and starts the threads again. So if other threads use the pool, it may have threads when this
     /// returns.
     ///
-    /// Returns `false` if it has ended no thread. There are two reasons. The current thread may be in a call or a job
-    /// of the pool. Or the pool could not start its threads again, because it has adopted a thread or was built on
-    /// threads of its user.
+    /// Returns `false` if it has ended no thread, for one of three reasons. The current thread is in a call or a job of
+    /// the pool. It is a thread of the pool that drops its thread-locals. Or the pool could not start its threads
+    /// again, because it has adopted a thread or was built on threads of its user.
+    ///
+    /// This function waits for ever if a job of the pool waits for it on a thread that the pool does not recognise: a
+    /// thread of another pool that runs only a part of the job's call, such as a half of a `join`, or a thread that the
+    /// job has made.
+    ///
+    /// Thread-locals of the pool's threads are dropped meanwhile. Their destructors may use the pool. If they spawn
+    /// jobs, the threads are started again.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;
@@ -241,8 +252,8 @@ impl<P: Platform> Pool<P> {
         }
         let me = Context::worker_below(registry);
         let is_inside = me.is_some() || Call::is_inside(registry) || registry.is_ending_thread();
-        // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But
-        // the adopted thread can wait: it works until all jobs are done, since only it may take some of them.
+        // A thread of the pool cannot wait for its own end, and a job cannot wait for the end of its thread. But the
+        // adopted thread can wait. It works until all jobs are done, since some jobs are for this thread only.
         let helper = me.filter(|me| registry.is_adopted() && me.id() == 0 && !me.is_detached());
         registry.terminate(registry.is_adopted() && helper.is_none());
         let join_all = || registry.join_threads();

@@ -297,8 +297,8 @@ impl<P: Platform> Registry<P> {
         !self.injector.is_empty() || self.permits.has_ready() || self.workers.iter().any(holds)
     }
 
-    /// Makes all workers end as soon as no detached task is left. `deserted` says whether worker 0 is an adopted
-    /// thread that does not help to end the pool.
+    /// Makes all workers end as soon as no detached task is left. `deserted` says that worker 0 does not help
+    /// to end the pool: it is an adopted thread, or it has no thread while the caller slot is closed.
     #[inline(never)]
     pub(super) fn terminate(&self, deserted: bool) {
         self.start_no_more();

@@ -134,8 +134,8 @@ impl<P: Platform> Registry<P> {
 
     /// Starts the threads of the pool, if they are absent.
     ///
-    /// The calling thread may be a thread of the pool that runs a start or exit handler. Such a thread does not wait
-    /// for the lock: the lock's holder starts the threads, or waits for this thread's end.
+    /// The calling thread may be a thread of the pool that runs a start or exit handler or a destructor. Such a thread
+    /// does not wait for the lock: the lock's holder starts the threads, or waits for this thread's end.
     pub(super) fn start_threads(&self) -> io::Result<()> {
         let starting = &self.thread_set().starting;
         if self.is_own_thread() || self.is_ending_thread() {
@@ -180,8 +180,8 @@ impl<P: Platform> Registry<P> {
         loop {
             let state = self.change_permits(|permits| {
                 let state = permits.thread_state();
-                // The job of a thread of the pool, in a handler, has at least that thread. If a destructor posts the
-                // job while the threads end, they are started again.
+                // If a handler of a thread of the pool posts the task, at least that thread can run the task. If a
+                // destructor posts the task while the threads end, they are started again.
                 let is_own = || {
                     self.is_own_thread() || state == ThreadState::Leaving && self.is_ending_thread()
                 };

@@ -117,8 +117,8 @@ pub(super) struct Threads<P: Platform> {
     started: Lock<P, Started<P>>,
     /// Whether any thread has ended.
     have_ended: P::AtomicBool,
-    /// The time before which the pool starts no thread of the reserve, since the system has refused a thread.
-    /// Relaxed: only timing depends on it.
+    /// The time before which the pool starts no thread of the reserve (the threads that take over permits of waiting
+    /// threads), since the system has refused a thread. Relaxed: only timing depends on this.
     refused_until: P::AtomicU64,
 }
 
