@@ -104,3 +104,8 @@ fn files_are_emptied_and_written_at_their_ends() {
 fn a_call_that_cannot_go_on_returns_what_it_has_moved() {
     compare("partial.c");
 }
+
+#[test]
+fn sockets_wait_for_their_limits_and_for_all_bytes() {
+    compare("limited.c");
+}
