@@ -109,3 +109,8 @@ fn a_call_that_cannot_go_on_returns_what_it_has_moved() {
 fn sockets_wait_for_their_limits_and_for_all_bytes() {
     compare("limited.c");
 }
+
+#[test]
+fn an_alarm_goes_to_a_thread_that_takes_it() {
+    compare("alarms.c");
+}

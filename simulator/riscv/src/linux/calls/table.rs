@@ -196,7 +196,10 @@ calls! {
     133 rt_sigsuspend = suspend(process, task, world, a);
     134 rt_sigaction = is_set(d).and_then(|_| signals.set_action(space, threads, a, [b, c]));
     135 rt_sigprocmask = is_set(d).and_then(|_| threads.set_mask(space, task, a, [b, c]));
-    136 rt_sigpending = signals.tell_pending(space, threads, task, a);
+    136 rt_sigpending = {
+        timers.expire(signals, threads, task.number, world.nanoseconds());
+        signals.tell_pending(space, threads, task, a)
+    };
     137 rt_sigtimedwait = match is_set(d) {
         Ok(_) => await_signal(process, task, world, [a, b, c]),
         Err(error) => Fail(error),
