@@ -47,6 +47,7 @@ pub(crate) const EMFILE: Errno = Errno(24);
 pub(crate) const ENOTTY: Errno = Errno(25);
 pub(crate) const ESPIPE: Errno = Errno(29);
 pub(crate) const EPIPE: Errno = Errno(32);
+pub(crate) const EDOM: Errno = Errno(33);
 pub(crate) const ERANGE: Errno = Errno(34);
 pub(crate) const EDEADLK: Errno = Errno(35);
 pub(crate) const ENAMETOOLONG: Errno = Errno(36);

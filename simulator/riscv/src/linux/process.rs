@@ -9,6 +9,7 @@ use super::signal::{Sent, Signal};
 use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
 use super::threads::{Thread, Threads};
+use super::world::World;
 use crate::hart::Code;
 use crate::isa::Mix;
 use crate::outcome::ProcessCounts;
@@ -115,6 +116,14 @@ impl Process {
     pub(super) fn expire_timers(&mut self, task: &Task, now: u64) {
         let (signals, threads) = (&mut self.signals, &mut self.threads);
         self.timers.expire(signals, threads, task.number, now);
+    }
+
+    /// After a thread has ended or takes fewer signals, makes other threads take the signals of the process.
+    pub(super) fn find_takers<W: World>(&mut self, task: &Task, world: &mut W) {
+        let (signals, threads) = (&mut self.signals, &mut self.threads);
+        signals.give_again(threads, world);
+        self.timers
+            .watch_again(signals, threads, world, task.number);
     }
 
     /// Reads an open file into parts of memory, from `place`, or from the file's position if `place` is `None`.

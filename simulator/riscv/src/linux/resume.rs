@@ -206,6 +206,9 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
     system.of(task).files.set_now(world.nanoseconds());
     let outcome = make_call(system, task, world);
     let process = system.of(task);
+    if process.threads.narrowed && !process.is_over {
+        process.find_takers(task, world);
+    }
     match outcome {
         Outcome::Return(value) => task.give(value),
         Outcome::Fail(number) => task.give(number.negated()),

@@ -150,6 +150,14 @@ impl Pending {
         Some(self.0.remove(at))
     }
 
+    /// Removes and returns the signals of a set, in the order of sending.
+    pub(super) fn take_all(&mut self, set: u64) -> Vec<Sent> {
+        let all = std::mem::take(&mut self.0).into_iter();
+        let (taken, kept) = all.partition(|sent| sent.signal.bit() & set != 0);
+        self.0 = kept;
+        taken
+    }
+
     /// Removes the signals of this number.
     pub(super) fn forget(&mut self, signal: Signal) {
         self.0.retain(|sent| sent.signal != signal);

@@ -17,7 +17,7 @@ pub(crate) struct Task {
     /// The value of `Signals::sent` when the task last looked for signals.
     pub(super) seen: u64,
     pub(super) phase: Phase,
-    /// Bytes that the current call wrote before it began to wait for room.
+    /// Bytes that the current call moved before it began to wait for more.
     pub(super) moved: u64,
     /// The end of the wait that a repeated call continues, in nanoseconds.
     pub(super) until: Option<u64>,
@@ -200,5 +200,6 @@ impl Task {
     pub(super) fn give(&mut self, value: u64) {
         self.hart.x[10] = value;
         self.phase = Phase::Runs;
+        self.until = None;
     }
 }

@@ -1,7 +1,7 @@
 //! The threads of a process.
 
 use super::errno::{EINVAL, Value};
-use super::signal::{Pending, Signal, UNSTOPPABLE};
+use super::signal::{Pending, Sent, Signal, UNSTOPPABLE};
 use super::task::Task;
 use crate::memory::Space;
 use std::collections::BTreeMap;
@@ -27,6 +27,9 @@ pub(super) struct Thread {
     pub(super) handle: u32,
     /// Pending signals of the thread.
     pub(super) pending: Pending,
+    /// Signals of the process that this thread is to take. If the thread blocks such a signal or ends, another thread
+    /// takes it.
+    pub(super) lent: Pending,
     /// The blocked signals: a copy of the task's mask.
     mask: u64,
     /// Signals that the thread awaits in `rt_sigtimedwait`.
@@ -48,6 +51,7 @@ impl Thread {
         Self {
             handle,
             pending: Pending::default(),
+            lent: Pending::default(),
             mask,
             waits_for: 0,
             cores,
@@ -69,6 +73,10 @@ pub(crate) struct Threads {
     by_number: BTreeMap<u32, Thread>,
     /// The main thread's number, which is also the number of the process.
     main: u32,
+    /// Whether a thread has ended or takes fewer signals than before. Then another thread may have to take a signal.
+    pub(super) narrowed: bool,
+    /// Signals of the process that a thread did not take before it ended.
+    homeless: Vec<Sent>,
 }
 
 impl Threads {
@@ -77,11 +85,17 @@ impl Threads {
         Self {
             by_number: [(number, main)].into(),
             main: number,
+            narrowed: false,
+            homeless: Vec::new(),
         }
     }
 
-    pub(super) fn main(&self) -> u32 {
-        self.main
+    /// The main thread, or the first thread if the main thread has ended.
+    pub(super) fn first(&self) -> Option<u32> {
+        match self.by_number.contains_key(&self.main) {
+            true => Some(self.main),
+            false => self.by_number.keys().next().copied(),
+        }
     }
 
     /// The handles of all threads except this thread.
@@ -98,6 +112,10 @@ impl Threads {
         self.by_number.get_mut(&number)
     }
 
+    pub(super) fn all(&self) -> impl Iterator<Item = &Thread> {
+        self.by_number.values()
+    }
+
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.by_number.keys().copied()
     }
@@ -112,7 +130,21 @@ impl Threads {
     }
 
     pub(super) fn remove(&mut self, number: u32) {
-        self.by_number.remove(&number);
+        if let Some(mut thread) = self.by_number.remove(&number) {
+            self.homeless.extend(thread.lent.take_all(u64::MAX));
+            self.narrowed = true;
+        }
+    }
+
+    /// Takes the signals of the process that no thread takes any more of those that were to take them.
+    pub(super) fn take_back(&mut self) -> Vec<Sent> {
+        self.narrowed = false;
+        let mut back = std::mem::take(&mut self.homeless);
+        for thread in self.by_number.values_mut() {
+            let blocked = thread.mask & !thread.waits_for;
+            back.extend(thread.lent.take_all(blocked));
+        }
+        back
     }
 
     /// Any thread except this thread.
@@ -144,6 +176,7 @@ impl Threads {
     /// Sets a task's mask of blocked signals. Returns the old mask. SIGKILL and SIGSTOP cannot be blocked.
     pub(super) fn replace_mask(&mut self, task: &mut Task, mask: u64) -> u64 {
         let mask = mask & !UNSTOPPABLE;
+        self.narrowed |= mask & !task.mask != 0;
         if let Some(thread) = self.get_mut(task.number) {
             thread.mask = mask;
         }
@@ -180,13 +213,15 @@ impl Threads {
     pub(super) fn forget(&mut self, signal: Signal) {
         for thread in self.by_number.values_mut() {
             thread.pending.forget(signal);
+            thread.lent.forget(signal);
         }
     }
 
     /// Sets the signals that the task awaits. These signals may be blocked.
     pub(super) fn wait_for(&mut self, task: &Task, set: u64) {
         if let Some(thread) = self.get_mut(task.number) {
-            thread.waits_for = set;
+            let before = std::mem::replace(&mut thread.waits_for, set);
+            self.narrowed |= before & !set != 0;
         }
     }
 

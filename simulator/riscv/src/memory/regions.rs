@@ -65,9 +65,13 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Whether the region maps a file as shared.
+    /// Whether the region shares its memory with other mappings.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(&self.content, Content::Mapped(part) if part.is_shared())
+        match &self.content {
+            Content::Mapped(part) => part.is_shared(),
+            Content::Shared(_) => true,
+            Content::Zero | Content::File { .. } => false,
+        }
     }
 
     /// Whether this region and the region `upper`, which begins at this region's end, can be one region.

@@ -1,6 +1,6 @@
 //! Calls that wait for, or wake, threads at the other end of a stream.
 
-use super::waits::{await_stream, wake_readers};
+use super::waits::{await_socket, await_stream, wake_readers};
 use crate::linux::errno::{EAGAIN, EINVAL, EOPNOTSUPP, EPIPE, Errno, Value};
 use crate::linux::files::{SET_CAPACITY, signal_info};
 use crate::linux::process::Process;
@@ -8,7 +8,9 @@ use crate::linux::signal::{BY_KILL, PIPE, Sent};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::world::World;
 
-/// Flags of `send`.
+/// Flags of `send` and `recv`.
+const PEEK: u64 = 2;
+const ALL: u64 = 0x100;
 const DO_NOT_WAIT: u64 = 0x40;
 const NO_SIGNAL: u64 = 0x4000;
 
@@ -27,7 +29,7 @@ pub(super) fn read<W: World>(
     read: impl FnOnce(&mut Process) -> Value,
 ) -> Outcome {
     if waits {
-        return await_stream(process, task, world, None, Interrupted::MayRestart);
+        return await_socket(process, task, world, false);
     }
     let [number, ..] = task.arguments();
     let was_full = process.files.is_full(number);
@@ -126,7 +128,7 @@ pub(super) fn wait_for_room<W: World>(
     let [number, ..] = task.arguments();
     let waits = process.files.may_wait_for_room(number);
     match write(process, task, world, send) {
-        Err(EAGAIN) if waits => await_stream(process, task, world, None, Interrupted::MayRestart),
+        Err(EAGAIN) if waits => await_socket(process, task, world, true),
         done => done.into(),
     }
 }
@@ -137,7 +139,7 @@ pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &
     let space = &mut process.memory.space;
     match process.files.connect(space, [number, address, length]) {
         Err(EAGAIN) if process.files.is_blocking_socket(number) => {
-            await_stream(process, task, world, None, Interrupted::MayRestart)
+            await_socket(process, task, world, true)
         }
         done => {
             look_again(process, world);
@@ -200,7 +202,7 @@ pub(super) fn write_parts<W: World>(
         Err(_) if before > 0 => return Outcome::Return(before),
         Err(errno) => return Outcome::Fail(errno),
     }
-    await_stream(process, task, world, None, Interrupted::MayRestart)
+    await_socket(process, task, world, true)
 }
 
 /// Whether the first byte of these parts of memory cannot be read. No reader of the stream could end a wait for that.
@@ -265,15 +267,69 @@ pub(super) fn send_message<W: World>(
     write_parts(process, task, world, parts, flags)
 }
 
+/// Receives bytes into parts of memory. If there are none, waits for a writer and makes the call again. With
+/// `MSG_WAITALL`, waits until all parts are full or no more bytes can come.
+fn receive_parts<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    parts: &[(u64, u64)],
+    flags: u64,
+) -> Outcome {
+    let [number, ..] = task.arguments();
+    let waits_for_all = flags & (ALL | PEEK) == ALL;
+    loop {
+        if process.files.awaits_sender(number, flags, world) {
+            return await_socket(process, task, world, false);
+        }
+        let before = std::mem::take(&mut task.moved);
+        let rest = without(parts, before);
+        let was_full = process.files.is_full(number);
+        let space = &mut process.memory.space;
+        let done = process.files.receive(space, number, &rest, flags);
+        if was_full {
+            wake_readers(world);
+        }
+        match done {
+            Err(errno) if before == 0 => return Outcome::Fail(errno),
+            Ok(count @ 1..) if waits_for_all && has_more(&rest, count) => {
+                task.moved = before + count;
+            }
+            done => return Outcome::Return(before + done.unwrap_or(0)),
+        }
+    }
+}
+
+/// Whether the parts have more bytes than `count`.
+fn has_more(parts: &[(u64, u64)], count: u64) -> bool {
+    parts
+        .iter()
+        .fold(0u64, |sum, part| sum.saturating_add(part.1))
+        > count
+}
+
+/// `recvfrom`.
+pub(super) fn receive<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    let [_, address, length, flags, ..] = task.arguments();
+    receive_parts(process, task, world, &[(address, length)], flags)
+}
+
 /// `recvmsg`.
-pub(super) fn receive_message(process: &mut Process, [number, message, flags]: [u64; 3]) -> Value {
+pub(super) fn receive_message<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Result<Outcome, Errno> {
+    let [_, message, flags, ..] = task.arguments();
     let parts = parts_of(process, message)?;
-    let space = &mut process.memory.space;
-    let done = process.files.receive(space, number, &parts, flags)?;
-    space.write_u32(message.wrapping_add(header::NAME_LENGTH), 0)?;
-    space.write_u64(message.wrapping_add(header::BESIDE), 0)?;
-    space.write_u32(message.wrapping_add(header::FLAGS), 0)?;
-    Ok(done)
+    let outcome = receive_parts(process, task, world, &parts, flags);
+    if let Outcome::Return(_) = outcome {
+        let space = &mut process.memory.space;
+        space.write_u32(message.wrapping_add(header::NAME_LENGTH), 0)?;
+        space.write_u64(message.wrapping_add(header::BESIDE), 0)?;
+        space.write_u32(message.wrapping_add(header::FLAGS), 0)?;
+    }
+    Ok(outcome)
 }
 
 /// Makes a call that changes the file behind a number, or what a thread waits for. Then makes the waiting readers of

@@ -196,7 +196,10 @@ calls! {
     133 rt_sigsuspend = suspend(process, task, world, a);
     134 rt_sigaction = is_set(d).and_then(|_| signals.set_action(space, threads, a, [b, c]));
     135 rt_sigprocmask = is_set(d).and_then(|_| threads.set_mask(space, task, a, [b, c]));
-    136 rt_sigpending = signals.tell_pending(space, threads, task, a);
+    136 rt_sigpending = {
+        timers.expire(signals, threads, task.number, world.nanoseconds());
+        signals.tell_pending(space, threads, task, a)
+    };
     137 rt_sigtimedwait = match is_set(d) {
         Ok(_) => await_signal(process, task, world, [a, b, c]),
         Err(error) => Fail(error),
@@ -248,16 +251,12 @@ calls! {
     204 getsockname = files.tell_name(space, a, 0, [b, c]);
     205 getpeername = files.tell_name(space, a, 1, [b, c]);
     206 sendto = streams::send(process, task, world);
-    207 recvfrom = streams::read(files.awaits_sender(a, d, world), process, task, world, |p| {
-        p.files.receive(&mut p.memory.space, a, &[(b, c)], d)
-    });
-    208 setsockopt = files.is_socket(a);
+    207 recvfrom = streams::receive(process, task, world);
+    208 setsockopt = files.set_socket_option(space, a, [b, c], [d, e]);
     209 getsockopt = files.socket_option(space, a, [b, c], [d, e]);
     210 shutdown = streams::shut(process, world, a, b);
     211 sendmsg = streams::send_message(process, task, world);
-    212 recvmsg = streams::read(files.awaits_sender(a, c, world), process, task, world, |p| {
-        streams::receive_message(p, [a, b, c])
-    });
+    212 recvmsg = streams::receive_message(process, task, world);
     214 brk = Return(memory.brk(a));
     215 munmap = memory.munmap(a, b);
     216 mremap = memory.mremap([a, b], [e, c], d);

@@ -110,6 +110,27 @@ pub(super) fn await_stream<W: World>(
     await_word(process, task, world, STREAMS, time, interrupted)
 }
 
+/// Like [`await_stream`], with the limit that a socket's reads or writes may have. When the time is over, the call returns
+/// the bytes that it has moved, or `EAGAIN`.
+pub(super) fn await_socket<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+    writes: bool,
+) -> Outcome {
+    let [number, ..] = task.arguments();
+    let limit = process.files.limit(number, writes);
+    let now = world.nanoseconds();
+    let left = task.until.map(|until| until.saturating_sub(now));
+    if left.or(limit) == Some(0) {
+        return match std::mem::take(&mut task.moved) {
+            0 => Outcome::Fail(EAGAIN),
+            moved => Outcome::Return(moved),
+        };
+    }
+    await_stream(process, task, world, limit, Interrupted::MayRestart)
+}
+
 /// Sleeps until a thread wakes the word's sleepers, or until the time is over. Then makes the call again.
 pub(super) fn await_word<W: World>(
     process: &mut Process,
@@ -230,7 +251,7 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
         if task.moved > 0 {
-            // The call returns the number of bytes that it has written.
+            // The call returns the number of bytes that it has moved.
             let moved = std::mem::take(&mut task.moved);
             task.give(moved);
         } else if again {

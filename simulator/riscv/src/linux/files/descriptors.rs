@@ -84,7 +84,7 @@ impl Files {
             Open::Events(events) => events.flags(),
             Open::Clock(clock) => clock.flags(),
             Open::Signals(signals) => signals.flags(),
-            Open::Socket(socket) => &**socket.flags(),
+            Open::Socket(socket) => socket.flags(),
             Open::File { flags, .. } => &**flags,
             _ => return Ok(()),
         };

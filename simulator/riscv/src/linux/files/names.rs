@@ -1,12 +1,13 @@
 //! System calls of named sockets: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
 
 use super::network::{INTERNET, Name, Place, Socket, UNIX, no_name};
-use super::streams::NON_BLOCKING;
+use super::streams::{NON_BLOCKING, Settings};
 use super::table::{Files, Open};
 use crate::linux::errno::{
-    EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL, ENETUNREACH, ENOPROTOOPT, ENOTCONN, ENOTSOCK,
-    EOPNOTSUPP, EPROTONOSUPPORT, Errno, Value,
+    EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EDOM, EINVAL, ENETUNREACH, ENOPROTOOPT, ENOTCONN,
+    ENOTSOCK, EOPNOTSUPP, EPROTONOSUPPORT, Errno, Value,
 };
+use crate::linux::time;
 use crate::linux::users::USER;
 use crate::memory::Space;
 use std::ffi::OsStr;
@@ -31,11 +32,15 @@ const SEND_BUFFER: u64 = 7;
 const RECEIVE_BUFFER: u64 = 8;
 const LINGER: u64 = 13;
 const PEER: u64 = 17;
+/// The limits of waits (`SO_RCVTIMEO`, `SO_SNDTIMEO`), and Linux's other names for them.
+const LIMITS: [[u64; 2]; 2] = [[20, 66], [21, 67]];
 const LISTENS: u64 = 30;
 const PROTOCOL: u64 = 38;
 const DOMAIN: u64 = 39;
 /// Linux's default size of a buffer, in bytes.
 const BUFFER: u32 = 212_992;
+/// The size of a `timeval` in bytes.
+const TIME: u32 = 16;
 
 impl Files {
     /// `socket`: TCP over IPv4, and Unix streams.
@@ -154,6 +159,12 @@ impl Files {
         self.free_number(0)?;
         let end = socket.accept()?;
         end.flags().set(flags & NON_BLOCKING);
+        if socket.domain == INTERNET {
+            // TCP gives a connection the listener's limits.
+            for (limit, of) in end.settings().limits.iter().zip(&socket.settings().limits) {
+                limit.set(of.get());
+            }
+        }
         if to != 0 {
             put_name(space, &end.name(1), to, length)?;
         }
@@ -179,6 +190,53 @@ impl Files {
         put_name(space, &name, to, length)
     }
 
+    fn settings(&self, number: u64) -> Result<Rc<Settings>, Errno> {
+        match self.get(number)? {
+            Open::Socket(socket) => Ok(Rc::clone(socket.settings())),
+            Open::Stream(end) if end.is_socket() => Ok(Rc::clone(end.settings())),
+            _ => Err(ENOTSOCK),
+        }
+    }
+
+    /// How long a socket's reads or writes wait, in nanoseconds. `None` means for ever.
+    pub(crate) fn limit(&self, number: u64, writes: bool) -> Option<u64> {
+        let settings = self.settings(number).ok()?;
+        let limit = settings.limits[usize::from(writes)].get();
+        (limit > 0).then_some(limit)
+    }
+
+    /// `setsockopt`. Only limits of waits have an effect.
+    pub(crate) fn set_socket_option(
+        &self,
+        space: &mut Space,
+        number: u64,
+        [level, name]: [u64; 2],
+        [from, length]: [u64; 2],
+    ) -> Value {
+        let settings = self.settings(number)?;
+        let Some(which) = limit_of(name).filter(|_| level == SOCKET) else {
+            return Ok(0);
+        };
+        if length < TIME.into() {
+            return Err(EINVAL);
+        }
+        let seconds = space.read_u64(from)? as i64;
+        let micros = space.read_u64(from.wrapping_add(8))?;
+        if micros >= 1_000_000 {
+            return Err(EDOM);
+        }
+        let limit = match u64::try_from(seconds) {
+            Ok(seconds) => {
+                let whole = seconds.saturating_mul(time::SECOND);
+                whole.saturating_add(micros * 1_000)
+            }
+            // As under Linux, a negative time means not to wait.
+            Err(_) => 1,
+        };
+        settings.limits[which].set(limit);
+        Ok(0)
+    }
+
     /// `getsockopt`.
     pub(crate) fn socket_option(
         &self,
@@ -195,6 +253,16 @@ impl Files {
             }
             open => (UNIX, false, open.end().and_then(|end| end.peer())),
         };
+        if level == SOCKET
+            && let Some(which) = limit_of(name)
+        {
+            let limit = self.settings(number)?.limits[which].get();
+            if space.read_u32(length)? < TIME {
+                return Err(EINVAL);
+            }
+            space.write_u32(length, TIME)?;
+            return time::write_micros(space, to, limit);
+        }
         let value = match (level, name) {
             (SOCKET, TYPE) => vec![STREAM as u32],
             (SOCKET, SEND_BUFFER | RECEIVE_BUFFER) => vec![BUFFER],
@@ -222,6 +290,11 @@ impl Files {
         }
         Ok(0)
     }
+}
+
+/// The index of the limit that an option sets.
+fn limit_of(name: u64) -> Option<usize> {
+    LIMITS.iter().position(|names| names.contains(&name))
 }
 
 /// Writes as much of a name as fits, and the name's length.

@@ -4,7 +4,7 @@
 //! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller
 //! keeps the other end.
 
-use super::streams::{End, NON_BLOCKING, ready};
+use super::streams::{End, NON_BLOCKING, Settings, ready};
 use crate::linux::errno::{
     EADDRINUSE, EAGAIN, ECONNREFUSED, EINVAL, EISCONN, ENOTCONN, EOPNOTSUPP, Errno,
 };
@@ -91,7 +91,7 @@ enum State {
 /// A socket that `socket` has made.
 pub(crate) struct Socket {
     pub(super) domain: u16,
-    flags: Rc<Cell<u64>>,
+    settings: Rc<Settings>,
     state: RefCell<State>,
 }
 
@@ -99,17 +99,21 @@ impl Socket {
     pub(super) fn new(domain: u16, flags: u64) -> Rc<Self> {
         Rc::new(Self {
             domain,
-            flags: Rc::new(Cell::new(flags & NON_BLOCKING)),
+            settings: Settings::new(flags & NON_BLOCKING),
             state: RefCell::new(State::Unbound),
         })
     }
 
-    pub(super) fn flags(&self) -> &Rc<Cell<u64>> {
-        &self.flags
+    pub(super) fn flags(&self) -> &Cell<u64> {
+        &self.settings.flags
+    }
+
+    pub(super) fn settings(&self) -> &Rc<Settings> {
+        &self.settings
     }
 
     pub(super) fn is_blocking(&self) -> bool {
-        self.flags.get() & NON_BLOCKING == 0
+        self.flags().get() & NON_BLOCKING == 0
     }
 
     /// The socket's end of its connection, if it is connected.
@@ -257,7 +261,7 @@ impl Socket {
             return Err(ECONNREFUSED);
         };
         let processes = [process, *listener_process];
-        let [one, other] = End::connected(&self.flags, [own, to], processes);
+        let [one, other] = End::connected(&self.settings, [own, to], processes);
         waiting.push_back(other);
         *arrived += 1;
         drop(state);

@@ -30,6 +30,23 @@ const COUNTABLE: u32 = 1 << 31;
 /// Up to this many bytes are written to a pipe in one piece. A pipe with less room is full.
 const PIECE: usize = 4_096;
 
+/// The settings of a stream's end, which all of its file descriptors share.
+#[derive(Default)]
+pub(super) struct Settings {
+    pub(super) flags: Cell<u64>,
+    /// How long a read and a write wait, in nanoseconds (`SO_RCVTIMEO`, `SO_SNDTIMEO`). 0 means for ever.
+    pub(super) limits: [Cell<u64>; 2],
+}
+
+impl Settings {
+    pub(super) fn new(flags: u64) -> Rc<Self> {
+        Rc::new(Self {
+            flags: Cell::new(flags),
+            ..Self::default()
+        })
+    }
+}
+
 /// The bytes on their way in one direction of a stream.
 struct Bytes {
     waiting: VecDeque<u8>,
@@ -74,9 +91,10 @@ impl Bytes {
 pub(crate) struct End {
     from: Option<Rc<RefCell<Bytes>>>,
     to: Option<Rc<RefCell<Bytes>>>,
-    /// The flags of this end and of the other end. An end's flags are dropped when its last file descriptor is closed.
-    flags: Rc<Cell<u64>>,
-    other: Weak<Cell<u64>>,
+    /// The settings of this end and of the other end. An end's settings are dropped when its last file descriptor is
+    /// closed.
+    settings: Rc<Settings>,
+    other: Weak<Settings>,
     /// The names of the socket and of its peer.
     names: Rc<[Vec<u8>; 2]>,
     /// The number of the process that made the other end; `None` for a pipe.
@@ -87,40 +105,44 @@ impl End {
     /// The ends of a pipe, for reading and for writing.
     pub(crate) fn pipe(flags: u64) -> [Self; 2] {
         let bytes = Bytes::new(PIPE);
-        let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
-        Self::joined(flags, [None, Some(Rc::clone(&bytes))], [Some(bytes), None])
+        let settings = [flags; 2].map(Settings::new);
+        Self::joined(
+            settings,
+            [None, Some(Rc::clone(&bytes))],
+            [Some(bytes), None],
+        )
     }
 
     /// Two connected sockets, both of the process with the number `process`.
     pub(crate) fn sockets(flags: u64, process: u32) -> [Self; 2] {
-        let flags = [flags; 2].map(|flags| Rc::new(Cell::new(flags)));
-        Self::ways(flags, [process; 2])
+        let settings = [flags; 2].map(Settings::new);
+        Self::ways(settings, [process; 2])
     }
 
-    /// Both ends of a connection between named sockets of two processes. The first end has `flags`.
+    /// Both ends of a connection between named sockets of two processes. The first end has `settings`.
     pub(super) fn connected(
-        flags: &Rc<Cell<u64>>,
+        settings: &Rc<Settings>,
         names: [Vec<u8>; 2],
         processes: [u32; 2],
     ) -> [Self; 2] {
-        let mut ends = Self::ways([Rc::clone(flags), Rc::default()], processes);
+        let mut ends = Self::ways([Rc::clone(settings), Rc::default()], processes);
         let back = [names[1].clone(), names[0].clone()];
         ends[0].names = Rc::new(names);
         ends[1].names = Rc::new(back);
         ends
     }
 
-    fn ways(flags: [Rc<Cell<u64>>; 2], [one, other]: [u32; 2]) -> [Self; 2] {
+    fn ways(settings: [Rc<Settings>; 2], [one, other]: [u32; 2]) -> [Self; 2] {
         let ways = [Some(Bytes::new(SOCKET)), Some(Bytes::new(SOCKET))];
         let back = [ways[1].clone(), ways[0].clone()];
-        let mut ends = Self::joined(flags, ways, back);
+        let mut ends = Self::joined(settings, ways, back);
         (ends[0].peer, ends[1].peer) = (Some(other), Some(one));
         ends
     }
 
     /// A pointer that all file descriptors of this end share and that no other file has.
     pub(super) fn identity(&self) -> Rc<dyn Any> {
-        Rc::clone(&self.flags) as Rc<dyn Any>
+        Rc::clone(&self.settings) as Rc<dyn Any>
     }
 
     /// The number of the process that made the other end of a socket.
@@ -133,17 +155,17 @@ impl End {
         self.names[of].clone()
     }
 
-    /// Makes two ends from their flags and from the bytes that each end reads from and writes to.
+    /// Makes two ends from their settings and from the bytes that each end reads from and writes to.
     fn joined(
-        [one, other]: [Rc<Cell<u64>>; 2],
+        [one, other]: [Rc<Settings>; 2],
         [to, from]: [Option<Rc<RefCell<Bytes>>>; 2],
         [other_to, other_from]: [Option<Rc<RefCell<Bytes>>>; 2],
     ) -> [Self; 2] {
         let names: Rc<[Vec<u8>; 2]> = Rc::default();
-        let end = |from, to, flags: &Rc<_>, other| Self {
+        let end = |from, to, settings: &Rc<_>, other| Self {
             from,
             to,
-            flags: Rc::clone(flags),
+            settings: Rc::clone(settings),
             other: Rc::downgrade(other),
             names: Rc::clone(&names),
             peer: None,
@@ -181,11 +203,15 @@ impl End {
     }
 
     pub(crate) fn is_blocking(&self) -> bool {
-        self.flags.get() & NON_BLOCKING == 0
+        self.flags().get() & NON_BLOCKING == 0
     }
 
-    pub(crate) fn flags(&self) -> &Cell<u64> {
-        &self.flags
+    pub(super) fn flags(&self) -> &Cell<u64> {
+        &self.settings.flags
+    }
+
+    pub(super) fn settings(&self) -> &Rc<Settings> {
+        &self.settings
     }
 
     /// Whether nothing can be read now, but bytes may still arrive.

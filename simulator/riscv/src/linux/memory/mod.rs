@@ -281,7 +281,7 @@ impl Memory {
     }
 
     /// Returns the length of a range that is to move. The range must lie in one mapping. An empty range is allowed only
-    /// in a shared mapping of a file, which `mremap` then maps a second time.
+    /// in a shared mapping, which `mremap` then maps a second time.
     fn movable(&self, start: u64, length: u64) -> Value {
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         if length == 0 && !region.is_shared() {

@@ -3,7 +3,7 @@
 use crate::linux::errno::{EINVAL, Value};
 use crate::linux::signal::{CHILD, LAST, Pending, Sent, Signal, UNSTOPPABLE};
 use crate::linux::task::Task;
-use crate::linux::threads::Threads;
+use crate::linux::threads::{Thread, Threads};
 use crate::memory::Space;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Action {
 #[derive(Default)]
 pub(crate) struct Signals {
     pub(super) actions: BTreeMap<u64, Action>,
-    /// Signals to the process that no thread took when they were sent.
+    /// Signals to the process that no thread takes.
     pub(super) pending: Pending,
     /// Counts the signals sent to threads and the timers set. When this count has changed, each thread looks for
     /// signals to take.
@@ -106,8 +106,9 @@ impl Signals {
 
     /// The signals that are pending for a thread, one bit for each signal.
     pub(crate) fn pending_of(&self, threads: &Threads, thread: u32) -> u64 {
+        let lent = |bits, of: &Thread| bits | of.lent.bits();
         let own = threads.get(thread).map_or(0, |own| own.pending.bits());
-        own | self.pending.bits()
+        own | threads.all().fold(self.pending.bits(), lent)
     }
 
     /// Whether the process ignores its children. Nothing remains of an ignored child that ends.
@@ -130,7 +131,8 @@ impl Signals {
     /// Whether a signal of a set is pending for a thread.
     pub(crate) fn is_sent_of(&self, threads: &Threads, thread: u32, set: u64) -> bool {
         let own = threads.get(thread);
-        own.is_some_and(|own| own.pending.bits() & set != 0) || self.pending.bits() & set != 0
+        own.is_some_and(|own| (own.pending.bits() | own.lent.bits()) & set != 0)
+            || self.pending.bits() & set != 0
     }
 
     /// Takes the next signal that the task's mask lets through.
@@ -142,8 +144,9 @@ impl Signals {
     /// Takes a pending signal of a set for a thread. The thread's own signals come before those of the process, and
     /// lower numbers come first.
     pub(crate) fn next_of(&mut self, threads: &mut Threads, thread: u32, set: u64) -> Option<Sent> {
-        let own = &mut threads.get_mut(thread)?.pending;
-        own.take(set).or_else(|| self.pending.take(set))
+        let own = threads.get_mut(thread)?;
+        let sent = own.pending.take(set).or_else(|| own.lent.take(set));
+        sent.or_else(|| self.pending.take(set))
     }
 
     /// `rt_sigpending`.
@@ -154,8 +157,7 @@ impl Signals {
         task: &Task,
         to: u64,
     ) -> Value {
-        let own = threads.get(task.number);
-        let pending = own.map_or(0, |own| own.pending.bits()) | self.pending.bits();
+        let pending = self.pending_of(threads, task.number);
         space.write_u64(to, pending & task.mask)?;
         Ok(0)
     }

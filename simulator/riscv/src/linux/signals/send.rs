@@ -20,13 +20,31 @@ impl Signals {
             1..=LAST => {}
             _ => return Err(EINVAL),
         }
-        match threads.taker(sent.signal) {
-            Some(thread) => self.send_by(threads, world, thread, sent),
-            None => {
-                self.pending.receive(sent);
-                self.wake_watchers(world, sent);
-                Ok(0)
-            }
+        self.give(threads, world, sent);
+        self.wake_watchers(world, sent);
+        Ok(0)
+    }
+
+    /// Gives a signal of the process to a thread that takes it.
+    fn give<W: World>(&mut self, threads: &mut Threads, world: &mut W, sent: Sent) {
+        let thread = threads.taker(sent.signal);
+        let receiver = thread.and_then(|thread| Some((thread, threads.get_mut(thread)?)));
+        let Some((thread, receiver)) = receiver else {
+            self.pending.receive(sent);
+            return;
+        };
+        receiver.lent.receive(sent);
+        if receiver.is_woken_by(sent.signal) {
+            self.make_look(threads, world, thread);
+        } else {
+            self.sent += 1;
+        }
+    }
+
+    /// Gives the signals of threads that no longer take them to other threads.
+    pub(crate) fn give_again<W: World>(&mut self, threads: &mut Threads, world: &mut W) {
+        for sent in threads.take_back() {
+            self.give(threads, world, sent);
         }
     }
 

@@ -45,14 +45,20 @@ pub(crate) struct Timers {
     next: u64,
 }
 
-/// Returns the thread that sends a timer's signal. If no thread takes a signal for the process, the main thread sends
-/// it, and the signal stays pending in the process.
-fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
+/// Returns the thread that takes a timer's signal, if there is one.
+fn taker_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     match target {
         Target::Nobody => None,
-        Target::Process => Some(threads.taker(signal).unwrap_or(threads.main())),
+        Target::Process => threads.taker(signal),
         Target::Thread(thread) => Some(thread),
     }
+}
+
+/// Returns the thread that sends a timer's signal. If no thread takes a signal for the process, the first thread sends it,
+/// and the signal stays pending in the process.
+fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
+    let first = || threads.first().filter(|_| target == Target::Process);
+    taker_of(threads, target, signal).or_else(first)
 }
 
 impl Timer {
@@ -63,13 +69,10 @@ impl Timer {
         let more = (now - due).checked_div(self.every).unwrap_or(0);
         let next = more.saturating_add(1).saturating_mul(self.every);
         self.due = (self.every > 0).then(|| due.saturating_add(next));
-        let thread = match self.to {
-            Target::Nobody => None,
-            Target::Process => threads.taker(self.sent.signal),
-            Target::Thread(thread) => Some(thread),
-        };
+        let thread = taker_of(threads, self.to, self.sent.signal);
         let thread = thread.and_then(|thread| threads.get_mut(thread));
         let pending = match (self.to, thread) {
+            (Target::Process, Some(thread)) => &mut thread.lent,
             (_, Some(thread)) => &mut thread.pending,
             (Target::Process, None) => &mut signals.pending,
             _ => return,
@@ -228,6 +231,7 @@ impl Timers {
         Ok(0)
     }
 
+    /// Sends the signals that are due of a thread's timers, and of timers whose signal no thread takes.
     pub(crate) fn expire(
         &mut self,
         signals: &mut Signals,
@@ -238,7 +242,8 @@ impl Timers {
         let timers = self.by_number.iter();
         let over = timers.filter(|(_, timer)| {
             let is_over = timer.due.is_some_and(|due| due <= now);
-            is_over && thread_of(threads, timer.to, timer.sent.signal).is_none_or(|to| to == number)
+            let taker = taker_of(threads, timer.to, timer.sent.signal);
+            is_over && taker.is_none_or(|taker| taker == number)
         });
         let over: Vec<u64> = over.map(|(&timer, _)| timer).collect();
         for timer in over {
@@ -281,8 +286,28 @@ impl Timers {
             overruns: 0,
         };
         self.by_number.insert(INTERVAL, timer);
-        signals.make_look(threads, world, threads.main());
+        if let Some(thread) = thread_of(threads, Target::Process, ALARM) {
+            signals.make_look(threads, world, thread);
+        }
         Ok(0)
+    }
+
+    /// Makes the threads that send the signals of timers of the process look at their times, except one thread, which
+    /// does so itself.
+    pub(crate) fn watch_again<W: World>(
+        &self,
+        signals: &mut Signals,
+        threads: &Threads,
+        world: &mut W,
+        except: u32,
+    ) {
+        let timers = self.by_number.values();
+        for timer in timers.filter(|timer| timer.due.is_some() && timer.to == Target::Process) {
+            let thread = thread_of(threads, timer.to, timer.sent.signal);
+            if let Some(thread) = thread.filter(|&thread| thread != except) {
+                signals.make_look(threads, world, thread);
+            }
+        }
     }
 
     /// `getitimer`: writes the time between two signals, and the time left.
