@@ -39,8 +39,8 @@ static KNOWN: Guarded<Known> = Guarded::new(Known {
     least: usize::MAX,
 });
 
-/// Whether there is room for `threads` threads and [`BESIDE`] more. A call for more threads than in all earlier calls starts
-/// them to find out.
+/// Whether there is room for `threads` threads and [`BESIDE`] more. A call for more threads than in all earlier calls
+/// starts them to find out.
 pub(super) fn is_there(threads: usize) -> bool {
     let can = |more| with_signals_blocked(|| can_begin(more));
     let refused = KNOWN.with(|known| {
