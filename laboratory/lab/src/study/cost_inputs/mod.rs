@@ -22,7 +22,7 @@ use rows::InputsRow;
 
 pub(super) const STUDY: &dyn Study = &Inquiry {
     name: "cost-inputs",
-    question: "what CPU frequency and cache latencies are worth as inputs of a cost model",
+    question: "whether CPU frequency and cache latencies improve a cost model",
     home: "gold5225r",
     keys: KEYS,
     text: TEXT,
@@ -43,24 +43,27 @@ const KEYS: &[Key] = keys![
 
 const TEXT: Text = Text {
     title: "Inputs of a cost model",
-    lead: "A cost model picks how many iterations of a parallel loop a thread claims at a time. That of a paper by \
-     R. Shuai (2021), called the document below, knows threads, core groups and the bytes of an iteration. \
-     The paper leaves open what the processor's frequency and its cache latencies would add. Here they are \
-     added, on virtual machines that differ in them.",
+    lead: "A cost model picks how many iterations of a parallel loop a thread claims at a time. The cost model \
+     of a paper by R. Shuai (2021; called the document below) computes this number from the number of threads, \
+     the number of core groups and the bytes of an iteration. The paper leaves open whether the processor's \
+     frequency and its cache latencies would improve the model. This study gives them to the model, on virtual \
+     machines that differ in them.",
     how: &[
-        "Each virtual machine is the machine of --on with other cores (2 to 64 in 1, 2 or 4 core groups), another \
-     clock (1 to 5 GHz), and other times for its last-level cache, for a line in another core's cache, for the way \
-     between core groups, and for memory. --seed decides what is drawn. Private caches and atomics keep their \
-     cycles, the operating system keeps its times. Each loop has drawn threads and drawn bytes read and \
-     written, 64 to 4096; it runs in the document's pool with blocks of 1, 2, 4, ..., 512.",
-        "A model's regret is the latency of its block over the loop's least latency, minus one. A model is \
-     fitted to nine tenths of the machines and judged on the rest, for each tenth. The fit is to the logarithm of the \
-     best block; blocks within 2% of the least latency count as equally good. An interval is Student's, over \
-     machines; a change is paired by machine.",
-        "The forms are the document's (a linear function of the core groups over a linear function of all else), \
-     a product of powers of the inputs, and the balance of prices that are measured on each machine (`manycore \
-     machine`), times a power of the bytes. The frequency is in GHz. Cache latencies are three times in ns, as a \
-     data sheet has them: of the last level, of a line in another core, and of a line in another core group.",
+        "Each virtual machine is a copy of the machine of --on with other values, which --seed decides: 2 to 64 cores \
+     in 1, 2 or 4 core groups, a clock of 1 to 5 GHz, and the times of the last-level cache, of a line in another \
+     core's cache, of the way between core groups, and of memory. Private caches and atomics take the same cycles as \
+     in the copied machine. The operating system takes the same times. Each loop has a drawn number of threads, and \
+     drawn numbers of bytes read and written, 64 to 4096. It runs in the document's pool with blocks of 1, 2, 4, ..., \
+     512.",
+        "The regret of a model is the latency with the model's block divided by the loop's least latency, minus one. A \
+     model is fitted to nine tenths of the machines and judged on the last tenth, once for each tenth. It is fitted to \
+     the logarithm of the best block; blocks within 2% of the least latency count as equally good. Intervals are \
+     Student's, over machines. A change is paired by machine.",
+        "There are three forms. The document's form is a linear function of the core groups divided by a linear function \
+     of all other inputs. The second form is a product of powers of the inputs. The third form starts from prices that \
+     are measured on each machine (`manycore machine`), and multiplies their block by a power of the bytes. The \
+     frequency is in GHz. The cache latencies are three times in ns, as data sheets have them: of the last-level \
+     cache, of a line in another core, and of a line in another core group.",
     ],
 };
 

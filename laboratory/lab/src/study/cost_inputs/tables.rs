@@ -33,7 +33,7 @@ pub(super) fn regrets(results: &InputsResults) -> Table {
     };
     Table {
         caption: format!(
-            "Regret of {} loops on machines that the model was not fitted to. Intervals of 95%, over machines",
+            "Regret of {} loops. No model was fitted to the machine of the loop. Intervals of 95%, over machines",
             results.cells.len()
         ),
         header: [
@@ -93,8 +93,8 @@ pub(super) fn figure(results: &InputsResults, place: &str) -> Figure {
         part: String::new(),
         message: message(results),
         note: format!(
-            "Mean regret on machines that a model was not fitted to, by what it knows beyond threads, core groups \
-             and bytes ({place}, varied)"
+            "Mean regret of models on machines to which they were not fitted, by their inputs beyond threads, core \
+             groups and bytes ({place}, varied)"
         ),
         panels: vec![Panel {
             title: String::new(),
@@ -128,7 +128,7 @@ fn message(results: &InputsResults) -> String {
     match all.is_empty() {
         true => "Fewer than two machines: no model can be judged".into(),
         false => format!(
-            "What frequency and cache latency change on unseen machines. {}",
+            "Frequency and cache latency as inputs of a cost model, on unseen machines. {}",
             all.join("; ")
         ),
     }
