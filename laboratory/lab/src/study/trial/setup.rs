@@ -13,7 +13,7 @@ use serde::Serialize;
 /// The settings that these studies share.
 pub(in crate::study) const RUNS: Key = Key::new(
     "runs",
-    "native runs of each cell [as many as there is time for]",
+    "native runs of each cell [as many as there is time for, up to 30]",
     Some((1, 100_000)),
 );
 pub(in crate::study) const SECONDS: Key = Key::new(
@@ -30,7 +30,7 @@ pub(in crate::study) const PIN: Key = Key::new(
 /// How often this host runs a trial. A simulated machine has no noise, so it runs each trial once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::study) struct Effort {
-    /// `None` means as many as there is time for.
+    /// `None` means as many as there is time for, up to 30.
     pub(in crate::study) runs: Option<u64>,
     pub(in crate::study) seconds: u64,
     /// Whether each thread is bound to a CPU of its own.
