@@ -77,9 +77,10 @@ pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow
         )));
     }
     if let Some(path) = timeline {
-        // A file that cannot be written is refused before anything is simulated.
-        File::create(path)
-            .map_err(|error| bad_input(format!("--timeline {}: {error}", path.display())))?;
+        // A file that cannot be written is refused before anything is simulated. An old file keeps its contents until
+        // there are new ones.
+        let file = File::options().append(true).create(true).open(path);
+        file.map_err(|error| bad_input(format!("--timeline {}: {error}", path.display())))?;
     }
     let instruments = Instruments {
         counts: stats,

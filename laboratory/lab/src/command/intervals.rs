@@ -18,9 +18,10 @@ type Group<'a> = Vec<&'a [String]>;
 enum Column {
     /// The column is the same under all seeds. The table shows the value.
     Fixed,
-    /// The column has numbers that differ. The table shows their mean, and the low and high ends of the interval.
+    /// The column has numbers that differ. The table shows their mean, low and high. A point with other contents has
+    /// its text if that is fixed, or else nothing.
     Moved,
-    /// The column has words that differ. The table leaves the column out.
+    /// The column has words that differ, and no numbers. The table leaves them out.
     Left,
 }
 
@@ -75,7 +76,11 @@ pub(super) fn table(
         for (at, column) in columns.iter().enumerate() {
             match column {
                 Column::Fixed => row.push(group[0][at].clone()),
-                Column::Moved => row.extend(interval(&numbers(group, at))),
+                Column::Moved if is_number(group, at) => row.extend(interval(&numbers(group, at))),
+                Column::Moved if is_fixed(group, at) => {
+                    row.extend([&*group[0][at], "", ""].map(str::to_owned));
+                }
+                Column::Moved => row.extend([(); 3].map(|()| String::new())),
                 Column::Left => {}
             }
         }
@@ -85,18 +90,24 @@ pub(super) fn table(
 }
 
 fn column(groups: &[(&[String], Group)], at: usize) -> Column {
-    let fixed = |group: &Group| group.iter().all(|row| row[at] == group[0][at]);
-    let number = |group: &Group| numbers(group, at).len() == group.len();
-    if groups.iter().all(|(_, group)| fixed(group)) {
+    if groups.iter().all(|(_, group)| is_fixed(group, at)) {
         Column::Fixed
     } else if groups
         .iter()
-        .all(|(_, group)| fixed(group) || number(group))
+        .any(|(_, group)| is_number(group, at) && !is_fixed(group, at))
     {
         Column::Moved
     } else {
         Column::Left
     }
+}
+
+fn is_fixed(group: &Group, at: usize) -> bool {
+    group.iter().all(|row| row[at] == group[0][at])
+}
+
+fn is_number(group: &Group, at: usize) -> bool {
+    numbers(group, at).len() == group.len()
 }
 
 /// Returns the numbers among a column's cells.
@@ -163,6 +174,17 @@ mod tests {
         let expected = "sweep.episodes,seeds,name,time,time.low,time.high\n\
                         5,2,a,11.0,-1.7,23.7\n5,2,b,1,1,1\n7,3,a,3,3,3\n7,3,b,0.1,0.1,0.1\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_point_without_numbers_does_not_change_other_points() {
+        let runs = [
+            run("5", &[["a", "10", "x"], ["b", "", "x"], ["c", "-", "x"]]),
+            run("5", &[["a", "12", "x"], ["b", "3", "x"], ["c", "-", "x"]]),
+        ];
+        let expected = "sweep.episodes,seeds,name,time,time.low,time.high,word\n\
+                        5,2,a,11.0,-1.7,23.7,x\n5,2,b,,,,x\n5,2,c,-,,,x\n";
+        assert_eq!(of(&runs).unwrap(), expected);
     }
 
     #[test]

@@ -55,6 +55,11 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
     let Some((_, measurer, grid)) = merged else {
         return Err(bad_input("expected at least one journal"));
     };
+    if !measurer.is_here() {
+        return Err(bad_input(format!(
+            "measured by {measurer}, not on this host; expected `manycore merge` on the host that measured"
+        )));
+    }
     grid.finish(
         &grid.file()?,
         &points,

@@ -54,6 +54,10 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(Some(file)) = &args.stats {
         run_stats::check(file)?;
     }
+    if let Some(path) = &args.timeline {
+        let file = File::options().append(true).create(true).open(path);
+        file.map_err(|error| bad_input(format!("--timeline {}: {error}", path.display())))?;
+    }
     interrupt::watch();
     if let Some(orders) = args.orders {
         return run_orders::run(&args, &machine, orders);
@@ -78,14 +82,6 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
 
 /// Prints the statistics of a run, and then the cause of its end.
 fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<()> {
-    if let (Some(path), Some(timing)) = (&args.timeline, &outcome.timing) {
-        let write = || {
-            timing
-                .run
-                .write_timeline(BufWriter::new(File::create(path)?))
-        };
-        write().with_context(|| format!("--timeline {}", path.display()))?;
-    }
     let summary = summary(outcome, machine, args);
     let to_file = matches!(&args.stats, Some(Some(_)));
     if !args.quiet || args.stats.is_some() && !to_file {
@@ -95,6 +91,14 @@ fn tell(outcome: &Outcome, machine: &Config, args: &RunArgs) -> anyhow::Result<(
         Some(Some(file)) => run_stats::write(file, outcome, machine, &summary)?,
         Some(None) => eprint!("{}", run_stats::text(outcome, machine)),
         None => {}
+    }
+    if let (Some(path), Some(timing)) = (&args.timeline, &outcome.timing) {
+        let write = || {
+            timing
+                .run
+                .write_timeline(BufWriter::new(File::create(path)?))
+        };
+        write().with_context(|| format!("--timeline {}", path.display()))?;
     }
     let program = &args.program[0];
     if !args.quiet && !outcome.absent.is_empty() {

@@ -9,6 +9,7 @@ use manycore_chip::{Activity, Breakdown, CoreCounters, CounterRow};
 use manycore_riscv::{Class, Mix, Outcome, Region, Timing};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs::File;
 use std::path::Path;
 
 /// The sum of all regions with one number.
@@ -112,7 +113,7 @@ pub(super) fn text(outcome: &Outcome, machine: &Config) -> String {
         let all: f64 = parts.iter().map(|part| part.picojoules).sum();
         for part in &parts {
             let (events, energy) = (part.events, part.picojoules / 1e6);
-            let share = 100.0 * part.picojoules / all;
+            let share = 100.0 * part.picojoules / all.max(f64::MIN_POSITIVE);
             let _ = writeln!(
                 text,
                 "{:<12} {events:>15} events {energy:>12.3} uJ {share:>5.1}%",
@@ -344,13 +345,20 @@ impl Rows {
 /// The forms of a file of statistics, by its ending.
 const ENDINGS: [&str; 3] = ["csv", "json", "txt"];
 
-/// Checks that a file's ending is one of [`ENDINGS`].
+/// Checks that a file can be written, and that its ending is one of [`ENDINGS`].
 pub(super) fn check(file: &Path) -> anyhow::Result<()> {
     let ending = file.extension().and_then(|ending| ending.to_str());
-    if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
-        return Ok(());
+    let is_known = ending.is_some_and(|ending| ENDINGS.contains(&ending));
+    let name = file.display();
+    if is_known {
+        // Opens the file without a change to its contents.
+        let opened = File::options().append(true).create(true).open(file);
+        return match opened {
+            Ok(_) => Ok(()),
+            Err(error) => Err(bad_input(format!("--stats={name}: {error}"))),
+        };
     }
-    let file = file.display();
+    let file = name;
     Err(bad_input(format!(
         "--stats={file}: expected a file whose name ends in .csv, .json or .txt"
     )))

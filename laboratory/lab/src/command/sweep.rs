@@ -105,12 +105,17 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
                 "--orders: a native run has no order to choose; expected a simulated machine, --on PRESET",
             ));
         }
-        let (study, request) = super::study::request(&at)?;
+        let (study, mut request) = super::study::request(&at)?;
+        if let (Some(order), World::Simulated(machine)) = (grid.order(values), &request.world) {
+            request.world = World::Simulated(Box::new(order::required(machine, order)?));
+        }
         is_native |= matches!(request.world, World::Native);
         plans.push(study.plan(&request)?);
     }
     let questions = plans.iter().map(|plan| plan.question_hash());
-    grid.questions = journal::hash(&questions.collect::<anyhow::Result<Vec<_>>>()?)?;
+    let questions = questions.collect::<anyhow::Result<Vec<_>>>()?;
+    grid.refuse_equal(&questions)?;
+    grid.questions = journal::hash(&questions)?;
     let measurer = match is_native {
         true => Measurer::native(),
         false => Measurer::simulated(),
@@ -147,7 +152,12 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             journal.path().display()
         ));
     }
-    grid.finish(&file, &points, &measurer, &out, args.format)
+    grid.finish(&file, &points, &measurer, &out, args.format)?;
+    // `merge` reads the journals of shards.
+    match args.shard {
+        Some(_) => Ok(()),
+        None => journal.remove(),
+    }
 }
 
 impl Grid {
@@ -161,6 +171,9 @@ impl Grid {
                 .ok_or_else(|| wrong("expected KEY=A,B,..."))?;
             let key = key.trim();
             let is_set = |pair: &String| pair.split('=').next().map(str::trim) == Some(key);
+            if key == ORDER {
+                return Err(wrong("the orders have a flag; expected --orders N"));
+            }
             if keys.iter().any(|other| other == key) || args.set.iter().any(is_set) {
                 return Err(wrong(
                     "this key has its values already; expected another key",
@@ -186,6 +199,14 @@ impl Grid {
         if let Some(orders) = args.orders {
             let until = orders.until;
             let orders = orders.first..=orders.last;
+            let set = args.set.iter().chain(&args.sweep);
+            let mut set = set.filter_map(|pair| pair.split('=').next());
+            if set.any(|key| key.trim() == order::SEED) {
+                return Err(bad_input(format!(
+                    "--orders: each order is a {0}; expected no {0} in --set or --sweep",
+                    order::SEED
+                )));
+            }
             if args.name == "peers" {
                 return Err(bad_input(
                     "--orders: peers has a setting for it; expected --set orders=N",
@@ -242,17 +263,32 @@ impl Grid {
                         bad_input(format!("--sweep seed={value}: expected a whole number"))
                     })?;
                 }
-                ORDER => {
-                    let is_amount = |pair: &String| {
-                        pair.split('=').next().map(str::trim) == Some(order::AMOUNT)
-                    };
-                    let has_amount = at.set.iter().any(is_amount);
-                    at.set.extend(order::settings(value, has_amount));
-                }
+                ORDER => {}
                 _ => at.set.push(format!("{key}={value}")),
             }
         }
         Ok(at)
+    }
+
+    /// The order of events of one point.
+    fn order(&self, values: &[String]) -> Option<u64> {
+        let at = self.keys.iter().position(|key| key == ORDER)?;
+        values[at].parse().ok()
+    }
+
+    /// Refuses two points that ask the same question. They would have one journal of the study.
+    fn refuse_equal(&self, questions: &[String]) -> anyhow::Result<()> {
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        for (number, question) in questions.iter().enumerate() {
+            if let Some(other) = known.insert(question, number) {
+                return Err(bad_input(format!(
+                    "two points measure the same, {} and {}; expected values that differ",
+                    self.name(other),
+                    self.name(number)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The number of points.

@@ -5,6 +5,8 @@
 
 mod atomics;
 pub(crate) mod check;
+#[cfg(test)]
+mod described;
 mod distance;
 pub(crate) mod figure;
 mod host;

@@ -183,71 +183,10 @@ fn count(number: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
-    use tempfile::TempDir;
+    use crate::machine::described::Files;
 
-    /// A machine as the kernel's files describe it. Each package is a NUMA node. The second threads of all cores have
-    /// the numbers after all first threads, as on most machines.
-    struct Files(TempDir);
-
-    impl Files {
-        fn new(
-            [packages, groups, cores_of_group]: [usize; 3],
-            threads_of_core: usize,
-            usable: &str,
-        ) -> Self {
-            let machine = Self(TempDir::new().unwrap());
-            let cores = packages * groups * cores_of_group;
-            let threads = |core: usize| {
-                let ids = (0..threads_of_core).map(|thread| (core + thread * cores).to_string());
-                ids.collect::<Vec<_>>().join(",")
-            };
-            let threads_of = |first: usize, count: usize| {
-                let all = (first..first + count).map(threads);
-                all.collect::<Vec<_>>().join(",")
-            };
-            let system = |path: String, text: &str| {
-                machine.write(&format!("sys/devices/system/{path}"), text);
-            };
-            let last = cores * threads_of_core - 1;
-            system("cpu/online".into(), &format!("0-{last}"));
-            for cpu in 0..=last {
-                let core = cpu % cores;
-                let group = core / cores_of_group;
-                let at = format!("cpu/cpu{cpu}");
-                let package = (group / groups).to_string();
-                system(format!("{at}/topology/physical_package_id"), &package);
-                system(format!("{at}/topology/core_cpus_list"), &threads(core));
-                let shared = threads_of(group * cores_of_group, cores_of_group);
-                for (file, text) in [
-                    ("level", "3"),
-                    ("type", "Unified"),
-                    ("shared_cpu_list", &*shared),
-                    ("size", "8192K"),
-                ] {
-                    system(format!("{at}/cache/index0/{file}"), text);
-                }
-            }
-            system("node/online".into(), &format!("0-{}", packages - 1));
-            let of_package = groups * cores_of_group;
-            for package in 0..packages {
-                let cpus = threads_of(package * of_package, of_package);
-                system(format!("node/node{package}/cpulist"), &cpus);
-            }
-            let status = format!("Cpus_allowed_list:\t{usable}\n");
-            machine.write("proc/thread-self/status", &status);
-            machine
-        }
-
-        fn write(&self, path: &str, text: &str) {
-            let path = self.0.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-
-        fn picture(&self) -> String {
-            Picture(&Topology::from_root(self.0.path())).to_string()
-        }
+    fn picture(machine: &Files) -> String {
+        Picture(&machine.topology()).to_string()
     }
 
     #[test]
@@ -258,7 +197,7 @@ mod tests {
         laptop.write("proc/self/mountinfo", mounts);
         laptop.write("cg/cpu.max", "250000 100000\n");
         assert_eq!(
-            laptop.picture(),
+            picture(&laptop),
             "\
 8 CPUs, 4 cores, 1 core group, 1 NUMA node, 1 package
 usable: 0-3 (4 of 8); CPU quota: 2.50 CPUs; default threads: 2
@@ -272,7 +211,7 @@ package 0
 
     #[test]
     fn long_groups_wrap() {
-        let picture = Files::new([2, 1, 24], 1, "0-47").picture();
+        let picture = picture(&Files::new([2, 1, 24], 1, "0-47"));
         assert_eq!(
             picture,
             "\
@@ -296,7 +235,7 @@ package 1
     fn a_large_machine_is_counted() {
         let large = Files::new([2, 2, 16], 2, "0-95,100");
         assert_eq!(
-            large.picture(),
+            picture(&large),
             "\
 128 CPUs, 64 cores, 4 core groups, 2 NUMA nodes, 2 packages
 usable: 0-95,100 (97 of 128); CPU quota: none; default threads: 97

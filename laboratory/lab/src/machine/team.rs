@@ -1,7 +1,9 @@
 //! Threads pinned to given CPUs that begin together.
 
+use crate::measure::disturbance::Watch;
 use crate::threads::start;
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
+use std::any::TypeId;
 use std::io;
 use std::sync::{Arc, mpsc};
 
@@ -58,9 +60,14 @@ pub(super) fn run_on<P: Platform, R: Send + 'static>(
         let (team, send) = (Arc::clone(&shared), send.clone());
         let body = move || {
             let (start, body) = &*team;
+            // Simulated threads wait for no CPU of this host.
+            let is_native = TypeId::of::<P>() == TypeId::of::<Native>();
+            let watch = is_native.then(Watch::begin);
             if start.wait(count) {
+                let result = body(index);
+                watch.into_iter().for_each(Watch::end);
                 // The receiver outlives the threads.
-                let _ = send.send((index, body(index)));
+                let _ = send.send((index, result));
             }
         };
         match start::<P>(format!("machine-{index}"), cpus.clone(), body) {
@@ -96,6 +103,24 @@ mod tests {
             run_on::<Native, _>(&places, |index| index * 10).unwrap(),
             [0, 10, 20]
         );
+    }
+
+    /// Two threads that share a CPU wait for each other.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn waiting_for_a_cpu_is_seen_after_the_threads_have_ended() {
+        use crate::measure::disturbance::seen;
+        use std::time::{Duration, Instant};
+        let cpu = manycore::topology::Topology::detect().usable()[0].id;
+        let [waited, watched] = seen();
+        run(&[cpu, cpu], |_| {
+            let begin = Instant::now();
+            while begin.elapsed() < Duration::from_millis(60) {}
+        })
+        .unwrap();
+        let [more_waited, more_watched] = seen();
+        // Without the kernel's statistics nothing is watched.
+        assert!(more_waited > waited || more_watched == watched);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Whether other programs used the CPUs during a measurement.
 
 use std::fs;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// Returns how long all threads of this process together were ready to run but had no CPU. Returns `None` if the system
 /// does not report this time.
@@ -17,8 +18,46 @@ pub(crate) fn waited() -> Option<Duration> {
     Some(Duration::from_nanos(sum))
 }
 
-/// If other programs used the CPUs for more than this fraction of the time, there is a warning. A hundredth does not
-/// change a median.
+/// What ended watches have seen, in ns: the time that their threads waited for a CPU, and the time of the watches. Both
+/// are sums without other data. The caller reads them after it has joined the threads, so relaxed is enough.
+static SEEN: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// A watch over the calling thread, for threads that end before [`waited`] is called.
+pub(crate) struct Watch {
+    began: Instant,
+    waited: Option<u64>,
+}
+
+impl Watch {
+    pub(crate) fn begin() -> Self {
+        Self {
+            began: Instant::now(),
+            waited: of_this_thread(),
+        }
+    }
+
+    /// Adds to [`seen`].
+    pub(crate) fn end(self) {
+        if let (Some(before), Some(now)) = (self.waited, of_this_thread()) {
+            SEEN[0].fetch_add(now.saturating_sub(before), Relaxed);
+            SEEN[1].fetch_add(self.began.elapsed().as_nanos() as u64, Relaxed);
+        }
+    }
+}
+
+/// The nanoseconds that the calling thread was ready to run but had no CPU.
+fn of_this_thread() -> Option<u64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The nanoseconds that watched threads waited, and the nanoseconds for which they were watched, in this process.
+pub(crate) fn seen() -> [u64; 2] {
+    [0, 1].map(|at: usize| SEEN[at].load(Relaxed))
+}
+
+/// If other programs held the CPUs for more than this part of the time, there is a warning. A hundredth does not change
+/// a median.
 const DISTURBED: f64 = 0.01;
 
 /// Returns a warning if threads waited for too large a part of their time.

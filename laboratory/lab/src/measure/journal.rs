@@ -47,7 +47,12 @@ impl Measurer {
 }
 
 impl Measurer {
-    /// The origin that this process notes in results from measurements of this measurer.
+    /// Whether [`origin`](Self::origin) is true in this process: native measurements are of this host.
+    pub(crate) fn is_here(&self) -> bool {
+        self.host.is_none() || self.host == Self::native().host
+    }
+
+    /// The origin of results that this process writes from measurements of this measurer.
     pub(crate) fn origin(&self) -> Origin {
         match self.host {
             Some(_) => Origin::native(),
@@ -124,10 +129,13 @@ impl Journal {
         &self.path
     }
 
-    /// Removes the journal, once the results are in other files.
+    /// Removes the journal, once the results are in other files. Two findings may have one journal.
     pub(crate) fn remove(&self) -> anyhow::Result<()> {
-        fs::remove_file(&self.path)
-            .with_context(|| format!("cannot remove {}", self.path.display()))
+        let removed = match fs::remove_file(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        };
+        removed.with_context(|| format!("cannot remove {}", self.path.display()))
     }
 }
 
@@ -271,6 +279,7 @@ mod tests {
         assert_eq!(found.len(), 3);
         journal.remove().unwrap();
         assert!(!path.exists());
+        journal.remove().unwrap();
     }
 
     /// The results of a continued study are exactly those of an uninterrupted one.

@@ -113,6 +113,7 @@ impl EvalReport {
         cells: &[PublishedCell],
         prices: &PriceList,
         published: bool,
+        given: bool,
     ) -> Result<Self, ModelError> {
         let of_document = |model: &str, regrets: &[f64]| match published {
             true => Score::of(model, regrets).not_new(),
@@ -157,7 +158,10 @@ impl EvalReport {
         let priced = regrets(&|cell| rounded(prices.balance(&cell.at), cell.at.n) as f64);
         scores.push(Score::of("prices-alone", &priced));
         let shipped = regrets(&|cell| prices.block(&cell.at) as f64);
-        scores.push(of_document("ours-shipped", &shipped));
+        scores.push(match given {
+            true => Score::of("ours-params", &shipped).not_new(),
+            false => of_document("ours-shipped", &shipped),
+        });
         scores.push(ours(prices, cells));
         Ok(Self { scores })
     }
@@ -216,7 +220,8 @@ impl fmt::Display for EvalReport {
              taskflow-guided: Taskflow's latency in the document's comparison, for the cells in it.\n\
              prices-alone: the balance of the prices that `manycore machine` measures; ours: this balance times a \
              power\n\
-             of the bytes with a fitted exponent; ours-shipped: with the exponent that the program carries."
+             of the bytes with a fitted exponent; ours-shipped: with the exponent that the program carries;\n\
+             ours-params: with the exponent in the file of --params, which may be fitted to these cells."
         )
     }
 }

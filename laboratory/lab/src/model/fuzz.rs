@@ -39,7 +39,9 @@ pub(crate) fn table(rng: &mut Rng) -> &'static str {
             let prices = PriceList::shipped();
             let configurations = source.configurations().unwrap();
             FitReport::new(&cells, prices.clone()).unwrap().to_string();
-            EvalReport::new(&cells, &prices, false).unwrap().to_string();
+            EvalReport::new(&cells, &prices, false, false)
+                .unwrap()
+                .to_string();
             PredictReport::new(configurations, &prices).to_string();
             "tables fitted to"
         }

@@ -105,5 +105,10 @@ pub(crate) fn predict(options: &ModelOptions) -> Result<PredictReport, ModelErro
 /// `manycore model eval`.
 pub(crate) fn eval(options: &ModelOptions) -> Result<EvalReport, ModelError> {
     let cells = options.source()?.cells()?;
-    EvalReport::new(&cells, &options.prices()?, options.data.is_none())
+    EvalReport::new(
+        &cells,
+        &options.prices()?,
+        options.data.is_none(),
+        options.params.is_some(),
+    )
 }

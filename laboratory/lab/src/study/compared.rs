@@ -159,7 +159,12 @@ impl ComparedCell {
 
     /// The time of `thing` divided by the time of `base`.
     pub(super) fn ratio(&self, thing: &str, base: &str) -> Option<Ratio> {
-        Ratio::of_logs(&self.logs(thing, base)?)
+        self.chosen_ratio(thing, base, 1)
+    }
+
+    /// As [`ratio`](Self::ratio), if the cell, or one of the two names, was chosen as the best or worst of `candidates`.
+    pub(super) fn chosen_ratio(&self, thing: &str, base: &str, candidates: usize) -> Option<Ratio> {
+        Ratio::of_chosen(&self.logs(thing, base)?, candidates)
     }
 
     /// The names that `is_wanted` accepts, the fastest first.

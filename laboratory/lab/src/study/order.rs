@@ -2,24 +2,16 @@
 //! one order. A delay of one cycle can cause another order (Alameldeen and Wood, HPCA 2003).
 
 use super::chip::Chip;
+use crate::failure::bad_input;
 use manycore_chip::config::Config;
 use std::str::FromStr;
 
 /// The machine's key for the seed. A machine without this key has one order.
-const SEED: &str = "perturb-seed";
+pub(crate) const SEED: &str = "perturb-seed";
 
-/// The machine's key for the amount of perturbation, then the value that applies unless the user sets one.
-pub(crate) const AMOUNT: &str = "perturb";
+/// The machine's key for the amount, and its value unless the user sets one.
+const AMOUNT: &str = "perturb";
 const CYCLES: u64 = 4;
-
-/// The machine's settings for an order. `has_amount` says whether the user sets the amount of perturbation.
-pub(crate) fn settings(order: &str, has_amount: bool) -> Vec<String> {
-    let amount = (!has_amount).then(|| format!("{AMOUNT}={CYCLES}"));
-    amount
-        .into_iter()
-        .chain([format!("{SEED}={order}")])
-        .collect()
-}
 
 /// The orders that a user requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +67,13 @@ pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
 /// Returns the machine under an order, or `None` if [`perturbed`] returns `None`.
 pub(crate) fn config(machine: &Config, order: u64) -> Option<Config> {
     perturbed(&Chip(machine.clone()), order).map(|chip| chip.0)
+}
+
+/// As [`config`], for a user's orders. Fails if all orders would be the same.
+pub(crate) fn required(machine: &Config, order: u64) -> anyhow::Result<Config> {
+    config(machine, order).ok_or_else(|| {
+        bad_input("--orders: the machine's perturb is 0; expected --set perturb=1 to 64, or none")
+    })
 }
 
 /// Returns the machine with a seed. Returns `None` if the machine has no perturbation, or the user has set its amount

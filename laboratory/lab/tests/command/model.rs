@@ -65,3 +65,24 @@ fn errors_in_data_name_the_line() {
         .run("model eval --data nowhere.csv")
         .refused("nowhere.csv");
 }
+
+/// The exponent in a file of `model fit` may be fitted to the same cells, so no cell is new to it.
+#[test]
+fn fitted_prices_have_no_regret_on_new_cells() {
+    let bench = Bench::new();
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/data/faa_block_size_latency.csv"
+    );
+    fs::copy(data, bench.path("own.csv")).unwrap();
+    bench.run("model fit --data own.csv --params p.json").ok();
+    let run = bench.run("model eval --data own.csv --params p.json --format json");
+    let scores: Value = serde_json::from_str(&run.ok().out()).unwrap();
+    let mut scores = scores.as_array().unwrap().iter();
+    let ours = scores
+        .find(|score| score["model"] == "ours-params")
+        .unwrap();
+    for column in ["without_configuration", "without_machine"] {
+        assert!(ours[column].is_null(), "{ours}");
+    }
+}

@@ -35,6 +35,27 @@ fn a_program_prints_exits_and_is_timed() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_is_refused_before_the_program_runs() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("hello"), hello()).unwrap();
+    for flag in [
+        "--timeline no/x.json",
+        "--stats=no/x.csv",
+        "--orders 3 --stats=no/x.csv",
+    ] {
+        let output = bench
+            .command(&format!("run --on dahu {flag} hello"))
+            .output();
+        let output = output.unwrap();
+        assert_eq!(
+            (output.status.code(), &*output.stdout),
+            (Some(2), &b""[..]),
+            "{flag}"
+        );
+    }
+}
+
+#[test]
 fn a_program_is_forwarded_by_a_number_of_instructions() {
     let bench = Bench::new();
     std::fs::write(bench.path("hello"), hello()).unwrap();

@@ -53,7 +53,14 @@ fn shards_give_the_table_of_one_process_although_one_died() {
     let read = |name: &str| bench.read(name);
     assert_eq!(read("merged/barrier.sweep.csv"), whole);
     // Another sweep replaces only the latest table.
-    let kept = journal(&bench, "whole").with_extension("csv");
+    // The journal of a finished sweep is removed: the same command measures again.
+    let names = bench.names("whole");
+    assert!(
+        names.iter().all(|name| !name.ends_with(".journal")),
+        "{names:?}"
+    );
+    let kept = PathBuf::from(one).with_extension("csv");
+    let kept = bench.path("whole").join(kept.file_name().unwrap());
     let line = format!("{STUDY} --sweep episodes=10 --out whole --format csv");
     let latest = bench.run(&line).ok().out();
     assert_eq!(read("whole/barrier.sweep.csv"), latest);
@@ -77,6 +84,9 @@ fn shards_give_the_table_of_one_process_although_one_died() {
     let result = text.replacen("\"hash\":\"", "\"hash\":\"x", 1);
     fs::write(bench.path("result.journal"), sealed(&result)).unwrap();
     merge(&[one, "result.journal"]).refused("result.journal | another result");
+    let elsewhere = text.replacen("\"host\":null", "\"host\":\"elsewhere\"", 1);
+    fs::write(bench.path("elsewhere.journal"), sealed(&elsewhere)).unwrap();
+    merge(&["elsewhere.journal"]).refused("on elsewhere | the host that measured");
     // The same change, without new fingerprints.
     let damaged = fs::read_to_string(one).unwrap();
     let damaged = damaged.replacen("\"hash\":\"", "\"hash\":\"x", 1);
@@ -185,6 +195,16 @@ fn bad_sweeps_are_refused_before_anything_is_measured() {
             ("--sweep episodes=10,0", "episodes"),
             ("--sweep episodes=10 --shard 3/2", "--shard | I/N"),
             ("--shard 1/2", "--sweep"),
+            (
+                "--sweep episodes=8,2^3",
+                "episodes=8 and episodes=2^3 | measure the same",
+            ),
+            ("--sweep seed=1,01", "seed=1 and seed=01"),
+            ("--sweep order=1,2", "--orders N"),
+            ("--sweep perturb-seed=1,2 --orders 3", "no perturb-seed"),
+            ("--set perturb-seed=1 --orders 3", "no perturb-seed"),
+            ("--set perturb=0 --orders 3", "perturb is 0"),
+            ("--sweep perturb=0,4 --orders 3", "perturb is 0"),
         ],
     );
     assert!(!bench.path("out").exists());

@@ -63,19 +63,15 @@ pub(crate) fn measure(
     progress: &mut dyn FnMut(&str),
 ) -> anyhow::Result<CheckReport> {
     interrupt::watch();
-    let order = Topology::detect().compact_order();
-    let threads = order.len().min(config.cores as usize);
-    let here: Vec<Vec<usize>> = order[..threads].iter().map(|&cpu| vec![cpu]).collect();
-    let there: Vec<Vec<usize>> = (0..threads).map(|core| vec![core]).collect();
+    let (here, there) = places(&Topology::detect(), config);
+    let threads = here.len();
     let rounds = if quick { 3 } else { ROUNDS };
-    let (began, waited) = (std::time::Instant::now(), disturbance::waited());
+    let before = disturbance::seen();
     let mut samples = vec![Vec::with_capacity(rounds); Program::ALL.len()];
     for round in 0..=rounds {
         progress(&format!("native round {round} of {rounds}"));
         for (program, samples) in Program::ALL.into_iter().zip(&mut samples) {
-            if interrupt::asked() {
-                return Err(Interrupted("interrupted; nothing is kept".into()).into());
-            }
+            go_on()?;
             let ns = program
                 .run::<Native>(&here)
                 .with_context(|| program.name())?;
@@ -85,11 +81,11 @@ pub(crate) fn measure(
             }
         }
     }
-    let waited = disturbance::waited().zip(waited).map(|(now, before)| {
-        now.saturating_sub(before).as_secs_f64() / began.elapsed().as_secs_f64()
-    });
+    let after = disturbance::seen();
+    let [waited, watched] = [0, 1].map(|at: usize| (after[at] - before[at]) as f64);
     let mut rows = Vec::new();
     for (program, samples) in Program::ALL.into_iter().zip(samples) {
+        go_on()?;
         let name = program.name();
         progress(&format!("simulating {name}"));
         let run = instrument::run(Simulation::new(config), &name, || {
@@ -114,13 +110,45 @@ pub(crate) fn measure(
         median_error: median(rows.iter().map(CheckRow::error)),
         worst_error: rows.iter().map(CheckRow::error).fold(0.0, f64::max),
         rows,
-        disturbed: waited.and_then(disturbance::warning),
+        disturbed: disturbance::warning(waited / watched),
     })
+}
+
+/// Fails after ctrl-C.
+fn go_on() -> anyhow::Result<()> {
+    match interrupt::asked() {
+        true => Err(Interrupted("interrupted; nothing is kept".into()).into()),
+        false => Ok(()),
+    }
+}
+
+/// Returns the places of the threads on `host` and on the simulated machine. On both, threads first get a core each,
+/// and then the second hardware threads of the cores. So threads that share a core here do so there, unless the machines
+/// have different numbers of cores.
+fn places(host: &Topology, config: &Config) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+    let core = |cpu: usize| host.cpu(cpu).map(|cpu| cpu.core);
+    let order = host.compact_order();
+    let earlier = |at: usize| {
+        let same = order[..at]
+            .iter()
+            .filter(|&&cpu| core(cpu) == core(order[at]));
+        same.count()
+    };
+    let mut here: Vec<(usize, usize)> = (0..order.len()).map(|at| (earlier(at), at)).collect();
+    here.sort_unstable();
+    let a_core = config.threads_per_core as usize;
+    let cores = config.cores as usize / a_core;
+    let there = (0..config.cores as usize).map(|thread| thread % cores * a_core + thread / cores);
+    let threads = order.len().min(config.cores as usize);
+    let here = here.into_iter().map(|(_, at)| vec![order[at]]);
+    let there = there.map(|thread| vec![thread]);
+    (here.take(threads).collect(), there.take(threads).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::described::Files;
 
     #[test]
     fn half_and_double_are_the_same_error() {
@@ -133,6 +161,35 @@ mod tests {
         assert_eq!(row(2.0).error(), 1.0);
         assert_eq!(row(0.5).error(), 1.0);
         assert_eq!(row(1.0).error(), 0.0);
+    }
+
+    /// The cores of ranks, each as the first rank on it.
+    fn first_on_core(places: &[Vec<usize>], core: impl Fn(usize) -> usize) -> Vec<usize> {
+        let cores: Vec<usize> = places.iter().map(|place| core(place[0])).collect();
+        let first = |one: &usize| cores.iter().position(|other| other == one).unwrap();
+        cores.iter().map(first).collect()
+    }
+
+    #[test]
+    fn threads_share_cores_alike_in_both_worlds() {
+        let config = Config::preset("dahu-smt").unwrap();
+        let a_core = config.threads_per_core as usize;
+        let cores = config.cores as usize / a_core;
+        // A host like the machine, one with a part of its cores in two groups, and one without siblings.
+        for (host, alike) in [
+            (Files::new([1, 1, cores], a_core, "0-63"), true),
+            (Files::new([1, 2, cores / 2], a_core, "0-63"), true),
+            (Files::new([1, 1, 4], 1, "0-3"), true),
+            (Files::new([1, 1, 4], 2, "0-7"), false),
+        ] {
+            let host = host.topology();
+            let (here, there) = places(&host, &config);
+            assert_eq!(here.len(), there.len());
+            let here = first_on_core(&here, |cpu| host.cpu(cpu).unwrap().core);
+            let there = first_on_core(&there, |thread| thread / a_core);
+            assert_eq!(here == there, alike, "{here:?} {there:?}");
+            assert_eq!(here[..4], there[..4]);
+        }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use super::Shape;
 use super::measured::Measured;
 use super::preset::Draft;
+use crate::failure::Interrupted;
 use crate::machine::probe;
+use crate::measure::interrupt;
 use anyhow::Context;
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
@@ -27,8 +29,8 @@ pub(super) fn preset(
     let handover =
         |a: usize, b: usize| measured.median(&format!("handover {} {}", a.min(b), a.max(b)));
     let llc = measured.median("llc");
-    let shared = shape.sharing > shape.threads_per_core
-        && handover(0, shape.threads_per_core.min(cores - 1)) < FAR * llc;
+    let shared =
+        shape.sharing > shape.threads_per_core && handover(0, shape.threads_per_core) < FAR * llc;
     let group = if shared {
         shape.sharing
     } else {
@@ -79,7 +81,11 @@ pub(super) fn preset(
             hold: cycles,
             ..draft.clone()
         };
-        simulated(&draft, probe::increments::<Simulated>, 1)
+        simulated(
+            &draft,
+            probe::increments::<Simulated>,
+            shape.threads_per_core,
+        )
     })?;
     let text = draft.text();
     Config::from_toml(&text, "the new preset")?;
@@ -91,6 +97,9 @@ fn simulated(
     program: impl FnOnce(&[Vec<usize>]) -> io::Result<f64>,
     other: usize,
 ) -> anyhow::Result<f64> {
+    if interrupt::asked() {
+        return Err(Interrupted("interrupted; nothing was written".into()).into());
+    }
     let config = Config::from_toml(&draft.plain(), "a draft of the preset")?;
     let run = Simulation::new(&config).run(|| program(&[vec![0], vec![other]]).ok())?;
     run.value.context("a simulated thread")

@@ -97,9 +97,7 @@ impl Measured {
             found.core(&mut chases);
             found.cores(shape, round)?;
             found.system(shape, round)?;
-            if interrupt::asked() {
-                return Err(Interrupted("interrupted; nothing was written".into()).into());
-            }
+            go_on()?;
             // Round 0 warms up.
             if round == 0 {
                 found.samples.clear();
@@ -109,8 +107,9 @@ impl Measured {
         let ns = found.median("llc");
         found.caches.reached = memory::capacity((2 * l2).min(llc), llc, ns);
         for (asleep, name) in ASLEEP.into_iter().zip(["wake", "deep wake"]) {
+            go_on()?;
             progress(name);
-            let cpus = [shape.places[0][0], shape.places[1][0]];
+            let cpus = [shape.team[0][0], shape.team[1][0]];
             let rounds = rounds.min(20);
             let cost = wake::measure(cpus, asleep, rounds, progress)?.context("no wake-up")?;
             found.keep(&format!("{name} latency"), cost.latency_ns.median);
@@ -200,11 +199,14 @@ impl Measured {
         }
         self.keep(
             "increments",
-            probe::increments::<Native>(&shape.places[..2])?,
+            probe::increments::<Native>(&[
+                shape.places[0].clone(),
+                shape.places[shape.threads_per_core].clone(),
+            ])?,
         );
         if round % 10 == 1 {
             for threads in counts(cores) {
-                let rate = memory::bandwidth(&shape.places[..threads])?;
+                let rate = memory::bandwidth(&shape.team[..threads], self.caches.bytes[2])?;
                 self.keep(&format!("bandwidth {threads}"), rate);
             }
         }
@@ -215,7 +217,7 @@ impl Measured {
         self.keep("syscall", kernel::short_call());
         self.keep("refused wait", kernel::refused_wait());
         self.keep("spawn", kernel::spawn()?);
-        self.keep("heavy fence", kernel::heavy_fence(&shape.places[..2])?);
+        self.keep("heavy fence", kernel::heavy_fence(&shape.team[..2])?);
         if round % 10 == 1 {
             self.keep("yield", kernel::yield_shared(&shape.places[0])?);
             for ns in kernel::slices(&shape.places[0])? {
@@ -226,6 +228,14 @@ impl Measured {
             }
         }
         Ok(())
+    }
+}
+
+/// Fails after ctrl-C.
+fn go_on() -> anyhow::Result<()> {
+    match interrupt::asked() {
+        true => Err(Interrupted("interrupted; nothing was written".into()).into()),
+        false => Ok(()),
     }
 }
 

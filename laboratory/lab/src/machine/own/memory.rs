@@ -1,9 +1,10 @@
 //! Latencies and bandwidth of the caches and of memory.
 
 use crate::machine::team;
-use manycore_platform::{Native, Platform};
+use manycore_platform::{Native, Ordering, Platform};
 use std::hint::black_box;
 use std::io;
+use std::sync::atomic::AtomicUsize;
 
 /// The bytes of a cache line.
 pub(super) const LINE: usize = 64;
@@ -99,28 +100,47 @@ impl Chase {
 /// Returns the largest size from `least` to `most` bytes whose chase stays in the last cache, where a load takes `ns`.
 /// A virtual machine may have a much smaller part of that cache than its system says.
 pub(super) fn capacity(least: usize, most: usize, ns: f64) -> usize {
-    let sizes = std::iter::successors(Some(2 * least), |bytes| Some(2 * bytes));
-    let found = sizes
-        .take_while(|&bytes| bytes <= most)
-        .take_while(|&bytes| {
-            let mut chase = Chase::new(bytes);
-            chase.walk(2 * chase.lines);
-            chase.least() < 2.0 * ns
-        })
-        .last();
+    largest(least, most, |bytes| {
+        let mut chase = Chase::new(bytes);
+        chase.walk(2 * chase.lines);
+        chase.least() < 2.0 * ns
+    })
+}
+
+/// Returns the last size before the first one that is not `near`. The sizes are doubled from `least` on, and end with
+/// `most`.
+fn largest(least: usize, most: usize, near: impl Fn(usize) -> bool) -> usize {
+    let doubled = std::iter::successors(Some(2 * least), |bytes| Some(2 * bytes));
+    let sizes = doubled.take_while(|&bytes| bytes < most).chain([most]);
+    let found = sizes.take_while(|&bytes| near(bytes)).last();
     found.unwrap_or(least)
 }
 
-/// The bytes of each thread's array, far more than its share of a cache.
-const ARRAY: usize = 64 << 20;
+/// The fewest and the most bytes of a thread's array.
+const ARRAY: [usize; 2] = [64 << 20, 256 << 20];
 /// The bytes that a thread reads in one sample.
 const READ: usize = 16 << 20;
 
-/// Returns the bytes that all threads together read in a nanosecond. Each thread reads its own memory.
-pub(super) fn bandwidth(places: &[Vec<usize>]) -> io::Result<f64> {
-    let rates = team::run_on::<Native, _>(places, |_| {
-        let array = vec![1_u64; ARRAY / 8];
-        // By the time the last part of the array is written, the first part has left the caches.
+/// Returns the bytes of the array of each of `threads`, all together four times a cache of `llc` bytes.
+fn array(llc: usize, threads: usize) -> usize {
+    let [fewest, most] = ARRAY;
+    (4 * llc / threads).clamp(fewest, most)
+}
+
+/// Returns the bytes a nanosecond that all threads read together, each from memory of its own. Caches have `llc` bytes.
+pub(super) fn bandwidth(places: &[Vec<usize>], llc: usize) -> io::Result<f64> {
+    let threads = places.len();
+    let words = array(llc, threads) / 8;
+    let filled = AtomicUsize::new(0);
+    let rates = team::run_on::<Native, _>(places, move |_| {
+        let array = vec![1_u64; words];
+        // To fill an array takes much longer than to read a part of it. So all threads meet before they read. The
+        // threads exchange no data here, only the time: relaxed is enough.
+        filled.fetch_add(1, Ordering::Relaxed);
+        while filled.load(Ordering::Relaxed) < threads {
+            Native::relax();
+        }
+        // The first part has left the caches when the last part is written.
         let start = Native::now();
         let sum: u64 = array[..READ / 8]
             .iter()
@@ -129,4 +149,36 @@ pub(super) fn bandwidth(places: &[Vec<usize>]) -> io::Result<f64> {
         READ as f64 / Native::ticks_to_ns(Native::now().saturating_sub(start))
     })?;
     Ok(rates.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_is_reached_as_a_whole_has_its_whole_size() {
+        const MIB: usize = 1 << 20;
+        assert_eq!(largest(4 * MIB, 105 * MIB, |_| true), 105 * MIB);
+        assert_eq!(
+            largest(4 * MIB, 105 * MIB, |bytes| bytes < 20 * MIB),
+            16 * MIB
+        );
+        assert_eq!(
+            largest(4 * MIB, 105 * MIB, |bytes| bytes < 100 * MIB),
+            64 * MIB
+        );
+        assert_eq!(largest(4 * MIB, 105 * MIB, |_| false), 4 * MIB);
+    }
+
+    #[test]
+    fn arrays_do_not_fit_into_a_large_cache() {
+        const MIB: usize = 1 << 20;
+        for threads in [1, 2, 4, 8, 64] {
+            assert!(
+                threads * array(96 * MIB, threads) > 2 * 96 * MIB,
+                "{threads}"
+            );
+        }
+        assert_eq!(array(1024 * MIB, 1), 256 * MIB);
+    }
 }

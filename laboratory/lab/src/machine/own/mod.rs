@@ -14,13 +14,16 @@ mod preset;
 pub(crate) use file::PresetFile;
 
 use crate::failure::bad_input;
-use manycore::topology::{Distance, Topology};
+use manycore::topology::{Cpu, Topology};
 use measured::Measured;
 
 /// The shape of the host, from the system.
 pub(super) struct Shape {
-    /// For each core of the preset, the CPU on which its thread runs.
+    /// For each hardware thread of the preset, the CPU on which a thread runs. The hardware threads of a core are
+    /// neighbours, as on the simulated chip.
     pub(super) places: Vec<Vec<usize>>,
+    /// The same places in the order of a team: inside a group, one hardware thread of each core comes first.
+    pub(super) team: Vec<Vec<usize>>,
     pub(super) threads_per_core: usize,
     /// The number of CPUs that share a last cache, as the system says.
     pub(super) sharing: usize,
@@ -28,27 +31,37 @@ pub(super) struct Shape {
 
 impl Shape {
     fn of(machine: &Topology) -> Self {
-        let order = machine.compact_order();
-        let cores = order.len();
-        let like_first = |near: &[Distance]| {
-            let same = |&&cpu: &&usize| {
-                let distance = machine.distance(order[0], cpu);
-                cpu == order[0] || distance.is_some_and(|distance| near.contains(&distance))
-            };
-            let count = order.iter().filter(same).count();
-            if cores.is_multiple_of(count) {
-                count
+        let mut cpus = machine.usable().to_vec();
+        cpus.sort_by_key(|cpu| (cpu.group, cpu.core, cpu.smt));
+        // The size of all sets, or 1 if sets have different sizes. The preset cannot describe those.
+        let size = |set: fn(&Cpu) -> usize| {
+            let mut sizes = cpus.chunk_by(|a, b| set(a) == set(b)).map(<[Cpu]>::len);
+            let first = sizes.next().unwrap_or(1);
+            if sizes.all(|size| size == first) {
+                first
             } else {
                 1
             }
         };
-        let threads_per_core = like_first(&[Distance::SmtSibling]);
-        let sharing = like_first(&[Distance::SmtSibling, Distance::SameGroup]);
+        let threads_per_core = size(|cpu| cpu.core);
+        let sharing = size(|cpu| cpu.group);
+        let places = |order: Vec<usize>| order.into_iter().map(|cpu| vec![cpu]).collect();
         Self {
-            places: order.iter().map(|&cpu| vec![cpu]).collect(),
+            places: places(cpus.iter().map(|cpu| cpu.id).collect()),
+            team: places(machine.compact_order()),
             threads_per_core,
             sharing: sharing.next_multiple_of(threads_per_core),
         }
+    }
+
+    /// Refuses a host on which no two cores exchange a line.
+    fn checked(self) -> anyhow::Result<Self> {
+        if self.places.len() > self.threads_per_core {
+            return Ok(self);
+        }
+        Err(bad_input(
+            "--as-preset: one usable core; expected two or more",
+        ))
     }
 }
 
@@ -56,22 +69,55 @@ impl Shape {
 ///
 /// # Errors
 ///
-/// Fails with fewer than two CPUs, if a thread cannot be pinned, if a simulation fails, or after ctrl-C.
+/// Fails with fewer than two cores, if a thread cannot be pinned, if a simulation fails, or after ctrl-C.
 pub(crate) fn measure(
     name: &str,
     quick: bool,
     progress: &mut dyn FnMut(&str),
 ) -> anyhow::Result<String> {
-    let shape = Shape::of(&Topology::detect());
-    if shape.places.len() < 2 {
-        return Err(bad_input(
-            "--as-preset: one usable CPU; expected two or more",
-        ));
-    }
+    let shape = Shape::of(&Topology::detect()).checked()?;
     let rounds = if quick { 3 } else { 60 };
     let measured = Measured::take(&shape, rounds, progress)?;
     let name = name.to_lowercase();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = name.chars().map(plain).collect();
     fit::preset(&name, &shape, &measured, progress)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::described::Files;
+
+    /// The chip's rule: a core has `threads_per_core` successive hardware threads.
+    #[test]
+    fn the_hardware_threads_of_a_core_are_neighbours() {
+        // On two cores with two threads each, the siblings are 0 and 2, and 1 and 3.
+        let shape = Shape::of(&Files::new([1, 1, 2], 2, "0-3").topology());
+        assert_eq!((shape.threads_per_core, shape.sharing), (2, 4));
+        assert_eq!(shape.places, [[0], [2], [1], [3]]);
+        assert_eq!(shape.team[..2], [[0], [1]]);
+        let groups = Shape::of(&Files::new([1, 2, 2], 2, "0-7").topology());
+        assert_eq!((groups.threads_per_core, groups.sharing), (2, 4));
+        assert_eq!(groups.places, [[0], [4], [1], [5], [2], [6], [3], [7]]);
+    }
+
+    #[test]
+    fn cores_of_different_sizes_count_as_cores_without_siblings() {
+        let shape = Shape::of(&Files::new([1, 1, 3], 2, "0-3").topology());
+        assert_eq!((shape.threads_per_core, shape.sharing), (1, 4));
+    }
+
+    #[test]
+    fn one_core_with_two_hardware_threads_is_refused() {
+        let machine = Files::new([1, 1, 2], 2, "0,2");
+        let refused = Shape::of(&machine.topology()).checked();
+        let error = refused.err().unwrap().to_string();
+        assert!(error.contains("expected two or more"), "{error}");
+        assert!(
+            Shape::of(&Files::new([1, 1, 2], 2, "0,1").topology())
+                .checked()
+                .is_ok()
+        );
+    }
 }

@@ -173,8 +173,16 @@ pub(super) fn measure(
         }
     }
 
-    let spent = measured.seconds;
+    let (spent, waited_before) = (measured.seconds, measured.waited);
     let waited = disturbance::waited();
+    // Both times are of this process and of those before it.
+    let add_times = |measured: &mut MeasuredLoops| {
+        measured.seconds = spent + begin.elapsed().as_secs_f64();
+        if let (Some(before), Some(after)) = (waited, disturbance::waited()) {
+            let more = after.saturating_sub(before).as_secs_f64();
+            measured.waited = waited_before + more;
+        }
+    };
     let mut random = fastrand::Rng::with_seed(config.seed ^ measured.runs() as u64);
     let mut order: Vec<usize> = (0..partitioners.len()).collect();
     let wanted = match config.rounds {
@@ -188,7 +196,7 @@ pub(super) fn measure(
             round[at] = kernel.time(Loops::new(&pool, partitioners[at]));
             if interrupt::asked() {
                 // Only whole rounds count.
-                measured.seconds = spent + begin.elapsed().as_secs_f64();
+                add_times(measured);
                 return Ok(());
             }
         }
@@ -203,10 +211,7 @@ pub(super) fn measure(
         };
         progress.inside(&what, part);
     }
-    measured.seconds = spent + begin.elapsed().as_secs_f64();
-    if let (Some(before), Some(after)) = (waited, disturbance::waited()) {
-        measured.waited += after.saturating_sub(before).as_secs_f64();
-    }
+    add_times(measured);
     measured.complete = true;
     Ok(())
 }

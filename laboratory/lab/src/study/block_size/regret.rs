@@ -137,7 +137,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let default = Partitioner::default().name();
     let cells = compared.cells.iter();
     let worst = cells
-        .filter_map(|cell| cell.ratio(default, BEST))
+        .filter_map(|cell| cell.chosen_ratio(default, BEST, compared.cells.len()))
         .max_by(|a, b| a.mean.total_cmp(&b.mean));
     let (Some(mean), Some(worst)) = (compared.mean_ratio(default, BEST), worst) else {
         return Sentence {

@@ -42,7 +42,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
         let [best, next, ..] = ranked[..] else {
             continue;
         };
-        let Some(ratio) = cell.ratio(next, best) else {
+        let Some(ratio) = cell.chosen_ratio(next, best, ranked.len() - 1) else {
             continue;
         };
         ratios.push((ratio, 1.0));

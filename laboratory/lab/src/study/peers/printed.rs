@@ -101,7 +101,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
         }
         let ratio: f64 = row
             .parse("ratio_serial", RATIO, |ratio: &f64| {
-                ratio.is_finite() && *ratio > 0.0
+                ratio.is_finite() && *ratio > 0.0 && ratio.recip().is_finite()
             })
             .map_err(refused)?;
         let known = places

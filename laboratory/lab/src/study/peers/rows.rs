@@ -34,11 +34,11 @@ columns! {
         ratio_serial: Option<f64> = cells
             .time(place, peer, gap)
             .zip(cells.time(place, SERIAL, Gap::Hot))
-            .map(|(time, serial)| rounded(time / serial)),
+            .map(|(time, serial)| significant(time / serial)),
         /// The time of manycore divided by the runtime's, with the interval.
-        ratio_ours: Option<f64> = ratio.map(|ratio| rounded(ratio.mean)),
-        ratio_ours_low: Option<f64> = interval(ratio).map(|[low, _]| rounded(low)),
-        ratio_ours_high: Option<f64> = interval(ratio).map(|[_, high]| rounded(high)),
+        ratio_ours: Option<f64> = ratio.map(|ratio| significant(ratio.mean)),
+        ratio_ours_low: Option<f64> = interval(ratio).map(|[low, _]| significant(low)),
+        ratio_ours_high: Option<f64> = interval(ratio).map(|[_, high]| significant(high)),
         /// Why a run failed, if one did.
         reason: String = cells.reason(place, peer).unwrap_or_default().to_owned(),
         hash: String = cells.hash(place, peer),
@@ -74,7 +74,25 @@ fn interval(ratio: Option<Ratio>) -> Option<[f64; 2]> {
     ratio?.interval
 }
 
-/// Rounds times to a nanosecond, and ratios to a thousandth.
+/// Rounds a ratio to four digits. A ratio of a thousandth has as many digits as a ratio of thousand.
+fn significant(ratio: f64) -> f64 {
+    format!("{ratio:.3e}").parse().unwrap_or(ratio)
+}
+
+/// Rounds times to a nanosecond.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_speedup_keeps_its_digits() {
+        let speedup = |time: f64, serial: f64| 1.0 / significant(time / serial);
+        assert!((speedup(10.0, 573.0) - 57.3).abs() < 0.02);
+        assert!((speedup(1.0, 5_000.0) - 5_000.0).abs() < 3.0);
+        assert_eq!(significant(1.23456), 1.235);
+    }
 }

@@ -59,6 +59,10 @@ fn find(compared: &Compared) -> Option<(String, Vec<(Ratio, f64)>)> {
             "{network} is faster than {told}, even if a message is under way for {} cycles",
             cycles(&last.name)
         ),
+        (None, [Side::Below, Side::Above]) => format!(
+            "{network} is faster than {told} with fast messages, and slower if a message is under way for {} cycles",
+            cycles(&last.name)
+        ),
         (_, [Side::Above, _]) => {
             format!("{network} is slower than {told}, however fast its messages are")
         }
@@ -121,6 +125,25 @@ mod tests {
         );
         let never = text([400.0, 401.0, 399.0]);
         assert!(never.contains("slower than flags"), "{never}");
+        // Under one of the orders the network's barrier is never faster, so there is no crossing.
+        let mut compared = Compared::new("In a loop of waits".into(), Unit::Cycles, true);
+        for (value, channel) in [(5, [600.0, 610.0, 610.0, 704.0]), (20_000, [20_000.0; 4])] {
+            let times = [(CHANNEL, channel), ("flags", [700.0, 701.0, 702.0, 703.0])];
+            let times = times.map(|(name, times)| (name.to_owned(), times.to_vec()));
+            compared.add(value.to_string(), times.into_iter());
+        }
+        let ends = |compared: &Compared| compared.cells[0].ratio(CHANNEL, "flags").unwrap();
+        for _ in 0..4 {
+            // More of the same orders make the interval narrow.
+            let more = compared.clone();
+            compared = Compared::joined([compared, more]).unwrap();
+        }
+        assert_eq!(ends(&compared).side(1.0), Side::Below);
+        let both = sentence(&compared).text;
+        assert!(
+            both.contains("slower if a message is under way for 20,000"),
+            "{both}"
+        );
         let open = text([500.0, 700.0, 600.0]);
         assert!(open.contains("no difference is shown"), "{open}");
     }

@@ -74,7 +74,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
         let cells = compared.cells.iter();
         let over_best = cells.filter_map(|cell| {
             let others = cell.ranked(|other| other != name);
-            cell.ratio(name, others.first()?)
+            cell.chosen_ratio(name, others.first()?, others.len())
         });
         over_best.collect()
     };

@@ -86,7 +86,8 @@ impl<'a> Fastest<'a> {
         let next = ranked.get(1);
         Some(Self {
             name,
-            lead: next.and_then(|&next| Some((next, cell.ratio(next, name)?))),
+            lead: next
+                .and_then(|&next| Some((next, cell.chosen_ratio(next, name, ranked.len() - 1)?))),
         })
     }
 

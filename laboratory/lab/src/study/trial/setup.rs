@@ -13,7 +13,7 @@ use serde::Serialize;
 /// The settings that these studies share.
 pub(in crate::study) const RUNS: Key = Key::new(
     "runs",
-    "native runs of each cell [as many as there is time for]",
+    "native runs of each cell [as many as there is time for, up to 30]",
     Some((1, 100_000)),
 );
 pub(in crate::study) const SECONDS: Key = Key::new(

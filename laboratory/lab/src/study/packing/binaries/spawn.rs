@@ -90,7 +90,15 @@ impl Run<'_> {
         // SAFETY: all-zero bytes are a valid `rusage`, a structure of integers.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: the call writes a status and a `rusage`, of a child of this process, to places that hold them.
-        while unsafe { libc::wait4(process, &raw mut status, 0, &raw mut usage) } < 0 {}
+        while unsafe { libc::wait4(process, &raw mut status, 0, &raw mut usage) } < 0 {
+            let error = std::io::Error::last_os_error();
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                // The kernel waits itself for the children of a process that ignores SIGCHLD.
+                drop(over);
+                let _ = watchdog.join();
+                return Err(error).context("cannot wait for the program; is SIGCHLD ignored?");
+            }
+        }
         let seconds = began.elapsed().as_secs_f64();
         drop(over);
         let timed_out = watchdog.join().unwrap_or(false);
