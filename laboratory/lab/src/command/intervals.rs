@@ -18,10 +18,10 @@ type Group<'a> = Vec<&'a [String]>;
 enum Column {
     /// The column is the same under all seeds. The table shows the value.
     Fixed,
-    /// The column has numbers that differ. The table shows their mean, low and high. A point with other contents has
-    /// its text if that is fixed, or else nothing.
+    /// The column has numbers that differ. The table shows their mean, and the low and high ends of the interval.
+    /// A point without numbers shows its text if all its samples have the same text. Otherwise it shows nothing.
     Moved,
-    /// The column has words that differ, and no numbers. The table leaves them out.
+    /// The column has words that differ, and no numbers. The table leaves the column out.
     Left,
 }
 

@@ -252,7 +252,7 @@ impl Grid {
         })
     }
 
-    /// Returns the arguments that a user would type for one point.
+    /// Returns the arguments that a user would type for one point, without its order.
     fn at(&self, args: &StudyArgs, values: &[String]) -> anyhow::Result<StudyArgs> {
         let mut at = args.clone();
         for (key, value) in self.keys.iter().zip(values) {

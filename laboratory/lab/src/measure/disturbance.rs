@@ -18,8 +18,8 @@ pub(crate) fn waited() -> Option<Duration> {
     Some(Duration::from_nanos(sum))
 }
 
-/// What ended watches have seen, in ns: the time that their threads waited for a CPU, and the time of the watches. Both
-/// are sums without other data. The caller reads them after it has joined the threads, so relaxed is enough.
+/// The sums of the ended watches, in ns: the time for which their threads waited for a CPU, and the time of the watches.
+/// Relaxed: the sums publish no other data, and the caller reads them after it has joined the threads.
 static SEEN: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// A watch over the calling thread, for threads that end before [`waited`] is called.
@@ -56,8 +56,8 @@ pub(crate) fn seen() -> [u64; 2] {
     [0, 1].map(|at: usize| SEEN[at].load(Relaxed))
 }
 
-/// If other programs held the CPUs for more than this part of the time, there is a warning. A hundredth does not change
-/// a median.
+/// If other programs used the CPUs for more than this fraction of the time, there is a warning. A hundredth does not
+/// change a median.
 const DISTURBED: f64 = 0.01;
 
 /// Returns a warning if threads waited for too large a part of their time.

@@ -52,7 +52,7 @@ impl Measurer {
         self.host.is_none() || self.host == Self::native().host
     }
 
-    /// The origin of results that this process writes from measurements of this measurer.
+    /// The origin that this process notes in results from measurements of this measurer.
     pub(crate) fn origin(&self) -> Origin {
         match self.host {
             Some(_) => Origin::native(),

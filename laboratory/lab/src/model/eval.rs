@@ -108,7 +108,7 @@ pub(crate) struct EvalReport {
 
 impl EvalReport {
     /// If the cells are `published`, they are the cells from which some models were made, so no cell is new to those
-    /// models.
+    /// models. `given` says whether the user gives the exponent in `prices`. It may have been fitted to these cells.
     pub(super) fn new(
         cells: &[PublishedCell],
         prices: &PriceList,

@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// The machine's key for the seed. A machine without this key has one order.
 pub(crate) const SEED: &str = "perturb-seed";
 
-/// The machine's key for the amount, and its value unless the user sets one.
+/// The machine's key for the amount of perturbation, then the value that applies unless the user sets one.
 const AMOUNT: &str = "perturb";
 const CYCLES: u64 = 4;
 

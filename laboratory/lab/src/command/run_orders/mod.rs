@@ -23,7 +23,7 @@ const NARROW: f64 = 0.01;
 /// first narrow interval of very few runs is often narrow by chance.
 const FEWEST: usize = 6;
 
-/// The run of one order: an entry of the JSON file and a line of the CSV file. The CSV file lacks the regions' cycles.
+/// The run of one order: an entry of the JSON file, and a line of the CSV file, which lacks the cycles of the regions.
 #[derive(Debug, Serialize)]
 struct OrderRun {
     order: u64,

@@ -127,20 +127,21 @@ fn array(llc: usize, threads: usize) -> usize {
     (4 * llc / threads).clamp(fewest, most)
 }
 
-/// Returns the bytes a nanosecond that all threads read together, each from memory of its own. Caches have `llc` bytes.
+/// Returns the bytes that all threads together read in a nanosecond. Each thread reads its own memory. Caches have
+/// `llc` bytes.
 pub(super) fn bandwidth(places: &[Vec<usize>], llc: usize) -> io::Result<f64> {
     let threads = places.len();
     let words = array(llc, threads) / 8;
     let filled = AtomicUsize::new(0);
     let rates = team::run_on::<Native, _>(places, move |_| {
         let array = vec![1_u64; words];
-        // To fill an array takes much longer than to read a part of it. So all threads meet before they read. The
-        // threads exchange no data here, only the time: relaxed is enough.
+        // A thread fills its array in much more time than it reads a part of it. So all threads meet before they
+        // read. Relaxed: the threads exchange no data here.
         filled.fetch_add(1, Ordering::Relaxed);
         while filled.load(Ordering::Relaxed) < threads {
             Native::relax();
         }
-        // The first part has left the caches when the last part is written.
+        // By the time the last part of the array is written, the first part has left the caches.
         let start = Native::now();
         let sum: u64 = array[..READ / 8]
             .iter()

@@ -16,7 +16,7 @@ const COMP: u64 = 1024;
 /// A loop of unit tasks in the document's pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DrawnLoop {
-    /// The loop's number among those of its machine.
+    /// The loop's number on its machine.
     pub(super) number: usize,
     pub(super) threads: usize,
     pub(super) read: u64,

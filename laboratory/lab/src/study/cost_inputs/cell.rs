@@ -21,7 +21,7 @@ pub(super) struct InputsCell {
 }
 
 impl InputsCell {
-    /// All loops whose simulations are complete.
+    /// All loops with complete simulations.
     pub(super) fn all(of: Results<'_, InputsConfig>) -> Vec<Self> {
         let one = |(machine, run): (&VirtualMachine, DrawnLoop)| {
             let sample = |case| {

@@ -139,7 +139,7 @@ impl PackingConfig {
         self.benchmarks.iter().map(load).collect()
     }
 
-    /// The numbers of cores on which programs run. A real program takes seconds on a simulated machine, so it runs on
+    /// The numbers of cores for the programs. A real program takes seconds on a simulated machine, so it runs on
     /// only one number.
     pub(super) fn cores_of(&self, kind: Kind, threads: usize) -> Vec<usize> {
         match (kind, self.setup.machines.is_host()) {

@@ -59,10 +59,10 @@ pub(super) struct PeersConfig {
     /// The numbers of threads on each machine.
     pub(super) threads: Vec<Vec<usize>>,
     pub(super) programs: Vec<String>,
-    /// Peers (other runtimes) whose binaries are in the folder.
+    /// Peers (other runtimes) with binaries in the folder.
     pub(super) peers: Vec<String>,
     pub(super) orders: Vec<u64>,
-    /// Peers whose binaries are missing.
+    /// Peers without binaries.
     pub(super) missing: Vec<String>,
     folder: String,
     root: String,

@@ -142,7 +142,7 @@ impl PolicySamples {
         median(self.times())
     }
 
-    /// The times whose spread is reported: the median of each order of events or, with one order, the time of each run.
+    /// The times for the spread: the median of each order of events or, with one order, the time of each run.
     /// The runs of a simulation follow each other under one order, so they say nothing about other orders.
     pub(super) fn times(&self) -> Vec<f64> {
         let runs = || self.runs.iter().map(|run| run.time);

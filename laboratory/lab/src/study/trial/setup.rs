@@ -30,7 +30,7 @@ pub(in crate::study) const PIN: Key = Key::new(
 /// How often this host runs a trial. A simulated machine has no noise, so it runs each trial once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::study) struct Effort {
-    /// The number of runs. With `None` the time decides.
+    /// The number of runs. With `None` the time decides, and 30 is the most.
     pub(in crate::study) runs: Option<u64>,
     pub(in crate::study) seconds: u64,
     /// Whether each thread is bound to its own CPU.

@@ -42,7 +42,7 @@ const SAYS: &str = r"\bSUCCESSFUL";
 const LIMIT: u64 = 60;
 /// The file name of manycore's OpenMP library.
 const LIBRARY: &str = "libmanycore_gomp.so";
-/// Where the Debian package puts the library.
+/// The path of the library in the Debian package.
 const PACKAGED: &str = "/usr/lib/libmanycore-gomp/libgomp-manycore.so";
 
 /// Everything that decides what is measured. Its hash names the journal.
