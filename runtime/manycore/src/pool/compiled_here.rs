@@ -22,15 +22,18 @@ impl Address {
 unsafe impl Sync for Address {}
 
 #[expect(dead_code, reason = "as above")]
-static COMPILED_HERE: [Address; 20] = [
+static COMPILED_HERE: [Address; 23] = [
     Address::of(Builder::<Native>::build_on_this_host as *const ()),
     Address::of(Context::<Native>::of_worker as *const ()),
     Address::of(Pool::<Native>::end as *const ()),
     Address::of(Registry::<Native>::await_oneshot as *const ()),
+    Address::of(Registry::<Native>::become_spare_worker as *const ()),
     Address::of(Registry::<Native>::end_threads as *const ()),
     Address::of(Registry::<Native>::fill_caller_slot as *const ()),
     Address::of(Registry::<Native>::enter_slowly as *const ()),
     Address::of(Registry::<Native>::handle_panic as *const ()),
+    Address::of(Registry::<Native>::has_thread_beside_caller as *const ()),
+    Address::of(Registry::<Native>::leave_again as *const ()),
     Address::of(Registry::<Native>::leave_slowly as *const ()),
     Address::of(Registry::<Native>::need_threads as *const ()),
     Address::of(Registry::<Native>::end_detached as *const ()),

@@ -122,7 +122,7 @@ impl<P: Platform> Registry<P> {
     /// necessary. If the system refuses the thread, or the pool has no reserve, the caller runs the jobs itself.
     #[cold]
     #[inline(never)]
-    fn has_thread_beside_caller(&self) -> bool {
+    pub(super) fn has_thread_beside_caller(&self) -> bool {
         self.shared().check_fork();
         // If the slot has another holder, the caller stays outside in any case.
         let successor = self.change_permits(|permits| match permits.has_idle() {

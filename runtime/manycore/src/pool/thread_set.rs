@@ -253,21 +253,35 @@ impl<P: Platform> Registry<P> {
         struct Again<'a, P: Platform>(&'a Worker<P>);
         impl<P: Platform> Drop for Again<'_, P> {
             fn drop(&mut self) {
-                let (worker, registry) = (self.0, self.0.registry());
-                Context::of_worker(worker).enter(|| worker.leave_for_good());
-                registry.change_permits(|permits| permits.keep_spare(worker.id()));
-                Context::<P>::come_back();
+                self.0.registry().leave_again(self.0);
             }
         }
-        let id = self.spare_worker().expect("memory for a worker");
-        let worker = self.worker(id);
-        // A thread that was refused may have left a permit's number.
-        worker.holding().clear();
+        let worker = self.become_spare_worker();
         let _again = Again(worker);
         Context::of_worker(worker).enter(|| {
             worker.regain_permit();
             op(worker)
         })
+    }
+
+    /// Takes a worker that has no thread, for this thread.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn become_spare_worker(&self) -> &Worker<P> {
+        let id = self.spare_worker().expect("memory for a worker");
+        let worker = self.worker(id);
+        // A thread that was refused may have left a permit's number.
+        worker.holding().clear();
+        worker
+    }
+
+    /// Ends what [`become_spare_worker`](Self::become_spare_worker) began.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave_again(&self, worker: &Worker<P>) {
+        Context::of_worker(worker).enter(|| worker.leave_for_good());
+        self.change_permits(|permits| permits.keep_spare(worker.id()));
+        Context::<P>::come_back();
     }
 
     /// Whether the thread with this id is in a scope of the pool without being a worker.
