@@ -37,8 +37,8 @@ type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 /// The address of the C library's handler.
 static LIBRARYS: AtomicUsize = AtomicUsize::new(0);
 
-/// Installs our handler in place of that of the C library. Our handler calls the other one. The C library installs its
-/// handler once, when the process starts its first thread, and so before a worker executes a rank.
+/// Installs our handler in place of that of the C library. Our handler calls that of the C library, which installs
+/// its handler once, when the process starts its first thread, and so before a worker executes a rank.
 pub(super) fn install() {
     // The kernel's layout: the handler, the flags, on most processors the address that the handler returns to, and the
     // set of signals that are blocked in the handler.

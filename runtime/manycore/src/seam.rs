@@ -86,7 +86,7 @@ pub fn build(
     })
 }
 
-/// Returns the global pool of this process. If there is none, `make` makes it.
+/// Returns the global pool of this process. `make` makes the pool at the first call.
 ///
 /// # Errors
 ///

@@ -67,7 +67,7 @@ impl<P: Platform> Barrier<P> for McsBarrier<P> {
     fn member(&self, rank: usize) -> McsMember {
         let members = self.places.len();
         assert!(rank < members, "rank {rank} of {members}");
-        // A word that only this member writes: one of its parent or, for the root, one of its first child.
+        // Only this member writes this word. The word is in its parent or, for the root, in its first child.
         let word = match rank.checked_sub(1) {
             Some(rank) => Some(&self.places[rank / ARRIVING].arrived[rank % ARRIVING]),
             None => self.places.get(1).map(|child| &*child.awake),

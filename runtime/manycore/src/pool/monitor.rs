@@ -30,7 +30,7 @@ const OVER: u32 = 3;
 /// A pool's record of its monitor.
 pub(super) struct Monitor<P: Platform> {
     state: P::AtomicU32,
-    /// The parker in which the monitor sleeps. The parker's state is the last message to the monitor.
+    /// The monitor sleeps in this parker. The parker's state is the last message to the monitor.
     parker: Parker<P>,
     /// The monitor's thread, until it is joined.
     thread: Lock<P, Option<P::Thread>>,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::Duration;
 
-/// What the destructor of a thread-local does.
+/// A thread-local whose destructor calls a closure.
 struct AtEnd(Box<dyn FnMut()>);
 
 impl Drop for AtEnd {
@@ -26,7 +26,7 @@ fn at_end(action: impl FnMut() + 'static) {
     AT_END.with(|all| all.borrow_mut().push(AtEnd(Box::new(action))));
 }
 
-/// A pool in which callers wait.
+/// A pool that runs no call on the caller's thread, so that callers wait.
 fn elsewhere() -> Pool {
     let builder = Pool::builder().threads(1).dedicated(true);
     builder.build().unwrap()

@@ -215,7 +215,7 @@ impl Scheduler {
         self.threads[thread as usize].used
     }
 
-    /// The core on which a thread runs, for which it waits, or on which it fell asleep.
+    /// The core of a running, waiting or sleeping thread. A sleeping thread keeps its last core.
     pub(crate) fn core_of(&self, thread: ThreadId) -> u32 {
         self.threads[thread as usize].core
     }

@@ -55,8 +55,8 @@ pub(super) struct Holding<P: Platform> {
     alone: Parker<P>,
     /// The permit that the worker has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
     borrowed: P::AtomicU32,
-    /// The permit to whose CPUs the worker's thread is bound, or NOWHERE if the pool has not bound the thread. Only
-    /// that thread uses this field.
+    /// The permit to whose CPUs the worker's thread is bound, or NOWHERE if the pool has not bound the thread. The
+    /// thread itself uses this field, and before that, the thread that takes the worker for it.
     bound: P::AtomicU32,
 }
 
@@ -140,6 +140,13 @@ impl<P: Platform> Worker<P> {
             // Relaxed: only this thread uses the field.
             self.holding().bound.store(permit as u32, Ordering::Relaxed);
         }
+    }
+
+    /// Notes that the worker has no thread that the pool has bound. A thread of the user, or a thread that is about to
+    /// end, may become the worker next, and keeps its CPUs.
+    pub(super) fn note_unbound(&self) {
+        // Relaxed: the lock of the permits, or the start of the worker's thread, publishes the store.
+        self.holding().bound.store(NOWHERE, Ordering::Relaxed);
     }
 
     /// Binds this worker's thread to the CPUs of its permit, if the pool has bound the thread to the CPUs of another

@@ -193,7 +193,10 @@ impl<P: Platform> Registry<P> {
     /// Returns a worker that has no thread, and makes one if there is none.
     pub(super) fn spare_worker(&self) -> io::Result<usize> {
         match self.change_permits(|permits| permits.take_spare()) {
-            Some(id) => Ok(id),
+            Some(id) => {
+                self.worker(id).note_unbound();
+                Ok(id)
+            }
             None => (self.workers()).push(|id| Worker::new(id, self.stack_capacity(), self)),
         }
     }

@@ -30,7 +30,7 @@ impl BitSet {
         next(&self.words, number as usize) == Some(number as usize)
     }
 
-    /// The first member at or after `from`. If there is none, the least member.
+    /// The first member at or after `from`, or else the least member.
     pub(super) fn next_cyclic(&self, from: u32) -> Option<u32> {
         self.next(from as usize)
             .or_else(|| self.next(0))

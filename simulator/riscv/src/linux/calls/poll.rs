@@ -11,7 +11,7 @@ use crate::linux::world::World;
 /// The most numbers that `pselect6` looks at.
 const MOST: u64 = 4_096;
 const NOT_OPEN: u32 = 0x20;
-/// The states in which a read does not wait, and the states in which a write does not wait.
+/// States that let a read return at once. `WRITES` has those for a write.
 const READS: u32 = ready::IN | ready::HUNG_UP | ready::ERROR;
 const WRITES: u32 = ready::OUT | ready::ERROR;
 
