@@ -55,7 +55,8 @@ pub(crate) enum Fault {
     Refusals,
 }
 
-/// The faults that random programs find, each with a seed that found it. A test tries this seed first.
+/// The faults that random programs find, each with a seed that found it. A test tries this seed first,
+/// and then others of the same mixture.
 pub(super) const ALL: [(Fault, u64); 5] = [
     (Fault::DeafNap, 65),
     (Fault::SerialForEver, 2),
