@@ -113,6 +113,7 @@ macro_rules! forward {
             fn thread_number() -> u64;
             fn thread_id() -> u64;
             fn is_blocked(thread: u64) -> bool;
+            fn code_number(code: usize) -> usize;
             fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut());
             fn forks() -> u32;
             fn watch_forks() -> ::std::io::Result<()>;

@@ -254,6 +254,15 @@ pub unsafe trait Platform: Sized + Send + Sync + 'static {
         false
     }
 
+    /// A number of the function at address `code`, for use as a key. A simulator numbers functions in the order of
+    /// these calls. So neither the compiler nor the linker affects a simulation by the place that they give a function.
+    ///
+    /// Natively the number is a distance between functions: it stays the same wherever the program is loaded.
+    #[inline(always)]
+    fn code_number(code: usize) -> usize {
+        code.wrapping_sub(crate::native::thread_id as fn() -> u64 as usize)
+    }
+
     /// This thread's slot: a pointer that the runtime keeps for each thread, at first null. On a simulator that runs
     /// many simulated threads on one host thread, the slot belongs to the simulated thread.
     ///

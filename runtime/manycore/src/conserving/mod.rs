@@ -70,7 +70,10 @@ mod table;
 mod verdict;
 mod world;
 
+use crate::Builder;
 use bounds::BLOCKS_ARE_GIVEN_UP;
+use manycore_chip::{Simulated, Simulation};
+use manycore_platform::Platform;
 use program::Program;
 use random::Mixture;
 use table::Table;
@@ -207,6 +210,38 @@ fn a_loop_that_invites_too_few_clusters_is_caught() {
         check(Mixture::Crowd, &program).0
     });
     assert!(late.is_some());
+}
+
+/// Simulates loops whose code has a different address for each `COPY`. Returns the hash of all events.
+fn hash_of_loops<const COPY: usize>() -> u64 {
+    let machine = world::machine(8);
+    let run = Simulation::new(&machine).run(|| {
+        let pool = Builder::<Simulated>::on_platform()
+            .build_on(8, 1, vec![vec![]; 8])
+            .expect("the threads start");
+        for n in [10, 1000, 30, 400, 1000, 20, 10, 1000] {
+            pool.parallel_for(0..n, |_| {
+                std::hint::black_box(COPY);
+                Simulated::compute(300);
+            });
+        }
+    });
+    run.expect("the loops end").statistics.hash
+}
+
+/// A simulation does not depend on the addresses that the compiler gives to the code of loops.
+#[test]
+#[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
+fn the_place_of_code_does_not_matter() {
+    let expected = hash_of_loops::<0>();
+    let others = [
+        hash_of_loops::<1>(),
+        hash_of_loops::<2>(),
+        hash_of_loops::<3>(),
+        hash_of_loops::<4>(),
+        hash_of_loops::<5>(),
+    ];
+    assert_eq!(others, [expected; 5]);
 }
 
 /// The same seed gives exactly the same run. The test tries one seed of each mixture.

@@ -128,7 +128,7 @@ impl<'a, P: Platform> Launch<'a, P> {
             pool,
             inline,
             n,
-            call_site: CallSite::new(inline.body.address(), n),
+            call_site: CallSite::new::<P>(inline.body.address(), n),
             in_turn: Cell::new(false),
         }
     }

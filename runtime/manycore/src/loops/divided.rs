@@ -24,7 +24,7 @@ pub fn divided<P: Platform>(
 ) {
     let (pool, body) = (pool.registry(), |_, block| body(block));
     let body = Body::new(&body);
-    let call_site = CallSite::new(body.address(), n);
+    let call_site = CallSite::new::<P>(body.address(), n);
     let divided = Divided {
         pool,
         body,

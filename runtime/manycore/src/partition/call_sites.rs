@@ -36,10 +36,8 @@ pub(crate) struct CallSite {
 impl CallSite {
     /// Returns the call site of a loop over `n` iterations of the code at `body`.
     #[inline]
-    pub(crate) fn new(body: usize, n: usize) -> Self {
-        // The key is the distance from other code. So the place where the loader has put the program does not affect
-        // which bodies share an entry. A simulation needs this to be repeatable.
-        let body = body.wrapping_sub(Self::new as fn(usize, usize) -> Self as usize);
+    pub(crate) fn new<P: Platform>(body: usize, n: usize) -> Self {
+        let body = P::code_number(body);
         // This is Fibonacci hashing: the product's high bits depend on all bits of the key.
         let key = (body as u64) << 6 | u64::from(n.leading_zeros());
         let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -83,7 +81,7 @@ impl<P: Platform> CallSites<P> {
     pub(crate) fn recall_near(&self, body: usize, n: usize) -> Option<f32> {
         let near = [n / 2, n.saturating_mul(2)];
         near.into_iter()
-            .find_map(|n| self.recall(CallSite::new(body, n)))
+            .find_map(|n| self.recall(CallSite::new::<P>(body, n)))
     }
 
     /// Records that an iteration of a new loop takes `each` ticks.

@@ -21,6 +21,7 @@ pub(crate) struct AddressMap {
     /// The unit of numbering. A power of two.
     unit: usize,
     elsewhere: FxHashMap<usize, u64>,
+    functions: FxHashMap<usize, usize>,
 }
 
 impl AddressMap {
@@ -30,6 +31,7 @@ impl AddressMap {
             base,
             unit: LINE.max(line as usize),
             elsewhere: FxHashMap::default(),
+            functions: FxHashMap::default(),
         }
     }
 
@@ -46,6 +48,12 @@ impl AddressMap {
         } else {
             self.elsewhere(host)
         }
+    }
+
+    /// Numbers functions, given by their host addresses, in the order of first use.
+    pub(crate) fn code_number(&mut self, host: usize) -> usize {
+        let next = self.functions.len();
+        *self.functions.entry(host).or_insert(next)
     }
 
     #[cold]
@@ -81,6 +89,16 @@ mod tests {
         assert_eq!(map.simulated(outside), 128);
         assert_eq!(map.simulated(outside + 127), 64 + 63);
         assert_eq!(map.simulated(base + CAPACITY + 64), 192);
+    }
+
+    #[test]
+    fn functions_are_numbered_by_first_use_wherever_they_are() {
+        for functions in [[7000, 16, 7001], [3, 1 << 40, 1 << 20]] {
+            let mut map = AddressMap::new(1 << 40, 64);
+            let numbers = functions.map(|function| map.code_number(function));
+            assert_eq!(numbers, [0, 1, 2]);
+            assert_eq!(functions.map(|function| map.code_number(function)), numbers);
+        }
     }
 
     #[test]

@@ -192,6 +192,11 @@ unsafe impl Platform for Simulated {
         Self::thread_number()
     }
 
+    /// Takes no time.
+    fn code_number(code: usize) -> usize {
+        with_inside(|engine, _| engine.addresses.code_number(code))
+    }
+
     /// If the simulated scheduler looks for idle cores on each wake-up, only calls `wake`. If not (sticky wake-ups),
     /// also changes the thread's affinity before `wake` and restores it afterwards, with two system calls, as on Linux.
     fn wake_elsewhere(thread: u64, is_taken: &dyn Fn(usize) -> bool, wake: &mut dyn FnMut()) {
