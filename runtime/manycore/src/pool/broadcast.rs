@@ -88,6 +88,7 @@ impl<P: Platform> Registry<P> {
         self.in_place(|worker| {
             Scope::new(self, worker).complete(|scope| {
                 self.send_to_all((0..threads).map(|index| scope.job(move |_| call(index))));
+                self.read_lost_mail();
             });
         });
         // All calls have run. The panic of the lowest index continues in this thread. The other payloads are dropped,
@@ -123,9 +124,11 @@ impl<P: Platform> Registry<P> {
             self.detached(move || op(BroadcastContext::new(index, threads)))
         });
         self.send_to_all(jobs);
+        self.have_lost_mail_read();
     }
 
-    /// Sends the n-th job to the holder of the n-th permit.
+    /// Sends the n-th job to the holder of the n-th permit. The caller sees to the mail of lost permits: it calls
+    /// `read_lost_mail` if it waits for the jobs, and otherwise `have_lost_mail_read`.
     pub(super) fn send_to_all(&self, jobs: impl Iterator<Item = Job>) {
         if self.is_lacking() {
             self.need_threads();
@@ -153,6 +156,5 @@ impl<P: Platform> Registry<P> {
         if !has_permit_0 && !self.is_adopted() && !self.mailboxes()[0].is_empty() {
             self.summon();
         }
-        self.read_lost_mail();
     }
 }

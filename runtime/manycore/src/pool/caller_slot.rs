@@ -157,7 +157,7 @@ impl<P: Platform> Registry<P> {
             let _ = self.start_threads();
         }
         if let Some(successor) = self.change_permits(|permits| permits.fill()) {
-            // If no thread is available, nothing changes: other threads are at work.
+            // If no thread is available, other threads are at work, and this thread reads the permit's mail.
             self.pass_on_or_lose(0, &successor);
         }
     }

@@ -310,6 +310,9 @@ impl<P: Platform> Registry<P> {
         if deserted {
             self.mailboxes[0].desert();
         }
+        for permit in self.change_permits(|permits| permits.begin_end()) {
+            self.mailboxes[permit].desert();
+        }
         // This comes before the wake-ups, so that a woken worker sees that the pool ends.
         self.shared.terminate();
         // This fence pairs with the fence in `end_detached`, between the count and the look at whether the pool ends.

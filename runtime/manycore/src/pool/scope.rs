@@ -161,6 +161,7 @@ impl<'scope, P: Platform> Scope<'scope, P> {
             self.job(move |scope: &Self| body(scope, BroadcastContext::new(index, threads)))
         });
         self.registry().send_to_all(jobs);
+        self.registry().have_lost_mail_read();
     }
 
     /// Makes `body` a job for which the scope waits.

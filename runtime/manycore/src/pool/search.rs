@@ -13,6 +13,8 @@ use manycore_platform::Platform;
 /// The largest number of workers at which one search looks. A search of a thousand workers would take longer than a
 /// short loop, and would move a thousand cache lines between cores.
 const MOST_SEARCHED: usize = 128;
+/// In any pool, a search may look at this number of workers that were added later, after the pool's first workers.
+const ADDED_SEARCHED: usize = 16;
 /// A worker asks the system about at most this number of other workers whether they are blocked. Each answer takes
 /// some 10 us.
 const ASKED: usize = 4;
@@ -87,10 +89,10 @@ impl<P: Platform> Worker<P> {
         }
         let registry = self.registry();
         let me = self.as_thief();
-        let others = self.others();
+        let others = self.some_others();
         // This condition is cheap: its cache line is written only when a loop or call is posted.
         let unheard = |_: &usize| !self.has_posts_after(self.seen());
-        let others = others.take(MOST_SEARCHED).take_while(unheard);
+        let others = others.take_while(unheard);
         for victim in others.clone() {
             if let Some(claim) = registry.worker(victim).stack().steal(0, me) {
                 return Some(Found::Stolen { victim, claim });
@@ -166,10 +168,26 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The other workers: first this worker's cluster (its near workers), then the other workers with which the pool
-    /// began. Last come the workers that were added later: many waits at once may have added hundreds. Each part begins
-    /// at a random worker.
+    /// All other workers, as in [`some_others`](Self::some_others).
     fn others(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.other_workers(usize::MAX, usize::MAX)
+    }
+
+    /// The workers at which one search looks, not more than [`MOST_SEARCHED`]. First comes this worker's cluster (its
+    /// near workers), then the other workers with which the pool began. Last come the workers that were added later:
+    /// many waits at once may have added hundreds. Each part begins at a random worker, so that no worker is left out
+    /// in all searches.
+    fn some_others(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let left = MOST_SEARCHED.saturating_sub(self.registry().shared().threads());
+        self.other_workers(MOST_SEARCHED - ADDED_SEARCHED, left.max(ADDED_SEARCHED))
+    }
+
+    /// At most `most` other workers with which the pool began, and at most `most_added` that were added later.
+    fn other_workers(
+        &self,
+        most: usize,
+        most_added: usize,
+    ) -> impl Iterator<Item = usize> + Clone + '_ {
         let x = self.random() as usize;
         let (me, count) = (self.id(), self.registry().workers().len());
         let clusters = self.registry().shared().clusters();
@@ -182,10 +200,12 @@ impl<P: Platform> Worker<P> {
         let threads = self.registry().shared().threads();
         let (first, added) = (x % threads, threads + x % (count - threads).max(1));
         let far = (first..threads).chain(0..first);
-        let far = far.chain(added..count).chain(threads..added);
         let far = far.filter(|worker| near.binary_search(worker).is_err());
         let near = after.iter().chain(before).copied();
-        near.chain(far).filter(move |&worker| worker != me)
+        let added = (added..count).chain(threads..added);
+        let other = move |&worker: &usize| worker != me;
+        let began = near.chain(far).filter(other).take(most);
+        began.chain(added.filter(other).take(most_added))
     }
 }
 
@@ -343,6 +363,32 @@ mod tests {
                 others.sort_unstable();
                 assert!(others.into_iter().eq(1..threads + 300));
             }
+        }
+    }
+
+    /// No worker is left out in all searches, however many there are.
+    #[test]
+    fn each_worker_is_searched_for_sometimes() {
+        for threads in [2, 100, 130, 200] {
+            let builder = Pool::builder().threads(threads).open_joins(2).lazy(true);
+            let pool = builder.build().unwrap();
+            let registry = pool.registry();
+            for _ in 0..40 {
+                let make = |id| Worker::new(id, registry.stack_capacity(), registry);
+                registry.workers().push(make).unwrap();
+            }
+            let mut seen = vec![false; threads + 40];
+            for _ in 0..2_000 {
+                let others: Vec<_> = registry.worker(0).some_others().collect();
+                assert!(others.len() <= MOST_SEARCHED);
+                others.into_iter().for_each(|other| seen[other] = true);
+            }
+            assert_eq!(
+                seen.iter().position(|seen| !seen),
+                Some(0),
+                "worker 0 searches"
+            );
+            assert!(seen[1..].iter().all(|&seen| seen), "{threads} threads");
         }
     }
 }

@@ -59,11 +59,15 @@ impl<'a, P: Platform> Stay<'a, P> {
     /// The registration of a thread that is being started. The registration lives until the pool can join that thread,
     /// or until the thread's permit has another holder.
     pub(super) fn of(registry: &'a Registry<P>, successor: &Successor) -> Option<Self> {
-        let counted = || Self {
+        (successor.is_counted()).then(|| Self::counted(registry))
+    }
+
+    /// A registration that is counted already.
+    pub(super) fn counted(registry: &'a Registry<P>) -> Self {
+        Self {
             registry,
             in_scope: None,
-        };
-        successor.is_counted().then(counted)
+        }
     }
 }
 
@@ -331,7 +335,11 @@ impl<P: Platform> Registry<P> {
             if !quiet {
                 return false;
             }
-            // The thread that has closed the caller slot reads no mail: handlers and destructors may broadcast.
+            // Threads that were never started read no mail. Nor does the thread that has closed the caller slot.
+            // Handlers and destructors may broadcast.
+            for mailbox in &self.mailboxes()[*next..] {
+                mailbox.desert();
+            }
             self.end(!self.keeps_caller_slot());
             self.join_threads();
             self.revive(next);

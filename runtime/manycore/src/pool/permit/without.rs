@@ -72,7 +72,18 @@ impl<P: Platform> Worker<P> {
     /// Waits, on the idle list, for a permit. Returns `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn wait_idle(&self) -> bool {
         let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
-        joined && self.await_permit()
+        joined.is_some_and(|listed| self.await_listed(&listed))
+    }
+
+    /// As [`await_permit`](Self::await_permit), if this worker has not been given a permit at once.
+    fn await_listed(&self, listed: &Listed) -> bool {
+        let Listed::Placed(permit) = *listed else {
+            return self.await_permit();
+        };
+        self.set_permit(permit);
+        self.note_work();
+        self.follow_permit();
+        true
     }
 
     /// Gives this worker's permit away. Returns `false` if no thread can take it.
@@ -182,6 +193,10 @@ impl<P: Platform> Worker<P> {
             lost = (!self.offer(second)).then_some(second);
         }
         self.set_permit(permit);
+        if roused && !struck {
+            // The worker was bound to the CPUs of the second permit.
+            self.follow_permit();
+        }
         if let Some(second) = lost {
             registry.lose(second);
         }
@@ -304,12 +319,13 @@ impl<P: Platform> Worker<P> {
         {
             return None;
         }
-        let given = registry.change_permits(|permits| {
-            !registry.has_detached()
-                && registry.mailboxes()[0].is_empty()
-                && permits.give_back(me, || self.holding().clear())
-        });
-        given.then(|| self.await_permit())
+        let listed = registry.change_permits(|permits| {
+            if registry.has_detached() || !registry.mailboxes()[0].is_empty() {
+                return None;
+            }
+            permits.give_back(me, || self.holding().clear())
+        })?;
+        Some(self.await_listed(&listed))
     }
 
     /// Whether this worker holds the caller slot and should give the slot back.

@@ -54,7 +54,7 @@ mod state;
 mod tests;
 mod word;
 
-pub(super) use state::{Left, Listed, Permits, State, Successor, ThreadState, Vacancy};
+pub(super) use state::{Left, Listed, Lost, Permits, State, Successor, ThreadState, Vacancy};
 pub(crate) use word::CallerSlot;
 
 use super::context::Context;
@@ -135,17 +135,33 @@ impl<P: Platform> Registry<P> {
     /// As [`pass_on_or_lose`](Self::pass_on_or_lose), if this function's caller sees to the permit's mail.
     pub(super) fn passes_on(&self, permit: usize, successor: &Successor) -> bool {
         let _stay = Stay::of(self, successor);
-        let passed_on = self.pass_on(permit, successor).is_ok();
-        if !passed_on {
-            self.change_permits(|permits| permits.lose(permit));
-        }
-        passed_on
+        self.pass_on(permit, successor).is_ok() || !self.loses(permit)
     }
 
     /// [Loses](State::lose) `permit`, for which there is no thread: the pool runs one thread less.
     pub(super) fn lose(&self, permit: usize) {
-        self.change_permits(|permits| permits.lose(permit));
-        self.read_mail_of(permit);
+        if self.loses(permit) {
+            self.read_mail_of(permit);
+        }
+    }
+
+    /// As [`lose`](Self::lose), if this function's caller sees to the permit's mail. Returns `false` if a worker has
+    /// got the permit.
+    fn loses(&self, permit: usize) -> bool {
+        match self.change_permits(|permits| permits.lose(permit)) {
+            Lost::Found(worker) => {
+                self.grant(permit, worker);
+                false
+            }
+            Lost::Free => true,
+            Lost::Deserted => {
+                // From now on every worker may take the mail. A sleeper is called to take what is there.
+                if !self.mailboxes()[permit].leave() {
+                    self.call_for(0, true);
+                }
+                true
+            }
+        }
     }
 
     /// Makes a thread read the mail (jobs that were sent) of `permit`, which is lost.
@@ -164,12 +180,29 @@ impl<P: Platform> Registry<P> {
     #[inline(never)]
     pub(super) fn read_lost_mail(&self) {
         let has_mail = |permit: usize| !self.mailboxes()[permit].is_empty();
-        while let Some((permit, successor)) =
-            self.change_permits(|permits| permits.fill_lost(has_mail))
-        {
+        // Until a permit that was found has a holder or is lost again, the pool's threads do not end.
+        let find = || {
+            self.change_permits(|permits| {
+                let found = permits.fill_lost(has_mail);
+                found.inspect(|_| permits.register())
+            })
+        };
+        while let Some((permit, successor)) = find() {
+            let _stay = Stay::counted(self);
             if !self.passes_on(permit, &successor) && !self.read_mail_of_lost(has_mail) {
                 return;
             }
+        }
+    }
+
+    /// As [`read_lost_mail`](Self::read_lost_mail), in a detached task: this function's caller does not wait for the
+    /// mail, and may hold locks that the mail's jobs want.
+    #[inline(never)]
+    pub(super) fn have_lost_mail_read(&self) {
+        let has_mail = |permit: usize| !self.mailboxes()[permit].is_empty();
+        if self.change_permits(|permits| permits.has_lost(has_mail)) {
+            let registry = self.keep();
+            self.spawn(move || registry.read_lost_mail());
         }
     }
 
@@ -183,7 +216,10 @@ impl<P: Platform> Registry<P> {
         if let Some(permit) = self.change_permits(|permits| permits.find_lost(has_mail)) {
             let permit = worker.read_mail_with(permit);
             let successor = self.change_permits(|permits| permits.give(false));
-            self.passes_on(permit, &successor);
+            // The loop in `read_lost_mail` looks at the mail of all lost permits but permit 0.
+            if !self.passes_on(permit, &successor) && permit == 0 {
+                self.read_mail_of(0);
+            }
         }
         self.change_permits(|permits| permits.keep_spare(id));
         Context::<P>::come_back();
@@ -251,7 +287,7 @@ impl<P: Platform> Registry<P> {
         let occupied = self.change_permits(|permits| permits.occupy());
         let started = self.start_thread(occupied.then_some(0));
         if started.is_err() && occupied {
-            self.change_permits(|permits| permits.lose(0));
+            self.lose(0);
         }
         started
     }

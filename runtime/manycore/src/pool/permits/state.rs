@@ -17,7 +17,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The result when a worker is put on the ready list.
+/// The result when a worker is put on the ready list or the idle list.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Listed {
     /// The worker is on the list.
@@ -46,6 +46,18 @@ impl Successor {
         }
         *self == Self::New
     }
+}
+
+/// What becomes of a permit for which there is no thread.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(in crate::pool) enum Lost {
+    /// This worker gets the permit after all. The worker is on no list any more.
+    Found(usize),
+    /// The permit waits for the next worker. Permit 0 has returned to the caller slot.
+    Free,
+    /// As `Free`, and the pool ends: its mailbox has no reader of its own any more.
+    Deserted,
 }
 
 /// What a caller leaves behind in the caller slot.
@@ -79,8 +91,11 @@ struct Lists {
     ready: Vec<usize>,
     /// Workers without a thread: the system refused the thread, or the thread has ended.
     spare: BinaryHeap<Reverse<usize>>,
-    /// Permits without a holder: the holder ended with the pool, or the system refused the thread.
+    /// Permits without a holder: the holder ended with the pool, or the system refused the thread. Until the pool
+    /// ends, no worker is on a list while there is such a permit.
     free: Vec<usize>,
+    /// The pool ends: the mailboxes of the permits in `free` have no reader of their own.
+    ending: bool,
     /// The pool ends: no worker joins the idle list any more.
     closed: bool,
     thread_state: ThreadState,
@@ -117,6 +132,7 @@ impl<P: Platform> Permits<P> {
                 ready: Vec::new(),
                 spare: BinaryHeap::new(),
                 free: Vec::new(),
+                ending: false,
                 closed: false,
                 thread_state: ThreadState::Present,
                 lacking: false,
@@ -277,19 +293,22 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which is alone in the slot, gives the slot back and joins the idle list. Returns `false` if the
+    /// Worker `id`, which is alone in the slot, gives the slot back and joins the idle list. Returns `None` if the
     /// worker is not alone, or a thread is on the ready list, or the pool ends.
-    pub(in crate::pool) fn give_back(&mut self, id: usize, cleared: impl FnOnce()) -> bool {
+    pub(in crate::pool) fn give_back(
+        &mut self,
+        id: usize,
+        cleared: impl FnOnce(),
+    ) -> Option<Listed> {
         if self.lists.closed || self.has_ready() {
-            return false;
+            return None;
         }
         let (before, after) = self.change(Word::given_back);
         if before == after {
-            return false;
+            return None;
         }
         cleared();
-        self.lists.idle.push(id);
-        true
+        self.join_idle(id)
     }
 }
 
@@ -309,13 +328,20 @@ impl<P: Platform> State<'_, P> {
         self.change(Word::regained);
     }
 
-    /// There is no thread for `permit`. Permit 0 returns to the caller slot. Any other permit waits for the next ready
-    /// worker.
-    pub(in crate::pool) fn lose(&mut self, permit: usize) {
+    /// There was no thread for `permit`. A worker that has joined a list since gets the permit. If there is none,
+    /// permit 0 returns to the caller slot, and any other permit waits for the next worker that would join a list.
+    pub(in crate::pool) fn lose(&mut self, permit: usize) -> Lost {
+        if let Some(worker) = self.next_ready().or_else(|| self.lists.idle.pop()) {
+            return Lost::Found(worker);
+        }
         if permit == 0 {
             self.change(Word::given_up);
-        } else {
-            self.lists.free.push(permit);
+            return Lost::Free;
+        }
+        self.lists.free.push(permit);
+        match self.lists.ending {
+            true => Lost::Deserted,
+            false => Lost::Free,
         }
     }
 
@@ -347,12 +373,20 @@ impl<P: Platform> State<'_, P> {
 
     /// Takes a lost permit that `suits`. If the pool ends, its free permits are for handlers of the end.
     pub(in crate::pool) fn find_lost(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
-        if self.lists.closed || self.lists.thread_state == ThreadState::Leaving {
+        let at = self.position_of_lost(suits)?;
+        Some(self.lists.free.swap_remove(at))
+    }
+
+    /// Whether there is a permit that [`find_lost`](Self::find_lost) would take.
+    pub(in crate::pool) fn has_lost(&self, suits: impl Fn(usize) -> bool) -> bool {
+        self.position_of_lost(suits).is_some()
+    }
+
+    fn position_of_lost(&self, suits: impl Fn(usize) -> bool) -> Option<usize> {
+        if self.lists.ending || self.lists.thread_state == ThreadState::Leaving {
             return None;
         }
-        let free = &mut self.lists.free;
-        let at = free.iter().position(|&permit| suits(permit))?;
-        Some(free.swap_remove(at))
+        self.lists.free.iter().position(|&permit| suits(permit))
     }
 
     /// As [`find_lost`](Self::find_lost), with the thread that gets the permit.
@@ -383,17 +417,23 @@ impl<P: Platform> State<'_, P> {
         cleared();
         if adopted {
             self.lists.ready.push(id);
-            return Some((next, true));
-        }
-        Some((next, self.join_idle(id)))
-    }
-
-    /// Worker `id` joins the idle list. Returns `false` if the pool ends.
-    pub(in crate::pool) fn join_idle(&mut self, id: usize) -> bool {
-        if !self.lists.closed {
+        } else if !self.lists.closed {
+            // No permit is lost: a worker was on the ready list.
             self.lists.idle.push(id);
         }
-        !self.lists.closed
+        Some((next, adopted || !self.lists.closed))
+    }
+
+    /// Worker `id` joins the idle list, or takes a lost permit. Returns `None` if the pool ends.
+    pub(in crate::pool) fn join_idle(&mut self, id: usize) -> Option<Listed> {
+        if self.lists.closed {
+            return None;
+        }
+        if let Some(permit) = self.find_lost(|_| true) {
+            return Some(Listed::Placed(permit));
+        }
+        self.lists.idle.push(id);
+        Some(Listed::Waiting)
     }
 
     /// Whether a thread is on the idle list.

@@ -1,7 +1,7 @@
 //! Random walks through the transitions, without a pool. They check that a permit has one holder at a time, and that
 //! the pool attends to each job and each worker that waits for a permit.
 
-use super::state::{Left, Listed, Permits, State, Successor};
+use super::state::{Left, Listed, Lost, Permits, State, Successor};
 use super::word::CallerSlot;
 use fastrand::Rng;
 use manycore_platform::Native;
@@ -50,6 +50,8 @@ struct Walk {
     permits: Permits<Native>,
     slot: CallerSlot<Native>,
     workers: Vec<At>,
+    /// The number of permits.
+    threads: usize,
     caller: bool,
     jobs: usize,
     /// Whether a permit was lost. In that case a job may stay unattended.
@@ -72,6 +74,7 @@ impl Walk {
             permits: Permits::new(),
             slot: CallerSlot::new(),
             workers: workers.collect(),
+            threads,
             caller: false,
             jobs: 0,
             lost: false,
@@ -122,8 +125,18 @@ impl Walk {
 
     fn pass_on_or_lose(&mut self, permit: usize, successor: &Successor) {
         if !self.pass_on(permit, successor) {
+            // A worker may have joined a list while the system refused the thread.
+            match self.random.u8(..3) {
+                0 => self.wait_idle(),
+                1 => self.list(),
+                _ => {}
+            }
             self.lost = true;
-            self.change(|permits| permits.lose(permit));
+            match self.change(|permits| permits.lose(permit)) {
+                Lost::Found(id) => self.grant(permit, id),
+                Lost::Free => {}
+                Lost::Deserted => panic!("the pool does not end"),
+            }
         }
         self.deregister(successor);
     }
@@ -132,6 +145,22 @@ impl Walk {
         if *successor == Successor::New {
             self.change(|permits| permits.deregister());
         }
+    }
+
+    /// A worker that has no permit joins the idle list.
+    fn wait_idle(&mut self) {
+        let Some(id) = self.any(|id, at| id != 0 && at == At::Waits) else {
+            return;
+        };
+        let listed = self.change(|permits| permits.join_idle(id));
+        self.join_list(id, &listed.expect("the pool does not end"), At::Idle);
+    }
+
+    fn join_list(&mut self, id: usize, listed: &Listed, list: At) {
+        self.workers[id] = match *listed {
+            Listed::Placed(permit) => At::Permit(permit),
+            Listed::Waiting => list,
+        };
     }
 
     fn fill(&mut self) {
@@ -171,27 +200,7 @@ impl Walk {
                 }
             }
             6 => self.give(),
-            7 => {
-                let Some(id) = self.any(|_, at| at == At::Waits) else {
-                    return;
-                };
-                if self.random.bool() {
-                    let listed = self.change(|permits| permits.list_first(id));
-                    self.listed = true;
-                    self.workers[id] = match listed {
-                        Listed::Placed(permit) => At::Permit(permit),
-                        Listed::Waiting => At::Ready,
-                    };
-                } else if let Listed::Placed(permit) = self.change(|permits| permits.list(id)) {
-                    if (permit, id) == (0, 0) {
-                        // A caller has the slot, so `list` cannot give permit 0 to the caller at once.
-                        panic!("an empty slot beside its caller");
-                    }
-                    self.workers[id] = At::Permit(permit);
-                } else {
-                    self.workers[id] = At::Ready;
-                }
-            }
+            7 => self.list(),
             8 => {
                 let idle = self.any(|id, at| id != 0 && matches!(at, At::Permit(_)));
                 let Some(id) = idle else { return };
@@ -218,11 +227,30 @@ impl Walk {
                 let Some(id) = holder.filter(|_| self.jobs == 0) else {
                     return;
                 };
-                if self.change(|permits| permits.give_back(id, || ())) {
-                    self.workers[id] = At::Idle;
+                if let Some(listed) = self.change(|permits| permits.give_back(id, || ())) {
+                    self.join_list(id, &listed, At::Idle);
                 }
             }
         }
+    }
+
+    /// A worker that has waited wants a permit.
+    fn list(&mut self) {
+        let Some(id) = self.any(|_, at| at == At::Waits) else {
+            return;
+        };
+        let listed = if self.random.bool() {
+            self.listed = true;
+            self.change(|permits| permits.list_first(id))
+        } else {
+            self.change(|permits| permits.list(id))
+        };
+        // A caller has the slot, so permit 0 cannot go to the caller at once.
+        assert!(
+            (id, &listed) != (0, &Listed::Placed(0)),
+            "an empty slot beside its caller"
+        );
+        self.join_list(id, &listed, At::Ready);
     }
 
     fn leave(&mut self) {
@@ -286,6 +314,9 @@ impl Walk {
         );
         let ready = self.workers.contains(&At::Ready);
         assert_eq!(self.permits.has_ready(), ready);
+        let lost = (1..self.threads).any(|permit| holders(permit).count() == 0);
+        let listed = ready || self.workers.contains(&At::Idle);
+        assert!(!lost || !listed, "a worker waits beside a lost permit");
         let waits = ready || self.jobs > 0;
         assert!(
             self.lost || !waits || word.is_attended(),

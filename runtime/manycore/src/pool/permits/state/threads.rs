@@ -88,6 +88,12 @@ impl<P: Platform> State<'_, P> {
         true
     }
 
+    /// The pool is about to end. Returns the permits that are lost: their mailboxes have no reader from now on.
+    pub(in crate::pool) fn begin_end(&mut self) -> Vec<usize> {
+        self.lists.ending = true;
+        self.lists.free.clone()
+    }
+
     /// The pool ends: no worker joins the idle list any more. Returns the workers on the idle list,
     /// which must end.
     pub(in crate::pool) fn close(&mut self) -> Vec<usize> {
@@ -107,7 +113,7 @@ impl<P: Platform> State<'_, P> {
         debug_assert!(self.lists.idle.is_empty() && self.lists.ready.is_empty());
         self.lists.spare = spare.map(Reverse).collect();
         self.lists.free.clear();
-        self.lists.closed = false;
+        (self.lists.ending, self.lists.closed) = (false, false);
         if !kept {
             self.change(if posted {
                 Word::left_vacant
