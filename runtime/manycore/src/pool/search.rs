@@ -265,7 +265,8 @@ impl<P: Platform> Scan for Look<'_, P> {
     }
 
     fn look_again(&self) -> Left {
-        // The event count, which each post changes, is noted before this look, so that the next look sees a later post.
+        // Each post changes the event count. The count is noted before this look, so that the next look sees a later
+        // post.
         let before = self.seen();
         self.worker.note_posts();
         if self.wants_it_after(before) {
@@ -325,8 +326,8 @@ mod tests {
     use crate::Pool;
     use crate::seam::BuilderExt;
 
-    /// Many threads have been started once. The workers with the pool's own numbers, which have most work, still come
-    /// first, and each worker comes once.
+    /// Many threads were started at some time. A search still begins with the workers with which the pool began, since
+    /// they have most work. Each worker comes once.
     #[test]
     fn a_search_begins_with_the_first_workers() {
         for threads in [2, 3, 30] {

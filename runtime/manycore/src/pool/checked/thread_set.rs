@@ -177,7 +177,7 @@ fn who_leaves_from_another_permit_wakes_the_holder_of_permit_0() {
         100,
         a_caller_that_comes_back_to_another_permit::<FencedShuttle>,
     );
-    // The end of the threads looks again and again.
+    // The thread that ends the pool's threads looks again and again.
     let unheard = caught_at_random(move || fault::with(Fault::UntoldHolder, model));
     assert!(unheard.contains("max_steps"), "{unheard}");
 }

@@ -69,7 +69,7 @@ impl<P: Platform> Worker<P> {
             && registry.change_permits(|permits| permits.leave_idle(self.id()))
     }
 
-    /// Waits, on the idle list, for a permit. Returns `false` if the pool no longer needs this thread.
+    /// Waits on the idle list for a permit. Returns `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn wait_idle(&self) -> bool {
         let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
         joined && self.await_permit()
@@ -280,7 +280,7 @@ impl<P: Platform> Worker<P> {
             return;
         }
         if self.registry().shared().is_terminating() {
-            // The permit may be from a worker that made way, and then read its mail no more.
+            // The permit may come from a worker that made way and has not read the permit's mail since.
             while !self.leave_mail() {
                 self.read_mail();
             }

@@ -17,7 +17,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The result when a worker is put on the ready list.
+/// The result of putting a worker on the ready list.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Listed {
     /// The worker is on the list.
@@ -48,7 +48,7 @@ impl Successor {
     }
 }
 
-/// What a caller leaves behind in the caller slot.
+/// The thing that a caller leaves behind in the caller slot.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Left {
     /// An empty slot, which needs no holder.
@@ -191,7 +191,7 @@ impl<P: Platform> State<'_, P> {
         !before.is_held() && after.is_held()
     }
 
-    /// Returns the thread that gets a permit which another thread gives up: the first worker of the ready list, or
+    /// Chooses the thread that gets a permit when another thread gives it up: the first worker of the ready list, or
     /// else an idle worker, or else a new thread.
     fn successor(&mut self) -> Successor {
         let worker = self.next_ready().or_else(|| self.lists.idle.pop());
@@ -223,7 +223,7 @@ impl<P: Platform> State<'_, P> {
         !before.is_vacant() && after.is_vacant()
     }
 
-    /// No detached task is left. A slot that is vacant for a ready worker stays so.
+    /// No detached task is left. The slot stays vacant if a ready worker needs its permit.
     pub(in crate::pool) fn end_posts(&mut self) {
         if !self.has_ready() {
             self.change(Word::unattended);
@@ -345,7 +345,7 @@ impl<P: Platform> State<'_, P> {
         Listed::Waiting
     }
 
-    /// Takes a lost permit that `suits`. If the pool ends, its free permits are for handlers of the end.
+    /// Takes a lost permit that `suits`. If the pool ends, its free permits are for the exit handlers of threads.
     pub(in crate::pool) fn find_lost(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
         if self.lists.closed || self.lists.thread_state == ThreadState::Leaving {
             return None;

@@ -122,7 +122,7 @@ impl Word {
         Self(self.0 & !HELD)
     }
 
-    /// The thread that is alone in the slot leaves it.
+    /// The thread of the pool, which holds permit 0 without a caller, leaves the slot.
     pub(super) fn given_back(self) -> Self {
         match self.0 {
             HELD => Self::EMPTY,
