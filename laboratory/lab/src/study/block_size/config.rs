@@ -190,8 +190,8 @@ impl BlockSizeConfig {
         bounded(&[self.threads.len(), loops])
     }
 
-    /// Removes sizes that opaque tasks cannot have, since they execute all additions. If none is left, removes the
-    /// opaque task.
+    /// Removes sizes that are too large for opaque tasks, whose additions the compiler cannot fold, so that all are
+    /// executed. If none is left, removes the opaque task.
     fn drop_endless_opaque_tasks(&mut self) -> anyhow::Result<()> {
         let most = UnitTask::MOST_OPAQUE_ADDITIONS;
         self.opaque_comps.retain(|&comp| comp <= most);
@@ -215,8 +215,8 @@ impl BlockSizeConfig {
         }
     }
 
-    /// The iterations of a unit-task loop: by the user, else by the table of the document (Shuai's paper), else the
-    /// default.
+    /// The iterations of a unit-task loop: the user's number, else the number in the table of the document (Shuai's
+    /// paper), else the default.
     pub(super) fn iterations(&self, read: u64, write: u64) -> usize {
         let machine = self.chip.as_ref().map(DocumentChip::name_in_tables);
         let mut tables = self.tables.iter().map(|cell| &cell.at);

@@ -16,7 +16,7 @@ pub(super) enum Load {
     },
     /// The program itself, on a small input.
     Real { benchmark: Benchmark },
-    /// Only intervals between barriers, as long as the program's in the poster's table I.
+    /// Only intervals between barriers, each as long as the program's interval in the poster's table I.
     Interval {
         benchmark: Benchmark,
         intervals: usize,

@@ -14,7 +14,7 @@ const UNDER_WAY: f64 = 10.0;
 /// poster's time reads a file in order at this speed. The study uses it for all machines.
 pub(super) const DISK_BYTES_A_NS: f64 = 0.15;
 
-/// The time of a byte from memory, in instructions of a core.
+/// The time for which a core waits for a byte from memory, in instructions of the core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bandwidth {
     /// The least time: a line's latency divided by the bytes of all lines that a core fetches at a time.

@@ -88,7 +88,7 @@ impl PackingResults<'_> {
         mean(loads.iter().map(ratio))
     }
 
-    /// Thread reduction's time divided by the case's.
+    /// The time of thread reduction divided by the time of the case.
     pub(super) fn against_reduction(self, case: &PackingCase) -> Option<f64> {
         Some(program_ns(self.of(&reduced(case))?) / program_ns(self.of(case)?))
     }

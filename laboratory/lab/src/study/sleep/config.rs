@@ -55,8 +55,8 @@ pub(super) struct SleepConfig {
     /// The number of runs. With `None` the time decides. Only native runs have a time limit.
     pub(super) runs: Option<u64>,
     pub(super) seconds: u64,
-    /// The orders of events under which each policy of a cell is simulated. 0 is the order of the machine without
-    /// perturbation.
+    /// The orders of events (seeds of the machine's random delays) under which each policy of a cell is simulated. 0 is
+    /// the order of the machine without perturbation.
     pub(super) orders: Vec<u64>,
 }
 

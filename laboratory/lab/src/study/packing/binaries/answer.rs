@@ -118,7 +118,8 @@ impl<'a> BinariesResults<'a> {
         }
     }
 
-    /// The times of the ways with only right results, on the greatest number of cores below the number of threads.
+    /// The times of the ways (of running the threads) whose results are all right, on the greatest number of cores
+    /// below the number of threads.
     pub(super) fn compared(self, threads: usize) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
         let all = config.cores_of(threads);
