@@ -1,5 +1,5 @@
 //! Programs of a fixed team of ranks that meet at a barrier. The studies `barrier`, `streamcluster` and `robustness`
-//! run them. "The thesis" in this folder is that of S. J. Park (MIT, 2013).
+//! run them. "The thesis" in this folder is S. J. Park's (MIT, 2013).
 //!
 //! A [`TeamPoint`] names a machine, a number of cores, a barrier and a program. The same code ([`run`]) runs it
 //! natively and on a simulated machine. Each rank notes when it arrives at the barrier and when it leaves, in

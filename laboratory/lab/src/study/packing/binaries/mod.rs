@@ -207,7 +207,7 @@ fn is_program(path: &Path) -> bool {
     }
 }
 
-/// The path of manycore's library: by the user, else the file in this command's folder, else the file of the Debian
+/// The path of manycore's library: the user's path, else the file in this command's folder, else the file of the Debian
 /// package.
 fn library(named: Option<&str>) -> anyhow::Result<PathBuf> {
     let path = match named {
