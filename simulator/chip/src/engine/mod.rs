@@ -161,7 +161,7 @@ impl Engine {
     }
 
     /// Handles events until a thread must be resumed or the run ends.
-    // Inlined into each front end's loop.
+    // This is inlined into the loop of each front end.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {
         loop {
@@ -253,7 +253,7 @@ impl Engine {
             .unwrap_or((u64::MAX, u32::MAX))
     }
 
-    // Inlined into `step`.
+    // This is inlined into `step`.
     #[inline(always)]
     fn happen(&mut self, at: u64, core: u32, event: Event) {
         match event {
