@@ -46,7 +46,8 @@ pub enum Order {
 pub struct HotLine {
     /// The simulated address of the line's first byte.
     pub address: u64,
-    /// The named objects in the line, by address. Several objects may be false sharing.
+    /// The named objects in the line, by address. Several objects in one line may mean false
+    /// sharing.
     pub names: Vec<String>,
     /// Changes of the line's owner.
     pub transfers: u64,

@@ -151,7 +151,7 @@ impl Agenda {
 
     /// Takes the first entry. At equal times, events come before cores, and lower cores before
     /// higher.
-    // Inlined into each front end's loop, like `Engine::step`.
+    // This is inlined into the loop of each front end, like `Engine::step`.
     #[inline(always)]
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);

@@ -60,8 +60,8 @@ impl Pace {
         })
     }
 
-    /// The most instructions of a computation that have the same pace: those of an eighth of a
-    /// governor's period, or of [`SHARED`] while siblings come and go.
+    /// The most instructions of a computation that have the same pace: as many as an eighth of a governor's period has,
+    /// or as many as [`SHARED`] has while siblings come and go.
     pub(super) fn instructions(&self, config: &Config) -> u64 {
         let governed = self.governed.as_ref();
         let period = governed.map_or(f64::MAX, |governed| governed.governor.period as f64 / 8.0);

@@ -65,7 +65,7 @@ impl Engine {
     }
 
     /// Does an access to `line`, or sends its request.
-    // Inlined into both front ends, each of which has one call, because a call would take as long as a hit.
+    // This is inlined into both front ends, which have one call each. A real call would take as long as a hit.
     #[inline(always)]
     pub(crate) fn access(
         &mut self,
