@@ -49,9 +49,9 @@ mod others {
 ///
 /// # Safety
 ///
-/// [`leave`] or [`detach`] has saved the rank's stack pointer `to`, and `thread_pointer` is the rank's. `to` is used
-/// once. `save`, the worker's stack pointer, is written before another worker may switch to it. `flags` are the present
-/// flags.
+/// [`leave`] or [`detach`] has saved the rank's stack pointer `to`, and `thread_pointer` belongs to the rank. `to` is
+/// used once. `save`, the worker's stack pointer, is written before another worker may switch to it. `flags` are the
+/// present flags.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn enter(
     save: *mut usize,
@@ -66,8 +66,8 @@ pub(super) unsafe extern "C" fn enter(
 ///
 /// # Safety
 ///
-/// [`enter`] or [`detach`] has saved the worker's stack pointer `to`, and `thread_pointer` is the worker's. `to` is
-/// used once. `save`, the rank's stack pointer, is written before another worker may switch to it.
+/// [`enter`] or [`detach`] has saved the worker's stack pointer `to`, and `thread_pointer` belongs to the worker. `to`
+/// is used once. `save`, the rank's stack pointer, is written before another worker may switch to it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointer: usize) {
     processor::leave!()

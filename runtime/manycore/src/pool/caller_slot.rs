@@ -33,7 +33,7 @@ use std::sync::OnceLock;
 pub(super) struct CallerContext<P: Platform>(OnceLock<Context<P>>);
 
 // SAFETY: only the thread that has taken the caller slot uses the context, until it gives the slot back. The slot's
-// word orders one holder's use before the next holder's.
+// word orders one holder's use before the next holder's use.
 unsafe impl<P: Platform> Sync for CallerContext<P> {}
 // SAFETY: the context points into the registry that owns it.
 unsafe impl<P: Platform> Send for CallerContext<P> {}

@@ -146,7 +146,7 @@ impl SleepConfig {
         }
     }
 
-    /// Whether the inputs are Fontena's. If so, tables also show the published numbers.
+    /// Whether the inputs are those of Fontena's experiment. If so, tables also show the published numbers.
     pub(super) fn is_documents(&self) -> bool {
         self.size == Size::Document
     }

@@ -10,7 +10,7 @@ use manycore_figure::{Point, Series};
 
 /// The thesis's own barrier.
 pub(in crate::study) const CHANNEL: &str = "channel";
-/// The thesis's baselines: a sense-reversing barrier, and glibc's.
+/// The thesis's baselines: a sense-reversing barrier, and the barrier of glibc.
 pub(in crate::study) const BASELINES: [&str; 2] = ["sense", "futex"];
 
 /// A study that runs the same program with every barrier.

@@ -71,7 +71,7 @@ pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
 /// The fastest barrier of a cell.
 pub(in crate::study) struct Fastest<'a> {
     pub(in crate::study) name: &'a str,
-    /// The second fastest barrier, and its time divided by the fastest one's.
+    /// The second fastest barrier, and its time divided by the time of the fastest barrier.
     lead: Option<(&'a str, Ratio)>,
 }
 

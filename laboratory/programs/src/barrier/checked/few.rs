@@ -68,7 +68,7 @@ fn channel() {
     check::<ChannelBarrier<_>>(2, 3, Some(2));
 }
 
-/// With three members, the next message of a fast member could be counted in place of a slow member's.
+/// With three members, the next message of a fast member could be counted in place of a slow member's message.
 #[test]
 fn channel_of_three() {
     check::<ChannelBarrier<_>>(3, 3, Some(1));

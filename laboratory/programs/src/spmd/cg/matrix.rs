@@ -107,7 +107,7 @@ impl SparseMatrix {
 /// reads hit the cache.
 struct Gathered {
     grain: usize,
-    /// The beginning of each grain's lines, and the end of the last grain's.
+    /// The beginning of each grain's lines, and the end of the last grain's lines.
     starts: Vec<usize>,
     /// The first element of each line.
     elements: Vec<u32>,

@@ -12,7 +12,7 @@ fn a_rank_is_one_threads_alone() {
     for partitioner in partitioners() {
         check(200, move || {
             let pool = pool::<Shuttle>(3);
-            // These atomics are the standard library's, so this record is no step of the model.
+            // These atomics are from the standard library, so this record is no step of the model.
             let busy = [const { AtomicBool::new(false) }; 3];
             team::<Shuttle>(2, |member| {
                 if member == 1 {

@@ -65,7 +65,7 @@ impl<P: Platform> Worker<P> {
         let entrance = shared.board().entrance(cluster, slot);
         let gate = entrance.gate();
         // The prefetch brings two cache lines at once instead of one after the other: the gate's line and, if the
-        // loop's frame is at the same address as the last loop's, the frame's line.
+        // loop's frame is at the address of the last loop's frame, the frame's line.
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
