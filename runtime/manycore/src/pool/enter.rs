@@ -194,7 +194,7 @@ impl<P: Platform> Registry<P> {
         // SAFETY: `op` is `Send`, and so is a panic. `slot` is on the stack of this thread, and this thread waits.
         // `body` catches the panics of `op`.
         unsafe { self.hand_in_and_wait(body) };
-        // `body` wrote the result before the job notified the oneshot.
+        // `body` wrote the result before the job notified the oneshot (the event for which this thread waits).
         if let Err(payload) = result {
             resume_unwind(payload);
         }

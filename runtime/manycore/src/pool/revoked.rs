@@ -1,4 +1,5 @@
-//! Standing aside: how a worker parks when the allotment does not allow it to run.
+//! Standing aside: how a worker parks when the allotment (the number of cores that the pool may use now) does not allow
+//! it to run.
 //!
 //! # Where a worker stops
 //!
@@ -17,8 +18,8 @@
 //!   once more before they sleep, as always. If all other workers sleep, the parking worker calls a sleeper if there
 //!   is a job (`hand_on`).
 //! * All other workers are parked, and the allotment has one core. Only the holder of permit 0 (the first right to run
-//!   jobs), which may always run, is left. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A
-//!   worker that then parks, or pushes a job, finds no sleeper and fills the caller slot.
+//!   jobs), which may always run, is left. If permit 0 has no holder, the caller slot, the role of worker 0, is vacant
+//!   (`caller_slot.rs`). A worker that then parks, or pushes a job, finds no sleeper and fills the caller slot.
 //!
 //! # Why a worker does not miss growth
 //!
@@ -33,10 +34,10 @@
 //! # Why a thread that returns finds a permit
 //!
 //! Even if the allotment forbids a worker to run, the worker may give its permit away while it waits within a job. It
-//! does so if it blocks in another pool, or so that the new holder reads the permit's mail. When its wait is over, it
-//! must end its job, since another job, whose permit is allowed, may wait for that job. So the returning worker joins
-//! the ready list, and then nudges the allotment. A parked worker gives its permit to the returning worker, like any
-//! other worker.
+//! does so if it blocks in another pool, or so that the new holder reads the permit's mail (jobs that were sent). When
+//! its wait is over, it must end its job, since another job, whose permit is allowed, may wait for that job. So the
+//! returning worker joins the ready list, and then nudges the allotment. A parked worker gives its permit to the
+//! returning worker, like any other worker.
 //!
 //! # Why mail is read
 //!

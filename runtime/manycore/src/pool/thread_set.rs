@@ -331,8 +331,8 @@ impl<P: Platform> Registry<P> {
             if !quiet {
                 return false;
             }
-            // Handlers and destructors may broadcast, but the thread that has closed the caller slot reads no mail. So
-            // other workers may take the mail of permit 0.
+            // Handlers and destructors may broadcast, but the thread that has closed the caller slot reads no mail
+            // (jobs that were sent). So other workers may take the mail of permit 0.
             self.end(!self.keeps_caller_slot());
             self.join_threads();
             self.revive(next);

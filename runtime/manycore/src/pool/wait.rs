@@ -102,8 +102,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Helps with a loop inside the loop in slot `ancestor`. Returns whether it has helped. A thread that the
-    /// allotment forbids to run leaves this to other threads.
+    /// Helps with a loop inside the loop in slot `ancestor`. Returns whether it has helped. A thread that the allotment
+    /// (the number of cores that the pool may use now) forbids to run leaves this to other threads.
     fn help_descendants(&self, ancestor: usize) -> bool {
         let (worker, shared) = (Context::worker_of(self), self.shared());
         let worker = worker.expect("loops are run by workers");

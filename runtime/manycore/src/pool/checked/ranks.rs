@@ -1,4 +1,5 @@
-//! If a thread gives its permit away within a loop's body, no other thread gets its rank in that loop.
+//! If a thread gives its permit (its right to run jobs) away within a loop's body, no other thread gets its rank in
+//! that loop.
 
 use super::fork::dawdle;
 use super::whole::{check, partitioners, pool};

@@ -128,7 +128,7 @@ fn calls_race_with_the_end_of_the_threads() {
 
 /// A caller gives permit 0 (the first right to run jobs) away while it blocks in another pool, comes back to another
 /// permit, and leaves. Meanwhile another thread ends the pool's threads. The holder of permit 0 must learn that it has
-/// the caller slot for nothing, and the end must miss no thread.
+/// the caller slot (the role of worker 0) for nothing, and the end must miss no thread.
 fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
     let (pool, other) = (lazy::<P>(2, false), lazy::<P>(1, true));
     team::<P>(2, |rank| {

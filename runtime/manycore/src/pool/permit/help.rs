@@ -1,4 +1,4 @@
-//! Helping with the loops that are posted on the pool's board.
+//! Helping with the loops that are posted on the pool's board (the list of posted loops).
 
 use crate::clusters::Invited;
 use crate::pool::board::Participation;
@@ -89,8 +89,8 @@ impl<P: Platform> Worker<P> {
         let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
             // SAFETY: inside the gate the frame is alive and ready. Only this thread has the rank in this loop: the
-            // rank is the permit that this thread has now, and a permit has one holder. A thread that gave this permit
-            // away within this loop has barred the permit from the loop.
+            // rank is the permit (right to run jobs) that this thread has now, and a permit has one holder. A thread
+            // that gave this permit away within this loop has barred the permit from the loop.
             let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
             registry.tell(match ended {
                 // Nothing is left to claim, so no other helper need come.

@@ -6,11 +6,11 @@
 //! old number. The new holder of the old permit helped with the same loop under the same number.
 //!
 //! Therefore only this module, and the modules in it, can ask a worker for that number: `Worker::permit` is private to
-//! them. Other modules ask the worker to do something *with its permit* (take its mail, look for work, help with a
-//! loop). Each of these functions reads the number where it uses it. The modules outside of `pool` see no permit at
-//! all: `Context::take_part` reads the number and hands it on as the thread's *rank* in that one loop. If the thread
-//! gives the permit away meanwhile, the permit is *barred* from the loop: its next holder cannot take part until the
-//! thread has left the loop.
+//! them. Other modules ask the worker to do something *with its permit* (take its *mail*, the jobs that were sent to
+//! it, look for work, or help with a loop). Each of these functions reads the number where it uses it. The modules
+//! outside of `pool` see no permit at all: `Context::take_part` reads the number and hands it on as the thread's *rank*
+//! in that one loop. If the thread gives the permit away meanwhile, the permit is *barred* from the loop: its next
+//! holder cannot take part until the thread has left the loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
@@ -184,7 +184,7 @@ impl<P: Platform> Worker<P> {
 
 /// Questions of a worker about its permit.
 impl<P: Platform> Worker<P> {
-    /// Whether the allotment allows the worker to run.
+    /// Whether the allotment (the number of cores that the pool may use now) allows the worker to run.
     #[inline]
     pub(super) fn is_allowed(&self) -> bool {
         self.registry().shared().allows(self.permit())

@@ -132,8 +132,8 @@ impl<P: Platform> Registry<P> {
         passed_on
     }
 
-    /// As [`pass_on_or_lose`](Self::pass_on_or_lose), but the mail of a lost permit is left to the caller of this
-    /// function.
+    /// As [`pass_on_or_lose`](Self::pass_on_or_lose), but the mail (jobs that were sent) of a lost permit is left to
+    /// the caller of this function.
     pub(super) fn passes_on(&self, permit: usize, successor: &Successor) -> bool {
         let _stay = Stay::of(self, successor);
         let passed_on = self.pass_on(permit, successor).is_ok();
@@ -149,7 +149,7 @@ impl<P: Platform> Registry<P> {
         self.read_mail_of(permit);
     }
 
-    /// Makes a thread read the mail (jobs that were sent) of `permit`, which is lost.
+    /// Makes a thread read the mail of `permit`, which is lost.
     fn read_mail_of(&self, permit: usize) {
         match permit {
             0 if self.mailboxes()[0].is_empty() => {}
@@ -294,7 +294,8 @@ impl<P: Platform> Registry<P> {
     pub(super) fn call_for_permit(&self) {
         // `call_for` makes the fence.
         self.call_for(0, true);
-        // A worker that the allotment has parked hands over its permit, too (`revoked.rs`).
+        // A worker that the allotment (the number of cores that the pool may use now) has parked hands over its permit,
+        // too (`revoked.rs`).
         self.shared().nudge();
     }
 

@@ -1,4 +1,4 @@
-//! Which thread has which permit: the lists of threads without a permit, and the transitions.
+//! Which thread has which permit (right to run jobs): the lists of threads without a permit, and the transitions.
 //!
 //! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. The *caller slot* is the
 //! right to be worker 0. Its state is one atomic word (`word.rs`). Each transition is one method of [`State`], which
@@ -295,8 +295,8 @@ impl<P: Platform> State<'_, P> {
 
 /// Transitions in which a permit passes from one thread to another.
 impl<P: Platform> State<'_, P> {
-    /// A worker gives its permit away. `from_slot` is true if the worker is a caller with permit 0 or an adopted
-    /// thread. Such a worker keeps worker 0's stack.
+    /// A worker gives its permit away. `from_slot` is true if the worker is a caller with permit 0, or an adopted
+    /// thread (a thread of the program that is always worker 0). Such a worker keeps worker 0's stack.
     pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
         if from_slot {
             self.change(Word::lent);

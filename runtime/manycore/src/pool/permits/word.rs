@@ -1,5 +1,5 @@
 //! The word of the caller slot (the right to be worker 0). The word says which thread holds worker 0's stack of jobs,
-//! and which thread holds permit 0.
+//! and which thread holds permit 0 (the first right to run jobs).
 //!
 //! | bits | holder of worker 0's stack | holder of permit 0 |
 //! |---|---|---|
