@@ -1,4 +1,4 @@
-//! `manycore merge`: one table from the journals of a sweep's shards.
+//! `manycore merge`: one table from the journals (files of measurements) of a sweep's shards.
 
 use super::sweep::{Points, Record};
 use crate::cli::MergeArgs;

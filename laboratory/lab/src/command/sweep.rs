@@ -1,9 +1,10 @@
 //! `manycore study NAME --sweep KEY=A,B` and `--orders N`: one study at every point of a grid, in one table.
 //!
 //! A point is the study with one value for each swept key. The orders of events (seeds of random delays:
-//! `study/order.rs`) are the values of one more key. Measurements go to a journal with a line for each point. A process
-//! that is killed loses only the current point, and the same command continues with that point. With `--shard I/N` a
-//! process measures only every Nth point. `manycore merge` makes the table from the journals of all shards.
+//! `study/order.rs`) are the values of one more key. Measurements go to a journal, a file with a line for each point. A
+//! process that is killed loses only the current point, and the same command continues with that point. With
+//! `--shard I/N` a process measures only every Nth point. `manycore merge` makes the table from the journals of all
+//! shards.
 
 use super::intervals::{self, Rows};
 use super::sweep_points::SweepPoints;

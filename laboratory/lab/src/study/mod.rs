@@ -87,7 +87,7 @@ pub(crate) trait Study: Sync {
 
 /// A request that has passed the checks of [`Study::plan`].
 pub(crate) trait Plan: Sync {
-    /// Measures, which can take minutes. Writes only a journal.
+    /// Measures, which can take minutes. Writes only a journal (a file of measurements).
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings>;
 
     /// The hash of everything that decides what is measured.
@@ -167,7 +167,7 @@ pub(crate) struct Findings {
     pub(crate) meta: serde_json::Value,
     /// All findings, for `--format json`.
     pub(crate) json: serde_json::Value,
-    /// The journal (file of measurements), which the caller removes once the result files are written.
+    /// The journal, which the caller removes once the result files are written.
     pub(crate) journal: Journal,
 }
 

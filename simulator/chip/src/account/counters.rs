@@ -19,7 +19,7 @@ pub struct CoreCounters {
     /// Cycles by activity.
     pub cycles: Breakdown,
     /// For each of the activities `group`, `remote` and `memory`, the cycles in which a request waited at the home of
-    /// its line (where the line's directory entry is) while the home served other requests.
+    /// its line (the place that serialises the line's requests) while the home served other requests.
     pub serialised: [u64; 3],
     /// Instructions that the program announced, and one for each access. Loads of an unchanged word
     /// in a spin loop are not counted.
@@ -43,7 +43,7 @@ pub struct LinkCounters {
     pub from: u32,
     /// The end of the link.
     pub to: u32,
-    /// Cycles in which the link carried a message. On a mesh, a flit takes one cycle.
+    /// Cycles in which the link carried a message. On a mesh, a flit (a part of a message) takes one cycle.
     pub busy: u64,
 }
 

@@ -37,7 +37,8 @@ pub struct Report {
 pub enum Order {
     /// By the number of changes of owner.
     Transfers,
-    /// By the cycles that requests waited at the line's home.
+    /// By the cycles that requests waited at the line's home (the place that serialises the line's
+    /// requests).
     Waiting,
 }
 

@@ -2,8 +2,8 @@
 /// (one queue for each sender's wavelength).
 ///
 /// The filter masks the message's signature, and combines the result with the filter's own signature by the operation.
-/// The message passes if a bit of the result is set. The thesis names the operations but does not define which result
-/// passes. This rule makes `and` and `or` selective. But with it, `xor` passes signatures that differ. So we add
+/// The message passes if a bit of the result is set. Park's thesis names the operations but does not define which
+/// result passes. This rule makes `and` and `or` selective. But with it, `xor` passes signatures that differ. So we add
 /// [`Xnor`](MatchOperation::Xnor), which passes equal signatures.
 ///
 /// The default filter passes every message.

@@ -9,8 +9,9 @@
 //! * An event of the machine may change any cache. Examples are a request at a line's home (the place that serialises
 //!   the line's requests) and a wake-up. So no core runs beyond the next event.
 //! * Another core that continues at time t may have a miss at t. Its request needs at least the *lookahead*, the time
-//!   to leave its tile, to reach a home. So no core's caches change before t plus the lookahead. Hardware threads of
-//!   one tile hit the same caches, so no core runs beyond the clock of such a sibling.
+//!   to leave its tile (the hardware threads that share an L1), to reach a home. So no core's caches change before t
+//!   plus the lookahead. Hardware threads of one tile hit the same caches, so no core runs beyond the clock of such a
+//!   sibling.
 //!
 //! For all other requests (such as a futex, a message, or a new thread), a core waits until it is
 //! the earliest.

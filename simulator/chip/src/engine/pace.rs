@@ -14,7 +14,7 @@ const ONE: u64 = 1024;
 /// `map_util_freq`, 1.25).
 const HEADROOM: (u64, u64) = (5, 4);
 
-/// The seconds after which a computation looks again whether a sibling runs.
+/// The seconds after which a computation looks again whether a sibling (another hardware thread of the core) runs.
 const SHARED: f64 = 10e-6;
 
 /// The state by which cores are slowed down.

@@ -1,4 +1,4 @@
-//! Far atomics: operations that are done at the line's home.
+//! Far atomics: operations that are done at the line's home (the place that serialises the line's requests).
 //!
 //! The request carries the operation to the home. The home fetches a modified line, makes all
 //! caches drop their copies, executes the operation, and keeps the line in the last-level cache.

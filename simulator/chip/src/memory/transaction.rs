@@ -15,7 +15,7 @@ use super::request::{Arrival, CONTROL_BITS, Class, Request, Served, Stage};
 use crate::config::Directory;
 
 impl Memory {
-    /// Looks `line` up in the core's own tile.
+    /// Looks `line` up in the core's own tile (the caches of the hardware threads that share an L1).
     // This is inlined because it is part of every access.
     #[inline(always)]
     pub(crate) fn lookup(&mut self, core: u32, line: LineId, write: bool) -> Lookup {
@@ -142,7 +142,7 @@ impl Memory {
         } else if let Operation::Conditional(_) = request.operation {
             let tile = self.places.tile(request.core);
             let line = self.lines.line(request.line);
-            // The tile's copy of the line is the reservation.
+            // The tile's copy of the line is the reservation that the load of the pair has made.
             if line.sharers.contains(tile) || line.owner == Some(tile) {
                 self.serve_write(&request, now)
             } else {

@@ -23,7 +23,7 @@ const OVERHEAD: u64 = 200;
 /// The number of single episodes. It is even, since some barriers alternate between two kinds of episodes.
 const SINGLE: usize = 4;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct BarrierConfig {
     #[serde(flatten)]

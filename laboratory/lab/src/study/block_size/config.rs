@@ -28,7 +28,7 @@ const LONGEST_LOOP: u64 = 1 << 36;
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 660;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct BlockSizeConfig {
     pub(super) study: &'static str,
@@ -207,7 +207,7 @@ impl BlockSizeConfig {
         Ok(())
     }
 
-    /// The numbers of additions of a unit task.
+    /// The numbers of additions of a unit task (the synthetic kernel of the document).
     pub(super) fn comps(&self, task: LoopTask) -> Vec<u64> {
         match task {
             LoopTask::Opaque => self.opaque_comps.clone(),

@@ -25,7 +25,7 @@ const FEWEST_ROUNDS: usize = 4;
 /// time.
 const MOST_ROUNDS: [usize; 2] = [100, 400];
 
-/// The latencies of the policies of one cell, round by round. This is a line of the journal.
+/// The latencies of the policies of one cell, round by round. This is a line of the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredLoops {
     pub(super) cell: LoopCell,

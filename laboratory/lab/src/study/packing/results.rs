@@ -42,8 +42,8 @@ impl PackingResults<'_> {
         Some(self.interval_ns(load, threads, cores, mode)? / work)
     }
 
-    /// The time of thread reduction divided by the time of a mode, as in the poster's figure 1. Less than 1 if the mode
-    /// is slower.
+    /// The time of thread reduction divided by the time of a mode, as in figure 1 of the poster (`mod.rs` names it).
+    /// Less than 1 if the mode is slower.
     pub(super) fn ratio(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let time = |mode| self.time(load, threads, cores, mode);
         Some(time(Mode::Tr)? / time(mode)?)

@@ -45,7 +45,7 @@ pub(super) struct Sweep {
     pub(super) coarse: Vec<u64>,
 }
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct RobustnessConfig {
     #[serde(flatten)]

@@ -34,7 +34,7 @@ const DOCUMENT: [Algorithm; 7] = [
     Algorithm::Tsp,
 ];
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct SleepConfig {
     pub(super) study: &'static str,

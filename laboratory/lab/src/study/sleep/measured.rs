@@ -1,4 +1,4 @@
-//! The measurements, in the form of the journal.
+//! The measurements, in the form of the journal (the file of measurements).
 
 use super::cell::{Policy, SleepCell};
 use crate::measure::disturbance;

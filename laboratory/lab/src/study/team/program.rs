@@ -21,7 +21,7 @@ pub(in crate::study) enum TeamProgram {
 }
 
 pub(super) trait Spmd: Send + Sync {
-    /// Runs the part of `rank`. `wait` is the team's barrier.
+    /// Runs the part of `rank` (a member of the team). `wait` is the team's barrier.
     fn run(&self, rank: usize, wait: &mut dyn FnMut());
 
     /// Verifies the answer after all ranks, and returns its fingerprint, if there is one.

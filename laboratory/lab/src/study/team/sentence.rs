@@ -1,5 +1,5 @@
 //! The sentence of a study of barriers. It names the fastest barrier through memory, as far as the intervals show it,
-//! and compares the thesis's barrier with it.
+//! and compares the barrier of the thesis (Park 2013) with it.
 
 use super::race::{CHANNEL, Contest, Race};
 use crate::measure::ratio::{Ratio, Side};

@@ -46,7 +46,7 @@ fn built<P: Platform>(bodies: usize, apart: usize, ranks: usize) -> Vec<(Vec<u32
     let points = points(bodies);
     let costs = Shared::from(vec![3; bodies]);
     let tree = Tree::<P>::with_cells(bodies, bodies + 8);
-    // SAFETY: phases follow each other, and one rank handles each body.
+    // SAFETY: phases follow each other, and one rank (thread of the team) handles each body.
     unsafe {
         tree.clear();
         for body in 0..apart {
