@@ -11,7 +11,7 @@ const MOVE: u64 = 60;
 /// The time that a tick simulates.
 const TICK: f64 = 0.01;
 
-/// Added to the square of each distance, so that bodies that pass close to each other are not flung away.
+/// This is added to the square of each distance, so that bodies that pass close to each other are not flung away.
 const SOFTENING: f64 = 0.01;
 
 /// The allowed difference of a coordinate from that of the sequential program, which adds the forces in another order.

@@ -58,7 +58,7 @@ pub(crate) struct Counters {
     pub(crate) usage: Option<Duration>,
     /// The number of periods that have begun.
     pub(crate) periods: Option<u64>,
-    /// The number of periods that ran out of quota, in sum for this group and all other groups with a quota.
+    /// The number of periods in which the quota ran out, summed over this group and all other groups with a quota.
     pub(crate) throttled: Option<u64>,
 }
 
@@ -105,7 +105,8 @@ impl Groups {
         }
     }
 
-    /// Adds one hierarchy. Its innermost set counts, since the kernel keeps this set inside the outer sets.
+    /// Adds one hierarchy. The innermost set of the hierarchy counts, since the kernel keeps this set inside the outer
+    /// sets.
     fn add_cpuset(&mut self, levels: &[String], names: &[&str]) {
         let mut files = Vec::with_capacity(levels.len() * names.len());
         for level in levels {

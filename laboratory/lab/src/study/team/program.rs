@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {
-    /// The loop of the thesis, which only waits.
+    /// The loop of the thesis (Park 2013). It only waits.
     Loop {
         episodes: usize,
         arrivals: Arrivals,

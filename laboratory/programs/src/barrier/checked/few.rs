@@ -81,7 +81,7 @@ fn pair() {
     assert!(fails::<Deaf, DefaultBarrier<_>>(2, 1).contains("deadlock"));
     assert!(fails::<Relaxed, DefaultBarrier<_>>(2, 1).contains("Causality violation"));
     assert!(fails::<TornAdd, DefaultBarrier<_>>(2, 1).contains("deadlock"));
-    // The fault is a load that writes the value that it has read over the addition of the other member.
+    // With this fault, a load writes back the value that it has read, over the addition of the other member.
     assert!(fails::<TornCas, DefaultBarrier<_>>(2, 1).contains("deadlock"));
 }
 

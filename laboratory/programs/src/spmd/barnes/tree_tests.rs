@@ -135,8 +135,8 @@ fn torn_counts_are_caught() {
     caught(|| loom_model(Some(2), torn));
 }
 
-/// Only the protocol of `done`, on plain memory that the model checker watches: three ranks (threads) write leaves, and
-/// the last reads all three.
+/// Checks only the protocol of `done`. Three ranks write leaves in plain memory that the model checker watches, and the
+/// last rank reads all three.
 fn the_last_goes_up<P: Platform>() {
     let pending = P::AtomicU32::new(3);
     let leaves = [Plain::new(0), Plain::new(0), Plain::new(0)];

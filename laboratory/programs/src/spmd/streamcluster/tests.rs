@@ -1,4 +1,4 @@
-//! The whole program: PARSEC's outputs and counts, with any number of ranks.
+//! The whole program: PARSEC's outputs and counts, with any number of ranks (threads).
 
 use super::search::Claim;
 use super::*;
