@@ -19,7 +19,7 @@ pub(crate) struct BadInput(pub(crate) String);
 pub(crate) struct Interrupted(pub(crate) String);
 
 impl Interrupted {
-    /// An interruption after `done` of `all` cells, which the journal keeps.
+    /// An interruption after `done` of `all` cells, which the journal (the file of measurements) keeps.
     pub(crate) fn keeping(done: usize, all: usize, journal: &Path) -> Self {
         Self(format!(
             "interrupted with {done} of {all} cells measured, which are kept in {}; the same command continues \

@@ -38,7 +38,8 @@ struct Instruments {
 struct Kept {
     /// The counters by simulation. The map sorts simulations, since they run side by side and end in any order.
     cells: BTreeMap<String, Cell>,
-    /// The timelines of the simulations with the first names, independent of the order in which simulations end.
+    /// The timelines of the simulations with the first names in alphabetical order. So the choice does not depend on
+    /// the order in which simulations end.
     traces: BTreeMap<String, Trace>,
     /// The number of simulations that have ended.
     simulations: usize,

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 /// The platform `P`, for code that needs [`Broadcast`].
 pub(crate) struct Wireless<P>(PhantomData<P>);
 
-// SAFETY: all functions are `P`'s, and `P` keeps the promises.
+// SAFETY: all functions are functions of `P`, which keeps the promises.
 unsafe impl<P: Platform> Platform for Wireless<P> {
     forward!(P: cells fences threads slot rest);
 }

@@ -1,12 +1,12 @@
-//! Learns where to put the boundary between the parts of two workers (kernel threads that execute the ranks of a team),
-//! from which of the two finishes first.
+//! Moves the boundary between the parts of two workers (kernel threads that execute the ranks of a team) towards the
+//! worker that finishes later.
 //!
 //! A [plan](super::division) knows the ranks' times, but not the other costs between two barriers. For example, a rank
-//! that continues on another worker misses its cached memory, signals are later on one core, or two ranks slow each
+//! that continues on another worker misses its cached memory, signals arrive later on one core, or two ranks slow each
 //! other down. All these costs have one effect: of two neighbouring workers, one finishes later. Both workers run a
-//! part of the rank on their boundary. The balance gives the worker that finishes earlier a little more of that rank,
+//! part of the rank at their boundary. The balance gives the worker that finishes earlier a little more of that rank,
 //! until each worker is the later one equally often. The balance moves by a fixed step, not by a share of the
-//! difference in time: large differences often come from another process, and teach nothing.
+//! difference in time: large differences often come from another process, and would teach nothing.
 
 /// A step is the rank's time divided by this.
 const STEP: u64 = 128;
@@ -15,7 +15,8 @@ const STEP: u64 = 128;
 #[derive(Clone, Default)]
 pub(super) struct Balance {
     site: usize,
-    /// By how many ticks each worker's part of the rank that it begins is shorter than planned.
+    /// For each worker, the difference in ticks between the planned part of the rank that it begins and its actual
+    /// part.
     moved: Vec<i64>,
     /// The greatest possible move of each boundary. 0 if the boundary is not in a rank.
     room: Vec<u64>,
@@ -44,12 +45,12 @@ impl Balance {
         planned.saturating_add_signed(-moved.clamp(-most, most))
     }
 
-    /// The number of ranks that are to be cut.
+    /// The number of ranks that are to be cut (executed partly by one worker and partly by the next).
     pub(super) fn cuts(&self) -> u32 {
         self.room.iter().filter(|&&room| room > 0).count() as u32
     }
 
-    /// The episode is over, and its ranks were cut. `done` returns when a worker was done.
+    /// Learns from an episode whose ranks were cut. `done` returns the time at which a worker had finished.
     pub(super) fn learn(&mut self, done: impl Fn(usize) -> u64) {
         for worker in 1..self.moved.len() {
             let step = (2 * self.room[worker] / STEP).cast_signed();
@@ -71,7 +72,8 @@ mod tests {
     use super::*;
 
     /// Runs episodes with a rank of 1,000 ticks that worker 1 begins and worker 0 finishes. Worker 0 has 700 other
-    /// ticks. Worker 1 has 700 others, and `more` that no plan knows. Returns worker 1's part of the rank at the end.
+    /// ticks. Worker 1 has 700 other ticks, and `more` ticks that the plan does not contain. Returns worker 1's part of
+    /// the rank at the end.
     fn learned(more: u64, noise: impl Fn(u64) -> u64) -> u64 {
         let mut balance = Balance::default();
         let mut head = 0;

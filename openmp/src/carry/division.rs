@@ -51,8 +51,8 @@ pub(super) struct Division {
     missed: Cell<bool>,
     schedule: Schedule<Native>,
     plans: Plans<Native>,
-    /// If a core begins a rank that is to be cut: how many ticks of that rank this core runs, and (`tails`) how many
-    /// ticks the core before it runs.
+    /// For each core that begins a rank that is to be cut, the ticks of that rank that this core runs, and (`tails`)
+    /// the ticks that the core before it runs.
     heads: Box<[AtomicU64]>,
     tails: Box<[AtomicU64]>,
     /// When the last rank of each worker arrived at the barrier. Relaxed: these times are read after all ranks have
@@ -306,7 +306,7 @@ impl Division {
             self.missed.set(true);
         }
         self.quantum.store(quantum, Relaxed);
-        // If ranks spin, their times say nothing.
+        // If ranks spin, their times are not those of their work.
         let work = if quantum > 0 { 0 } else { work.iter().sum() };
         let least = Native::duration_to_ticks(STALL);
         self.stall
@@ -408,8 +408,8 @@ impl Division {
         self.cuts.fetch_add(1, Relaxed);
     }
 
-    /// Called when a rank spins on memory. `has_stalled` if the watchdog found the rank, and not the timer of a planned
-    /// cut. A rank that spins at a planned cut says nothing about other ranks.
+    /// Called when a rank spins on memory. `has_stalled` says whether the watchdog found the rank. Otherwise the timer
+    /// of a planned cut found it, and then nothing is known about other ranks.
     pub(super) fn found_waiting(&self, has_stalled: bool) {
         self.has_spun.store(true, Relaxed);
         self.count_wait(has_stalled);

@@ -207,7 +207,7 @@ impl Rank {
 
     /// Whether the caller is a signal handler that has interrupted a function in which the rank is about to leave.
     /// `here` is an address in the caller's frame. Returns `false` if a handler has jumped out of such a function: that
-    /// function's frame is not above the caller's, or is so near that no signal's frame fits between them.
+    /// function's frame is not above the caller's frame, or is so near that no signal's frame fits between them.
     pub(super) fn is_leaving(&self, here: usize) -> bool {
         /// Every signal's frame is larger than this.
         const FRAME: usize = 512;

@@ -4,9 +4,9 @@
 //! Real-time signals have no meaning of their own. When this module chooses one, the program has no handler for it, and
 //! no thread blocks it. The program may use the number later:
 //!
-//! * It blocks the number, or waits for it, by a set that lacks other real-time numbers. Then this module chooses
-//!   another number, and never uses the old one again. If the set has all real-time numbers, the number stays, and a
-//!   rank that blocks it is not *cut* (made to leave).
+//! * The program blocks the number, or waits for it, by a set that lacks other real-time numbers. Then this module
+//!   chooses another number, and never uses the old one again. If the set has all real-time numbers, the number stays,
+//!   and a rank that blocks it is not *cut* (made to leave).
 //! * It sets an action other than the default. Then this module chooses another number too. Our handler stays installed
 //!   for the old number, since one of our signals may still be pending. For other signals our handler calls the
 //!   program's function.

@@ -75,7 +75,7 @@ enum First {
     Late,
 }
 
-/// A rank that was taken, and the ticks after which it is to be cut, if it is.
+/// A rank that was taken. If it is to be cut, also the number of ticks after which.
 struct Taken(&'static Rank, Option<u64>);
 
 /// The first tick at which a rank may continue without a ring of the bell [`WORKERS`].
@@ -213,8 +213,8 @@ impl Worker {
         true
     }
 
-    /// The rank that this worker executes is about to leave, and can continue soon. Makes the worker take the next of
-    /// all ranks before that rank. If the worker looked at its own part first, it would execute the same few ranks
+    /// The rank that this worker executes is about to leave, and can continue soon. Makes the worker take another rank
+    /// first: the next of all ranks. If the worker looked at its own part first, it would execute the same few ranks
     /// repeatedly.
     pub(super) fn let_others_first(&self) {
         self.stalled.set(true);
@@ -291,7 +291,8 @@ impl Worker {
         rank.state.take_off(&self.mask, was_preempted);
         self.mask.looks();
         if self.index >= home::FIRST {
-            // While others own the rank, no signal handler of the program may run here with the rank's thread-locals.
+            // While another worker owns the rank, no signal handler of the program may run here with the rank's
+            // thread-locals.
             thread_state::rest(&self.mask);
         }
         let now = Native::now();
@@ -340,8 +341,8 @@ impl Worker {
         }
         let politeness = Native::duration_to_ticks(POLITENESS);
         let patience = Native::duration_to_ticks(PATIENCE);
-        // Since when the worker has found no rank, and for how long. `run` returns the time, so the clock is not read
-        // again.
+        // The time since which the worker has found no rank, and the length of that time. `run` returns the time, so
+        // the clock is not read again.
         let (mut since, mut waited) = (Native::now(), 0);
         // `next_yield` holds for the wait that began at `wait`. The worker then yields its core, since another worker
         // may be on that core.

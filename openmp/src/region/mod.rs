@@ -42,8 +42,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) share: Option<&'a dyn Fn(&mut Plan)>,
 }
 
-/// The number of threads in regions of the caller's contention group, without the initial thread of the group. `None`
-/// if these threads are not limited.
+/// The number of threads in regions of the caller's contention group (the threads that share a limit), without the
+/// initial thread of the group. `None` if there is no limit.
 fn counted(context: &Context, icv: Icv) -> Option<Arc<AtomicU32>> {
     let of_region = || context.team().region().busy.clone();
     (icv.thread_limit != u32::MAX)
@@ -94,7 +94,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         Some(bind) => bind,
         None => icv.bind,
     };
-    // As with GCC's library, regions in this region inherit a clause.
+    // As with GCC's library, regions inside this region inherit the value of its `proc_bind` clause.
     icv.bind = settings.binds.get(next).copied().unwrap_or(bind);
     let group = wanted.group;
     team.prepare(Region {

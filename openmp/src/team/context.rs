@@ -21,17 +21,17 @@ pub(crate) struct Seat {
     /// Never null. The team lives as long as a thread has this seat.
     pub(crate) team: Cell<*const Team>,
     pub(crate) id: Cell<u32>,
-    /// The task that runs. The function that set it keeps it alive.
+    /// The current task. The function that set this pointer keeps the task alive.
     pub(crate) task: Cell<*const Task>,
     /// The number of work shares that this thread has entered in this region.
     pub(crate) shares: Cell<u32>,
-    /// How many `single` constructs this thread has reached, and how many of them it knows to be taken.
+    /// How many `single` constructs this thread has reached, and how many of these it knows to be taken by a thread.
     pub(crate) singles: Cell<u32>,
     pub(crate) taken: Cell<u32>,
     /// The work share that this thread is in, or null.
     pub(crate) share: Cell<*const Share>,
-    /// The work share of a doacross loop by LLVM's functions, and the number of that share. In such a loop, iterations
-    /// wait for others.
+    /// The work share of the doacross loop (iterations wait for earlier ones) that the program runs with LLVM's
+    /// functions, and the number of that share.
     pub(crate) doacross: Cell<(*const Share, u32)>,
     /// The number of blocks of a static schedule that this thread has had.
     pub(crate) trip: Cell<u64>,
@@ -90,7 +90,7 @@ pub(crate) struct Context {
     pub(crate) busy: RefCell<Arc<AtomicU32>>,
     /// The team's number in its league, and the number of teams in that league.
     pub(crate) league: Cell<(u32, u32)>,
-    /// The rank that this thread is, while the thread is carried (while workers execute it).
+    /// The number of this thread as a rank, while the thread is carried (while workers execute it).
     pub(crate) carried: Carried,
     /// The address in the program of the last barrier at which this thread arrived, or 0.
     pub(crate) site: Cell<usize>,
@@ -99,18 +99,19 @@ pub(crate) struct Context {
     pub(crate) is_first: bool,
     #[cfg(target_arch = "x86_64")]
     pub(crate) copies: RefCell<Copies>,
-    /// Settings for the next region, which the program has pushed by LLVM's functions.
+    /// Settings for the next region, which the program has made with LLVM's functions.
     #[cfg(target_arch = "x86_64")]
     pub(crate) pushed: Cell<Pushed>,
     /// The place that this thread is bound to.
     pub(crate) place: Cell<Option<u32>>,
     /// The places for nested regions of this thread, or `None` for all places.
     pub(crate) partition: Cell<Option<Partition>>,
-    /// The number of members in the last region of this thread with printed lines about members.
+    /// The size of the last region of several members that this thread began outside of regions, if affinities are
+    /// displayed (`OMP_DISPLAY_AFFINITY`).
     pub(crate) displayed: Cell<u32>,
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
-    /// The team and task of this thread outside of regions. The seat points to them there.
+    /// The team and task of this thread outside of regions. The seat points to them while the thread is in no region.
     root: (Arc<Team>, Arc<Task>),
 }
 
@@ -151,7 +152,7 @@ impl Context {
 
     #[inline]
     pub(crate) fn task(&self) -> &Task {
-        // SAFETY: the task that runs lives.
+        // SAFETY: the function that set the task keeps it alive.
         unsafe { &*self.seat.task.get() }
     }
 
@@ -179,7 +180,7 @@ impl Context {
         }
     }
 
-    /// Called when a thread of the pool has left its team, which may be freed.
+    /// Called when a thread of the pool has left its team. The team may be freed.
     pub(crate) fn sit_outside(&self) {
         let (team, task) = &self.root;
         self.seat.sit(Arc::as_ptr(team), 0, Arc::as_ptr(task));
@@ -240,7 +241,8 @@ pub(crate) fn known() -> Option<&'static Context> {
     unsafe { slot::get().as_ref() }
 }
 
-/// Notes that the calling thread is no rank, even if it was one: it is the only thread of a child process after `fork`.
+/// Notes that the calling thread is no rank (thread that workers execute). It is the only thread of a child process
+/// after `fork`, even if it was a rank in the parent.
 pub(crate) fn is_no_rank() {
     known().inspect(|context| context.carried.set(None));
 }
@@ -250,7 +252,7 @@ fn make() -> &'static Context {
     ending::attend(free);
     let context = Box::into_raw(Box::new(Context::new()));
     slot::set(context);
-    // SAFETY: just made.
+    // SAFETY: the pointer was just made from a box.
     unsafe { &*context }
 }
 

@@ -1,5 +1,5 @@
-//! The parts of barriers and the division of ranks, for other crates of manycore's repository. This
-//! interface is not stable.
+//! The parts of barriers and the division of ranks (parts of a program), for other crates of manycore's repository.
+//! This interface is not stable.
 
 pub use crate::barrier::chosen::{ChosenBarrier, ChosenMember};
 pub use crate::barrier::exchange::Exchange;

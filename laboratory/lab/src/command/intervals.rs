@@ -1,5 +1,5 @@
-//! The statistics of a sweep over seeds or orders of events. A point without its seed gets the mean of every number
-//! that the seed changes, and the interval that contains the true mean in 95 of 100 sweeps.
+//! The statistics of a sweep over seeds or orders of events (seeds of random delays). A point without its seed gets the
+//! mean of every number that the seed changes, and the interval that contains the true mean in 95 of 100 sweeps.
 
 use crate::measure::student::Mean;
 use anyhow::ensure;

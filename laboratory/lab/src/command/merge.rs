@@ -1,4 +1,5 @@
-//! `manycore merge`: one table from the journals of a sweep's shards.
+//! `manycore merge`: one table from the journals (files of measurements) of a sweep's shards (the parts that single
+//! processes measure).
 
 use super::sweep::{Points, Record};
 use crate::cli::MergeArgs;

@@ -23,7 +23,7 @@ pub(crate) use output::print;
 use output::show;
 use std::process::ExitCode;
 
-/// Runs a command. If the command ran a program, the exit status is the program's.
+/// Runs a command. If the command ran a program, returns the exit status of the program.
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     let done = match command {
         Command::Run(args) => return run::run(args),

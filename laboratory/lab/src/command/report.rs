@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
         out.write(&format!("report.{}.html", world.label()), &page)?;
         out.write("report.html", &page)
     };
-    // If this process ends early, the next process finds the measurements in this journal.
+    // If this process ends early, the next process finds the measurements in this journal (a file of measurements).
     let (measured, journal) = machine(&world, &out, args)?;
     let mut journals: Vec<Journal> = journal.into_iter().collect();
     let (section, picture) = describe(measured, world.place());

@@ -1,9 +1,10 @@
 //! `manycore study NAME --sweep KEY=A,B` and `--orders N`: one study at every point of a grid, in one table.
 //!
-//! A point is the study with one value for each swept key. The orders of events are the values of one more key.
-//! Measurements go to a journal with a line for each point. A process that is killed loses only the current point, and
-//! the same command continues with that point. With `--shard I/N` a process measures only every Nth point. `manycore
-//! merge` makes the table from the journals of all shards.
+//! A point is the study with one value for each swept key. The orders of events (seeds of random delays:
+//! `study/order.rs`) are the values of one more key. Measurements go to a journal, a file with a line for each point. A
+//! process that is killed loses only the current point, and the same command continues with that point. With
+//! `--shard I/N` a process measures only every Nth point. `manycore merge` makes the table from the journals of all
+//! shards.
 
 use super::intervals::{self, Rows};
 use super::sweep_points::SweepPoints;
@@ -41,12 +42,12 @@ pub(super) enum Record {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grid {
     study: String,
-    /// The flags of the command that all points have in common.
+    /// Those flags of the command that all points have in common.
     asked: Value,
     keys: Vec<String>,
     /// The values of each point, in the order of the keys.
     points: Vec<Vec<String>>,
-    /// The rows that all other rows are compared with.
+    /// The rows with which all other rows are compared.
     #[serde(default)]
     versus: Option<Versus>,
     /// The hash of everything that decides what the points measure, including the files that flags name.
@@ -323,7 +324,7 @@ impl Grid {
         pairs.join(", ")
     }
 
-    /// Returns the prefix of file names: of the journal's, and of those tables that no other sweep replaces.
+    /// Returns the prefix of the name of the journal, and of the names of the tables that no other sweep replaces.
     pub(super) fn file(&self) -> anyhow::Result<String> {
         Ok(format!(
             "{}.sweep-{}",

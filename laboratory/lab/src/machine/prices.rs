@@ -9,8 +9,8 @@ use manycore_programs::cost::Prices;
 use manycore_programs::{Folding, Load, TaskSize, UnitTask};
 use serde::{Deserialize, Serialize};
 
-/// Instructions of the unit task for each byte that it reads, as in the native kernel: a load, a folded addition, a
-/// store, and three instructions of two loops.
+/// Instructions of the unit task (`manycore_programs::UnitTask`) for each byte that it reads, as in the native kernel:
+/// a load, a folded addition, a store, and three instructions of two loops.
 pub(crate) const INSTRUCTIONS_A_BYTE: u64 = 6;
 
 /// Prices in nanoseconds.

@@ -18,7 +18,7 @@ pub(super) const ASLEEP: Duration = Duration::from_millis(1);
 /// The cost of a wake-up.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct WakeCost {
-    /// The waker's CPU and the sleeper's.
+    /// The CPU of the waker and the CPU of the sleeper.
     pub(crate) cpus: [usize; 2],
     /// How long the sleeper had slept.
     pub(crate) asleep_ms: f64,

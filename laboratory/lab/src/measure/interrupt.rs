@@ -9,8 +9,8 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn watch() {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        // Without a handler ctrl-C ends the process at once, and the journal
-        // still holds every finished cell.
+        // Without a handler ctrl-C ends the process at once, and the journal (the file of measurements) still holds
+        // every finished cell.
         let _ = ctrlc::set_handler(|| {
             if ASKED.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);

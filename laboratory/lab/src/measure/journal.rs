@@ -47,7 +47,7 @@ impl Measurer {
 }
 
 impl Measurer {
-    /// Whether [`origin`](Self::origin) is true in this process: native measurements are of this host.
+    /// Whether [`origin`](Self::origin) is true in this process. It is false for native measurements of another host.
     pub(crate) fn is_here(&self) -> bool {
         self.host.is_none() || self.host == Self::native().host
     }

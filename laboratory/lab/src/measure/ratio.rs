@@ -10,8 +10,8 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// The mean ratio of pairs of times. A pair is measured in the same order of events. Returns `None` if there is no
-    /// pair.
+    /// The mean ratio of pairs of times. Both times of a pair are measured under the same order of events (a seed of
+    /// random delays). Returns `None` if there is no pair.
     pub(crate) fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
         Self::of_logs(&logs)

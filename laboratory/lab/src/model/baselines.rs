@@ -1,4 +1,5 @@
-//! Models with one number, fitted in the same way as `ours`. A better model must have less regret than these.
+//! Models with one number, fitted in the same way as `ours`. A better model must have less regret (loss against the
+//! best block) than these.
 
 use super::data::PublishedCell;
 use super::fitting::{blurred, least};

@@ -42,7 +42,7 @@ impl PublishedCell {
         latencies.fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns by which share this block takes longer than the best block. If this block was not measured, uses the
+    /// Returns the share by which this block takes longer than the best block. If this block was not measured, uses the
     /// measured block that is nearest by ratio. If two blocks are equally near, uses the smaller block.
     pub(crate) fn regret(&self, block: f64) -> f64 {
         let distance = |measured: usize| (measured as f64 / block).ln().abs();

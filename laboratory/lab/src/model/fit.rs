@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::fmt;
 use std::time::Instant;
 
-/// The document's loss after training, "on over 200 cases".
+/// The loss of the document (Shuai's paper) after training, "on over 200 cases".
 const PRINTED_LOSS: f64 = 2001.48;
 const PRINTED_CASES: f64 = 200.0;
 

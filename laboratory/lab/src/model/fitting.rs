@@ -1,9 +1,10 @@
 //! Fits the part of the model `ours` that is not measured: how the best block decreases with an iteration's bytes.
 //!
-//! Only one number is fitted, so a search over its values is enough. The fit minimises the regret, not the latency.
-//! Equal cells prefer blocks that are a few octaves (factors of two) apart, and a table has only powers of two. The
-//! exact regret would jump when rounding leads to the next power. Therefore each cell's regret is averaged over blocks
-//! around the model's block, with the weights of a normal distribution in octaves.
+//! Only one number is fitted, so a search over its values is enough. The fit minimises the regret (how much slower the
+//! loop is than with its best block), not the latency. Equal cells prefer blocks that are a few octaves (factors of
+//! two) apart, and a table has only powers of two. The exact regret would jump when rounding leads to the next power.
+//! Therefore each cell's regret is averaged over blocks around the model's block, with the weights of a normal
+//! distribution in octaves.
 
 use super::data::PublishedCell;
 use super::prices::{PriceList, data_factor};

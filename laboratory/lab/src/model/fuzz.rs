@@ -9,7 +9,7 @@ use fastrand::Rng;
 /// One in this many tables is also used for a fit. A fit takes longer than everything else.
 const FITTED: u32 = 500;
 
-/// Reads a part of the document's table, with a few changes.
+/// Reads a part of the table of the document (Shuai's paper), with a few changes.
 pub(crate) fn table(rng: &mut Rng) -> &'static str {
     let all = include_str!("../../data/faa_block_size_latency.csv");
     let (header, rows) = all.split_once('\n').unwrap();

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The document's form, fitted anew to its own table.
+/// The form of the document (Shuai's paper), fitted anew to the document's table.
 static REFITTED: LazyLock<Weights> = LazyLock::new(|| {
     let rows = Preference::all().expect("the shipped table is checked by a test");
     form::refit(&rows)

@@ -1,4 +1,4 @@
-//! The presets that stand for the document's machines, and their prices.
+//! The presets that stand for the machines of the document (Shuai's paper), and their prices.
 
 use crate::machine::{self, MachinePrices};
 use crate::world::World;

@@ -10,7 +10,7 @@ pub(super) fn latency() -> Source {
     )
 }
 
-/// The blocks that the document prefers and infers.
+/// The blocks that the document (Shuai's paper) prefers and infers.
 pub(super) fn inference() -> Source {
     Source::shipped(
         "cost_model_published_inference.csv",

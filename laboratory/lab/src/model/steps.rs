@@ -1,4 +1,4 @@
-//! Finds from the document's tables how many iterations and participants its loops had.
+//! Finds from the tables of the document (Shuai's paper) how many iterations and participants its loops had.
 //!
 //! If there are few blocks, the latency grows in steps, in proportion to the share of the busiest participant. List
 //! scheduling gives this share for N iterations and P participants: each block goes to the first free participant. The

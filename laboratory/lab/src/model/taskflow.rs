@@ -1,8 +1,8 @@
 //! The comparison with Taskflow in the document (Shuai's paper).
 //!
-//! Taskflow's guided partitioner shrinks its blocks, so a table of fixed blocks does not contain its regret. The
-//! comparison has Taskflow's latency for some cells of the grid. This module divides that latency by the cell's best
-//! latency, although the two are from different runs.
+//! Taskflow's guided partitioner shrinks its blocks, so a table of fixed blocks does not contain its regret (the loss
+//! of time against the best block). The comparison has Taskflow's latency for some cells of the grid. This module
+//! divides that latency by the cell's best latency, although the two are from different runs.
 
 use super::data::PublishedCell;
 use super::error::ModelError;

@@ -1,4 +1,4 @@
-//! Tests of all models on the document's data.
+//! Tests of all models on the data of the document (Shuai's paper).
 
 use super::configuration::{Configuration, ITERATIONS};
 use super::eval::Score;

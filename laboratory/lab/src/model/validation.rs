@@ -15,8 +15,8 @@ pub(super) enum Part {
     Machine,
 }
 
-/// Returns the regrets in the order of the cells. Each cell's model is fitted without the cells of the same `part`.
-/// Returns `None` if one part has all cells.
+/// Returns the regrets (losses of time against the best block) in the order of the cells. Each cell's model is fitted
+/// without the cells of the same `part`. Returns `None` if one part has all cells.
 pub(super) fn leave_out<M>(
     cells: &[PublishedCell],
     part: Part,

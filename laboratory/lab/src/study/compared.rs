@@ -1,8 +1,8 @@
 //! A study's result in one sentence: the times that the sentence compares, and the findings that their intervals
 //! support.
 //!
-//! Samples with the same index are a pair: they come from the same order of events or, in native runs, from the same
-//! round.
+//! Samples with the same index are a pair: they come from the same order of events (a seed of random delays:
+//! `order.rs`) or, in native runs, from the same round.
 
 use super::unit::Unit;
 use crate::measure::ratio::{Ratio, Side};

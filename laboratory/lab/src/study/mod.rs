@@ -50,7 +50,7 @@ pub(crate) trait Study: Sync {
     /// The default machine, as a value of `--on`.
     fn home(&self) -> &'static str;
 
-    /// The default machine with the user's `--set` pairs. Some pairs require another machine.
+    /// The default machine for a user's `--set` pairs, since some pairs require another machine.
     fn home_with(&self, _set: &[String]) -> &'static str {
         self.home()
     }
@@ -68,9 +68,9 @@ pub(crate) trait Study: Sync {
         true
     }
 
-    /// The study's sentence (its finding in words) compares times. This is the number of orders of events under which a
-    /// quick report on the default machine measures these times. In any case the report also measures the machine
-    /// without perturbation.
+    /// The study's sentence (its finding in words) compares times. This is the number of orders of events (seeds of
+    /// random delays: `order.rs`) under which a quick report on the default machine measures these times. In any case
+    /// the report also measures the machine without perturbation.
     fn brief_orders(&self) -> u64 {
         0
     }
@@ -87,7 +87,7 @@ pub(crate) trait Study: Sync {
 
 /// A request that has passed the checks of [`Study::plan`].
 pub(crate) trait Plan: Sync {
-    /// Measures, which can take minutes. Writes only a journal.
+    /// Measures, which can take minutes. Writes only a journal (a file of measurements).
     fn measure(&self, out: &OutFolder) -> anyhow::Result<Findings>;
 
     /// The hash of everything that decides what is measured.
@@ -156,7 +156,7 @@ impl Request {
 pub(crate) struct Findings {
     /// The prefix of the files' names: study and machine.
     pub(crate) file: String,
-    /// Tables, figures and what they mean.
+    /// The tables and figures, with their meaning.
     pub(crate) section: Section,
     pub(crate) csv: String,
     /// The times that the study's sentence compares.
@@ -167,7 +167,7 @@ pub(crate) struct Findings {
     pub(crate) meta: serde_json::Value,
     /// All findings, for `--format json`.
     pub(crate) json: serde_json::Value,
-    /// The journal (file of measurements), which the caller removes once the result files are written.
+    /// The journal, which the caller removes once the result files are written.
     pub(crate) journal: Journal,
 }
 
@@ -267,7 +267,7 @@ mod tests {
         .0
     }
 
-    /// A report that was killed after a study was done meets this case. A second native measurement would have other
+    /// This happens in a report that was killed after the end of a study. A second native measurement would have other
     /// times.
     #[test]
     fn a_study_that_is_done_is_not_measured_again() {

@@ -1,4 +1,5 @@
-//! Measures, under several orders of events, the times that a study's sentence (its finding in words) compares.
+//! Measures, under several orders of events (seeds of random delays: `order.rs`), the times that a study's sentence
+//! (its finding in words) compares.
 
 use super::compared::{Compared, SentenceOf};
 use super::order::{self, Orders};
@@ -81,8 +82,8 @@ impl Ordered {
         for some in self.plans.chunks(at_once.max(1)) {
             let found = side_by_side::side_by_side(host, some.len(), |at| some[at].1.compare(out));
             for ((order, _), found) in some.iter().zip(found) {
-                // Orders count one by one. The host's number of threads thus does not change how many orders are
-                // enough, nor does an order that fails after those.
+                // Orders count one by one. So neither the host's number of threads, nor a later order that fails,
+                // changes how many orders are enough.
                 let Comparison {
                     compared,
                     hash,

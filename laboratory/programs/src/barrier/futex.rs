@@ -12,8 +12,8 @@ const LIMIT: u32 = u32::MAX / 2;
 ///
 /// All counts are on one line, as in glibc. Each member does two read-modify-writes and a system call.
 ///
-/// The protocol follows the description that comes with glibc; the code is not glibc's. In glibc any threads may wait,
-/// `count` of them at a time. Here the members are always the same, so a store replaces a compare-and-swap.
+/// The protocol follows the description that comes with glibc; the code is not from glibc. In glibc any threads may
+/// wait, `count` of them at a time. Here the members are always the same, so a store replaces a compare-and-swap.
 ///
 /// ```
 /// use manycore::Native;

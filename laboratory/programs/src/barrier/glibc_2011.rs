@@ -16,7 +16,7 @@ const AWAITED: u32 = 2;
 /// Everything is on one line, as in glibc. A member's wait takes three read-modify-writes, and more while
 /// others want the lock.
 ///
-/// The protocol follows descriptions of glibc's files of that time; the code is not glibc's.
+/// The protocol follows descriptions of glibc's files of that time; the code is not from glibc.
 /// [`FutexBarrier`](super::FutexBarrier) is its successor.
 ///
 /// ```

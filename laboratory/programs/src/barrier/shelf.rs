@@ -18,7 +18,7 @@ impl<P: Platform, T: Send> Shelf<P, T> {
         })
     }
 
-    /// Takes the port of the former member of this rank.
+    /// Takes the port of the former member of this rank (number of a member).
     pub(super) fn take(&self, rank: usize) -> Option<T> {
         self.ports.with(|ports| {
             let place = ports.iter().position(|&(other, _)| other == rank)?;

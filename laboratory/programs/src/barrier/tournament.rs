@@ -29,7 +29,7 @@ pub struct TournamentBarrier<P: Platform> {
     waiting: Waiting<P>,
 }
 
-/// A member's words. Each holds the number of an episode.
+/// A member's words. Each holds the number of an episode (use of the barrier).
 struct Player<P: Platform> {
     /// The last episode that the member has lost.
     lost: CachePadded<P::Futex>,

@@ -18,7 +18,7 @@ impl Counted {
     }
 }
 
-// SAFETY: all methods with an effect on memory are `Native`'s.
+// SAFETY: all methods with an effect on memory are methods of `Native`.
 unsafe impl Platform for Counted {
     forward!(Native: cells fences threads slot rest);
 

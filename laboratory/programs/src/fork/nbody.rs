@@ -11,12 +11,12 @@ const MOVE: u64 = 60;
 /// The time that a tick simulates.
 const TICK: f64 = 0.01;
 
-/// Added to the square of each distance, so that bodies that pass close to each other are not flung away.
+/// This is added to the square of each distance, so that bodies that pass close to each other are not flung away.
 const SOFTENING: f64 = 0.01;
 
-/// The allowed difference of a coordinate from the sequential program's, which adds the forces in another order. It is
-/// much more than the rounding error of 1e-16 for each force, times the number of bodies, times the growth of errors in
-/// ten ticks when bodies are close.
+/// The allowed difference of a coordinate from that of the sequential program, which adds the forces in another order.
+/// It is much more than the rounding error of 1e-16 for each force, times the number of bodies, times the growth of
+/// errors in ten ticks when bodies are close.
 const TOLERANCE: f64 = 1e-9;
 
 /// How the pairs are divided among the threads.

@@ -3,7 +3,7 @@
 use super::{Graph, Rmat};
 use std::collections::BTreeMap;
 
-/// The edges are divided into this many parts. A batch replaces one part.
+/// The edges are divided into this many parts. A batch of changes replaces one part.
 const PARTS: usize = 16;
 
 /// An R-MAT graph. Each batch replaces a sixteenth of the edges, as if a window slides over the sequence of drawn

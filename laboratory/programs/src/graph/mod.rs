@@ -3,7 +3,7 @@
 //!
 //! A team of ranks (threads) goes through a graph frontier by frontier. A frontier is a set of tasks. Each task is a
 //! vertex and some of its edges. The ranks share the tasks by any discipline of stealing, given as [`Work`].
-//! [`Triangles`] does the same with edges that appear and disappear, batch by batch.
+//! [`Triangles`] does the same with edges that appear and disappear in batches.
 
 mod breadth_first;
 mod components;

@@ -5,7 +5,7 @@ use manycore_platform::Native;
 use manycore_team::barrier::Placement;
 use std::sync::{Arc, Barrier, Mutex};
 
-/// One set of tasks for all ranks, emptied frontier by frontier.
+/// One set of tasks for all ranks (threads), emptied frontier by frontier.
 struct Bag {
     tasks: Mutex<Vec<Task>>,
     meeting: Barrier,
@@ -171,7 +171,7 @@ fn a_path_has_the_levels_it_should_have() {
     assert_eq!(search.verify(), Ok(69));
 }
 
-/// Every frontier has a new instance of the discipline.
+/// Every frontier has a new instance of the discipline (stealing algorithm).
 #[test]
 fn disciplines_share_frontiers() {
     let graph = graph();

@@ -13,8 +13,8 @@ use manycore_platform::{Native, Platform};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// The iterations that were handed out. The lock is the standard library's, so that using it is no step of
-/// the model.
+/// The iterations that were handed out. The lock is from the standard library, so that using it is no step of the
+/// model.
 #[derive(Default)]
 struct HandedOut(Mutex<Vec<Range<usize>>>);
 

@@ -27,8 +27,8 @@ pub enum Partitioner {
     /// Blocks of one size, claimed from a shared counter by fetch-and-add: the `ParallelFor` of Shuai's
     /// paper (2021).
     FixedBlock(Block),
-    /// Each claim takes 1/2T of the remaining iterations, by compare-and-swap. Shuai's paper ascribes this
-    /// rule to Taskflow.
+    /// Each claim takes 1/(2T) of the remaining iterations, by compare-and-swap. Shuai's paper ascribes this rule to
+    /// Taskflow.
     Guided,
     /// Rounds of T equal blocks, claimed by fetch-and-add. Each round takes half of the remaining iterations (Hummel,
     /// Schonberg, Flynn 1992).

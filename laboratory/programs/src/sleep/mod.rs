@@ -1,4 +1,4 @@
-//! Sleep policies to compare with `manycore`'s, and all policies by name.
+//! Sleep policies to compare with the policy of `manycore`, and all policies by name.
 
 mod mode;
 pub mod published;

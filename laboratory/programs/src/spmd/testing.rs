@@ -29,7 +29,7 @@ unsafe impl Worksharing for Noting<'_> {
 /// Runs a program on one thread. Returns the phases that ran.
 pub(super) fn alone(program: &dyn Program) -> Vec<Phase> {
     let (mut alone, sums) = (Alone, Sums::new(program.grains()));
-    // SAFETY: the team has one rank, and its own sums.
+    // SAFETY: the team has one rank (thread), and its own sums.
     let mut ranked = unsafe { Ranked::<Native>::new(&mut alone, &sums) };
     let mut noting = Noting {
         inner: &mut ranked,

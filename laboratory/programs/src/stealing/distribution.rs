@@ -3,7 +3,7 @@
 use crate::by_name;
 
 by_name! {
-    /// One of the five distributions in Park's thesis, in the order of its figure.
+    /// One of the five distributions in Park's thesis (2013), in the order of its figure.
     ///
     /// ```
     /// use manycore_programs::stealing::Distribution;

@@ -94,7 +94,8 @@ pub trait Discipline<P: Platform>: Send + Sync + Sized + 'static {
 
     /// Makes the deque of a rank, once. The thread that will use the deque calls this. If the discipline uses a
     /// broadcast network, the thread must already be on its core, and the deque owns the core's message filter while
-    /// the deque is in use. The filter passes messages of other channels that have the signature 0, and perhaps others.
+    /// the deque is in use. The filter also passes messages of other channels: those with the signature 0, and perhaps
+    /// more.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Disciplines by name.
+//! Disciplines (algorithms of work stealing) by name.
 
 use super::{Discipline, GlobalQueue, OfferCas, OfferMutex, RandomStealing, RangeStealing};
 use crate::names::types_by_name;

@@ -8,9 +8,9 @@ use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 ///
 /// When the count is 0 no task is left. Only the owner adds to a deque, and only while it runs a task or before its
 /// first look, when it does not rest. So the deque of a resting worker stays empty. A thief adds itself to the count
-/// before it steals. In the order of the count's changes, this addition is *before* the owner that found the task gone
-/// rests. A theft is a release, and the look that finds the task gone is an acquire, so this order holds between the
-/// two threads.
+/// before it steals. The owner finds the task gone before it rests. In the order of the count's changes, the thief's
+/// addition comes *before* the change by which that owner rests. A theft is a release, and the look that finds the task
+/// gone is an acquire, so this order holds between the two threads.
 ///
 /// The count does reach 0. When no task is left, no worker sees a task to try, so all workers finally rest, and none
 /// rouses again. The last worker to rest publishes the end.

@@ -12,16 +12,16 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// A step of the argument that is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
-    /// The thief takes the task, and rouses only then.
+    /// The thief takes the task, and counts itself as awake only then.
     TakesFirst,
-    /// The thief does not rouse.
+    /// The thief does not count itself as awake.
     SleepWalks,
     /// The owner rests with a task in its deque.
     DoesNotLook,
 }
 
-/// The owner's deque holds a task. Its owner takes it, or the thief, which has rested before. At the end both see the
-/// task's work.
+/// The owner's deque holds a task. Either the owner or the thief takes the task. The thief has rested before. At the
+/// end both see the task's work.
 fn one_task<P: Platform>(mistake: Option<Mistake>) {
     let termination = Termination::<P>::new(2);
     let deque = P::AtomicU32::new(1);

@@ -70,7 +70,7 @@ macro_rules! detach {
             "mov x3, xzr",
             "mov x8, #98",
             "svc #0",
-            // This is an acquire: this thread sees the state of the rank that the caller of the home has left.
+            // This is an acquire: this thread sees the state in which the writer of the word has left the rank.
             "ldar w9, [x19]",
             "cbz w9, 2b",
             "mov x0, x19",

@@ -2,7 +2,7 @@
 //!
 //! Stack and thread-locals belong to a POSIX thread, whichever kernel thread executes it. A switch exchanges the stack
 //! pointer and the *thread pointer*, the register by which the C library finds a thread's own data. Each processor
-//! architecture has a file with these functions.
+//! architecture has a file with the functions for a switch.
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
@@ -12,12 +12,12 @@ mod processor;
 /// `thread_pointer` returns the calling thread's pointer. `is_possible` returns whether a program may write the thread
 /// pointer without the kernel.
 ///
-/// The code after `set_thread_pointer` has the thread-locals of the thread with this pointer. The caller promises that
-/// the pointer belongs to a thread, that no code keeps the address of a thread-local across the call, and that no two
-/// kernel threads use that thread at once.
+/// The code after a call of `set_thread_pointer` has the thread-locals of the thread with the new pointer. The caller
+/// promises that the pointer belongs to a thread, that no code keeps the address of a thread-local across the call, and
+/// that no two kernel threads use that thread at once.
 ///
 /// `flags` returns the flags of the x87 unit, which floating-point exceptions set. [`enter`] writes these flags only if
-/// they differ from those of the rank.
+/// they differ from the flags of the thread to which it switches.
 ///
 /// `keys` and `set_keys` read and write the register of memory protection keys, if `has_keys` returns `true`. The
 /// caller of `set_keys` promises that the keys allow the next accesses of this thread.
@@ -25,7 +25,7 @@ pub(super) use processor::{
     flags, has_keys, is_possible, keys, set_keys, set_thread_pointer, thread_pointer,
 };
 
-/// For processors without x87 flags and without protection keys.
+/// These functions are for processors without x87 flags and without protection keys.
 #[cfg(not(target_arch = "x86_64"))]
 mod others {
     pub(in super::super) fn flags() -> u32 {
@@ -43,14 +43,15 @@ mod others {
     pub(in super::super) unsafe fn set_keys(_keys: u32) {}
 }
 
-/// Switches from a worker (a kernel thread) to a rank (a thread that workers execute). Saves the registers that a call
-/// preserves on the worker's stack, and restores the rank's registers from the rank's stack. Returns the rank's
+/// Switches from a worker (a kernel thread) to a rank (a thread that workers execute). Saves on the worker's stack the
+/// registers that a call preserves, and restores the rank's registers from the rank's stack. Returns the rank's
 /// [`flags`] when the rank has left.
 ///
 /// # Safety
 ///
-/// [`leave`] or [`detach`] has saved `to`, and `thread_pointer` is that of the same thread. `to` is used once. `save`
-/// is written before another worker may return to it. `flags` are the present flags.
+/// [`leave`] or [`detach`] has saved the rank's stack pointer `to`, and `thread_pointer` belongs to the rank. `to` is
+/// used once. `save`, the worker's stack pointer, is written before another worker may switch to it. `flags` are the
+/// present flags.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn enter(
     save: *mut usize,
@@ -65,8 +66,8 @@ pub(super) unsafe extern "C" fn enter(
 ///
 /// # Safety
 ///
-/// [`enter`] or [`detach`] has saved `to`, and `thread_pointer` is that of the worker. `to` is used once. `save` is
-/// written before another worker may return to it.
+/// [`enter`] or [`detach`] has saved the worker's stack pointer `to`, and `thread_pointer` belongs to the worker. `to`
+/// is used once. `save`, the rank's stack pointer, is written before another worker may switch to it.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn leave(save: *mut usize, to: usize, thread_pointer: usize) {
     processor::leave!()

@@ -100,7 +100,7 @@ macro_rules! detach {
             "ecall",
             "lw t0, 0(s1)",
             "beqz t0, 2b",
-            // This is an acquire: this thread sees the state of the rank that the caller of the home has left.
+            // This is an acquire: this thread sees the state in which the writer of the word has left the rank.
             "fence r, rw",
             "mv a0, s1",
             "jalr s2",

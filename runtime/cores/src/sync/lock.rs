@@ -83,7 +83,7 @@ impl<P: Platform, T> Lock<P, T> {
     }
 }
 
-/// Compiles these functions in this crate, so that no crate above compiles them again. No code reads this.
+/// Compiles these functions in this crate, so that no crate that uses this one compiles them again. No code reads this.
 #[expect(dead_code, reason = "it is only there to be compiled")]
 static COMPILED_HERE: [fn(&Word<Native>); 2] = [Word::<Native>::wait, Word::<Native>::wake];
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The limits of a process.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GroupLimits {
-    /// The CPU time in CPUs, which may be a fraction.
+    /// The CPU time, as a number of CPUs, which may be a fraction.
     pub(super) quota: Option<f64>,
     pub(super) cpuset: Option<CpuSet>,
 }
@@ -33,7 +33,7 @@ enum Version {
 /// The files with the limits of this process, until it is moved to another group or its group is removed.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Groups {
-    /// The directories of the groups that may limit CPU time, each inside the next.
+    /// The directories of the groups that may limit CPU time. Each group is inside the next one.
     quotas: Vec<(Version, String)>,
     /// For each hierarchy with cpusets, the candidate files. The first file that exists counts.
     cpusets: Vec<Vec<String>>,
@@ -58,7 +58,7 @@ pub(crate) struct Counters {
     pub(crate) usage: Option<Duration>,
     /// The number of periods that have begun.
     pub(crate) periods: Option<u64>,
-    /// The number of periods that ran out of quota, in sum for this group and all other groups with a quota.
+    /// The number of periods in which the quota ran out, summed over this group and all other groups with a quota.
     pub(crate) throttled: Option<u64>,
 }
 
@@ -105,7 +105,8 @@ impl Groups {
         }
     }
 
-    /// Adds one hierarchy. Its innermost set counts, since the kernel keeps this set inside the outer sets.
+    /// Adds one hierarchy. The innermost set of the hierarchy counts, since the kernel keeps this set inside the outer
+    /// sets.
     fn add_cpuset(&mut self, levels: &[String], names: &[&str]) {
         let mut files = Vec::with_capacity(levels.len() * names.len());
         for level in levels {
@@ -172,7 +173,7 @@ impl Groups {
         Counters {
             usage: match version {
                 Version::Two => number("usage_usec").map(Duration::from_micros),
-                // The file exists only if both controllers are mounted together.
+                // The file exists only if the controllers `cpu` and `cpuacct` are mounted together.
                 Version::One => {
                     let text = tree.text(&format!("{level}/cpuacct.usage"));
                     text.and_then(|text| whole(&text)).map(Duration::from_nanos)
@@ -228,8 +229,8 @@ fn mount(line: &str) -> Option<Mount<'_>> {
 
 /// The directories of the control group `path` and of the groups around it, innermost first.
 fn levels(mounts: &[Mount], version: Version, controller: &str, path: &str) -> Vec<String> {
-    // If the mount does not show the group (a container without its own namespace, or `/../..` from inside one), the
-    // group is still inside the mount's top.
+    // Some mounts do not show the group: in a container without its own namespace, or if `path` begins with `/../`. The
+    // group is then still inside the group at the top of the mount.
     let mut best: Option<(&Mount, Option<&str>)> = None;
     for mount in mounts {
         let controls = || version == Version::Two || has(mount.options, ',', controller);

@@ -14,7 +14,7 @@ use std::iter::{Product, Sum};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 
-/// An iterator whose items several threads process in blocks.
+/// An iterator over items that several threads process, each thread one block of neighbours at a time.
 ///
 /// Its consumers run in the pool that the calling thread is in, or else in the [global pool](crate::Pool::global). So
 /// `pool.install(|| items.par_iter()...)` uses `pool`.
@@ -63,13 +63,13 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     #[doc(hidden)]
     const EXACT: bool;
 
-    /// Whether a block may consist of several parts. Then `next` checks at each item which part it is in,
-    /// and `fold` is faster.
+    /// Whether a block may consist of several parts. If so, `fold` is faster than `next`, which checks for each item
+    /// which part the item is in.
     #[doc(hidden)]
     const IN_PARTS: bool = false;
 
-    /// Whether the iterator owns items that must be dropped. Then a loop passes each index exactly once,
-    /// to [`block`](Self::block) or [`discard`](Self::discard).
+    /// Whether the iterator owns items that must be dropped. If so, a loop passes each index exactly once, to
+    /// [`block`](Self::block) or [`discard`](Self::discard).
     #[doc(hidden)]
     const OWNS: bool;
 
@@ -162,8 +162,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
         Map { base: self, map }
     }
 
-    /// Applies `map` to a state and each item, for example scratch memory or a generator of random
-    /// numbers. `init` makes at most one state for each participating thread, when one is first needed.
+    /// Applies `map` to each item and a state, such as scratch memory or a generator of random numbers. `init` makes at
+    /// most one state for each participating thread, when one is first needed.
     ///
     /// ```
     /// use manycore::prelude::*;
@@ -296,8 +296,8 @@ pub trait ParallelIterator: Sized + Sync + Sealed {
     }
 
     /// Divides the items into stretches of neighbours, and folds each stretch into one value. The result is a parallel
-    /// iterator over these values, in order. If [`reduce`](Self::reduce) follows, neighbouring blocks that one thread
-    /// has taken are one stretch. Otherwise each block is a stretch.
+    /// iterator over these values, in order. A stretch is one block, that is, the items that a thread takes at once. If
+    /// [`reduce`](Self::reduce) follows, neighbouring blocks of one thread are one stretch.
     ///
     /// ```
     /// use manycore::prelude::*;

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 const PIECES: usize = 4;
 /// The least number of items that is worth sharing among threads.
 const FEW: usize = 2_000;
-/// Pairs of neighbours that are compared to estimate whether most items are in order.
+/// The number of pairs of neighbours that are compared to estimate whether most items are in order.
 const PROBES: usize = 256;
 /// If at most this many pairs are in falling order, most items are in order.
 const MOST_FALLS: usize = PROBES / 16;

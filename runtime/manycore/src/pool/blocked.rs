@@ -40,8 +40,8 @@ impl<P: Platform> Context<P> {
     fn wait_for(pool: &Shared<P>, oneshot: &Oneshot<P>, is_room: &dyn Fn() -> bool) {
         let (mut now, slice) = (P::now(), pool.blocking_spin() / SLICES);
         let until = now + pool.blocking_spin();
-        // With `true`, a long yield is no sign of other processes, since the threads that run the call may use all
-        // cores.
+        // The closure returns `true`, so a long yield does not count as a sign of other processes: the threads that run
+        // the call may use all cores.
         let yield_core = || pool.idle().yield_core(|_| true);
         let mut is_first = true;
         while now < until && !pool.idle().other_processes_run(now) {

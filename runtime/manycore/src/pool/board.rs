@@ -166,8 +166,8 @@ impl<P: Platform> Board<P> {
     /// Takes a free slot, trying `hint` first. Returns `None` if all slots are in use. The caller then runs its loop
     /// alone.
     ///
-    /// Cost: one locked instruction on the cache line of `taken`. If a thread posts with the same permit again,
-    /// that line is still in its cache.
+    /// Cost: one locked instruction on the cache line of `taken`. If a thread posts with the same permit (right to run
+    /// jobs) again, that line is still in its cache.
     pub(crate) fn take(&self, hint: usize) -> Option<Taken<'_, P>> {
         let free = |&i: &usize| {
             let taken = &self.slots[i].held.taken;

@@ -142,16 +142,17 @@ impl<P: Platform> Registry<P> {
     /// Wakes the threads. Called when each permit's mailbox has got a job.
     #[inline(never)]
     pub(super) fn tell_of_mail(&self) {
-        // A thread that could take the job from its mailbox may be waiting for loops on an event count. The post
-        // contains a fence, which pairs with the fence of a sleeper between lying down and its last look.
+        // A thread that could take the job from its mailbox may be waiting for loops on an event count (a count of
+        // posts). The post contains a fence, which pairs with the fence of a sleeper between lying down and its last
+        // look.
         let all = self.shared().clusters().all();
         self.shared().idle().events.post(all);
         for permit in 0..self.mailboxes().len() {
             self.sleep().notify(permit);
         }
-        // The nudge wakes workers that the allotment keeps parked.
+        // The nudge wakes workers that the allotment (the number of cores that the pool may use now) keeps parked.
         self.shared().nudge();
-        // Permit 0 may have no holder. If this thread holds permit 0, the thread reads that mail itself.
+        // Permit 0 may have no holder. If this thread holds permit 0, it takes the job from that mailbox itself.
         let has_permit_0 = Context::worker_of(self).is_some_and(|worker| worker.index() == 0);
         if !has_permit_0 && !self.is_adopted() && !self.mailboxes()[0].is_empty() {
             self.summon();

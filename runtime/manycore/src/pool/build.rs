@@ -163,7 +163,7 @@ impl<P: Platform> Builder<P> {
         // This comes before the pool notes its generation (the number of forks so far), so that the pool notices each
         // later fork.
         P::watch_forks().map_err(memory)?;
-        // Permit 0 is for callers, unless a thread of the pool always has it.
+        // Permit 0 (the first right to run jobs) is for callers, unless a thread of the pool always has it.
         let first = usize::from(!self.keeps_caller_slot());
         let registry = Registry::new(Plan {
             #[cfg(feature = "policies")]

@@ -204,8 +204,8 @@ impl<P: Platform> Builder<P> {
     /// Makes the pool follow an allotment, which is a number of cores that may change while the pool runs. A worker
     /// runs while the allotment allows it to run. Otherwise the worker is parked, and uses no core.
     ///
-    /// The caller of a loop, a `join` or a scope from outside is worker 0 and always runs. When another worker
-    /// is no longer allowed, it leaves its work as follows:
+    /// A thread from outside that calls a loop, a `join` or a scope is worker 0 and always runs. When another worker is
+    /// no longer allowed, it leaves its work as follows:
     ///
     /// * It leaves a loop after its current block. The other participants share its remaining iterations.
     /// * It leaves a job when the job has ended. If the job waits for other jobs, in a `join` or a scope, or for a
@@ -216,11 +216,10 @@ impl<P: Platform> Builder<P> {
     /// worker, for example by [`broadcast`](crate::Pool::broadcast), this worker runs that job itself, and parks
     /// again. When a worker is allowed again, the worker wakes at once and helps with a loop in progress.
     ///
-    /// While the allotment allows one core, the pool behaves like a pool of one thread. A job that blocks until
-    /// another job has begun may then block until the allotment grows. So may the body of an
-    /// [`in_place_scope`](crate::Pool::in_place_scope) that waits for its jobs, if the allotment shrinks to one core
-    /// after the body has begun. When the pool ends, all workers take part in the remaining work, whatever the
-    /// allotment is.
+    /// While the allotment allows one core, the pool behaves like a pool of one thread. A job that blocks until another
+    /// job has begun may then block until the allotment grows. If the allotment shrinks to one core after the body of
+    /// an [`in_place_scope`](crate::Pool::in_place_scope) has begun, and the body waits for its jobs, it may block in
+    /// the same way. When the pool ends, all workers take part in the remaining work, whatever the allotment is.
     ///
     /// Leave the threads unbound, or bind them to cores that they keep. The allotment says how many threads run,
     /// not where.
@@ -345,8 +344,8 @@ impl<P: Platform> Builder<P> {
 
     /// Sets the workers' stack size in bytes. The default is that of the standard library, 2 MiB.
     ///
-    /// If a size is set, calls from outside run on the pool's own threads, as in a [dedicated](Self::dedicated)
-    /// pool, so that their stacks have at least that size.
+    /// If a size is set, calls from outside run on the pool's own threads, as in a [dedicated](Self::dedicated) pool.
+    /// So each call has a stack of at least that size.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(1).stack_size(16 << 20).build()?;
@@ -360,8 +359,8 @@ impl<P: Platform> Builder<P> {
         self
     }
 
-    /// Sets the longest time that a worker spins for the next loop before it sleeps (60 us by default). Zero saves
-    /// the most power, but then each loop after a pause waits for a wake-up, about 50 us.
+    /// Sets the longest time that a worker spins for the next loop before it sleeps (60 us by default). Zero saves the
+    /// most power, but then each loop after a pause waits about 50 us for a wake-up.
     #[must_use]
     pub fn spin_budget(mut self, budget: Duration) -> Self {
         self.settings.spin_budget = budget;

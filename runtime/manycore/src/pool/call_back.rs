@@ -1,21 +1,23 @@
-//! Calls back: a call into another pool that calls into its caller's pool again.
+//! Calls from pool to pool and back: while a worker waits for its call into another pool, that call calls into the
+//! worker's pool.
 //!
 //! A worker of pool A calls pool B and waits. In that call a thread of B calls A. The first call cannot end before the
 //! second call. So the waiting worker runs the second call itself, and pool A need not wake or start another thread.
 //! The second call's job is put into the worker's [`Oneshot`], which the worker watches anyway.
 //!
-//! In two cases the job goes to A's queue instead. In the first, the worker has given its permit (its right to run
-//! jobs) away, so that another thread of A works with that permit. In the second, the worker runs another job while it
-//! waits (`run_others.rs`): the second call would wait for the end of that job, and that job may wait for the second
-//! call.
+//! In two cases the job goes to A's queue instead. In the first case, the worker has given its permit (its right to run
+//! jobs) away, so that another thread of A works with that permit. In the second case, the worker runs another job
+//! while it waits (`run_others.rs`). The second call would then wait for the end of that job, and that job may wait for
+//! the second call.
 //!
 //! # The way back
 //!
-//! A thread that runs a call has a context that names the [`Call`] (`Context::within_call`). The call names its
-//! caller's newest context and its outer call. So a thread can follow its calls outwards to a worker of A. An outer
-//! call ends after the calls inside it, and a context on the way does not change before its call has ended. A thread
-//! that runs another job while it waits hides the calls below that job (`Context::outside_calls`). A thread that runs
-//! only a part of a call, such as a half of a join, has no context that names the call, and uses A's queue.
+//! A thread that runs a call has a context (the thread's record about its pools) that names the [`Call`]
+//! (`Context::within_call`). The call names its caller's newest context and its outer call. So a thread can follow its
+//! calls outwards to a worker of A. An outer call ends after the calls inside it, and a context on the way does not
+//! change before its call has ended. If a thread runs another job while it waits, `Context::outside_calls` hides the
+//! calls below that job. A thread that runs only a part of a call, such as a half of a join, has no context that names
+//! the call, and uses A's queue.
 //!
 //! # One at a time
 //!

@@ -33,7 +33,7 @@ use std::sync::OnceLock;
 pub(super) struct CallerContext<P: Platform>(OnceLock<Context<P>>);
 
 // SAFETY: only the thread that has taken the caller slot uses the context, until it gives the slot back. The slot's
-// word orders one holder's use before the next holder's.
+// word orders one holder's use before the next holder's use.
 unsafe impl<P: Platform> Sync for CallerContext<P> {}
 // SAFETY: the context points into the registry that owns it.
 unsafe impl<P: Platform> Send for CallerContext<P> {}
@@ -63,8 +63,8 @@ impl<P: Platform> Registry<P> {
         self.call_for(0, was_empty);
     }
 
-    /// As `post_detached`, for a `job` that a thread which is no worker spawns into a scope. If the system refuses a
-    /// thread, this panics before the job is made.
+    /// As `post_detached`, for a job in a scope that was spawned by a thread that is not a worker. If the system
+    /// refuses a thread, this panics before the job is made.
     pub(super) fn post_scoped(&self, job: impl FnOnce() -> Job) {
         self.begin_detached();
         self.post_begun(job());
@@ -187,7 +187,7 @@ impl<P: Platform> Registry<P> {
         if self.shared().is_forked() {
             return;
         }
-        // From here on the next caller is worker 0.
+        // After this change the next caller can be worker 0.
         let permit = self.worker(0).exchange_permit(0);
         let left = self.change_permits(|permits| {
             let waits = || !self.mailboxes()[0].is_empty() || !self.injector().is_empty();
@@ -196,7 +196,8 @@ impl<P: Platform> Registry<P> {
         match left {
             Left::Nothing => {}
             Left::Vacancy => {
-                // Because of this fence, the code below sees each push or post that has not seen the vacancy.
+                // Because of this fence, the code below sees each push or post by a thread that has not seen the
+                // vacancy.
                 P::heavy_fence();
                 let told = self.tells_of_vacancies();
                 if !told || self.has_jobs() || self.shared().invites_rank(0) {

@@ -25,8 +25,8 @@ impl<P: Platform> Drop for EnteredCaller<'_, P> {
     }
 }
 
-/// A caller that is counted as waiting until this value is dropped. A post may panic, since the system may refuse a
-/// thread.
+/// A caller that is counted as waiting until this value is dropped. The count must end by a drop, because a post may
+/// panic if the system refuses a thread.
 struct WaitingCaller<'a, P: Platform>(&'a Registry<P>);
 
 impl<'a, P: Platform> WaitingCaller<'a, P> {
@@ -43,8 +43,8 @@ impl<P: Platform> Drop for WaitingCaller<'_, P> {
 }
 
 impl<P: Platform> Registry<P> {
-    /// Runs `op`, which is a loop, as a worker of this pool: on a thread of the pool if the caller slot is taken, and
-    /// otherwise on this thread.
+    /// Runs `op`, which is a loop, as a worker of this pool. If the caller slot is taken, `op` runs on a thread of the
+    /// pool, and otherwise on this thread.
     #[inline(always)]
     pub(crate) fn inside(&self, op: impl FnOnce() + Send) {
         if Context::is_inside(self.shared()) {
@@ -78,7 +78,7 @@ impl<P: Platform> Registry<P> {
         // The thread may have given this worker's permit (its right to run jobs) away while the thread was blocked in
         // the other pool.
         worker.regain_permit();
-        /// Returns to the previous context's pool, also by a panic.
+        /// Returns to the pool of the previous context, even if `op` panics.
         struct Back<P: Platform>(std::marker::PhantomData<P>);
         impl<P: Platform> Drop for Back<P> {
             fn drop(&mut self) {
@@ -194,7 +194,7 @@ impl<P: Platform> Registry<P> {
         // SAFETY: `op` is `Send`, and so is a panic. `slot` is on the stack of this thread, and this thread waits.
         // `body` catches the panics of `op`.
         unsafe { self.hand_in_and_wait(body) };
-        // `body` wrote the result before the job notified the oneshot.
+        // `body` wrote the result before the job notified the oneshot (the event for which this thread waits).
         if let Err(payload) = result {
             resume_unwind(payload);
         }
@@ -217,8 +217,8 @@ impl<P: Platform> Registry<P> {
         let call = Call::new(&oneshot);
         let (registry, of): (*const Self, _) = (self, &raw const call);
         let body = move || {
-            // In a call back, the context in this pool is below contexts in other pools. SAFETY: the registry outlives
-            // its jobs.
+            // If another pool calls back into this pool, the context in this pool is below contexts in other pools.
+            // SAFETY: the registry outlives its jobs.
             let worker = Context::worker_below(unsafe { &*registry });
             let worker = worker.expect("jobs are run by workers");
             Self::be(worker, |worker| {

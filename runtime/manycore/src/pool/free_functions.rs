@@ -165,7 +165,7 @@ pub fn current_thread_index() -> Option<usize> {
     own(Worker::index)
 }
 
-/// Whether this thread is part of a pool. It may have no permit there.
+/// Whether this thread is part of a pool. It may have no permit (right to run jobs) there.
 #[inline]
 pub(crate) fn is_in_a_pool() -> bool {
     own(|_| ()).is_some()

@@ -2,8 +2,8 @@
 //!
 //! A child of `fork` has a copy of the parent's memory but none of its other threads, so the child needs its own pool.
 //! Each process therefore has a [`ProcessState`]. The platform's count of forks distinguishes the child's state from
-//! the parent's. The child does not use the parent's state, since a thread of the parent may have held the lock of
-//! that state at the fork. The child leaks that state with its pool, since references to that pool may exist.
+//! the parent's state. The child does not use the parent's state, since a thread of the parent may have held the lock
+//! of that state at the fork. The child leaks that state with its pool, since references to that pool may exist.
 
 use super::BuildError;
 use super::Pool;

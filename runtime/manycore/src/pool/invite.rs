@@ -13,7 +13,7 @@ const SLOW: f32 = 4.0;
 
 impl<P: Platform> Shared<P> {
     /// Returns the clusters of workers that a loop of `n` iterations and `work` ticks (infinite if unknown) invites.
-    /// `caller` is the number of the caller's permit.
+    /// `caller` is the number of the caller's permit (its right to run jobs).
     ///
     /// Assume that the loop invites k clusters of m threads. Each cluster costs c ticks, one cluster after the other.
     /// These are the caller's time, or the transfer of a cache line that all clusters fetch. Then the loop lasts about

@@ -91,7 +91,7 @@ impl Job {
     /// `body` does not unwind.
     pub(super) unsafe fn new<F: FnOnce(bool)>(body: F) -> Self {
         unsafe fn run<F: FnOnce(bool)>(job: NonNull<Header>, migrated: bool) {
-            // SAFETY: the box made below. The job was its only owner.
+            // SAFETY: this is the box that is made below. The job was its only owner.
             let boxed = *unsafe { Box::from_raw(job.cast::<Boxed<F>>().as_ptr()) };
             (boxed.body)(migrated);
         }
@@ -107,7 +107,7 @@ impl Job {
     /// As [`new`](Self::new). In addition, `end` holds no reference to memory that `end` itself may release.
     pub(super) unsafe fn before<F: FnOnce(), E: FnOnce()>(body: F, end: E) -> Self {
         unsafe fn run<F: FnOnce(), E: FnOnce()>(job: NonNull<Header>, _: bool) {
-            // SAFETY: the box made below. The job was its only owner.
+            // SAFETY: this is the box that is made below. The job was its only owner.
             let boxed = *unsafe { Box::from_raw(job.cast::<Boxed<(F, E)>>().as_ptr()) };
             let (body, end) = boxed.body;
             body();

@@ -142,8 +142,8 @@ impl<P: Platform, B: FnOnce(FnContext) -> R, A, R> JoinFrame<P, B, A, R> {
     }
 
     /// Ends a join whose first closure has panicked. The second closure always runs, on this thread or on the thief's
-    /// thread. A panic of the second closure, or of its result's destructor, is dropped. The first closure's panic
-    /// continues.
+    /// thread. The panic of the second closure, or of the destructor of its result, is dropped. The panic of the first
+    /// closure continues.
     #[cold]
     #[inline(never)]
     fn abandon(&self, panic: Box<dyn Any + Send>) -> ! {
@@ -231,8 +231,8 @@ impl<P: Platform> Worker<P> {
             self.stack().publish(index);
         }
         self.posted(was_empty);
-        // The panic is caught and resumed. A guard would handle it too, but would be live in a register during the
-        // cleanup.
+        // The panic is caught and resumed. A guard would also work, but its address would occupy a register across the
+        // call.
         let returned = catch_unwind(AssertUnwindSafe(|| {
             let first = a(FnContext::new(migrated));
             // SAFETY: only this thread uses the cell.

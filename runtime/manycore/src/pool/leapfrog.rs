@@ -29,7 +29,8 @@ use crate::sleep::Scan;
 use crate::steal::Thief;
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// After this number of vain searches a thief raises the limit of an owner that does not answer requests.
+/// After this number of vain searches a thief raises the limit (the number of public jobs) of an owner that does not
+/// answer requests.
 pub(super) const PATIENCE: u32 = 8;
 /// The number of looks at the latch before a costlier step. These looks take about as long as a handful of the
 /// shortest jobs.
@@ -44,8 +45,8 @@ struct Link {
 }
 
 impl<P: Platform> Worker<P> {
-    /// Waits until the stolen job at `index`, the newest of this worker's stack,
-    /// is done, and frees its slot.
+    /// Waits until the stolen job at `index`, the newest job of this worker's stack, is done. Then frees the job's
+    /// slot.
     ///
     /// # Why the worker is always woken
     ///
@@ -70,10 +71,10 @@ impl<P: Platform> Worker<P> {
         self.stack().retire(index);
     }
 
-    /// Runs the jobs that `find` finds until `latch` is set. `waits` says for what the worker waits, and `latch` is set
-    /// when the worker need wait no longer. The argument of `find` says whether to be patient with owners that do not
-    /// answer. After each job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has
-    /// pushed these jobs itself, so it need not search.
+    /// Runs the jobs that `find` finds until `latch` is set. `waits` is the reason of the wait, and `latch` is set when
+    /// the wait may end. The argument of `find` says whether to be patient with owners that do not answer requests.
+    /// After each job the worker runs all jobs that `own` finds, before it calls `find` again. The worker has pushed
+    /// these jobs itself, so it need not search.
     ///
     /// If jobs of other workers are pending for longer than the pool's patience, the worker gives its permit, the right
     /// to run jobs, away (`permits/mod.rs`).
@@ -130,8 +131,8 @@ impl<P: Platform> Worker<P> {
                 if now < due && yield_core() {
                     continue;
                 }
-                // The worker gives up its permits in other pools before it sleeps: a job there that needs such a
-                // permit would not wake it here.
+                // The worker gives up its permits in other pools before it sleeps: a job of another pool that needs
+                // such a permit would not wake the worker from this sleep.
                 Context::leave_others(shared);
                 if Context::holds_others(shared) {
                     self.found(idle);

@@ -20,8 +20,9 @@
 //! sees that the pool ends, since the worker saw that before L1. If S1's fence comes first, L2 finds the mail.
 //! `pool::checked::mailbox` checks this.
 //!
-//! If an adopted thread takes no part in the end, `Registry::terminate` declares it absent, and then says that the
-//! pool ends. So a thread that sees the end also sees that the adopted thread is absent.
+//! If an adopted thread (a thread of the program that is worker 0) takes no part in the end, `Registry::terminate`
+//! declares it absent, and then says that the pool ends. So a thread that sees the end also sees that the adopted
+//! thread is absent.
 
 use super::job::{Group, Job};
 use super::queue::Queue;

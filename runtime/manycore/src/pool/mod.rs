@@ -101,10 +101,10 @@ use std::sync::Arc;
 /// thread takes over the permit. Additional threads sleep when they are not needed. While loops of few iterations run,
 /// a thread that runs no jobs checks every 2 ms that the callers of these loops make progress.
 ///
-/// Dropping the pool ends and joins all its threads. If a job of the pool drops the pool, or a call that the job makes,
-/// the drop waits for nothing. But the pool does not recognise a thread of another pool that runs only a part of such a
-/// call, such as a half of a `join` or an iteration of a loop. If the job waits for that part, and the part drops this
-/// pool, both wait for ever. Use [`dismiss`](Self::dismiss) there.
+/// Dropping the pool ends and joins all its threads. If the pool is dropped by one of its jobs, or by a call that such
+/// a job makes, the drop waits for nothing. But the pool does not recognise a thread of another pool that runs only a
+/// part of such a call, such as a half of a `join` or an iteration of a loop. If the job waits for that part, and the
+/// part drops this pool, both wait for ever. Use [`dismiss`](Self::dismiss) there.
 ///
 /// In a child of `fork` the workers do not exist. In the child, each call to a pool that the parent has built panics
 /// at once, and dropping such a pool does nothing. Build a new pool there. The [global pool](Pool::global) renews
@@ -196,7 +196,7 @@ impl<P: Platform> Pool<P> {
         // SAFETY: the registry is read once, and `pool` is not used again.
         let registry = unsafe { std::ptr::read(&pool.registry) };
         if registry.shared().is_forked() {
-            // As in `drop`.
+            // The registry is leaked, for the same reason as in `drop`.
             std::mem::forget(registry);
         } else {
             registry.terminate(registry.is_adopted());
@@ -216,9 +216,9 @@ impl<P: Platform> Pool<P> {
     /// the pool. It is a thread of the pool that drops its thread-locals. Or the pool could not start its threads
     /// again, because it has adopted a thread or was built on threads of its user.
     ///
-    /// This function waits for ever if a job of the pool waits for it on a thread that the pool does not recognise: a
-    /// thread of another pool that runs only a part of the job's call, such as a half of a `join`, or a thread that the
-    /// job has made.
+    /// This function waits for ever if a job of the pool waits until this function returns, and the pool does not
+    /// recognise the calling thread: a thread of another pool that runs only a part of the job's call, such as a half
+    /// of a `join`, or a thread that the job has made.
     ///
     /// Thread-locals of the pool's threads are dropped meanwhile. Their destructors may use the pool. If they spawn
     /// jobs, the threads are started again.
@@ -246,7 +246,7 @@ impl<P: Platform> Pool<P> {
         let registry = &*self.registry;
         if registry.shared().is_forked() {
             // The pool's threads are in the parent, so there is no thread to join. At the fork, each of them may have
-            // been using what would be dropped, so the pool is leaked.
+            // been using the memory that would be freed, so the pool is leaked.
             std::mem::forget(Arc::clone(&self.registry));
             return;
         }

@@ -12,8 +12,8 @@ pub(crate) struct Ranks<P: Platform>(Box<[CachePadded<Rank<P>>]>);
 struct Rank<P: Platform> {
     /// Whether the holder is at work. Nested loops read this to find out whether a thread could help.
     busy: P::AtomicBool,
-    /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. Another thread reads this
-    /// when the system has run that thread late.
+    /// The time, in ticks, since which the holder looks for work, or `NEVER` if it has work. A thread reads this when
+    /// the system has run it late, to find out which other threads were idle meanwhile.
     idle_since: P::AtomicU64,
     /// The address of the last loop's frame (the loop's state on its caller's stack). The next loop's frame is most
     /// likely at the same address.

@@ -320,13 +320,14 @@ impl<P: Platform> Registry<P> {
         // its announcement and its last look: the sleeper sees the end, or the loop below finds it parked.
         P::fence(Ordering::SeqCst);
         self.close_idle_list();
-        // From now on every worker may take the mail of worker 0, and one of them must take it.
+        // From now on every worker may take the mail of worker 0 (the jobs that were sent to it), and one of them must
+        // take it.
         for permit in 0..self.mailboxes.len() {
             self.sleep.notify(permit);
         }
         self.end_if_over();
-        // The nudge, which wakes the workers that the allotment has parked, comes after `terminate`, which releases. So
-        // a nudged worker sees the end.
+        // The nudge, which wakes the workers that the allotment (the number of cores that the pool may use now) has
+        // parked, comes after `terminate`, which releases. So a nudged worker sees the end.
         self.shared.nudge();
         self.monitor.call();
     }

@@ -1,4 +1,5 @@
-//! Standing aside: how a worker parks when the allotment does not allow it to run.
+//! Standing aside: how a worker parks when the allotment (the number of cores that the pool may use now) does not allow
+//! it to run.
 //!
 //! # Where a worker stops
 //!
@@ -9,34 +10,34 @@
 //!
 //! # Why no job is left behind
 //!
-//! A worker that parks is in no job. All workers search the queue of the jobs that it has spawned. But other
-//! workers may expect that the parking worker looks for jobs in other queues:
+//! A worker that parks is in no job. All workers search the queue of the jobs that the parked worker has spawned. But
+//! other workers may expect that the parking worker looks for jobs in other queues:
 //!
 //! * The worker was *called* for a job. Then `Sleep::work_found` calls the next sleeper.
 //! * The worker was awake, so a poster saw no sleeper and called no worker. The other workers that are awake search
 //!   once more before they sleep, as always. If all other workers sleep, the parking worker calls a sleeper if there
 //!   is a job (`hand_on`).
 //! * All other workers are parked, and the allotment has one core. Only the holder of permit 0 (the first right to run
-//!   jobs), which may always run, is left. If permit 0 has no holder, the caller slot is vacant (`caller_slot.rs`). A
-//!   worker that then parks, or pushes a job, finds no sleeper and fills the caller slot.
+//!   jobs), which may always run, is left. If permit 0 has no holder, the caller slot, the role of worker 0, is vacant
+//!   (`caller_slot.rs`). A worker that then parks, or pushes a job, finds no sleeper and fills the caller slot.
 //!
 //! # Why a worker does not miss growth
 //!
 //! A worker that parks here sleeps in [`Allotment::await_turn`](manycore_cores::elastic::Allotment). Growth of the
-//! allotment wakes it. A worker that waits within a job sleeps in its permit's parking slot. While the allotment
-//! forbids this worker to run, the worker ignores unrelated jobs (`keeps_others_waiting`). When it may run again and a
-//! job is pending, it must give its permit away. So [`Follower::may_run`] unparks the slots of all gained permits.
-//! `may_run` makes a fence between the change of the allotment and the look at a slot. The worker makes a fence
-//! between its entry into the slot and its last look at the allotment. So the worker sees the growth, or `may_run`
-//! finds it parked. A push after the growth calls sleepers as always.
+//! allotment wakes the worker. A worker that waits within a job sleeps in its permit's parking slot. While the
+//! allotment forbids this worker to run, the worker ignores unrelated jobs (`keeps_others_waiting`). When it may run
+//! again and a job is pending, it must give its permit away. So [`Follower::may_run`] unparks the slots of all gained
+//! permits. `may_run` makes a fence between the change of the allotment and the look at a slot. The worker makes a
+//! fence between its entry into the slot and its last look at the allotment. So the worker sees the growth, or
+//! `may_run` finds it parked. A push after the growth calls sleepers as always.
 //!
 //! # Why a thread that returns finds a permit
 //!
 //! Even if the allotment forbids a worker to run, the worker may give its permit away while it waits within a job. It
-//! does so if it blocks in another pool, or so that the new holder reads the permit's mail. When its wait is over, it
-//! must end its job, since another job, with an allowed permit, may wait for that job. So the returning worker joins
-//! the ready list, and then nudges the allotment. A parked worker gives its permit to the returning worker, like any
-//! other worker.
+//! does so if it blocks in another pool, or so that the new holder reads the permit's mail (jobs that were sent). When
+//! its wait is over, it must end its job, since another job, whose permit is allowed, may wait for that job. So the
+//! returning worker joins the ready list, and then nudges the allotment. A parked worker gives its permit to the
+//! returning worker, like any other worker.
 //!
 //! # Why mail is read
 //!

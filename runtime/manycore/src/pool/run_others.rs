@@ -2,16 +2,17 @@
 //! pool has no [reserve](super::BuilderExt::reserve) or the system refuses one more thread.
 //!
 //! A waiting worker runs only descendants of the job for which it waits. If unrelated jobs are pending, it normally
-//! gives its permit away (`permits/mod.rs`). If no thread can take the permit, those jobs would not run. If the
-//! awaited job needs one of them, the program would hang. So the worker runs unrelated jobs itself while it waits, as
+//! gives its permit away (`permits/mod.rs`). If no thread could take the permit, those jobs would not run. If the
+//! awaited job needed one of them, the program would hang. So the worker runs unrelated jobs itself while it waits, as
 //! rayon's workers do. Such a job may need a lock that a frame below it on the stack holds.
 //!
 //! # What still holds
 //!
 //! * *Each wait ends.* A job that the worker runs while it waits returns before the wait ends. If the job blocks until
 //!   a frame below it acts, the program hangs, as it does on rayon.
-//! * *Leapfrogging.* A waiting worker may find unrelated jobs above the `base` of a stolen job (`leapfrog.rs`)
-//!   and treat them as descendants. This is sound, since they too keep the stolen job from ending.
+//! * *Leapfrogging.* A waiting worker may find unrelated jobs on a thief's stack above the stolen job's own frames
+//!   (above its `base`: `leapfrog.rs`), and treat them as descendants. This is sound, since they too keep the stolen
+//!   job from ending.
 //! * *Ranks.* The worker joins no loop while it is in the body of a loop. Otherwise it could join the same loop again,
 //!   and its rank (its number in the loop) would be in use twice.
 //! * *Sleep.* If the worker finds no job, or the nesting is too deep, it naps and keeps its permit. Its own
@@ -31,9 +32,9 @@ impl<P: Platform> Worker<P> {
     /// Makes one step of a wait. The worker has permits, in this pool or in other pools, that no other thread takes.
     /// It runs a job of one of these pools. If it finds no job, it naps until `latch` is set, or for a while.
     ///
-    /// If a thread of this pool has ended its wait and needs a permit, the worker hands over its own permit and
-    /// joins the ready list at once. If it slept without a permit instead, no thread would find the jobs of its
-    /// other pools.
+    /// If a thread of this pool has ended its wait and needs a permit, the worker hands over its own permit. It then
+    /// joins the ready list (threads that want a permit) at once, instead of sleeping without a permit. During such a
+    /// sleep no thread would find the jobs in other pools whose permits the worker has.
     pub(super) fn serve_or_nap(&self, latch: &Latch<P>, naps: &mut Naps) {
         let registry = self.registry();
         if registry.permits().has_ready() && self.give_permit() {

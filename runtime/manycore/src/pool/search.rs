@@ -232,7 +232,8 @@ impl<P: Platform> Worker<P> {
     /// Whether another holder of this worker's permit would have found work a moment ago. This worker waits and
     /// may not take that work, so it should give its permit away.
     ///
-    /// A holder reads its mail even if the allotment does not allow it to run.
+    /// A holder reads its mail even if the allotment (the number of cores that the pool may use now) does not allow it
+    /// to run.
     pub(super) fn keeps_others_waiting(&self) -> bool {
         #[cfg(test)]
         if fault::is(fault::Fault::UnreadMail) && !self.is_allowed() {
@@ -247,8 +248,8 @@ impl<P: Platform> Worker<P> {
 }
 
 impl<P: Platform> Look<'_, P> {
-    /// Whether there is work that this worker must do itself. Ignores loops that were posted before the event
-    /// count was `before`.
+    /// Whether there is work that this worker must do itself. Ignores loops that were posted before the event count
+    /// (the number of posts) was `before`.
     fn wants_it_after(&self, before: Seen) -> bool {
         let (worker, registry) = (self.worker, self.worker.registry());
         let shared = registry.shared();
@@ -285,7 +286,8 @@ impl<P: Platform> Scan for Look<'_, P> {
     }
 
     fn look_again(&self) -> Left {
-        // The event count, which each post changes, is noted before this look, so that the next look sees a later post.
+        // Each post changes the event count. The count is noted before this look, so that the next look sees a later
+        // post.
         let before = self.seen();
         self.worker.note_posts();
         if self.wants_it_after(before) {
@@ -332,8 +334,8 @@ impl<P: Platform> Scan for Look<'_, P> {
 
     fn has_spare_core(&self) -> bool {
         let registry = self.worker.registry();
-        // Permit 0 counts as taken. Each caller from outside writes the caller slot's word twice per call. A look at
-        // that word would take the cache line away from the caller.
+        // Permit 0 counts as taken. Each caller from outside writes the word of the caller slot (the role of worker 0)
+        // twice per call. A look at that word would take the cache line away from the caller.
         let asleep = self.worker.sleep().sleepers() as usize;
         registry.shared().threads() < registry.shared().cores() + asleep
     }
@@ -345,8 +347,8 @@ mod tests {
     use crate::Pool;
     use crate::seam::BuilderExt;
 
-    /// Many threads have been started once. The workers with the pool's own numbers, which have most work, still come
-    /// first, and each worker comes once.
+    /// Many threads were started at some time. A search still begins with the workers with which the pool began, since
+    /// they have most work. Each worker comes once.
     #[test]
     fn a_search_begins_with_the_first_workers() {
         for threads in [2, 3, 30] {

@@ -43,7 +43,7 @@ pub(crate) struct Shared<P: Platform> {
     terminating: P::AtomicBool,
     /// The pool's account of its loops, if it keeps an account.
     explained: Option<Arc<Explained>>,
-    /// Whether each loop takes the slow path, because the pool has one thread or keeps an account.
+    /// Whether each loop takes the slow path, because the pool has one thread or keeps an account of its loops.
     is_special: bool,
     /// Whether the account is printed at the end.
     is_printed: bool,

@@ -85,7 +85,7 @@ impl<P: Platform> Drop for Stay<'_, P> {
 
 /// The state of a pool's threads as a whole.
 pub(super) struct ThreadSet<P: Platform> {
-    /// The first permit that has a thread that the pool starts.
+    /// The lowest permit for which the pool starts a thread.
     first: usize,
     /// Whether the pool can start its threads again.
     returns: bool,
@@ -105,7 +105,7 @@ impl<P: Platform> ThreadSet<P> {
         }
     }
 
-    /// The first permit that has a thread that the pool starts.
+    /// The lowest permit for which the pool starts a thread.
     pub(super) fn first(&self) -> usize {
         self.first
     }
@@ -253,7 +253,7 @@ impl<P: Platform> Registry<P> {
 
     /// Runs `op` as a worker that has no thread, with a permit that another thread has left.
     fn come_again<R>(&self, op: impl FnOnce(&Worker<P>) -> R) -> R {
-        /// Leaves the pool again, also by a panic.
+        /// Leaves the pool again, even if `op` panics.
         struct Again<'a, P: Platform>(&'a Worker<P>);
         impl<P: Platform> Drop for Again<'_, P> {
             fn drop(&mut self) {
@@ -274,7 +274,7 @@ impl<P: Platform> Registry<P> {
     pub(super) fn become_spare_worker(&self) -> &Worker<P> {
         let id = self.spare_worker().expect("memory for a worker");
         let worker = self.worker(id);
-        // A thread that was refused may have left a permit's number.
+        // If the system refused a thread for this worker, the worker may still have a permit's number.
         worker.holding().clear();
         worker
     }
@@ -325,7 +325,7 @@ impl<P: Platform> Registry<P> {
     /// Ends the threads if the pool is quiet. Returns `false` if it is not quiet.
     fn end_if_quiet(&self) -> bool {
         self.thread_set().starting.with(|next| {
-            // A caller that runs a loop alone starts the monitor, in a pool without other threads, too.
+            // A caller that runs a loop alone starts the monitor, even in a pool without other threads.
             if self.threads().are_none() && !self.monitor().has_thread() {
                 return true;
             }
@@ -335,8 +335,8 @@ impl<P: Platform> Registry<P> {
             if !quiet {
                 return false;
             }
-            // Threads that were never started read no mail. Nor does the thread that has closed the caller slot.
-            // Handlers and destructors may broadcast.
+            // Handlers and destructors may broadcast. Threads that were never started read no mail (jobs that were
+            // sent), nor does the thread that has closed the caller slot. So other workers may take their mail.
             for mailbox in &self.mailboxes()[*next..] {
                 mailbox.desert();
             }

@@ -12,7 +12,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// A function of a thread's number.
+/// A function that takes the number of a thread.
 pub(super) type OfIndex<R> = Arc<dyn Fn(usize) -> R + Send + Sync>;
 
 /// The builder's settings of the pool's threads.
@@ -86,7 +86,7 @@ impl fmt::Debug for ThreadStart {
 /// Makes a pool's threads while the pool is built.
 pub(crate) type Maker<'a> = &'a mut dyn FnMut(ThreadStart) -> io::Result<()>;
 
-/// The wishes of the builder's caller for the threads that are being made.
+/// What the caller of the builder has asked for the threads that are being made.
 #[derive(Default)]
 pub(crate) struct Making<'n, 'm> {
     /// Returns the name of the thread with a given number.

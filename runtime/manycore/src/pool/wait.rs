@@ -9,7 +9,8 @@ use crate::clusters::Invited;
 use crate::sleep::Seen;
 use manycore_platform::Platform;
 
-/// The number of looks for helpers before any other step. These looks take about as long as a helper's last block.
+/// The number of times that the caller looks for helpers before any other step. These looks take about as long as a
+/// helper's last block.
 const LOOKS: u32 = 64;
 /// The outcome of a caller's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,8 @@ impl<P: Platform> Registry<P> {
     /// behind.
     ///
     /// Meanwhile the caller helps only with loops posted from inside its own loop, for which it must wait in any case.
-    /// Another loop could delay the caller's return. And if a body on this stack held a lock, a body of another loop
-    /// above it on the stack could want the same lock.
+    /// Another loop could delay the caller's return. In addition, a loop body on this stack may hold a lock. A body of
+    /// another loop, above it on the stack, could want the same lock.
     ///
     /// # Why the caller is always woken
     ///
@@ -101,8 +102,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Helps with a loop inside the loop in slot `ancestor`. Returns whether it has helped. A thread that the
-    /// allotment forbids to run leaves this to other threads.
+    /// Helps with a loop inside the loop in slot `ancestor`. Returns whether it has helped. A thread that the allotment
+    /// (the number of cores that the pool may use now) forbids to run leaves this to other threads.
     fn help_descendants(&self, ancestor: usize) -> bool {
         let (worker, shared) = (Context::worker_of(self), self.shared());
         let worker = worker.expect("loops are run by workers");

@@ -1,4 +1,5 @@
-//! A monitor's view of a worker that runs a loop in which iterations may wait for each other.
+//! The part of a worker at which a monitor (a thread that looks for hung loops) looks. The worker runs a loop in which
+//! iterations may wait for each other.
 //!
 //! If a loop has no more iterations than the pool has threads, its body may wait for other iterations, at a barrier or
 //! for a message. A caller may run such a loop alone, because the loop was short so far. The caller would then wait
@@ -11,7 +12,7 @@
 //!
 //! 1. C1: it notes its progress: which iteration it begins, or that it has left the frame.
 //! 2. C2: it makes a **light fence**.
-//! 3. C3: it reads `stopped`. If this is set, the caller takes the lock `looking` once before it goes on.
+//! 3. C3: it reads `stopped`. If this is set, the caller takes and frees the lock `looking` before it goes on.
 //!
 //! The monitor does this:
 //!
@@ -76,7 +77,7 @@ impl<P: Platform> Watched<P> {
         }
     }
 
-    /// The current thread, which is the worker, enters `frame`.
+    /// The worker's thread, which calls this, enters `frame`.
     ///
     /// # Safety
     ///

@@ -28,9 +28,9 @@ impl<P: Platform> Worker<P> {
         let mut misses = 0;
         // Whether the worker's last action was to help with a loop.
         let mut helped = false;
-        // The event count, which each post changes, before a look that found no inviting loop. Later loops are posted
-        // after that look, so no loop invites the worker until the count changes. Between two jobs of its own, the
-        // worker reads only the count, not the whole board (the list of posted loops).
+        // The event count (each post changes it) from before the last look, if that look found no inviting loop. Later
+        // loops are posted after that look, so no loop invites the worker until the count changes. Between two jobs of
+        // its own, the worker reads only the count, not the whole board (the list of posted loops).
         let mut loopless = None;
         // The slot of a loop that the worker has helped with until no iteration was left, and the event count before
         // the worker helped. Until the count changes, the worker knows that the loop is closed to helpers.

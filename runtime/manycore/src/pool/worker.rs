@@ -38,21 +38,23 @@ struct WorkerState<P: Platform> {
     holding: Holding<P>,
     /// Set when the pool ends. A worker without a job waits for this latch.
     end: Latch<P>,
-    /// Set when all helpers of the worker's loop have left, or when a helper has abandoned work.
+    /// Set when all helpers (threads that joined the worker's loop) have left, or when a helper has left iterations
+    /// undone.
     helpers: Latch<P>,
     /// One past the index of the stolen job for which the worker waits, or 0.
     waits_for: P::AtomicU32,
     /// The platform's number of the worker's thread, or 0 if unknown.
     thread: P::AtomicU64,
-    /// The event count (of posts) as it was before the last search.
+    /// The event count (the number of posted loops and calls from outside) as it was before the last search.
     seen: Cell<Seen>,
-    /// The scope of the job or body that the worker runs, as far as the worker knows.
+    /// The scope to which the worker's current job or scope body belongs, or null. A stolen job's scope is unknown, so
+    /// it does not change this.
     group: Cell<*const Group>,
     /// The number of detached jobs on the worker's stack.
     detached: Cell<u32>,
     /// The number of unrelated jobs that the worker runs on top of each other (`run_others.rs`).
     nested: Cell<u32>,
-    /// The state of the random numbers that say with which worker a search begins.
+    /// The state of the random numbers by which a search chooses its first worker.
     random: Cell<u32>,
     /// The number of searches so far.
     searches: Cell<u32>,
@@ -60,10 +62,10 @@ struct WorkerState<P: Platform> {
     preemptions: Cell<u64>,
 }
 
-// SAFETY: only the worker's own thread uses the cells. For worker 0 this is the thread that holds the caller slot,
-// which is handed over with acquire and release. The pointers are to the registry that holds the worker, and to the
-// registry's sleep policy, and both are `Sync`. Other threads read a group only under the lock of a queue that holds a
-// job of the group, and this job keeps the group alive.
+// SAFETY: only the worker's own thread uses the cells. Worker 0's thread is the one that holds the caller slot (the
+// word by which a thread from outside takes permit 0). That word is handed over with acquire and release. The pointers
+// are to the registry that holds the worker, and to the registry's sleep policy, and both are `Sync`. Other threads
+// read a group only under the lock of a queue that holds a job of the group, and this job keeps the group alive.
 unsafe impl<P: Platform> Sync for Worker<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Worker<P> {}
@@ -147,8 +149,8 @@ impl<P: Platform> Worker<P> {
         self.identity.id
     }
 
-    /// Whether the worker's thread is one that the pool started, or a visitor (`visit.rs`), and not the holder of the
-    /// caller slot.
+    /// Whether the worker's thread does not hold the caller slot: the pool has started the thread, or it is a visitor
+    /// (`visit.rs`).
     pub(super) fn is_own(&self) -> bool {
         self.id() != 0 || self.registry().keeps_caller_slot()
     }
@@ -186,7 +188,8 @@ impl<P: Platform> Worker<P> {
         &self.state.end
     }
 
-    /// Set when all helpers of the worker's loop have left, or when a helper has abandoned work.
+    /// Set when all helpers (threads that joined the worker's loop) have left, or when a helper has left iterations
+    /// undone.
     pub(super) fn helpers(&self) -> &Latch<P> {
         &self.state.helpers
     }
@@ -222,7 +225,7 @@ impl<P: Platform> Worker<P> {
         !seen.is_of(self.cluster()) || self.registry().shared().idle().events.is_past(seen)
     }
 
-    /// The event count (of posts) as it was before the last search.
+    /// The event count (the number of posted loops and calls from outside) as it was before the last search.
     pub(super) fn seen(&self) -> Seen {
         self.state.seen.get()
     }
@@ -232,12 +235,14 @@ impl<P: Platform> Worker<P> {
         self.state.seen.set(seen);
     }
 
-    /// The scope of the job or body that the worker runs, as far as the worker knows.
+    /// The scope to which the worker's current job or scope body belongs, or null. A stolen job's scope is unknown, so
+    /// it does not change this.
     pub(crate) fn group(&self) -> *const Group {
         self.state.group.get()
     }
 
-    /// Records that the worker enters or re-enters a job or the body of the scope `group`. Returns the previous group.
+    /// Records that the worker enters or re-enters a job of the scope `group`, or the body of that scope. Returns the
+    /// previous group.
     pub(super) fn enter_group(&self, group: *const Group) -> *const Group {
         self.state.group.replace(group)
     }
@@ -297,8 +302,9 @@ impl<P: Platform> Worker<P> {
 
     /// Gives the worker's permit away, if it has one.
     pub(super) fn leave_permit(&self) {
-        // The worker gives the permit away even if the allotment forbids the permit to run, since the next holder
-        // reads the permit's mail and notices when the allotment grows. A pool that has ended needs no holder.
+        // Even if the allotment (how many cores the pool may use now) does not include this permit, it needs a holder.
+        // The holder reads the jobs that are sent to the permit, and notices when the allotment grows. A pool that has
+        // ended needs no holder.
         let registry = self.registry();
         let over = registry.shared().is_terminating() && !registry.has_detached();
         if self.has_permit() && !over {

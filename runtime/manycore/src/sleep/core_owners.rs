@@ -6,8 +6,8 @@
 //! on one core, another core has no owner.
 //!
 //! All entries are hints: a wrong entry costs two system calls, or leaves two workers on one core until one of them
-//! sleeps again. So all accesses are relaxed, and no proof depends on them. The atomics are the standard library's, so
-//! they take no time on a simulated machine.
+//! sleeps again. So all accesses are relaxed, and no proof depends on them. The atomics are from the standard library,
+//! so they take no time on a simulated machine.
 
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 

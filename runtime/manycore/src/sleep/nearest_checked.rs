@@ -1,5 +1,5 @@
-//! Checks [`Nearest`] under loom. If a thread posts a job, it wakes a sleeper, or an awake worker finds the
-//! job. A thread that sets a latch wakes the worker that waits for the latch.
+//! Checks [`Nearest`] under loom. A thread that posts a job wakes a sleeper, or an awake worker finds the job. A thread
+//! that sets a latch wakes the worker that waits for the latch.
 
 use super::policy::{Scan, Setup};
 use super::{Idle, Latch, Nearest, Seen};
@@ -33,7 +33,7 @@ pub(super) fn oversubscribed<P: Platform>(workers: usize, cores: usize) -> Neare
     .impatient()
 }
 
-/// Jobs, one word each, in place of the stacks of their posters.
+/// The jobs of this model: one word for each job. In a pool they would be on the stacks of their posters.
 pub(super) struct Jobs<P: Platform>(Vec<P::AtomicU32>);
 
 impl<P: Platform> Jobs<P> {
@@ -56,7 +56,7 @@ impl<P: Platform> Jobs<P> {
     }
 }
 
-/// A sleeper's last look.
+/// The last look for jobs before a worker sleeps.
 pub(super) struct LookAtJobs<'a, P: Platform>(pub(super) Option<&'a Jobs<P>>);
 
 impl<P: Platform> Scan for LookAtJobs<'_, P> {
@@ -82,7 +82,7 @@ impl<P: Platform> Scan for LookAtJobs<'_, P> {
     }
 }
 
-/// Worker `me` runs `jobs` jobs, as `Worker::work` would.
+/// Worker `me` runs `count` of `jobs`, as `Worker::work` would.
 pub(super) fn work<P: Platform>(policy: &Nearest<P>, me: usize, jobs: &Jobs<P>, count: usize) {
     let (end, look) = (Latch::new(), LookAtJobs(Some(jobs)));
     for _ in 0..count {
@@ -94,8 +94,8 @@ pub(super) fn work<P: Platform>(policy: &Nearest<P>, me: usize, jobs: &Jobs<P>, 
     }
 }
 
-/// Each of `posters` posters posts `each` jobs one by one, and `sleepers` workers run equal shares of all jobs.
-/// Loom reports a worker that sleeps although there is a job for it.
+/// Each of `posters` threads posts `each` jobs one by one, and `sleepers` workers run equal shares of all jobs. Loom
+/// reports a worker that sleeps although there is a job for it.
 fn all_jobs_run<P: Platform>(posters: usize, each: usize, sleepers: usize) {
     all_jobs_run_by::<P>(policy(posters + sleepers), posters, each, sleepers);
 }
@@ -165,7 +165,7 @@ fn no_jobs_are_left_to_a_worker_that_blocks() {
     loom_model(Some(1), || left_to_a_blocked_worker::<Loom>(2, 2));
 }
 
-/// With one interruption, either poster posts at any step of the sleeper, or the sleeper runs at any step of one
+/// With one interruption, one of the posters posts at any step of the sleeper, or the sleeper runs at any step of a
 /// poster. `ci/long.sh model` checks cases that need two of these at once.
 #[test]
 fn two_posters_and_one_sleeper() {
@@ -312,7 +312,8 @@ fn no_worker_sleeps_through_the_end() {
     assert!(why.contains("deadlock"), "{why}");
 }
 
-/// The last look of a worker that waits for a call to an adopted thread.
+/// The last look before sleep of a worker that waits until an adopted thread has run a call. An adopted thread is the
+/// program's own thread, which the pool counts as a worker.
 struct LookForEnd<'a, P: Platform>(&'a P::AtomicBool);
 
 impl<P: Platform> Scan for LookForEnd<'_, P> {
@@ -333,7 +334,7 @@ impl<P: Platform> Scan for LookForEnd<'_, P> {
     }
 }
 
-/// The pool ends without its adopted thread. A worker waits for a call to that thread, on a latch that only the
+/// The pool ends without its adopted thread. A worker waits until that thread has run a call, on a latch that only the
 /// call sets. Models `Registry::terminate`.
 fn the_end_wakes_a_worker_that_waits_for_a_call<P: Platform>() {
     let (policy, call) = (policy::<P>(2), Latch::<P>::new());

@@ -111,8 +111,8 @@ impl<P: Platform> Policy<P> {
         }
     }
 
-    /// A worker has pushed a job. `was_empty` says whether its deque held no job before. Returns `true` if no worker
-    /// is awake for the job and a permit is vacant.
+    /// A worker has pushed a job. `was_empty` says whether its deque held no job before. Returns `true` if no worker is
+    /// awake for the job and a permit (a right to run jobs) is vacant.
     #[inline(always)]
     #[must_use]
     pub fn posted_by(&self, poster: impl FnOnce() -> usize, was_empty: bool) -> bool {

@@ -4,8 +4,8 @@ use super::oversubscription::Oversubscription;
 use manycore_check::{Fault, Faulty, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 
-/// A poster leaves its job to the watchdog. If `is_seen_asleep`, a parked worker that has seen the job leaves
-/// it instead. The watchdog ends its watch and looks once more.
+/// A poster leaves its job to the watchdog. If `is_seen_asleep`, a parked worker that has seen the job leaves it to the
+/// watchdog instead. The watchdog ends its watch and looks once more.
 fn what_is_left_is_seen<P: Platform>(is_seen_asleep: bool) {
     let oversubscription = Oversubscription::<P>::new(3, 1);
     let watch = oversubscription.keep_watch().expect("no other thread does");

@@ -18,8 +18,8 @@ const LENT: u32 = 3;
 struct Berth<P: Platform> {
     parker: Parker<P>,
     /// The thread's number in the upper half and its core in the lower half, or 0 if the wake-up must not move the
-    /// thread. This is written before the thread lies down, and the thread that rouses it reads this. It is a hint
-    /// that takes no time on a simulator.
+    /// thread. This is written before the thread lies down, and the thread that rouses it reads this. It is a hint, and
+    /// a simulator counts no time for accesses to it.
     place: AtomicU64,
 }
 
@@ -46,14 +46,14 @@ pub(super) struct Roused<'a, P: Platform> {
 }
 
 impl<P: Platform> Roused<'_, P> {
-    /// Makes the system run the thread, on a core where it need not wait for another worker.
+    /// Wakes the thread, on a core where it need not wait for another worker.
     pub(super) fn wake(self) {
         let wake = || self.berth.parker.wake();
         self.slots.wake_apart(self.worker, self.berth, wake);
     }
 }
 
-/// The workers of one cluster, up to 64, and which of them sleep.
+/// The workers of one cluster (at most 64), with a bit for each that sleeps.
 struct SleepSet<P: Platform> {
     /// One bit for each sleeper that may take any job.
     free: P::AtomicU64,
@@ -71,8 +71,8 @@ struct ParkingSlot<P: Platform> {
     lendable: P::AtomicBool,
     set: usize,
     bit: u64,
-    /// Counts for the report. They are no part of the protocol, so all accesses are relaxed and take no time on a
-    /// simulator.
+    /// Counts for the report. They are no part of the protocol, so all accesses are relaxed, and a simulator counts no
+    /// time for them.
     sleeps: AtomicU64,
     wakeups: AtomicU64,
     /// When the worker was last roused, in ticks, or 0 if it was not roused since it lay down. This is a hint, too.
@@ -151,8 +151,9 @@ impl<P: Platform> ParkingSlots<P> {
         &self.slots[worker].berth().parker
     }
 
-    /// Gets up the worker that lies in `parker`. Returns why the worker was roused, or `Parker::ASLEEP` if no thread
-    /// roused it. If the worker's permit is lent, the worker first sleeps until it has the permit again and is roused.
+    /// Called by the worker that lies in `parker`: marks it as up. Returns why the worker was roused, or
+    /// `Parker::ASLEEP` if no thread roused it. If the worker's permit is lent, the worker first sleeps until it has
+    /// the permit again and is roused.
     pub(super) fn rise(parker: &Parker<P>) -> u32 {
         parker.rise_after(LENT)
     }
@@ -199,9 +200,9 @@ impl<P: Platform> ParkingSlots<P> {
         self.sets[invited.clusters()].iter().map(asleep).sum()
     }
 
-    /// Takes a sleeper of the clusters `within`, or of any cluster if `within` is `None`, out of its parker. The
-    /// cluster of worker `near` comes first. Within a cluster the search begins at the bit position of `near`, so that
-    /// posters choose different sleepers.
+    /// Takes a sleeper out of its parker. The sleeper is in one of the clusters `within`, or in any cluster if `within`
+    /// is `None`. The cluster of worker `near` comes first. Within a cluster the search begins at the bit position of
+    /// `near`, so that posters choose different sleepers.
     pub(super) fn rouse_near(
         &self,
         near: usize,
@@ -238,7 +239,8 @@ impl<P: Platform> ParkingSlots<P> {
         let berth = if slot.worker.parker.rouse(reason) {
             &slot.worker
         } else {
-            // A thread that wakes a borrower has seen the borrower's latch. So it also sees LENT.
+            // A thread that wakes a borrower has seen in the borrower's latch that the borrower sleeps. The borrower
+            // wrote LENT before that, so this thread also sees LENT.
             Some(&slot.borrower).filter(|berth| slot.is_lent() && berth.parker.rouse(reason))?
         };
         slot.wakeups.fetch_add(1, Relaxed);
@@ -262,7 +264,8 @@ impl<P: Platform> ParkingSlots<P> {
                 let worker = set.workers[bit as usize];
                 let slot = &self.slots[worker];
                 // Relaxed: the first look is a hint. Before the second look, the exchange in `rouse` has acquired the
-                // word of this sleep.
+                // word that the worker wrote when it lay down for this sleep, and `lendable` was written before that
+                // word.
                 let lendable = || slot.lendable.load(Ordering::Relaxed);
                 if !lendable() || !slot.worker.parker.rouse(LENT) {
                     continue;

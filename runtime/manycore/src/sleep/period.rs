@@ -6,7 +6,8 @@ use manycore_platform::{Atomic, Ordering, Platform};
 /// decaying minimum, in ticks.
 ///
 /// Callers of loops write the fields, and workers that have run out of work read them. The fields are updated one by
-/// one without a lock, and all accesses are relaxed: the fields are estimates, on which only time depends.
+/// one without a lock, and all accesses are relaxed: the fields are estimates. A wrong estimate costs time, but does no
+/// other harm.
 pub(super) struct Period<P: Platform> {
     last_end: P::AtomicU64,
     mean: P::AtomicU64,
@@ -16,7 +17,7 @@ pub(super) struct Period<P: Platform> {
     low: P::AtomicU64,
     /// The number of long gaps in a row that were as long as expected.
     hits: P::AtomicU32,
-    /// The core that the last loop after a long gap was called on.
+    /// The core of the caller of the last loop that followed a long gap.
     core: P::AtomicU32,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct Window {
     pub(crate) to: u64,
     /// The mean gap of the period that predicts this window.
     pub(crate) period: u64,
-    /// The core that the loop will most likely be called on.
+    /// The core on which the loop will most likely be called.
     pub(crate) core: usize,
 }
 

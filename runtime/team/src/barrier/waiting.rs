@@ -7,21 +7,21 @@ use std::time::Duration;
 /// another core is idle. In that case a member that spins keeps the other member from arriving.
 const SPIN_QUANTUM: Duration = Duration::from_micros(10);
 
-/// The number of looks by exchanges before the first look at the clock. They take about 2 us. A
-/// member without patience looks once.
+/// The number of times that a member looks at a word by an exchange (see `own_while`) before it
+/// reads the clock. They take about 2 us. A member without patience looks once.
 const LOOKS: u32 = 64;
 
 /// How members wait, first awake and then asleep, and how a plain store releases them.
 ///
 /// Members on cores of their own spin, as in the published barriers. Members that share cores
-/// yield. Both stop when the placement's patience ends. The operating system may have taken the
-/// core from the member for which all others wait, and then a spinning member takes a core that
-/// this member needs.
+/// yield. Both fall asleep when the patience (the time awake that the placement grants) ends. The
+/// operating system may have taken the core from the member for which all others wait, and then a
+/// spinning member takes a core that this member needs.
 ///
 /// # No wake-up is lost
 ///
-/// [`Sleepers`] has the argument, which holds here with asymmetric fences. The releaser publishes
-/// the word itself. So a sleeper sees that the word has changed, or the releaser sees a sleeper and
+/// The proof at [`Sleepers`] holds here, with asymmetric fences. What the releaser publishes is the
+/// word itself. So a sleeper sees that the word has changed, or the releaser sees a sleeper and
 /// wakes all members that sleep on the word.
 ///
 /// So a release costs no read-modify-write and, if the kernel grants `membarrier`, no fence.
@@ -41,7 +41,8 @@ pub struct Waiting<P: Platform> {
 impl<P: Platform> Waiting<P> {
     /// Makes the description of how the members of `placement` wait.
     pub fn new(placement: &Placement) -> Self {
-        // Light fences are full fences until this call.
+        // The first call asks the system for asymmetric fences. Until then light fences are full
+        // fences.
         P::has_light_fences();
         Self {
             sleepers: Sleepers::new(),
@@ -75,8 +76,8 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Looks at the word for a short while, or once if members share cores. Returns, and has
-    /// acquired, the last value that it read.
+    /// Looks at the word for a short while, or once if members share cores. Returns the last value
+    /// that it read, and acquires the writer's work.
     #[inline]
     fn look_while(&self, word: &P::Futex, value: u32) -> u32 {
         if self.yields {
@@ -115,8 +116,8 @@ impl<P: Platform> Waiting<P> {
         }
     }
 
-    /// Waits awake until the word holds another value or the patience ends. Returns, and has
-    /// acquired, the last value that it read.
+    /// Waits awake until the word holds another value or the patience ends. Returns the last value
+    /// that it read, and acquires the writer's work.
     pub fn stay_awake_while(&self, word: &P::Futex, value: u32) -> u32 {
         let began = P::now();
         let until = began + self.patience;

@@ -10,7 +10,7 @@ pub(super) struct Inbox<P: Platform> {
     pub(super) readers: Vec<RingReader<P>>,
     /// The index of the reader that is looked at next.
     turn: usize,
-    /// The hub's `version` when the readers were last updated.
+    /// The `version` of the hub (the data that the ports share) when the readers were last updated.
     pub(super) version: u32,
     filter: Filter,
 }

@@ -59,10 +59,9 @@ impl<P: Platform> RingReader<P> {
         }
     }
 
-    /// Takes the next record if it is a word that passes the filter, as it usually is. This is
-    /// separate from [`look`](Self::look) so that the message is built where it is used. If the
-    /// message went through memory, with narrow stores and then wide loads, this would cost five
-    /// times as much.
+    /// Takes the next record if it is a word that passes the filter, as it usually is. This is separate from
+    /// [`look`](Self::look) so that the message is built where it is used. If the message went through memory, with
+    /// narrow stores and then wide loads, a call would cost five times as much.
     #[inline(always)]
     pub(super) fn take_word(&mut self, filter: Filter) -> Option<Message> {
         let ring = &*self.ring;

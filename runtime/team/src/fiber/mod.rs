@@ -1,10 +1,10 @@
 //! Fibers: code that has a stack of its own, stops in the middle of a call and is resumed later,
 //! perhaps by another thread.
 //!
-//! Fibers carry the ranks of a team. A rank is written as if it had a thread, and waits at barriers
-//! in the middle of its loops. If there are fewer cores than ranks, a worker suspends the rank that
-//! waits and resumes another rank. That takes some tens of nanoseconds. A switch of threads by the
-//! operating system takes microseconds.
+//! Fibers carry the ranks of a team (the parts of a program). A rank is written as if it had a
+//! thread, and waits at barriers in the middle of its loops. If there are fewer cores than ranks, a
+//! worker suspends the rank that waits and resumes another rank. That takes some tens of
+//! nanoseconds. A switch of threads by the operating system takes microseconds.
 //!
 //! ```
 //! use manycore_platform::Native;

@@ -64,8 +64,8 @@ impl<P: Platform> Movable<P> {
     /// * No address of a thread-local variable is kept across a suspension. The program must not
     ///   keep such an address, for example inside of a
     ///   [`LocalKey::with`](std::thread::LocalKey::with). The compiler must not keep one either.
-    ///   Therefore a function that suspends, itself or in code inlined into it, uses thread-local
-    ///   variables only through functions that are never inlined.
+    ///   Therefore a function that suspends uses thread-local variables only through functions that
+    ///   are never inlined. The same holds for a function into which code that suspends is inlined.
     /// * The fiber is not unwinding: a destructor that runs because of a panic does not suspend.
     pub unsafe fn new(fiber: Fiber<P>) -> Self {
         Self(fiber)

@@ -164,7 +164,7 @@ impl<P: Platform> Turn<'_, P> {
             || (self.deadline != u64::MAX && P::now() >= self.deadline)
     }
 
-    /// Leaves a value, which all ranks can read in the next episode.
+    /// Leaves a value, which all ranks can read in the next episode (after the next barrier).
     pub(super) fn leave<T: Copy + Send + 'static>(&self, value: T) {
         // SAFETY: a turn exists only while its rank is claimed, in its episode, on the claimer's
         // thread.

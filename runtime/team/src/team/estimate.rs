@@ -39,7 +39,7 @@ impl Estimates {
         }
     }
 
-    /// The number of episodes from which the estimates have learned.
+    /// The number of episodes (runs of an interval) from which the estimates have learned.
     pub(super) fn times(&self) -> u32 {
         self.times
     }

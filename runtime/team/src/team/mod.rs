@@ -177,8 +177,8 @@ impl<P: Platform> Team<P> {
         // SAFETY: the run is over.
         let mut result = unsafe { run.result() };
         for body in bodies {
-            // A body whose destructor panics does not keep the others from being dropped. A rank's
-            // panic is passed on rather than a destructor's.
+            // A body whose destructor panics does not keep the others from being dropped. The panic
+            // of a rank is passed on rather than the panic of a destructor.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
                 match result {
                     Ok(_) => result = Err(payload),

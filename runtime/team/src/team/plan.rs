@@ -1,5 +1,5 @@
-//! The division of an interval (the work of all ranks between two barriers) among workers by
-//! McNaughton's wrap-around rule.
+//! The division of an interval (the work of all ranks, the parts of a program, between two
+//! barriers) among workers by McNaughton's wrap-around rule.
 
 /// The place where a core's part begins, if the work of all ranks is laid end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

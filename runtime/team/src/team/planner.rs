@@ -1,6 +1,6 @@
-//! The planner learns the work of ranks and decides how intervals are run. An interval is the work between two
-//! barriers, and an episode one run of an interval. The worker that completes an episode uses the planner before it
-//! opens the next episode.
+//! The planner learns the work of ranks (parts of a program) and decides how intervals are run. An interval is the work
+//! between two barriers, and an episode one run of an interval. The worker that completes an episode uses the planner
+//! before it opens the next episode.
 
 use super::estimate::Estimates;
 use super::plan::{Cut, Plan, even_span, ideal_span, shared};

@@ -12,8 +12,8 @@ pub(super) struct RankCell<P: Platform> {
     inner: UnsafeCell<Inner<P>>,
 }
 
-/// The data of a rank. They belong to the worker that has claimed the rank or, when all ranks have
-/// arrived, to the worker that completes the episode.
+/// The data of a rank. They belong to the worker that has claimed the rank or, when all ranks have arrived, to the
+/// worker that completes the episode (the work between two barriers).
 pub(super) struct Inner<P: Platform> {
     pub(super) body: *mut (dyn Body<P> + 'static),
     /// The ticks that the rank has run in this interval.

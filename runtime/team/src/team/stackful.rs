@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::sync::Arc;
 
-/// The body of a rank (one of a program's parts) whose code is written as if it had a thread. This code may call
+/// The body of a rank (one of a program's parts). The code of the body is written as for a thread: it may call
 /// [`Rank::barrier`] anywhere, even inside loops.
 ///
 /// [`Rank`] has an example. The stacks come from the team's pool, and each has the size
@@ -16,9 +16,8 @@ use std::sync::Arc;
 ///
 /// # Panics
 ///
-/// When a rank panics, the other ranks stop where they are and do not continue. Their stacks are
-/// unwound, so that all values on them are dropped, on the thread that called
-/// [`Team::run`](super::Team::run).
+/// When a rank panics, the other ranks stop where they are and do not continue. The thread that called
+/// [`Team::run`](super::Team::run) unwinds their stacks, so that all values on them are dropped.
 pub struct Stackful<P: Platform, F> {
     state: State<P, F>,
     /// The seat (the data that the rank and its worker share) is in a box, because the rank on the
@@ -39,9 +38,8 @@ struct Begun<P: Platform> {
     stacks: Arc<Stacks<P>>,
 }
 
-// SAFETY: by the contract of `new`, the program and the values on its stack may change threads. The
-// rank and the thread that resumes it use the seat one at a time, and each resumption sets the
-// pointer in it.
+// SAFETY: by the contract of `new`, the program and the values on its stack may change threads. The rank and the thread
+// that resumes the rank use the seat one at a time, and each resumption sets the pointer in the seat.
 unsafe impl<P: Platform, F: Send> Send for Stackful<P, F> {}
 
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
@@ -49,21 +47,22 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
     ///
     /// # Safety
     ///
-    /// The program may change to another thread in each call to its [`Rank`], except in calls that
-    /// only ask for its number. So, for the program and all functions that it calls, at each
-    /// [`barrier`](Rank::barrier), [`pause`](Rank::pause) and reduction:
+    /// The program may change to another thread in each call of a method of its [`Rank`], except in calls that only
+    /// return its number. So, for the program and all functions that it calls, at each [`barrier`](Rank::barrier),
+    /// [`pause`](Rank::pause) and reduction:
     ///
     /// * All live values on its stack are [`Send`]: no guard of a lock, no [`Rc`](std::rc::Rc).
     /// * No address of a thread-local variable is kept across the call, by the program or by the compiler. The compiler
-    ///   may keep such an address in a function that uses a thread-local variable both before and after the call,
-    ///   itself or in code inlined into it. Use a [`RankLocal`](super::RankLocal) in place of thread-local memory.
+    ///   may keep such an address in a function that uses a thread-local variable both before and after the call. This
+    ///   includes uses in code that is inlined into the function. Use a [`RankLocal`](super::RankLocal) in place of
+    ///   thread-local memory.
     /// * The call is not made by a destructor that runs because of a panic.
     ///
     /// The program does not exchange its `Rank` for another, for example by
     /// [`swap`](std::mem::swap).
     ///
-    /// The same holds for the destructors of values that are on the stack when another rank panics.
-    /// They run on the thread that called `run`.
+    /// All these rules also hold for the destructors of values that are on the stack when another rank panics. Those
+    /// destructors run on the thread that called `run`.
     pub unsafe fn new(program: F) -> Self {
         Self {
             state: State::Fresh(program),
@@ -94,7 +93,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
                 program(&mut Rank::new(seat, suspender));
             })
         };
-        // SAFETY: by the contract of `new`. The rank points only to data that moves with the fiber.
+        // SAFETY: the contract of `new` allows the move. The rank points only to data that moves with the fiber.
         let fiber = unsafe { Movable::new(fiber) };
         self.state = State::Begun(Begun {
             fiber: Some(fiber),
@@ -106,7 +105,7 @@ impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Stackful<P, F> {
 impl<P: Platform, F: FnOnce(&mut Rank<P>) + Send> Body<P> for Stackful<P, F> {
     fn go_on(&mut self, turn: &Turn<'_, P>) -> Step {
         self.seat.worker.set(turn.worker());
-        // The turn is used only until `resume` returns, though its type does not say so.
+        // The lifetime of the turn is erased here, but the turn is used only until `resume` returns.
         self.seat.turn.set(ptr::from_ref(turn).cast());
         if matches!(self.state, State::Fresh(_)) {
             self.begin(turn);

@@ -2,7 +2,7 @@
 
 /// A bit of the opening word: a worker sleeps on the word, or is about to sleep.
 pub(super) const PARKED: u32 = 1;
-/// A bit of the opening word: the run has failed, and no rank may continue.
+/// A bit of the opening word: the run has failed, and no rank (part of a program) may continue.
 pub(super) const STOP: u32 = 2;
 /// A bit of the opening word: the run is over.
 pub(super) const OVER: u32 = 4;

@@ -21,7 +21,7 @@ pub(super) enum Leave {
 /// The next action of a worker in its episode (the work between two barriers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// The worker has no rank to run.
+    /// The worker has no rank (part of a program) to run.
     Waits,
     /// The episode is over.
     Next,

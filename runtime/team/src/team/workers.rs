@@ -64,8 +64,8 @@ impl<P: Platform> Workers<P> {
             // The order matters. The worker first reads the two words that it may sleep on. Then it
             // reads the end, its core and the run, which these words announce. A later change of
             // these three also changes a word, so the worker does not sleep on the old word. `seen`
-            // acquires, so a worker that sees the word of a nudge also sees the reason for the
-            // nudge.
+            // acquires, so a worker that sees the word of a nudge (a wake-up by the allotment) also
+            // sees the reason for the nudge.
             let cores = self.allotment.seen();
             let call = self.calls.seen();
             if self.is_ending.load(Ordering::Acquire) {

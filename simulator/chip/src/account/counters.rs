@@ -18,8 +18,8 @@ pub struct CacheCounters {
 pub struct CoreCounters {
     /// Cycles by activity.
     pub cycles: Breakdown,
-    /// The parts of the cycles of `group`, `remote` and `memory` in which requests waited while
-    /// their line's home served other requests.
+    /// For each of the activities `group`, `remote` and `memory`, the cycles in which a request waited at the home of
+    /// its line (the place that serialises the line's requests) while the home served other requests.
     pub serialised: [u64; 3],
     /// Instructions that the program announced, and one for each access. Loads of an unchanged word
     /// in a spin loop are not counted.
@@ -43,7 +43,7 @@ pub struct LinkCounters {
     pub from: u32,
     /// The end of the link.
     pub to: u32,
-    /// Cycles in which the link carried a message. On a mesh, a flit takes one cycle.
+    /// Cycles in which the link carried a message. On a mesh, a flit (a part of a message) takes one cycle.
     pub busy: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct OpticalCounters {
     pub received: u64,
 }
 
-/// Cycles from the miss to the answer, by the place that answered.
+/// Cycles from a miss to its answer, by the place that answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Latencies {
     /// The requester's core group.
@@ -134,7 +134,7 @@ pub struct Counters {
 /// [`Simulation::samples`](crate::Simulation::samples) turns samples on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sample {
-    /// The cycle at which they were read.
+    /// The cycle at which the counters were read.
     pub at: u64,
     /// The counts from the start of the run until `at`.
     pub total: CoreCounters,
@@ -184,9 +184,8 @@ impl CoreCounters {
         cores.fold(Self::default(), |sum, core| sum.map(&core, |a, b| a + b))
     }
 
-    /// The cycle stack: the names of the core's activities and their cycles, which add up to the
-    /// core's time. `serialised` is a part of its own, and its cycles are not counted in the
-    /// accesses' parts.
+    /// The cycle stack: the names of the core's activities and their cycles, which add up to the core's time.
+    /// `serialised` is a part of its own. Its cycles are subtracted from the parts `group`, `remote` and `memory`.
     pub fn stack(&self) -> Vec<(&'static str, u64)> {
         use super::Activity::{Group, Memory, Remote};
         let mut serialised = 0;
@@ -225,15 +224,15 @@ impl Counters {
 
     /// The difference to `earlier`, earlier counters of the same run.
     ///
-    /// If charged cycles were taken back since `earlier`, because a computation was interrupted,
-    /// the difference is 0 and not negative.
+    /// A difference that would be negative is 0. Cycles of a computation are counted at its beginning, and those of the
+    /// rest are subtracted again if the computation is interrupted.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let less = u64::saturating_sub;
         let cores = self.cores.iter().zip(&earlier.cores);
         let shared = self.shared.iter().zip(&earlier.shared);
         let controllers = self.controllers.iter().zip(&earlier.controllers);
-        // Both lists are sorted, and no link leaves the later one.
+        // Both lists are sorted, and the later list has all links of the earlier one.
         let ends = |link: &LinkCounters| (link.from, link.to);
         let mut before = earlier.links.iter().peekable();
         let links = self.links.iter().map(|link| {

@@ -91,7 +91,8 @@ impl Lines {
         self.lines.entry(address >> self.shift).or_default()
     }
 
-    /// Counts that a request for the line at `address` has `waited` at its group. It continues to the home.
+    /// Counts that a request for the line at `address` has `waited` at its group. The request continues to the home of
+    /// the line (the place that serialises the line's requests).
     pub(crate) fn waited(&mut self, address: u64, waited: Cycles) {
         if waited > 0 {
             self.line(address).waited += waited;

@@ -37,7 +37,8 @@ pub struct Report {
 pub enum Order {
     /// By the number of changes of owner.
     Transfers,
-    /// By the cycles that requests waited at the line's home.
+    /// By the cycles that requests waited at the line's home (the place that serialises the line's
+    /// requests).
     Waiting,
 }
 
@@ -46,7 +47,8 @@ pub enum Order {
 pub struct HotLine {
     /// The simulated address of the line's first byte.
     pub address: u64,
-    /// The named objects in the line, by address. Several objects may be false sharing.
+    /// The named objects in the line, by address. Several objects in one line may mean false
+    /// sharing.
     pub names: Vec<String>,
     /// Changes of the line's owner.
     pub transfers: u64,

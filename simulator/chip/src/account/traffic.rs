@@ -50,7 +50,7 @@ pub(crate) struct MeshTraffic {
     sockets: u32,
     width: u32,
     height: u32,
-    /// By sender and column: the flits that go along the sender's row to that column.
+    /// By sender and column: the flits (parts of messages) that go along the sender's row to that column.
     along_rows: Vec<u64>,
     /// By row and router of the sender's socket: the flits that go from that row along the router's
     /// column to the router.

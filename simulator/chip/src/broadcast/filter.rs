@@ -1,9 +1,9 @@
-/// A core's hardware filter (Park 2013, section 3.1.2). It selects the arriving messages for the
-/// core's lambda queues.
+/// A core's hardware filter (Park 2013, section 3.1.2). It selects the arriving messages for the core's lambda queues
+/// (one queue for each sender's wavelength).
 ///
 /// The filter masks the message's signature, and combines the result with the filter's own signature by the operation.
-/// The message passes if a bit of the result is set. The thesis names the operations but does not define which result
-/// passes. This rule makes `and` and `or` selective. But with it, `xor` passes signatures that differ. So we add
+/// The message passes if a bit of the result is set. Park's thesis names the operations but does not define which
+/// result passes. This rule makes `and` and `or` selective. But with it, `xor` passes signatures that differ. So we add
 /// [`Xnor`](MatchOperation::Xnor), which passes equal signatures.
 ///
 /// The default filter passes every message.

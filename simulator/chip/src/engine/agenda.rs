@@ -12,7 +12,7 @@ pub(crate) enum Event {
     Arrive,
     /// The core's request for this line reaches its next stage. The core does not wait for it.
     Flight { line: u32 },
-    /// The home of a line may serve the next request.
+    /// The home of a line (the place that serialises the line's requests) may serve the next request.
     Free(u32),
     /// The time limit of a spinning core ends. The event is void if the core's plan (its latest entry in the agenda) is
     /// no longer `plan`.
@@ -151,7 +151,7 @@ impl Agenda {
 
     /// Takes the first entry. At equal times, events come before cores, and lower cores before
     /// higher.
-    // Inlined into each front end's loop, like `Engine::step`.
+    // This is inlined into the loop of each front end, like `Engine::step`.
     #[inline(always)]
     pub(crate) fn take(&mut self, ports: &[Port]) -> Next {
         let (time, core) = self.next_core(ports);

@@ -9,8 +9,9 @@
 //! * An event of the machine may change any cache. Examples are a request at a line's home (the place that serialises
 //!   the line's requests) and a wake-up. So no core runs beyond the next event.
 //! * Another core that continues at time t may have a miss at t. Its request needs at least the *lookahead*, the time
-//!   to leave its tile, to reach a home. So no core's caches change before t plus the lookahead. Hardware threads of
-//!   one tile hit the same caches, so no core runs beyond the clock of such a sibling.
+//!   to leave its tile (the hardware threads that share an L1), to reach a home. So no core's caches change before t
+//!   plus the lookahead. Hardware threads of one tile hit the same caches, so no core runs beyond the clock of such a
+//!   sibling.
 //!
 //! For all other requests (such as a futex, a message, or a new thread), a core waits until it is
 //! the earliest.
@@ -161,7 +162,7 @@ impl Engine {
     }
 
     /// Handles events until a thread must be resumed or the run ends.
-    // Inlined into each front end's loop.
+    // This is inlined into the loop of each front end.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {
         loop {
@@ -253,7 +254,7 @@ impl Engine {
             .unwrap_or((u64::MAX, u32::MAX))
     }
 
-    // Inlined into `step`.
+    // This is inlined into `step`.
     #[inline(always)]
     fn happen(&mut self, at: u64, core: u32, event: Event) {
         match event {

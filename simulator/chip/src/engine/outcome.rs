@@ -27,8 +27,8 @@ pub struct Statistics {
     pub counters: Option<Counters>,
 }
 
-/// The counts of the optical broadcast network, summed over all receivers. The thesis's simulator
-/// printed the same statistics (Park 2013, section 4.3.3).
+/// The counts of the optical broadcast network, summed over all receivers. The simulator of Park's thesis printed the
+/// same statistics (2013, section 4.3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Messages {
     /// Messages that reached the filter of a core that has a port of their channel.

@@ -3,7 +3,8 @@
 //!
 //! Such accesses only move lines: plain data (`Platform::read`, `Platform::write`) have no simulated value. An atomic
 //! write waits until the stores before it are done. So memory stays sequentially consistent. A request without a
-//! waiting core travels, queues at the line's home and takes effect there, like any request.
+//! waiting core travels, queues at the line's home (the place that serialises the line's requests) and takes effect
+//! there, like any request.
 //!
 //! A core that needs a line that is on its way waits until the line arrives.
 
@@ -182,7 +183,8 @@ impl Engine {
         self.overlap.is_some()
     }
 
-    /// Whether the core must suspend, and ask again, because stores of its tile are on their way.
+    /// Whether the core must suspend, and ask again, because stores of its tile (the hardware threads that share an L1)
+    /// are on their way.
     pub(crate) fn must_drain(&mut self, core: u32) -> bool {
         let port = &self.ports[core as usize];
         let Some(overlap) = &mut self.overlap else {

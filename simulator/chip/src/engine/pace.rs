@@ -14,7 +14,7 @@ const ONE: u64 = 1024;
 /// `map_util_freq`, 1.25).
 const HEADROOM: (u64, u64) = (5, 4);
 
-/// The seconds after which a computation looks again whether a sibling runs.
+/// The seconds after which a computation looks again whether a sibling (another hardware thread of the core) runs.
 const SHARED: f64 = 10e-6;
 
 /// The state by which cores are slowed down.
@@ -60,8 +60,8 @@ impl Pace {
         })
     }
 
-    /// The most instructions of a computation that have the same pace: those of an eighth of a
-    /// governor's period, or of [`SHARED`] while siblings come and go.
+    /// The most instructions of a computation that have the same pace: as many as an eighth of a governor's period has,
+    /// or as many as [`SHARED`] has while siblings come and go.
     pub(super) fn instructions(&self, config: &Config) -> u64 {
         let governed = self.governed.as_ref();
         let period = governed.map_or(f64::MAX, |governed| governed.governor.period as f64 / 8.0);

@@ -15,7 +15,8 @@ pub(crate) enum Mode {
     /// Its thread has been waiting for a line since the port's clock.
     Missing,
     /// Since the port's clock, its thread has been spinning on the word at a simulated address, in a line that the
-    /// core's tile holds. The thread spins until another core takes the line or the time is `until`.
+    /// core's tile (the hardware threads that share an L1) holds. The thread spins until another core takes the line or
+    /// the time is `until`.
     Spinning { word: u64, until: u64 },
     /// Its thread has been waiting for a message since the port's clock.
     Listening { channel: Channel },

@@ -1,8 +1,9 @@
 //! Spinning on an unchanged line, which takes the right simulated time and no host time.
 //!
-//! A spinning core loads its word every `spin-period` cycles. While the core's tile keeps the line, each load is a hit
-//! that reads the same value, so these loads are not simulated. When another core has taken the line, the next load
-//! misses, and this load is simulated. It happens a multiple of the period after the first load.
+//! A spinning core loads its word every `spin-period` cycles. While the core's tile (the hardware threads that share an
+//! L1) keeps the line, each load is a hit that reads the same value, so these loads are not simulated. When another
+//! core has taken the line, the next load misses, and this load is simulated. It happens a multiple of the period after
+//! the first load.
 
 use super::Engine;
 use super::agenda::Event;
@@ -24,7 +25,7 @@ impl Engine {
         self.memory.watch(line, core);
         let port = &mut self.ports[core as usize];
         port.mode = Mode::Spinning { word, until };
-        // This makes the plans for an earlier wait void.
+        // This makes the plans (entries in the agenda) for an earlier wait void.
         port.plan = port.plan.wrapping_add(1);
         if until < u64::MAX {
             let plan = port.plan;
@@ -75,7 +76,7 @@ impl Engine {
                 self.agenda.plan(at, port.core, Event::Patience { plan });
             }
         }
-        // The new horizon makes the core stop in time for these events.
+        // The new horizon (the time up to which the core may run) makes the core stop in time for these events.
         self.set_horizon(core);
     }
 

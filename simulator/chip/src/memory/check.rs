@@ -5,10 +5,10 @@ use super::cache::{LineId, State};
 use super::line::Line;
 
 impl Memory {
-    /// Checks one line: it has one writer or many readers, the directory names exactly the tiles that hold the line,
-    /// and an inclusive cache holds the line if one of its tiles does. A debug run calls this after each access, so the
-    /// function only looks at the tiles that the directory names. It compares the number of these tiles with
-    /// [`Line::copies`], which `holders` counts when tags change.
+    /// Checks one line: it has one writer or many readers, the directory names exactly the tiles (caches of hardware
+    /// threads with one L1) that hold the line, and an inclusive cache holds the line if one of its tiles does. A debug
+    /// run calls this after each access, so the function only looks at the tiles that the directory names. It compares
+    /// the number of these tiles with [`Line::copies`], which `holders` counts when tags change.
     pub(crate) fn check_line(&mut self, line: LineId) -> Result<(), String> {
         let Line {
             owner,

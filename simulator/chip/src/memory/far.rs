@@ -1,4 +1,4 @@
-//! Far atomics: operations that are done at the line's home.
+//! Far atomics: operations that are done at the line's home (the place that serialises the line's requests).
 //!
 //! The request carries the operation to the home. The home fetches a modified line, makes all
 //! caches drop their copies, executes the operation, and keeps the line in the last-level cache.
@@ -58,7 +58,8 @@ impl Memory {
         let readers_until = self.lines.line(request.line).readers_until;
         let executed = data.at.max(readers_until) + execution;
         let done = if posted {
-            // The core continues as if it had sent the request earlier by the time that the request takes to the home.
+            // The core continues as if it had sent the request earlier: earlier by the time of the request's way to the
+            // home.
             let from = self.places.tile_place(tile);
             let way = self.network.latency(from, stage, CONTROL_BITS);
             let way = way + self.places.request_latency();

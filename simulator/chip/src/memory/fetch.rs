@@ -28,8 +28,8 @@ impl Memory {
         CONTROL_BITS + 8 * self.config.line
     }
 
-    /// Fetches `line` from the tile that owns it. The place of the request's stage asks at `at`,
-    /// and the data go to the requester's tile.
+    /// Fetches `line` from the tile (the caches of the hardware threads that share an L1) that owns it. The place of
+    /// the request's stage asks at `at`, and the data go to the requester's tile.
     pub(super) fn fetch_from_owner(
         &mut self,
         request: &Request,
@@ -172,8 +172,9 @@ impl Memory {
     }
 
     /// The group that supplies a clean line (or the place of a tile, if there are no last-level caches), and the cycles
-    /// to ask it, without the cycles of the network. The home's cache is the first choice. If other caches may supply
-    /// clean lines, the cache nearest to the home is the second choice.
+    /// to ask it, without the cycles of the network. The cache of the home (the place that serialises the line's
+    /// requests) is the first choice. If other caches may supply clean lines, the cache nearest to the home is the
+    /// second choice.
     pub(super) fn clean_source(
         &mut self,
         line: LineId,

@@ -6,7 +6,8 @@ use super::line::TileId;
 use crate::config::SharedCache;
 
 impl Memory {
-    /// Gives the line to `tile`, and evicts the line that must make room for it.
+    /// Gives the line to `tile` (the caches of the hardware threads that share an L1), and evicts the line that must
+    /// make room for it.
     pub(super) fn fill(&mut self, line: LineId, tile: TileId, mut state: State, at: u64) {
         let group = self.places.group_of_tile(tile);
         match &self.config.llc {

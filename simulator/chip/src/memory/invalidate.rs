@@ -6,8 +6,8 @@ use super::request::{CONTROL_BITS, Class, Request, Stage};
 use crate::config::{Coherence, DataPath, Directory, SharedCache};
 
 impl Memory {
-    /// Whether all groups are asked to drop the line: the directory does not know sharers, and some
-    /// tile may read the line.
+    /// Whether all groups are asked to drop the line: the directory does not know sharers, and some tile (the caches of
+    /// the hardware threads that share an L1) may read the line.
     pub(super) fn probes_blindly(&mut self, line: LineId) -> bool {
         self.config.coherence.directory == Directory::Broadcast
             && !self.lines.line(line).sharers.is_empty()

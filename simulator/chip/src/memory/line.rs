@@ -1,5 +1,5 @@
 //! The record of each line: its directory entry and its waiting requests. A line has one record for the whole chip. The
-//! record serves as the directory of the line's home and of all groups.
+//! record serves as the directory of the line's home (the place that serialises the line's requests) and of all groups.
 
 use super::cache::LineId;
 use super::request::Request;

@@ -3,7 +3,7 @@
 //! Values are in host memory. This module decides when an access is done and how it changes the
 //! tags of all caches. An access takes up to three steps:
 //!
-//! 1. [`private`]: the caches of the core's own tile complete a hit.
+//! 1. [`private`]: the caches of the core's own tile (the hardware threads that share an L1) complete a hit.
 //! 2. [`transaction`]: a miss travels to the group's last-level cache, and if the group cannot answer it, from there to
 //!    the line's home. One record of the line ([`line`]) is the directory of its home and of all groups. [`serve`]
 //!    changes this record, and uses [`fetch`] and [`invalidate`].

@@ -41,8 +41,8 @@ pub enum Operation {
     MinUnsigned(u64),
     /// The greater of word and operand.
     MaxUnsigned(u64),
-    /// The store of an LL/SC pair, with the operation of the pair. The store is done only if the tile still has its
-    /// reservation.
+    /// The store of an LL/SC pair, with the operation of the pair. The store is done only if the tile (the hardware
+    /// threads that share an L1) still has the reservation that the load has made.
     Conditional(Rmw),
 }
 

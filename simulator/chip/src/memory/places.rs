@@ -1,4 +1,5 @@
-//! The places of hardware threads (in tiles), tiles (in groups) and lines (at homes).
+//! The places of hardware threads (in tiles, which have an L1 each), tiles (in groups) and lines (at homes, which
+//! serialise the lines' requests).
 
 use super::cache::LineId;
 use super::line::TileId;

@@ -1,4 +1,4 @@
-//! The private caches of a tile.
+//! The private caches of a tile (the hardware threads that share an L1).
 
 use super::cache::{LineId, State, Tags};
 use crate::config::{Config, Writes};

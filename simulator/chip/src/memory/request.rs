@@ -26,7 +26,7 @@ pub(crate) struct Request {
 pub(crate) enum Stage {
     /// The last-level cache of the requester's group.
     Group,
-    /// The line's home.
+    /// The line's home (the place that serialises the line's requests).
     Home,
 }
 

@@ -27,7 +27,8 @@ impl Memory {
         let line = self.lines.line(request.line);
         let owner = line.owner;
         if owner == Some(tile) || line.sharers.contains(tile) {
-            // A sibling that shares the tile's caches has fetched the line since the request left.
+            // Another hardware thread that shares the tile's caches has fetched the line since the
+            // request left.
             return Served {
                 done: now + self.places.reply_latency(),
                 execution: 0,
@@ -148,7 +149,8 @@ impl Memory {
         }
     }
 
-    /// Does a write at the line's home. Private caches keep only clean copies.
+    /// Does a write at the line's home (the place that serialises the line's requests). Private
+    /// caches keep only clean copies.
     pub(super) fn write_through(
         &mut self,
         request: &Request,

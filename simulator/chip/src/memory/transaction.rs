@@ -15,8 +15,8 @@ use super::request::{Arrival, CONTROL_BITS, Class, Request, Served, Stage};
 use crate::config::Directory;
 
 impl Memory {
-    /// Looks `line` up in the core's own tile.
-    // Inlined because it is part of every access.
+    /// Looks `line` up in the core's own tile (the caches of the hardware threads that share an L1).
+    // This is inlined because it is part of every access.
     #[inline(always)]
     pub(crate) fn lookup(&mut self, core: u32, line: LineId, write: bool) -> Lookup {
         let tile = self.places.tile(core);
@@ -28,7 +28,7 @@ impl Memory {
     }
 
     /// Sends a request from its tile at `at`. Returns its first stage and the time of its arrival.
-    // Inlined into both kinds of misses.
+    // This is inlined into both kinds of misses.
     #[inline(always)]
     pub(crate) fn depart(&mut self, core: u32, line: LineId, at: u64) -> (u64, Stage) {
         let at = at + self.perturbation.draw() + self.places.request_latency();
@@ -45,7 +45,7 @@ impl Memory {
         }
     }
 
-    // Inlined into each front end's loop, like `Engine::step`.
+    // This is inlined into the loop of each front end, like `Engine::step`.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, mut request: Request, now: u64) -> Arrival {
         let line = self.lines.line(request.line);
@@ -142,7 +142,7 @@ impl Memory {
         } else if let Operation::Conditional(_) = request.operation {
             let tile = self.places.tile(request.core);
             let line = self.lines.line(request.line);
-            // The tile's copy of the line is the reservation.
+            // The tile's copy of the line is the reservation that the load of the pair has made.
             if line.sharers.contains(tile) || line.owner == Some(tile) {
                 self.serve_write(&request, now)
             } else {

@@ -8,8 +8,8 @@ use crate::config::{Contention, Sockets};
 /// A mesh with XY routing and one core on each tile.
 ///
 /// For n cores, the mesh is floor(√n) tiles wide and as high as needed. If the last row has too few cores, it still has
-/// all its routers. A message takes the cycles of a router and a link for each hop, plus one cycle for each flit at the
-/// receiver. A core's message to itself takes no time.
+/// all its routers. A message takes the cycles of a router and a link for each hop, plus one cycle for each flit (part
+/// of the message) at the receiver. A core's message to itself takes no time.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
     places: Box<[Place]>,

@@ -27,7 +27,7 @@ pub(crate) struct Flits {
 }
 
 impl Flits {
-    /// Flits of `bits` bits. `bits` is not 0.
+    /// Flits (parts of a message) of `bits` bits. `bits` is not 0.
     pub(crate) fn new(bits: u32) -> Self {
         Self {
             bits,

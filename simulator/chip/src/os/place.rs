@@ -166,7 +166,7 @@ impl Scheduler {
     }
 
     /// The first idle core of a span. The search begins at `core` and continues at the span's start. Hardware threads
-    /// whose siblings are idle too come first, as in Linux (`select_idle_core`).
+    /// with idle siblings (the other hardware threads of the core) come first, as in Linux (`select_idle_core`).
     fn idle_near(&self, core: u32, span: Range<u32>, allowed: &CoreSet) -> Option<u32> {
         let start = core.clamp(span.start, span.end);
         let idle = || {

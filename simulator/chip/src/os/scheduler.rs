@@ -47,7 +47,7 @@ pub(super) struct Core {
     pub(super) queue: Queue,
     /// The cycles that the running thread has run in its slice.
     used: Cycles,
-    /// The thread that yielded. It does not run next if another thread's vruntime is near.
+    /// The thread that yielded. It does not run next if the vruntime (virtual run time) of another thread is near.
     skip: Option<ThreadId>,
     idle_since: Option<Cycles>,
     /// The moving average of the core's idle times.
@@ -105,8 +105,8 @@ impl Scheduler {
         Scheduler { siblings, ..self }
     }
 
-    /// Picks a thread for a core without a running thread: the thread with the least vruntime (virtual run time) of the
-    /// core's queue, or a waiting thread of another core. If there is no such thread, the core becomes idle.
+    /// Picks a thread for a core without a running thread: the thread with the least vruntime of the core's queue, or a
+    /// waiting thread of another core. If there is no such thread, the core becomes idle.
     pub(crate) fn pick(&mut self, now: Cycles, core: u32) -> Option<Picked> {
         debug_assert_eq!(self.running(core), None);
         if self.core(core).queue.is_empty() {

@@ -1,4 +1,5 @@
-//! `manycore run --orders N`: runs a program under several orders of events, side by side on the host's cores.
+//! `manycore run --orders N`: runs a program under several orders of events (seeds of random delays: `study/order.rs`),
+//! side by side on the host's cores.
 
 mod summary;
 
@@ -264,8 +265,8 @@ mod tests {
         }
     }
 
-    /// The interval of runs that stop as soon as it is narrow contains the true mean nearly as often as an interval of a
-    /// fixed number of runs.
+    /// If runs stop as soon as the interval is narrow, the interval contains the true mean nearly as often as the
+    /// interval of a fixed number of runs.
     #[test]
     fn intervals_at_the_stop_contain_the_mean_in_93_percent() {
         const MEAN: f64 = 1e9;

@@ -70,7 +70,7 @@ fn ends(cycles: &[f64]) -> (f64, f64) {
     (least, cycles.iter().copied().fold(0.0, f64::max))
 }
 
-/// Returns a sentence if an order's output or status differs from the first order's.
+/// Returns a sentence if the output or the status of an order differs from that of the first order.
 pub(super) fn difference(runs: &[OrderRun]) -> Option<String> {
     let others = runs.iter().filter(|run| !run.same_output);
     let others: Vec<String> = others.map(|run| run.order.to_string()).collect();

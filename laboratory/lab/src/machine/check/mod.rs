@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(row(1.0).error(), 0.0);
     }
 
-    /// The cores of ranks, each as the first rank on it.
+    /// For each rank, the first rank that is on the same core.
     fn first_on_core(places: &[Vec<usize>], core: impl Fn(usize) -> usize) -> Vec<usize> {
         let cores: Vec<usize> = places.iter().map(|place| core(place[0])).collect();
         let first = |one: &usize| cores.iter().position(|other| other == one).unwrap();

@@ -12,9 +12,9 @@ use manycore_team::barrier::Placement;
 use serde::Serialize;
 use std::io;
 
-/// Episodes of a barrier in one sample.
+/// Episodes (waits of all threads) of a barrier in one sample.
 const EPISODES: u32 = 300;
-/// Iterations of the unbalanced loop, and the unit tasks of the longest one.
+/// Iterations of the unbalanced loop, and the unit tasks (`manycore_programs::UnitTask`) of the longest one.
 const ITERATIONS: usize = 1024;
 const LONGEST: usize = 16;
 /// The Fibonacci number.

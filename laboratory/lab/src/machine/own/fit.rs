@@ -11,8 +11,8 @@ use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use std::io;
 
-/// If a handover takes longer than this number of loads from the last cache, the two cores share no cache. A virtual
-/// machine's system may say otherwise: it repeats what its host made up.
+/// If a handover takes longer than this number of loads from the last cache, the two cores share no cache. The system
+/// of a virtual machine may say otherwise, since its host may report any topology.
 const FAR: f64 = 4.0;
 /// Handovers whose times differ by less than this factor have one distance.
 const ALIKE: f64 = 1.25;

@@ -17,13 +17,13 @@ const THESIS_CORES: usize = 64;
 pub(super) const FREE_SWITCH: &str = "os.switch=0";
 /// Barriers with sleep: glibc's current barrier, and its barrier of 2013.
 pub(super) const SLEEPING: [&str; 2] = ["futex", "glibc-2011"];
-/// Cycles that members compute before a wait in [`BarrierConfig::with_overhead`]. On the machine of the thesis, its
-/// barrier is faster than others by fewer cycles than this on two cores, and by more on four.
+/// Cycles that members compute before a wait in [`BarrierConfig::with_overhead`]. On the machine of the thesis, the
+/// barrier of the thesis is faster than others by fewer cycles than this on two cores, and by more cycles on four.
 const OVERHEAD: u64 = 200;
 /// The number of single episodes. It is even, since some barriers alternate between two kinds of episodes.
 const SINGLE: usize = 4;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct BarrierConfig {
     #[serde(flatten)]

@@ -1,4 +1,5 @@
-//! The figure: the time of an episode and its exit latency against cores, with a line for each barrier.
+//! The figure: the time of an episode (wait of the whole team) and its exit latency against cores, with a line for each
+//! barrier.
 
 use super::config::BarrierConfig;
 use crate::report::words;
@@ -7,7 +8,7 @@ use crate::study::team::{self, Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
-/// The most cores in the panel of small machines, which the thesis has too.
+/// The most cores in the panel of small machines. The thesis (Park 2013) has this panel too.
 const SMALL: usize = 16;
 
 pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {

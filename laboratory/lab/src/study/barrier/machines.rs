@@ -1,7 +1,7 @@
-//! The machines with which the thesis's machine is compared.
+//! The machines with which the machine of the thesis (Park 2013) is compared.
 //!
-//! The thesis (Park 2013) has one machine: 64 tiles with the protocol MSI, under which every clean cache line comes
-//! from memory. This study adds the same network to two real machines, and to the same tiles with a modern protocol.
+//! The thesis has one machine: 64 tiles with the protocol MSI, under which every clean cache line comes from memory.
+//! This study adds the same network to two real machines, and to the same tiles with a modern protocol.
 
 use crate::failure::bad_input;
 use crate::study::chip::Chip;

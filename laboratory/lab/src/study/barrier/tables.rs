@@ -1,4 +1,5 @@
-//! The tables: the loop, single episodes, and the thesis's gain on other machines.
+//! The tables: the loop, single episodes (waits of the whole team), and the gain of the thesis (Park 2013) on other
+//! machines.
 
 use super::config::{BarrierConfig, FREE_SWITCH, SLEEPING};
 use crate::report::table::{Cell, Table};

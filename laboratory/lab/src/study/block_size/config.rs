@@ -28,7 +28,7 @@ const LONGEST_LOOP: u64 = 1 << 36;
 const QUICK_SECONDS: u64 = 15;
 const FULL_SECONDS: u64 = 660;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct BlockSizeConfig {
     pub(super) study: &'static str,
@@ -190,8 +190,8 @@ impl BlockSizeConfig {
         bounded(&[self.threads.len(), loops])
     }
 
-    /// Removes sizes that opaque tasks cannot have, since they execute all additions. If none is left, removes the
-    /// opaque task.
+    /// Removes sizes that are too large for opaque tasks, whose additions the compiler cannot fold, so that all are
+    /// executed. If none is left, removes the opaque task.
     fn drop_endless_opaque_tasks(&mut self) -> anyhow::Result<()> {
         let most = UnitTask::MOST_OPAQUE_ADDITIONS;
         self.opaque_comps.retain(|&comp| comp <= most);
@@ -207,7 +207,7 @@ impl BlockSizeConfig {
         Ok(())
     }
 
-    /// The numbers of additions of a unit task.
+    /// The numbers of additions of a unit task (the synthetic kernel of the document).
     pub(super) fn comps(&self, task: LoopTask) -> Vec<u64> {
         match task {
             LoopTask::Opaque => self.opaque_comps.clone(),
@@ -215,8 +215,8 @@ impl BlockSizeConfig {
         }
     }
 
-    /// The iterations of a unit-task loop: by the user, else by the table of the document (Shuai's paper), else the
-    /// default.
+    /// The iterations of a unit-task loop: the user's number, else the number in the table of the document (Shuai's
+    /// paper), else the default.
     pub(super) fn iterations(&self, read: u64, write: u64) -> usize {
         let machine = self.chip.as_ref().map(DocumentChip::name_in_tables);
         let mut tables = self.tables.iter().map(|cell| &cell.at);

@@ -12,7 +12,7 @@ use crate::study::trial::CellRecord;
 use manycore_figure::{Axis, Figure, Panel, Point, Series};
 use manycore_programs::partition::Partitioner;
 
-/// The pool of a panel: manycore's, or the document's.
+/// The pool of a panel: manycore's pool, or the pool of the document (Shuai's paper).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhosePool {
     Ours,

@@ -1,4 +1,4 @@
-//! The compiler's effect on the document's unit task.
+//! The compiler's effect on the unit task (synthetic kernel) of the document (Shuai's paper).
 
 use super::grid::{LoopTask, threads};
 use super::measure::MeasuredLoops;

@@ -105,7 +105,8 @@ fn workloads(config: &BlockSizeConfig) -> Vec<Workload> {
     workloads
 }
 
-/// The workloads of a unit task: all sizes combined or, as in the document, varied one by one around the middle.
+/// The workloads of a unit task: all sizes combined or, as in the document (Shuai's paper), varied one by one around
+/// the middle.
 fn unit_tasks(config: &BlockSizeConfig, task: LoopTask) -> Vec<Workload> {
     let comps = config.comps(task);
     let middle = (

@@ -25,7 +25,7 @@ const FEWEST_ROUNDS: usize = 4;
 /// time.
 const MOST_ROUNDS: [usize; 2] = [100, 400];
 
-/// The latencies of the policies of one cell, round by round. This is a line of the journal.
+/// The latencies of the policies of one cell, round by round. This is a line of the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MeasuredLoops {
     pub(super) cell: LoopCell,
@@ -66,7 +66,7 @@ impl LoopSamples {
         }
     }
 
-    /// The block size, if the policy is the document's pool.
+    /// The block size, if the policy is the pool of the document (Shuai's paper).
     pub(super) fn document_block(&self) -> Option<usize> {
         match self.policy() {
             LoopPolicy::Document(size) => Some(size.get()),
@@ -156,8 +156,7 @@ pub(super) fn measure(
         .build()
         .with_context(|| format!("block-size, {}", super::grid::threads(cell.threads)))?;
 
-    // The audit and one round to warm up do not count. In native runs no policy is that of the document (Shuai's
-    // paper).
+    // The audit and one round to warm up do not count. In native runs no policy is the document's pool.
     let ours = |policy: &LoopPolicy| match policy {
         LoopPolicy::Ours(partitioner) => Some(*partitioner),
         LoopPolicy::Document(_) => None,
@@ -175,7 +174,7 @@ pub(super) fn measure(
 
     let (spent, waited_before) = (measured.seconds, measured.waited);
     let waited = disturbance::waited();
-    // Both times are of this process and of those before it.
+    // Both times include those of earlier processes that have measured this cell.
     let add_times = |measured: &mut MeasuredLoops| {
         measured.seconds = spent + begin.elapsed().as_secs_f64();
         if let (Some(before), Some(after)) = (waited, disturbance::waited()) {

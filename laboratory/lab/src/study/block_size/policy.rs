@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub(in crate::study) enum LoopPolicy {
     /// manycore's pool with a partitioner.
     Ours(Partitioner),
-    /// The document's own pool, with this block size. It is only simulated.
+    /// The pool of the document (Shuai's paper), with this block size. It is only simulated.
     Document(NonZeroUsize),
 }
 

@@ -1,4 +1,5 @@
-//! The tables: latencies in the document's format, and regrets.
+//! The tables: latencies in the format of the document (Shuai's paper), and regrets (slowdowns relative to the best
+//! fixed block).
 
 use super::grid::{Class, Workload, threads};
 use super::measure::{LoopSamples, MeasuredLoops};

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 /// Additions of an iteration, which a compiler folds.
 const COMP: u64 = 1024;
 
-/// A loop of unit tasks in the document's pool.
+/// A loop of unit tasks, in the pool of the document (Shuai's paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DrawnLoop {
     /// The loop's number on its machine.

@@ -93,8 +93,8 @@ fn bytes(run: &DrawnLoop) -> f64 {
     run.read as f64 + 0.5 * run.write.saturating_sub(run.read) as f64
 }
 
-/// The block at which the price of claims balances the wait at the end. The document's threads sleep between loops, so
-/// a launch costs a wake-up.
+/// The block at which the price of claims balances the wait at the end. The threads of the document (Shuai's paper)
+/// sleep between loops, so a launch costs a wake-up.
 fn balance(machine: &VirtualMachine, run: &DrawnLoop, prices: MachinePrices) -> f64 {
     let threads = run.threads as f64;
     let team = Machine {

@@ -9,7 +9,7 @@ use crate::study::trial::Setup;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 
-/// Iterations of the document's loops.
+/// Iterations of the loops in the document (Shuai's paper).
 const N: u64 = 4096;
 const MACHINES: u64 = 24;
 const FULL_MACHINES: u64 = 200;
@@ -20,7 +20,7 @@ const BYTES: std::ops::RangeInclusive<u32> = 6..=12;
 /// Binary logarithms of the blocks.
 const BLOCKS: std::ops::Range<u32> = 0..10;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct InputsConfig {
     #[serde(flatten)]

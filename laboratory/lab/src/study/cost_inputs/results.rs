@@ -1,4 +1,5 @@
-//! The regret of each model on machines that its fit has not seen, and the effect of further inputs.
+//! The regret (slowdown relative to the best block) of each model on machines that its fit has not seen, and the effect
+//! of further inputs.
 
 use super::cell::InputsCell;
 use super::fit::{Form, Further, Model};
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The machines are divided into this many parts. Each is left out once.
 const PARTS: usize = 10;
-/// The additions of an iteration in the document's formula. A compiler folds them.
+/// The additions of an iteration in the formula of the document (Shuai's paper). A compiler folds them.
 const COMP: u64 = 1024;
 
 /// A model and its blocks, one for each loop. Its fit has not seen the loop's machine.

@@ -30,7 +30,7 @@ pub(super) struct GraphCase {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct GraphSample {
-    /// The time from the first rank's start to the last rank's end, in cycles or ns.
+    /// The time from the start of the first rank (thread of the team) to the end of the last rank, in cycles or ns.
     pub(super) time: f64,
     /// Edges within the tree, components, or triangles.
     pub(super) found: u64,
@@ -140,7 +140,8 @@ impl<P: Platform> DisciplineVisitor<P> for GraphTeam<'_> {
 
 struct GraphShared<P: Platform, D: Discipline<P>> {
     search: Search<P>,
-    // The barrier goes through memory, since disciplines change their cores' filters of network messages.
+    // The barrier goes through memory, since disciplines (stealing algorithms) change their cores' filters of network
+    // messages.
     shares: Shares<P, D, DisseminationBarrier<P>>,
     books: Mutex<GraphBooks>,
 }

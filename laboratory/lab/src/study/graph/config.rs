@@ -11,7 +11,7 @@ use serde::Serialize;
 /// The cores of the machine in the thesis (Park 2013).
 const CORES: usize = 64;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct GraphConfig {
     #[serde(flatten)]
@@ -71,7 +71,7 @@ impl GraphConfig {
         }
     }
 
-    /// The number of cores at which disciplines are compared.
+    /// The number of cores at which disciplines (stealing algorithms) are compared.
     pub(super) fn most_cores(&self) -> usize {
         self.cores.last().copied().unwrap_or(1)
     }

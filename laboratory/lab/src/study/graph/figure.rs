@@ -34,7 +34,7 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
     }
 }
 
-/// Names the fastest discipline, as far as the intervals show it.
+/// Names the fastest discipline (stealing algorithm), as far as the intervals show it.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let (mut said, mut ratios) = (Vec::new(), Vec::new());
     for cell in &compared.cells {

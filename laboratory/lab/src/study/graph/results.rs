@@ -18,7 +18,8 @@ impl<'a> GraphResults<'a> {
         self.of(&self.config.case(program, scale, cores, discipline))
     }
 
-    /// The fastest discipline, and the time of the second fastest divided by the time of the fastest.
+    /// The fastest discipline (stealing algorithm), and the time of the second fastest divided by the time of the
+    /// fastest.
     pub(super) fn best(self, load: (GraphProgram, u32), cores: usize) -> Option<(&'a str, f64)> {
         let all = self.config.disciplines.iter();
         let all = all.filter_map(|name| {

@@ -1,4 +1,4 @@
-//! The tables: each discipline's times and counts.
+//! The tables: the times and counts of each discipline (stealing algorithm).
 
 use super::case::GraphSample;
 use super::program::GraphProgram;

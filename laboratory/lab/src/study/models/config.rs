@@ -30,7 +30,7 @@ manycore_programs::by_name! {
     }
 }
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ModelsConfig {
     #[serde(flatten)]

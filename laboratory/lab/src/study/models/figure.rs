@@ -1,4 +1,4 @@
-//! The figure: latency against the varying size, a panel for each table of the document.
+//! The figure: latency against the varying size, a panel for each table of the document (Shuai's paper).
 
 use super::config::Dimension;
 use super::policy::ModelPolicy;

@@ -10,7 +10,7 @@ manycore_programs::by_name! {
     pub(super) enum ModelPolicy: "unknown policy", "expected some of" {
         /// The formula of the document (Shuai's paper), in the document's pool. This policy is only simulated.
         Document = "document",
-        /// The document's formula, in manycore's pool, like all policies below.
+        /// The document's formula. This policy and all policies below run in manycore's pool.
         Published = "published",
         /// The formula's form, fitted to the document's table of preferred blocks.
         Refitted = "refitted",

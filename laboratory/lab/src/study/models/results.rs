@@ -1,4 +1,4 @@
-//! The measurements and their medians, and the document's numbers.
+//! The measurements and their medians, and the numbers of the document (Shuai's paper).
 
 use super::case::ModelCase;
 use super::config::ModelsConfig;

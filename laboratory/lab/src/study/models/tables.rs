@@ -5,7 +5,7 @@ use super::results::{ModelResults, middle};
 use crate::report::table::{Cell, Table};
 use crate::study::settings::power;
 
-/// A table of latencies for each table of the document.
+/// A table of latencies for each table of the document (Shuai's paper).
 pub(super) fn latencies(results: &ModelResults<'_>) -> Vec<Table> {
     let table = |dimension| latency_table(results, dimension);
     Dimension::ALL.map(table).into()

@@ -1,4 +1,4 @@
-//! The time of the cores by activity, as in the poster's figure 2.
+//! The time of the cores by activity, as in figure 2 of the poster (`mod.rs` names it).
 
 use manycore_chip::{Activity, Breakdown};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The programs of the poster, and its statements about them.
+//! The programs of the poster (`mod.rs` names it), and its statements about them.
 
 use manycore_platform::Platform;
 use manycore_programs::spmd::{Class, Declaration, Npb, Program, barnes, canneal};

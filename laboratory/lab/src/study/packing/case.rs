@@ -49,8 +49,8 @@ pub(super) struct PackingSample {
     pub(super) time_ns: f64,
     /// The number of barriers that a rank (thread of the team) passed in this time.
     pub(super) barriers: usize,
-    /// Barriers of the steps before the counted part, then time and account of these steps (0 in a run of fixed
-    /// length).
+    /// The number of barriers in the steps before the counted part. The next fields have the time and the account of
+    /// these steps. All three are 0 in a run of fixed length.
     pub(super) skipped: usize,
     pub(super) settling_ns: f64,
     pub(super) settling: Account,

@@ -14,7 +14,7 @@ use manycore::topology::Topology;
 use manycore_programs::barrier::barriers;
 use serde::Serialize;
 
-/// Threads of the programs on the poster that this study repeats.
+/// Threads of the programs on the poster that this study repeats (`mod.rs`).
 const THREADS: usize = 16;
 /// Numbers of threads that differ on two cores: few and many, even and odd.
 const NATIVE_THREADS: [u64; 6] = [2, 3, 4, 5, 8, 9];
@@ -40,7 +40,7 @@ const COURSE: [usize; 5] = [16, 15, 7, 12, 16];
 /// The time with each number of cores.
 const TURN_NS: u64 = 1_000_000_000;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PackingConfig {
     #[serde(flatten)]

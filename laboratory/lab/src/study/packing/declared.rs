@@ -10,14 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The most grains (calls of the body) of a phase. A simulation takes time for each grain. All numbers of ranks
-/// (threads) up to 16 divide this number, except 11 and 13, which miss by 0.2%.
+/// (threads) up to 16 divide this number, except 11 and 13, with which ranks differ by 0.2%.
 const GRAINS: usize = 5040;
 
 /// A phase, and the time that its items take.
 struct Timed {
     phase: Phase,
-    /// The items are divided into equal parts. For each part, this has the work of an item. Empty if the phase declares
-    /// its cost.
+    /// The work of an item in each of several equal parts of the items. Empty if the phase declares its cost.
     work: Vec<f64>,
     /// The wait for a device before each grain, and (`alone`) the work after the wait.
     rest_ns: f64,

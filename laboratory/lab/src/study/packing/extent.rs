@@ -48,7 +48,7 @@ pub(super) struct UntilSteady {
     pub(super) prelude: usize,
     /// Barriers in a step.
     phases: usize,
-    /// Steps after which the run is first checked, then steps after which it ends in any case.
+    /// The number of steps after which the run is first checked. After `most` steps the run ends in any case.
     first: usize,
     most: usize,
     /// How often the run is doubled again once it could end, to check the earlier result.

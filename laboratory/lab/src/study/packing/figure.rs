@@ -44,7 +44,7 @@ pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {
         .collect()
 }
 
-/// The poster's figure 1: a panel for each program and the mean, a line for each mode.
+/// Figure 1 of the poster (`mod.rs` names it): a panel for each program and the mean, a line for each mode.
 fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Figure> {
     let config = results.config;
     let modes = || config.modes.iter().filter(|&&mode| mode != Mode::Tr);

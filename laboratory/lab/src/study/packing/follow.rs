@@ -1,5 +1,5 @@
-//! Runtimes that follow an allotment (the cores that they may use now): parallel loops on a pool, and ranks at user
-//! level.
+//! Runtimes that follow an allotment (the cores that they may use now): parallel loops on a pool, and ranks (the
+//! program's threads) at user level.
 
 use super::case::PackingCase;
 use super::memory::Wanting;

@@ -8,7 +8,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Load {
-    /// The program's phases at the poster's size. Their costs are the operations of the algorithm.
+    /// The program's phases at the size on the poster (`mod.rs` names it). Their costs are the operations of the
+    /// algorithm.
     Declared {
         benchmark: Benchmark,
         /// The least number of barriers. A run has at least one step.
@@ -16,12 +17,13 @@ pub(super) enum Load {
     },
     /// The program itself, on a small input.
     Real { benchmark: Benchmark },
-    /// Only intervals between barriers, as long as the program's in the poster's table I.
+    /// Only intervals between barriers, each as long as the program's interval in the poster's table I.
     Interval {
         benchmark: Benchmark,
         intervals: usize,
     },
-    /// Intervals of `ns` times a factor, which rises from 1 - `skew` for the first rank to 1 + `skew` for the last.
+    /// Intervals of `ns` times a factor, which rises from 1 - `skew` for the first rank (thread of the team) to 1 +
+    /// `skew` for the last.
     Sweep {
         ns: u64,
         /// In percent of the mean.
@@ -113,7 +115,7 @@ impl Load {
         }
     }
 
-    /// The computation of the longest rank (thread of the team), if the mean is 1.
+    /// The computation of the longest rank, if the mean is 1.
     pub(super) fn longest(&self) -> f64 {
         1.0 + f64::from(self.skew()) / 100.0
     }

@@ -11,10 +11,10 @@ use manycore_programs::spmd::Part;
 const UNDER_WAY: f64 = 10.0;
 
 /// The speed of the device that has the programs' files, in bytes for each nanosecond: 150 MB/s. A hard disk of the
-/// poster's time reads a file in order at this speed. The study uses it for all machines.
+/// time of the poster (`mod.rs` names it) reads a file in order at this speed. The study uses it for all machines.
 pub(super) const DISK_BYTES_A_NS: f64 = 0.15;
 
-/// The time of a byte from memory, in instructions of a core.
+/// The time for which a core waits for a byte from memory, in instructions of the core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bandwidth {
     /// The least time: a line's latency divided by the bytes of all lines that a core fetches at a time.

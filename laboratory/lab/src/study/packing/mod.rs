@@ -42,7 +42,7 @@ use rows::PackingRow;
 /// The study `packing`.
 pub(super) const STUDY: &dyn Study = &Packing;
 
-/// The study of the poster's programs, or of the user's.
+/// The study of the poster's programs, or of the user's programs.
 #[derive(Debug)]
 struct Packing;
 

@@ -14,7 +14,8 @@ pub(super) struct Notes {
     pub(super) passed: Vec<u64>,
     /// The account (how the cores spent their time) of that part.
     pub(super) account: Account,
-    /// Barriers of the steps before the counted part, and the ticks and the account of these steps.
+    /// The number of barriers in the steps before the counted part. The next field has the ticks and the account of
+    /// these steps.
     pub(super) skipped: usize,
     pub(super) settling: (u64, Account),
     /// The margin of a step's mean time, if the run ended because the margin was small enough.

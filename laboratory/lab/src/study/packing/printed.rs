@@ -1,4 +1,5 @@
-//! `manycore figure FILE.csv`: draws the poster's figure 1 from a table of times. Another command ran the programs.
+//! `manycore figure FILE.csv`: draws figure 1 of the poster (`mod.rs` names it) from a table of times. Another command
+//! ran the programs.
 
 use super::mode::Mode;
 use super::reduction::Reduction;

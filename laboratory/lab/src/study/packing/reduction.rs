@@ -1,4 +1,4 @@
-//! The poster's figure 1: the time of thread reduction, divided by the time of other ways.
+//! Figure 1 of the poster (`mod.rs` names it): the time of thread reduction, divided by the time of other ways.
 
 use super::closed_form::{fair, ideal, pinned};
 use super::mode::Mode;

@@ -42,8 +42,8 @@ impl PackingResults<'_> {
         Some(self.interval_ns(load, threads, cores, mode)? / work)
     }
 
-    /// The time of thread reduction divided by the time of a mode, as in the poster's figure 1. Less than 1 if the mode
-    /// is slower.
+    /// The time of thread reduction divided by the time of a mode, as in figure 1 of the poster (`mod.rs` names it).
+    /// Less than 1 if the mode is slower.
     pub(super) fn ratio(self, load: Load, threads: usize, cores: usize, mode: Mode) -> Option<f64> {
         let time = |mode| self.time(load, threads, cores, mode);
         Some(time(Mode::Tr)? / time(mode)?)
@@ -88,7 +88,7 @@ impl PackingResults<'_> {
         mean(loads.iter().map(ratio))
     }
 
-    /// Thread reduction's time divided by the case's.
+    /// The time of thread reduction divided by the time of the case.
     pub(super) fn against_reduction(self, case: &PackingCase) -> Option<f64> {
         Some(program_ns(self.of(&reduced(case))?) / program_ns(self.of(case)?))
     }

@@ -10,7 +10,7 @@ use manycore_programs::spmd::{Member, Part, Ranked, Sums};
 use manycore_team::barrier::Placement;
 use std::sync::Arc;
 
-/// Runs the program with a thread for each rank.
+/// Runs the program with a thread for each rank (a part of the program).
 pub(super) fn run<W: PackingWorld>(
     case: &PackingCase,
     desk: &Arc<Desk<W>>,

@@ -47,7 +47,7 @@ impl PackingWorld for Simulated {
 
     const HAS_NOISE: bool = false;
 
-    /// Any grain has more work than this.
+    /// Any grain (call of a phase's body) has more work than this.
     const LEAST_NS: f64 = 1.0;
 
     /// The unit is an instruction.

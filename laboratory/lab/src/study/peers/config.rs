@@ -51,7 +51,7 @@ const FURTHER: [&str; 23] = [
 ];
 const UNITS: [&str; 4] = ["unit-1", "unit-4", "unit-16", "unit-64"];
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PeersConfig {
     #[serde(flatten)]

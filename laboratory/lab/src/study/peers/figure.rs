@@ -103,7 +103,7 @@ fn speedup(
     Some(geometric_mean(ratios))
 }
 
-/// States manycore's time relative to rayon's and to the best peer's, with the most threads.
+/// States manycore's time relative to rayon's time and to the best peer's time, with the most threads.
 fn message(config: &PeersConfig, cells: &Cells<'_>) -> String {
     let most = config.threads.iter().enumerate();
     let places: Vec<(usize, usize)> = most

@@ -35,7 +35,7 @@ columns! {
             .time(place, peer, gap)
             .zip(cells.time(place, SERIAL, Gap::Hot))
             .map(|(time, serial)| significant(time / serial)),
-        /// The time of manycore divided by the runtime's, with the interval.
+        /// The time of manycore divided by the runtime's time, with the interval.
         ratio_ours: Option<f64> = ratio.map(|ratio| significant(ratio.mean)),
         ratio_ours_low: Option<f64> = interval(ratio).map(|[low, _]| significant(low)),
         ratio_ours_high: Option<f64> = interval(ratio).map(|[_, high]| significant(high)),

@@ -23,8 +23,8 @@ pub(super) struct Means {
     pub(super) programs: usize,
 }
 
-/// Returns the mean ratios of manycore's time to rayon's and to the best peer's. A place is a machine and a number of
-/// threads.
+/// Returns the mean ratios of manycore's time to rayon's time and to the best peer's time. A place is a machine and a
+/// number of threads.
 pub(super) fn means<'a>(
     config: &'a PeersConfig,
     cells: &Cells<'a>,

@@ -1,4 +1,4 @@
-//! The tables: ratios of manycore's time to the peers', cells where a peer is ahead, cells where more threads are
+//! The tables: ratios of manycore's time to the peers' times, cells where a peer is ahead, cells where more threads are
 //! slower, failed runs, and all times.
 
 use super::cells::{Cells, Gap};

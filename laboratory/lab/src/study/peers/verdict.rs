@@ -13,7 +13,7 @@ const FEWEST: usize = 4;
 /// The means are judged at this number of threads, or at a machine's largest number below it.
 const MANY: usize = 64;
 
-/// The largest allowed means of manycore's time, divided by rayon's and by the best peer's.
+/// The largest allowed mean ratio of manycore's time to rayon's time, and to the best peer's time.
 const OVER_RAYON: f64 = 0.40;
 const OVER_BEST: f64 = 0.75;
 

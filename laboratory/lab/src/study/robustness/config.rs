@@ -13,7 +13,7 @@ use serde::Serialize;
 /// The cores of the machine in the thesis (Park 2013).
 const CORES: usize = 64;
 
-/// The thesis says that a transport of this many cycles "just doubles" the runtime of the loop.
+/// The thesis says that a transport (the way of a message) of this many cycles "just doubles" the runtime of the loop.
 pub(super) const DOUBLES: u64 = 20_000;
 
 /// Episodes (waits of the whole team) in the loop, without and with `--full`.
@@ -45,7 +45,7 @@ pub(super) struct Sweep {
     pub(super) coarse: Vec<u64>,
 }
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct RobustnessConfig {
     #[serde(flatten)]

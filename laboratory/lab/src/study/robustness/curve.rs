@@ -1,4 +1,4 @@
-//! The effect of a swept parameter on the thesis's barrier, from measured points.
+//! The effect of a swept parameter on the barrier of the thesis (Park 2013), from measured points.
 
 use super::config::{Contestants, Parameter};
 use crate::study::team::{CHANNEL, Contest, PointSummary, Race};
@@ -66,7 +66,7 @@ pub(super) fn others<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummar
 mod tests {
     use super::*;
 
-    /// Ten episodes of 633 cycles and one transport, which is 5 cycles on the machine.
+    /// Ten episodes (waits of the team) of 633 cycles and one transport, which is 5 cycles on the machine.
     fn curve() -> Curve {
         let point = |value: u64| (value, 10.0 * (633.0 + value as f64));
         Curve {

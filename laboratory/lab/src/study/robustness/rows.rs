@@ -18,7 +18,7 @@ columns! {
         cores: usize = contest.config.cores,
         app: App = contest.app,
         /// The changed parameter. `slow-receivers` changes the transport and also the receivers' check, to test the
-        /// thesis's "just doubles". Rows of other barriers have `none`.
+        /// claim "just doubles" of the thesis (Park 2013). Rows of other barriers have `none`.
         parameter: &'static str = changed,
         value: Option<u64> = to,
         total_cycles: f64 = summary.total.median,

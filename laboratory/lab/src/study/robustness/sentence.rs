@@ -7,7 +7,8 @@ use crate::report::words;
 use crate::study::compared::{Compared, Sentence};
 use crate::study::team::{CHANNEL, Fastest, Race};
 
-/// Returns a cell for each transport: the thesis's barrier with this transport, and the barriers through memory.
+/// Returns a cell for each transport (the time that a message is on its way): the barrier of the thesis (Park 2013)
+/// with this transport, and the barriers through memory.
 pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
     let config = race.config.config;
     let sweep = config.sweep(Parameter::Transport)?;

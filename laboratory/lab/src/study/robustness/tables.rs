@@ -75,7 +75,7 @@ pub(super) fn references(race: Race<'_, Contestants<'_>>) -> Table {
     }
 }
 
-/// The thesis's baselines, and the best barrier through memory.
+/// The baselines of the thesis (Park 2013), and the best barrier through memory.
 pub(super) fn beside<'a>(race: Race<'a, Contestants<'_>>) -> Vec<&'a PointSummary> {
     let others = others(race);
     let mut beside: Vec<&PointSummary> = BASELINES

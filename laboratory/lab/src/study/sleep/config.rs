@@ -34,7 +34,7 @@ const DOCUMENT: [Algorithm; 7] = [
     Algorithm::Tsp,
 ];
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct SleepConfig {
     pub(super) study: &'static str,
@@ -55,8 +55,8 @@ pub(super) struct SleepConfig {
     /// The number of runs. With `None` the time decides. Only native runs have a time limit.
     pub(super) runs: Option<u64>,
     pub(super) seconds: u64,
-    /// The orders of events under which each policy of a cell is simulated. 0 is the order of the machine without
-    /// perturbation.
+    /// The orders of events (seeds of the machine's random delays) under which each policy of a cell is simulated. 0 is
+    /// the order of the machine without perturbation.
     pub(super) orders: Vec<u64>,
 }
 
@@ -146,7 +146,7 @@ impl SleepConfig {
         }
     }
 
-    /// Whether the inputs are Fontena's. If so, tables also show the published numbers.
+    /// Whether the inputs are those of Fontena's experiment. If so, tables also show the published numbers.
     pub(super) fn is_documents(&self) -> bool {
         self.size == Size::Document
     }

@@ -1,5 +1,5 @@
-//! The figures: the time of each policy relative to rayon's, with a row for each policy; and the speedup of programs,
-//! if there are more than two numbers of threads.
+//! The figures: the time of each policy relative to the time of rayon's policy, with a row for each policy; and the
+//! speedup of programs, if there are more than two numbers of threads.
 
 use super::cell::Policy;
 use super::config::SleepConfig;

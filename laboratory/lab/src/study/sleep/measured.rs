@@ -1,4 +1,4 @@
-//! The measurements, in the form of the journal.
+//! The measurements, in the form of the journal (the file of measurements).
 
 use super::cell::{Policy, SleepCell};
 use crate::measure::disturbance;
@@ -37,7 +37,8 @@ pub(super) struct PolicySamples {
 /// One run of an algorithm, in the cell's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct SleepSample {
-    /// The order of events of a simulated run, 0 on a machine without perturbation.
+    /// The order of events of a simulated run (the seed of the machine's random delays), 0 on a machine without
+    /// perturbation.
     #[serde(default)]
     pub(super) order: u64,
     pub(super) time: f64,
@@ -49,7 +50,7 @@ pub(super) struct SleepSample {
     /// How often a worker went to sleep. `wakeups` is how often a worker was woken.
     pub(super) sleeps: u64,
     pub(super) wakeups: u64,
-    /// Lost wake-ups, found by the watchdog of a policy as published.
+    /// The number of lost wake-ups that the watchdog of a published policy found.
     pub(super) recovered: u64,
 }
 

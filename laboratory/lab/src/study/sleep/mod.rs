@@ -104,7 +104,7 @@ const FIGURE: &str = "A dot left of the line is faster than packed. A range with
 const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any policy over the median \
      time.";
 
-/// The caption of the figure of the document's speedups.
+/// The caption of the figure of the speedups in the document (Fontena's experiment).
 const SPEEDUPS_OF_2022: &str =
     "The document's raw times, by the names that the policies have here.";
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// With fewer rounds a median says nothing.
 const FEWEST_ROUNDS: usize = 3;
-/// The number of the document's runs.
+/// The number of runs in the document (Fontena's experiment).
 const MOST_ROUNDS: usize = 30;
 
 /// Adds rounds to `measured` until the cell has enough rounds, its `share` of the time is spent, or ctrl-C is pressed.

@@ -255,7 +255,7 @@ mod tests {
         let words = row(&tables[0], "split-padded");
         let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% 4.36 +3.0% +2.3% 2560 3 2 │";
         assert_eq!(words.join(" "), expected);
-        // For other inputs the document has no times.
+        // For other inputs the document (Fontena's experiment) has no times.
         let quick = by_algorithm(&self::config(&only, "quick"), &published, &measured);
         let words = row(&quick[0], "split-padded");
         assert_eq!(words[6..9], ["-27.3%", "2560", "3"]);

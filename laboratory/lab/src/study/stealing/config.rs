@@ -25,7 +25,7 @@ const ANSWERS: u64 = 100;
 /// The most tasks of a run. A run keeps a note of each task.
 const MOST_TASKS: u64 = 1 << 22;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct StealingConfig {
     #[serde(flatten)]

@@ -68,7 +68,7 @@ fn panels(
 /// Times within this factor of the fastest count as the fastest.
 const LEVEL: f64 = 1.01;
 
-/// Names the discipline that is fastest most often, and in how many cases this is shown.
+/// Names the discipline (stealing algorithm) that is fastest most often, and in how many cases this is shown.
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let of = |name: &str| -> Vec<Ratio> {
         let cells = compared.cells.iter();

@@ -1,4 +1,4 @@
-//! The tables: each discipline's time divided by the ideal, and its counts.
+//! The tables: the time of each discipline (stealing algorithm) divided by the ideal, and its counts.
 
 use super::case::StealingSample;
 use super::results::StealingResults;
@@ -23,7 +23,7 @@ pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
     tables.collect()
 }
 
-/// The times if workers of the thesis's disciplines also answer requests within tasks.
+/// The times if workers of the disciplines in the thesis (Park 2013) also answer requests within tasks.
 pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
     let config = results.config;
     let at = *config.star().first()?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The cores of the largest machine in the thesis (Park 2013).
 const MOST: usize = 64;
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct StreamclusterConfig {
     #[serde(flatten)]

@@ -1,5 +1,5 @@
-//! PARSEC's streamcluster, with each barrier in place of PARSEC's. It is the second application in S. J. Park's thesis
-//! (MIT, 2013; "the thesis" in this folder).
+//! PARSEC's streamcluster, with each barrier in place of PARSEC's barrier. It is the second application in S. J. Park's
+//! thesis (MIT, 2013; "the thesis" in this folder).
 
 mod config;
 mod figure;

@@ -57,7 +57,7 @@ pub(super) struct BarrierLoop<P> {
     arrivals: Arrivals,
     ranks: usize,
     cpi: f64,
-    /// When the first rank began: the origin of all arrival times.
+    /// When the first rank (member) began: the origin of all arrival times.
     begin: OnceLock<u64>,
     platform: PhantomData<fn() -> P>,
 }

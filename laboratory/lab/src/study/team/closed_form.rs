@@ -1,5 +1,5 @@
-//! The exit latency of an isolated episode (wait of the team) at the thesis's barrier, computed from the network's
-//! delays.
+//! The exit latency of an isolated episode (wait of the team) at the barrier of the thesis (Park 2013), computed from
+//! the network's delays.
 
 use manycore_chip::config::Optical;
 

@@ -8,7 +8,7 @@ use anyhow::bail;
 pub(super) struct Log {
     pub(super) begin: u64,
     pub(super) end: u64,
-    /// Arrival and departure of each episode.
+    /// Arrival and departure of each episode (wait of the team).
     pub(super) waits: Vec<(u64, u64)>,
 }
 
@@ -21,8 +21,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Computes the results. Fails if there is no episode (wait of the team), or if members differ in their number of
-    /// episodes.
+    /// Computes the results. Fails if there is no episode, or if members differ in their number of episodes.
     pub(super) fn of(logs: &[Log]) -> anyhow::Result<Self> {
         let episodes = logs[0].waits.len();
         if episodes == 0 || logs.iter().any(|log| log.waits.len() != episodes) {

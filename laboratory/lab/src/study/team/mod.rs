@@ -1,9 +1,9 @@
-//! Programs of a fixed team of ranks that meet at a barrier. The studies `barrier`, `streamcluster` and `robustness`
-//! run them. "The thesis" in this folder is that of S. J. Park (MIT, 2013).
+//! Programs of a fixed team of ranks (threads) that meet at a barrier. The studies `barrier`, `streamcluster` and
+//! `robustness` run them. "The thesis" in this folder is S. J. Park's (MIT, 2013).
 //!
 //! A [`TeamPoint`] names a machine, a number of cores, a barrier and a program. The same code ([`run`]) runs it
-//! natively and on a simulated machine. Each rank notes when it arrives at the barrier and when it leaves, in
-//! its own memory. From these times [`log`] computes how long an episode delays the team.
+//! natively and on a simulated machine. Each rank notes when it arrives at the barrier and when it leaves, in its own
+//! memory. From these times [`log`] computes how long an episode (wait of the whole team) delays the team.
 
 mod barrier_loop;
 pub(in crate::study) mod closed_form;

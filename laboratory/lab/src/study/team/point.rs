@@ -26,7 +26,7 @@ pub(in crate::study) struct TeamSample {
     /// The time from the last member's start to the last member's end.
     pub(in crate::study) total: f64,
     pub(in crate::study) episodes: usize,
-    /// The times from the last arrival to the last departure, of all episodes.
+    /// The times from the last arrival to the last departure, of all episodes (waits of the team).
     pub(in crate::study) exit: Spread,
     /// Messages that a broadcast network carried to receivers.
     pub(in crate::study) messages: u64,
@@ -78,7 +78,7 @@ impl PointSummary {
         self.total.map(|total| total / self.episodes as f64)
     }
 
-    /// Messages of an episode (wait of the team). A wait of the warm-up sends as many.
+    /// Messages of an episode. A wait of the warm-up sends as many.
     pub(in crate::study) fn messages_an_episode(&self) -> f64 {
         self.messages as f64 / (self.episodes + WARM) as f64
     }

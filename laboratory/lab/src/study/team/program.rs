@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum TeamProgram {
-    /// The loop of the thesis, which only waits.
+    /// The loop of the thesis (Park 2013). It only waits.
     Loop {
         episodes: usize,
         arrivals: Arrivals,
@@ -21,7 +21,7 @@ pub(in crate::study) enum TeamProgram {
 }
 
 pub(super) trait Spmd: Send + Sync {
-    /// Runs the part of `rank`. `wait` is the team's barrier.
+    /// Runs the part of `rank` (a member of the team). `wait` is the team's barrier.
     fn run(&self, rank: usize, wait: &mut dyn FnMut());
 
     /// Verifies the answer after all ranks, and returns its fingerprint, if there is one.

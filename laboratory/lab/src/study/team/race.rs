@@ -8,9 +8,9 @@ use crate::study::trial::Setup;
 use manycore_chip::config::Optical;
 use manycore_figure::{Point, Series};
 
-/// The thesis's own barrier.
+/// The barrier of the thesis (Park 2013).
 pub(in crate::study) const CHANNEL: &str = "channel";
-/// The thesis's baselines: a sense-reversing barrier, and glibc's.
+/// The thesis's baselines: a sense-reversing barrier, and the barrier of glibc.
 pub(in crate::study) const BASELINES: [&str; 2] = ["sense", "futex"];
 
 /// A study that runs the same program with every barrier.

@@ -16,7 +16,7 @@ pub(super) struct TeamRan {
     pub(super) answer: Option<String>,
 }
 
-/// Episodes that a log has room for, so that it does not grow during timing.
+/// Episodes (waits of the team) that a log has room for, so that it does not grow during timing.
 const ROOM: usize = 4096;
 
 /// Waits of each member before its program.

@@ -1,5 +1,5 @@
 //! The sentence of a study of barriers. It names the fastest barrier through memory, as far as the intervals show it,
-//! and compares the thesis's barrier with it.
+//! and compares the barrier of the thesis (Park 2013) with it.
 
 use super::race::{CHANNEL, Contest, Race};
 use crate::measure::ratio::{Ratio, Side};
@@ -71,7 +71,7 @@ pub(in crate::study) fn sentence(compared: &Compared) -> Sentence {
 /// The fastest barrier of a cell.
 pub(in crate::study) struct Fastest<'a> {
     pub(in crate::study) name: &'a str,
-    /// The second fastest barrier, and its time divided by the fastest one's.
+    /// The second fastest barrier, and its time divided by the time of the fastest barrier.
     lead: Option<(&'a str, Ratio)>,
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// The measurements of a cell: a line of the journal.
+/// The measurements of a cell: a line of the journal (the file of measurements).
 pub(in crate::study) trait CellRecord:
     Clone + Serialize + DeserializeOwned
 {

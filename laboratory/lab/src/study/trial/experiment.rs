@@ -138,7 +138,8 @@ pub(in crate::study) struct Inquiry<Q> {
     pub(in crate::study) text: Text,
     /// Whether the study is short enough for a quick report.
     pub(in crate::study) is_brief: bool,
-    /// The number of orders of events under which a quick report measures the times of the sentence.
+    /// The number of orders of events (seeds of random delays) under which a quick report measures the times of the
+    /// sentence.
     pub(in crate::study) brief_orders: u64,
     /// Makes the study's sentence from the times that it compares.
     pub(in crate::study) sentence: Option<SentenceOf>,

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// A line of the journal: one run.
+/// A line of the journal (the file of measurements): one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 struct TrialRecord<T: Trial> {

@@ -68,7 +68,7 @@ fn channel() {
     check::<ChannelBarrier<_>>(2, 3, Some(2));
 }
 
-/// With three members, the next message of a fast member could be counted in place of a slow member's.
+/// With three members, the next message of a fast member could be counted in place of a slow member's message.
 #[test]
 fn channel_of_three() {
     check::<ChannelBarrier<_>>(3, 3, Some(1));
@@ -81,7 +81,7 @@ fn pair() {
     assert!(fails::<Deaf, DefaultBarrier<_>>(2, 1).contains("deadlock"));
     assert!(fails::<Relaxed, DefaultBarrier<_>>(2, 1).contains("Causality violation"));
     assert!(fails::<TornAdd, DefaultBarrier<_>>(2, 1).contains("deadlock"));
-    // The fault is a load that writes the value that it has read over the addition of the other member.
+    // With this fault, a load writes back the value that it has read, over the addition of the other member.
     assert!(fails::<TornCas, DefaultBarrier<_>>(2, 1).contains("deadlock"));
 }
 

@@ -17,8 +17,8 @@ fn placement(members: usize, patience: u64) -> Placement {
     Placement::flat(members).with_patience(Duration::from_micros(patience))
 }
 
-/// The episode of each member. The atomics are the standard library's, so that they are no step of the model. They need
-/// no ordering, since the checkers run one thread at a time.
+/// The episode of each member. The atomics are from the standard library, so that they are no step of the model. They
+/// need no ordering, since the checkers run one thread at a time.
 struct Attendance(Vec<AtomicU32>);
 
 impl Attendance {

@@ -23,8 +23,8 @@ const TAKEN: u32 = 3;
 /// * Either a waker takes the worker out of bed, or the worker gets up by itself, never both.
 pub(super) struct Bed<P: Platform> {
     word: P::Futex,
-    // The standard library's atomics make statistics no step of a model check, without simulated time. A thread that
-    // counts has just written the cache line.
+    // These are the standard library's atomics, so counting is no step of a model check and takes no simulated time. A
+    // thread that counts has just written the cache line.
     pub(super) sleeps: AtomicU64,
     pub(super) wakeups: AtomicU64,
     pub(super) recovered: AtomicU64,
@@ -42,8 +42,8 @@ impl<P: Platform> Bed<P> {
 
     pub(super) fn lie_down(&self) {
         self.word.store(LYING, Ordering::Relaxed);
-        // A fence, not a releasing store: a thread that reads the worker's next write (the count, a latch) must find
-        // the worker in bed.
+        // This is a fence and not a releasing store: a thread that reads the worker's next write (the count, a latch)
+        // must find the worker in bed.
         P::fence(Ordering::Release);
     }
 

@@ -9,7 +9,8 @@
 //! All accesses are sequentially consistent, as published. Both modes use this ordering, so that they run the same
 //! instructions (on x86-64 weaker orderings would compile to the same). The argument for the sound mode needs less:
 //! increments are read-modify-writes that release, loads acquire (a thread that sees a counted sleeper finds the
-//! sleeper in bed), and the fences of [`Discipline`](super::discipline::Discipline).
+//! sleeper in bed, that is, marked as asleep in its own word), and the fences of
+//! [`Discipline`](super::discipline::Discipline).
 
 use manycore_platform::{CachePadded, Platform};
 use std::ops::Deref;

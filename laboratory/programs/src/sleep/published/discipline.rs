@@ -51,17 +51,17 @@ pub struct AsPublished;
 impl Discipline for AsPublished {
     const MODE: Mode = Mode::AsPublished;
 
-    // Much longer than a job waits for an awake or woken worker, so a job that still waits was forgotten. Much shorter
-    // than a run, so that a study continues.
+    // This time is much longer than a job waits for an awake or woken worker, so a job that still waits was forgotten.
+    // It is much shorter than a run, so that a study continues.
     const WATCHDOG: Option<Duration> = Some(Duration::from_millis(10));
 
-    /// No fence: the authors assumed that a deque's owner returns to it.
+    /// There is no fence: the authors assumed that the owner of a deque returns to the deque.
     #[inline(always)]
     fn after_push<P: Platform>() {}
 
     fn before_last_look<P: Platform>() {
-        // Pairs with the fence of `injected`. For jobs on deques the fence does nothing, since the last look does not
-        // read deques.
+        // This fence pairs with the fence of `injected`. For jobs on deques it does nothing, since the last look does
+        // not read deques.
         P::fence(Ordering::SeqCst);
     }
 

@@ -63,8 +63,7 @@ split!(
     SplitPadded = "split-padded", OwnLine, jec: true, Read
 );
 split!(
-    /// Three words on one line; a post reads the JEC and the sleepers (not
-    /// among the published).
+    /// Three words on one line; a post reads the JEC (jobs event counter) and the sleepers (not among the published).
     SplitSleepers = "split-sleepers", SharedLine, jec: true, Kept
 );
 split!(

@@ -4,7 +4,7 @@ use super::slot::MOST_NODES;
 use crate::by_name;
 
 by_name! {
-    /// A problem by name: SPLASH's, or a size of PARSEC's version.
+    /// A problem by name: the size of SPLASH's program, or a size of PARSEC's version.
     ///
     /// ```
     /// use manycore_programs::spmd::barnes::BarnesInput;

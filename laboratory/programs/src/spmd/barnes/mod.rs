@@ -11,7 +11,7 @@
 //! | `barnes root` | one rank (a thread of the team) empties the tree, and makes a cube that holds all bodies |
 //! | `barnes load` | all ranks put bodies into the tree, with a lock for each eighth of a cell (a divided cube) |
 //! | `barnes moments` | all ranks compute masses, centres and second moments, from the leaves up |
-//! | `barnes forces` | each rank computes the forces on its zones' bodies, moves them, and widens the next cube |
+//! | `barnes forces` | each rank computes the forces on the bodies of its zones (neighbouring bodies), moves these bodies, and widens the next cube |
 //!
 //! | file | what |
 //! |---|---|

@@ -46,7 +46,7 @@ fn built<P: Platform>(bodies: usize, apart: usize, ranks: usize) -> Vec<(Vec<u32
     let points = points(bodies);
     let costs = Shared::from(vec![3; bodies]);
     let tree = Tree::<P>::with_cells(bodies, bodies + 8);
-    // SAFETY: phases follow each other, and one rank handles each body.
+    // SAFETY: phases follow each other, and one rank (thread of the team) handles each body.
     unsafe {
         tree.clear();
         for body in 0..apart {
@@ -135,8 +135,8 @@ fn torn_counts_are_caught() {
     caught(|| loom_model(Some(2), torn));
 }
 
-/// Only the protocol of `done`, on plain memory that the model checker watches: three ranks (threads) write leaves, and
-/// the last reads all three.
+/// Checks only the protocol of `done`. Three ranks write leaves in plain memory that the model checker watches, and the
+/// last rank reads all three.
 fn the_last_goes_up<P: Platform>() {
     let pending = P::AtomicU32::new(3);
     let leaves = [Plain::new(0), Plain::new(0), Plain::new(0)];

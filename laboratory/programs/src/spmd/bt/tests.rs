@@ -10,7 +10,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 fn alone(program: &Bt<Native>) {
     let (mut alone, sums) = (Alone, Sums::new(0));
-    // SAFETY: the team has one rank, and its own sums.
+    // SAFETY: the team has one rank (thread), and its own sums.
     unsafe { program.run(&mut Ranked::<Native>::new(&mut alone, &sums)) };
 }
 

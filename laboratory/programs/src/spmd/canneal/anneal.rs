@@ -56,7 +56,7 @@ impl<'a, P: Platform> Annealing<'a, P> {
         let b = self.random.usize(..self.netlist.elements() - 1);
         let b = if b < a { b } else { b + 1 };
         self.last = b;
-        // Other ranks can move these elements and their neighbours now, so `change` can be out of
+        // Other ranks (threads of the team) can move these elements and their neighbours now, so `change` can be out of
         // date. Annealing tolerates that, as it tolerates moves that lengthen wires.
         let (at_a, at_b) = (self.locations.of(a), self.locations.of(b));
         let change = self.change(a, at_a, at_b) + self.change(b, at_b, at_a);

@@ -133,7 +133,7 @@ impl Schedule {
         })
     }
 
-    /// The moves that all ranks together try in a step.
+    /// The moves that all ranks (threads) together try in a step.
     #[must_use]
     pub fn swaps(self) -> usize {
         self.swaps

@@ -68,13 +68,13 @@ impl Netlist {
 
     /// An upper bound on the standard deviation of the difference between the total lengths of two random placements.
     ///
-    /// At any temperature long wires are less likely than by chance. Annealing begins at a random placement. So the
-    /// wires at its end are expected to be no longer, and to differ by no more than those of two random placements. A
-    /// wire between two random places of `X` columns and `Y` rows has a length with a variance of `(X^2 + Y^2) / 18`.
-    /// The lengths of two wires are correlated only if the wires share an element, and then their covariance is at most
-    /// that variance. So the variance of the total is at most the variance of one wire times the number of ordered
-    /// pairs of wires that share an element. Each wire with itself is such a pair. An element with `d` ends of wires
-    /// has `d (d - 1)` pairs of different wires.
+    /// At any temperature long wires are less likely than by chance. Annealing begins at a random placement. So
+    /// annealing is not expected to lengthen the wires, and its effect on their total length varies no more than the
+    /// difference between two random placements. A wire between two random places of `X` columns and `Y` rows has a
+    /// length with a variance of `(X^2 + Y^2) / 18`. The lengths of two wires are correlated only if the wires share an
+    /// element, and then their covariance is at most that variance. So the variance of the total is at most the
+    /// variance of one wire times the number of ordered pairs of wires that share an element. Each wire with itself is
+    /// such a pair. An element with `d` ends of wires has `d (d - 1)` pairs of different wires.
     fn deviation(&self) -> f64 {
         let wire = (f64::from(self.columns).powi(2) + f64::from(self.rows).powi(2)) / 18.0;
         let shared = |element| {

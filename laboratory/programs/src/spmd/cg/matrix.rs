@@ -26,7 +26,8 @@ struct Sparse {
 
 impl SparseMatrix {
     /// The matrix of RNR-94-007: the sum of `w_i x_i x_i'` over all rows i, and `RCOND - shift` on the diagonal. The
-    /// weights `w_i` fall geometrically from 1 to `RCOND`. [`multiply`](Self::multiply) handles `grain` rows at a time.
+    /// weights `w_i` fall geometrically from 1 to `RCOND`. [`multiply`](Self::multiply) handles a grain, `grain` rows,
+    /// at a time.
     pub(super) fn new(size: &CgSize, grain: usize) -> Self {
         let n = size.rows;
         let vectors = vectors(size);
@@ -107,7 +108,7 @@ impl SparseMatrix {
 /// reads hit the cache.
 struct Gathered {
     grain: usize,
-    /// The beginning of each grain's lines, and the end of the last grain's.
+    /// The beginning of each grain's lines, and the end of the last grain's lines.
     starts: Vec<usize>,
     /// The first element of each line.
     elements: Vec<u32>,

@@ -47,7 +47,7 @@ pub struct Cg<P: Platform> {
     p: Shared<f64>,
     q: Shared<f64>,
     r: Shared<f64>,
-    /// For each iteration, the final sums of each grain.
+    /// For each iteration, the final sums of each grain (call of a phase's body).
     ends: Shared<CgEnd>,
     platform: PhantomData<fn() -> P>,
 }

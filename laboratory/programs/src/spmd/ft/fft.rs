@@ -47,8 +47,8 @@ impl FftRow {
 /// length is not a power of 4. The result is out of order.
 pub(super) struct Fft {
     length: usize,
-    /// For each stage but the last, and for each element j of a quarter: w^j, w^2j and w^3j, where
-    /// w is the stage's root of unity.
+    /// The factors w^j, w^2j and w^3j, for each stage but the last, and for each element j of a quarter. w is the
+    /// stage's root of unity.
     turns: Vec<[Complex; 3]>,
     /// The place of each element of the result.
     order: Vec<u32>,

@@ -8,7 +8,7 @@ pub(super) const POINTS: usize = 1_024;
 
 /// The points in the columns of each item of the last phase.
 pub(super) struct Points {
-    /// The beginning of each item's points, and the end of the last item's.
+    /// The beginning of each item's points, and the end of the last item's points.
     starts: Vec<u32>,
     points: Vec<FtPoint>,
 }

@@ -9,8 +9,8 @@ const SPIN: Duration = Duration::from_micros(20);
 
 /// Rank 0 opens the gate, and each other rank passes once. Later rank 0 waits until all others have arrived.
 ///
-/// PARSEC's program uses a condition variable instead of opening the gate, and joins its threads instead of the wait.
-/// Neither counts as a barrier.
+/// Where this program opens the gate, PARSEC's program uses a condition variable. Where rank 0 waits, PARSEC's program
+/// joins its threads. Neither counts as a barrier.
 ///
 /// No wake-up is lost: both sides change a word before they wake its sleepers, and a rank sleeps
 /// only if the word still has the value that it last saw.

@@ -21,7 +21,7 @@ pub(super) struct Rank<'a, P: Platform> {
     arrivals: u32,
     /// Only rank 0 draws random numbers, so that they are the same for any team.
     random: Option<Random48>,
-    /// The number of offers of a new centre.
+    /// The number of offers (points that were tried as a new centre).
     pub(super) offers: u64,
 }
 

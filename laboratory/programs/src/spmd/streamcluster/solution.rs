@@ -93,7 +93,7 @@ impl Found {
 }
 
 impl Solution {
-    /// How often each rank has waited at the barrier.
+    /// How often each rank (thread of the team) has waited at the barrier.
     ///
     /// ```
     /// use manycore_programs::spmd::{StreamclusterInput, Streamcluster};
@@ -195,7 +195,7 @@ impl Solution {
     }
 }
 
-/// The error if some ranks (threads of the team) have not run to the end.
+/// The error if some ranks have not run to the end.
 ///
 /// ```
 /// use manycore_programs::spmd::{StreamclusterInput, NotFinished, Streamcluster};

@@ -18,7 +18,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Rank 0 reads points from the stream of random numbers.
+    /// Rank 0 (the team's first thread) reads points from the stream of random numbers.
     pub(super) fn read<P: Platform>(rank: &mut Rank<P>, points: usize, dimensions: usize) -> Self {
         let coordinates = points * dimensions;
         let mut block = Self {

@@ -1,4 +1,4 @@
-//! The whole program: PARSEC's outputs and counts, with any number of ranks.
+//! The whole program: PARSEC's outputs and counts, with any number of ranks (threads).
 
 use super::search::Claim;
 use super::*;
@@ -24,7 +24,7 @@ fn by_ranks(problem: impl Into<StreamclusterProblem>, ranks: usize) -> Solution 
     program.solution().unwrap()
 }
 
-/// The expected waits and offers were counted in runs of PARSEC's program.
+/// The expected waits and offers (points tried as new centres) were counted in runs of PARSEC's program.
 fn waits_as_often_as_published(input: StreamclusterInput) {
     let solution = Streamcluster::<Native>::alone(input);
     solution.verify().unwrap();

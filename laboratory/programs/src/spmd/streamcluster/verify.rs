@@ -74,7 +74,7 @@ pub enum WrongSolution {
         /// The centre's index.
         centre: usize,
     },
-    /// Ranks have waited at different numbers of barriers.
+    /// Ranks (threads of the team) have waited at different numbers of barriers.
     #[error("rank {rank} has waited {found} times, and rank 0 {expected} times")]
     Waits {
         /// The rank.
@@ -90,8 +90,7 @@ impl Solution {
     /// Checks the program's claims. Each search had the right points. Each point is assigned to an open centre, and the
     /// point's cost is its weight times its squared distance from this centre. The number of centres is as claimed. The
     /// points' costs and the centres' prices add up exactly to the cost that the search got by subtracting gains.
-    /// Centres are at the means of their points. All ranks (threads of the team) have waited at the barrier equally
-    /// often.
+    /// Centres are at the means of their points. All ranks have waited at the barrier equally often.
     ///
     /// A point's centre need not be the *nearest*. [`nearest_cost`](Self::nearest_cost) is the cost with the nearest
     /// centres.

@@ -3,7 +3,8 @@ use manycore_chip::Broadcast;
 
 /// The signature of a request to share work.
 const REQUEST: u32 = 1 << 31;
-/// The number of classes of ranks (numbers of workers). Each class has a bit in the signatures of offers.
+/// The number of classes of ranks (numbers of workers). Each class has a bit in the signatures of offers (messages that
+/// name a task to take).
 const CLASSES: usize = 31;
 /// The signature of the message of the end and, by default, of messages of other channels.
 const FINISH: u32 = 0;

@@ -25,8 +25,9 @@ const LONGEST: u32 = 4;
 /// The time for which a thief first waits for offers before it repeats its request. A round trip through 64 controllers
 /// takes 0.7 us on the chip of the thesis.
 const FIRST_WAIT: Duration = Duration::from_micros(1);
-/// The longest wait. Up to this limit each wait is twice as long as the previous one. Victims answer between tasks, so
-/// an answer can take as long as a task. Until they answer, victims must throw repeated requests away.
+/// The longest wait. Up to this limit each wait is twice as long as the previous one. Victims (the workers that are
+/// asked) answer between tasks, so an answer can take as long as a task. Meanwhile requests are repeated, and the
+/// victims must throw the repetitions away.
 const LAST_WAIT: Duration = Duration::from_micros(16);
 
 /// Stealing by request, with deques under a mutex.

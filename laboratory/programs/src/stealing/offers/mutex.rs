@@ -16,7 +16,7 @@ pub struct MutexQueue<P> {
     platform: PhantomData<fn() -> P>,
 }
 
-/// The deque's length and the owner's rank.
+/// The deque's length and the owner's rank (its number).
 fn offer(rank: usize, length: usize) -> u64 {
     let length = u32::try_from(length).unwrap_or(u32::MAX);
     u64::from(length) << 32 | rank as u64

@@ -1,9 +1,9 @@
 use super::super::Task;
 use manycore_platform::Platform;
 
-/// A victim's queue of tasks, and its offers.
+/// A victim's queue of tasks, and its offers (messages that name a task to take).
 pub trait OfferedQueue<P: Platform>: Send + 'static {
-    /// The name of the discipline.
+    /// The name of the discipline (stealing algorithm).
     const NAME: &'static str;
 
     /// The part that thieves see.
@@ -12,7 +12,7 @@ pub trait OfferedQueue<P: Platform>: Send + 'static {
     /// An empty shared part.
     fn shared() -> Self::Shared;
 
-    /// The owner's side of `all[rank]`.
+    /// The owner's side of `all[rank]`, for worker `rank`.
     fn new(rank: usize, all: &[Self::Shared]) -> Self;
 
     /// Adds a task at the owner's end.

@@ -1,11 +1,11 @@
 use super::super::rng::Rng;
 
-/// Decides by the length of a core's queue whether the core accepts requests (Park 2013, figure 5-4). It never does up
-/// to `low`, and always does from `high` on. Between them the probability rises linearly.
+/// Decides by the length of a core's queue whether the core accepts requests (Park 2013, figure 5-4). The core accepts
+/// none up to `low` tasks, and all from `high` tasks on. Between them the probability rises linearly.
 ///
-/// The thesis gives no numbers. `low` is the reserve of the queue's owner, which is its last task. An owner with a few
-/// more tasks accepts all requests. With `high` from 2 to 8 the thesis's benchmark takes the same time on the simulated
-/// chip to a few percent (`simulator/chip/examples/stealing.rs`).
+/// The thesis (Park 2013) gives no numbers. `low` is the reserve of the queue's owner, which is its last task. An owner
+/// with a few more tasks accepts all requests. With `high` from 2 to 8 the thesis's benchmark takes the same time on
+/// the simulated chip to a few percent (`simulator/chip/examples/stealing.rs`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threshold {
     pub(super) low: usize,

@@ -135,7 +135,8 @@ fn a_place_is_used_again_only_when_it_is_empty() {
     check(Some(2), 4, 1);
 }
 
-/// The whole discipline: worker 0 begins with a task, which puts another. Every worker finds that all tasks are done.
+/// The whole discipline (stealing algorithm): worker 0 begins with a task, and this task puts another. Every worker
+/// finds that all tasks are done.
 fn whole<P: Broadcast>(workers: usize, tasks: usize) {
     let discipline = RangeStealing::<P>::new(&Placement::flat(workers), 1);
     let book = Book::new(tasks);

@@ -43,12 +43,13 @@ use std::{fmt, io};
 ///
 /// # Quotas
 ///
-/// The watch paces a quota of fewer CPUs than mask and cpuset leave. Each of the kernel's periods begins with the
-/// quota, rounded up, as the number of workers. When the rest of the quota just pays for the quota, rounded down, the
-/// watch changes to that number. So the CPU time used stays 2.5% below the quota, and the kernel never stops the
-/// group. The watch counts the CPU time of the group (v2, or v1 with `cpuacct` beside `cpu`), or else of this process.
-/// If the kernel throttles this group, or a group around it, the margin grows, to at most 25%. With a quota of up to
-/// one CPU, one worker remains. The watch does not pace that worker, and the kernel sometimes stops it.
+/// If the quota is fewer CPUs than mask and cpuset leave, the watch *paces* the quota: it changes the number of
+/// workers. At the beginning of each of the kernel's periods, this number is the quota, rounded up. When the rest of
+/// the quota just pays for the quota, rounded down, the watch changes to that number. So the CPU time used stays 2.5%
+/// below the quota, and the kernel never stops the group. The watch counts the CPU time of the group (v2, or v1 with
+/// `cpuacct` beside `cpu`), or else of this process. If the kernel throttles this group, or a group around it, the
+/// margin grows, to at most 25%. With a quota of up to one CPU, one worker remains. The watch does not pace that
+/// worker, and the kernel sometimes stops it.
 ///
 /// # In a child after `fork`
 ///

@@ -2,9 +2,9 @@
 //!
 //! The kernel counts its periods. If the count has changed between two looks, a period has begun between them. Since
 //! all periods are equally long, the beginnings of the other periods follow. The time between the two looks is the
-//! interval in which the beginning lies. A look in the middle of that interval of a later period halves the interval.
-//! So after some periods the beginning is known to a five-hundredth of a period. A group that rests has no periods:
-//! the first period after a rest may begin at any time.
+//! interval in which the beginning lies. In a later period, a look in the middle of that interval halves the interval.
+//! So after some periods the beginning is known to a five-hundredth of a period. A group that rests has no periods: the
+//! first period after a rest may begin at any time.
 //!
 //! If the kernel counts no periods, or has counted none yet, `Phase` makes up shorter periods ([`SHORTER`]).
 

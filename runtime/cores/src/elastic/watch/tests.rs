@@ -219,7 +219,7 @@ fn cpus_that_neighbours_use_are_left_out() {
         let mut times = [0; 10];
         times[column] = seconds * 100;
         let times = times.map(|time| time.to_string()).join(" ");
-        // The line of all CPUs begins with a number that is also a CPU's.
+        // The line of all CPUs begins with a number that is also the number of a CPU.
         let all = seconds * 100;
         format!("cpu  1 0 0 {all} {all} 0 0 0 0 0\ncpu{cpu} {times}\nintr 5\n")
     };

@@ -1,4 +1,4 @@
-//! Calls back: a worker that waits in another pool runs a job meanwhile.
+//! Calls from pool to pool and back: a worker that waits for a call into another pool runs a job meanwhile.
 
 use super::whole::pool;
 use crate::pool::job::Job;

@@ -1,5 +1,5 @@
-//! Pools that follow an allotment, under shuttle: while the allotment changes, each job runs once. A worker that is
-//! not allowed to run parks, and comes back when it is allowed again.
+//! Pools that follow an allotment (a number of cores to use), under shuttle: while the allotment changes, each job runs
+//! once. A worker that is not allowed to run parks, and comes back when it is allowed again.
 
 use super::fork::{Count, FencedShuttle, dawdle};
 use super::whole::{Meeting, RunCounts, check, partitioners, until_asleep};
@@ -142,7 +142,8 @@ fn who_is_allowed_again_helps_at_once() {
 }
 
 /// A worker that may not run waits, asleep, for the stolen half of a join. That half waits for a job that only the
-/// holder of the worker's permit can run, once the allotment allows it. So growth must reach the worker.
+/// holder of the worker's permit (its right to run jobs) can run, once the allotment allows it. So growth must reach
+/// the worker.
 fn growth_reaches_a_wait<P: Platform>() {
     let allotment = Allotment::<P>::new(1);
     let pool = following(3, &allotment);

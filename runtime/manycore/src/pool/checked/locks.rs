@@ -1,5 +1,6 @@
-//! A job holds a lock around a call that waits, and threads that block on that lock may take all permits of the pool.
-//! When the call ends, a permit must become free for the job. Otherwise there is a deadlock, which shuttle reports.
+//! A job holds a lock around a call that waits, and threads that block on that lock may take all permits (rights to run
+//! jobs) of the pool. When the call ends, a permit must become free for the job. Otherwise there is a deadlock, which
+//! shuttle reports.
 
 use super::fork::{Count, FencedShuttle, dawdle, stolen};
 use super::whole::{Meeting, check, pool};

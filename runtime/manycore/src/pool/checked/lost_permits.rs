@@ -1,6 +1,7 @@
-//! Permits that find no thread, under shuttle: the pool has no reserve, or the system refuses threads. Visitors
-//! (`visit.rs`) give the permits that they have borrowed back, return with other permits, and leave, while the pool's
-//! own threads wait on the idle list, or have ended there. Then each permit's mail is read all the same.
+//! Permits (rights to run jobs) that find no thread, under shuttle: the pool has no reserve, or the system refuses
+//! threads. Visitors (`visit.rs`) give back the permits that they have borrowed, return with other permits, and leave.
+//! Meanwhile the pool's own threads wait on the idle list, or have ended there. The tests check that each permit's mail
+//! is still read.
 
 use super::fork::{Count, dawdle};
 use crate::conserving::fault::{self, Fault};

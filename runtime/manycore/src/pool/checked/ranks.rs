@@ -1,4 +1,5 @@
-//! If a thread gives its permit away within a loop's body, no other thread gets its rank in that loop.
+//! If a thread gives its permit (its right to run jobs) away within a loop's body, no other thread gets its rank in
+//! that loop.
 
 use super::fork::dawdle;
 use super::whole::{check, partitioners, pool};
@@ -12,7 +13,7 @@ fn a_rank_is_one_threads_alone() {
     for partitioner in partitioners() {
         check(200, move || {
             let pool = pool::<Shuttle>(3);
-            // These atomics are the standard library's, so this record is no step of the model.
+            // These atomics are from the standard library, so this record is no step of the model.
             let busy = [const { AtomicBool::new(false) }; 3];
             team::<Shuttle>(2, |member| {
                 if member == 1 {

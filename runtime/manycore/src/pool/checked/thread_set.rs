@@ -128,7 +128,7 @@ fn calls_race_with_the_end_of_the_threads() {
 
 /// A caller gives permit 0 (the first right to run jobs) away while it blocks in another pool, comes back to another
 /// permit, and leaves. Meanwhile another thread ends the pool's threads. The holder of permit 0 must learn that it has
-/// the caller slot for nothing, and the end must miss no thread.
+/// the caller slot (the role of worker 0) for nothing, and the end must miss no thread.
 fn a_caller_that_comes_back_to_another_permit<P: Platform>() {
     let (pool, other) = (lazy::<P>(2, false), lazy::<P>(1, true));
     team::<P>(2, |rank| {
@@ -177,7 +177,7 @@ fn who_leaves_from_another_permit_wakes_the_holder_of_permit_0() {
         100,
         a_caller_that_comes_back_to_another_permit::<FencedShuttle>,
     );
-    // The end of the threads looks again and again.
+    // The thread that ends the pool's threads looks again and again.
     let unheard = caught_at_random(move || fault::with(Fault::UntoldHolder, model));
     assert!(unheard.contains("max_steps"), "{unheard}");
 }

@@ -34,7 +34,7 @@ pub(super) fn partitioners() -> [Partitioner; 5] {
 }
 
 /// Counts the runs of each iteration of one loop, which must be between the loop's start and its return. The atomics
-/// are the standard library's, since counting is no step of the model.
+/// are from the standard library, since counting is no step of the model.
 pub(super) struct RunCounts {
     runs: Vec<AtomicU32>,
     over: AtomicBool,

@@ -1,8 +1,9 @@
-//! A worker with a borrowed permit. The permit's own worker sleeps (`sleep/nearest/lending.rs`).
+//! A worker with a borrowed permit (right to run jobs). The permit's own worker sleeps (`sleep/nearest/lending.rs`).
 //!
-//! A caller from outside that finds the caller slot taken becomes such a worker for the time of its call
-//! (`pool/visit.rs`). If the caller waits while unrelated jobs are pending, it gives the permit back, and the sleeping
-//! worker gets up. After that the caller is a worker like any other, and when its wait is over it gets any permit.
+//! A caller from outside that finds the caller slot (the role of worker 0) taken becomes such a worker for the time of
+//! its call (`pool/visit.rs`). If the caller waits while unrelated jobs are pending, it gives the permit back, and the
+//! sleeping worker gets up. After that the caller is a worker like any other, and when its wait is over it gets any
+//! permit.
 
 use super::NOWHERE;
 use crate::pool::context::Context;
@@ -51,8 +52,9 @@ impl<P: Platform> Worker<P> {
         self.note_work();
     }
 
-    /// Reads the mail of the lost `permit`. Meanwhile the current thread is this worker, which has no thread of its
-    /// own. Returns the permit that the worker has at the end, since a job that waits may exchange it.
+    /// Reads the mail (jobs that were sent) of `permit`, which is lost. Meanwhile the current thread is this worker,
+    /// which has no thread of its own. Returns the permit that the worker has at the end, since a job that waits may
+    /// exchange it.
     pub(in crate::pool) fn read_mail_with(&self, permit: usize) -> usize {
         self.set_permit(permit);
         self.set_busy(true);

@@ -1,5 +1,5 @@
-//! The threads of a pool whose threads are bound run on the CPUs of their permits, also after permits have moved from
-//! thread to thread. These tests run on the simulated machine, where time is exact.
+//! The threads of a pool whose threads are bound run on the CPUs of their permits (rights to run jobs), also after
+//! permits have moved from thread to thread. These tests run on the simulated machine, where time is exact.
 
 use crate::{Builder, Pool};
 use manycore_chip::config::Config;

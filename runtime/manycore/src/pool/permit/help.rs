@@ -1,4 +1,4 @@
-//! Helping with the loops that are posted on the pool's board.
+//! Helping with the loops that are posted on the pool's board (the list of posted loops).
 
 use crate::clusters::Invited;
 use crate::pool::board::Participation;
@@ -65,7 +65,7 @@ impl<P: Platform> Worker<P> {
         let entrance = shared.board().entrance(cluster, slot);
         let gate = entrance.gate();
         // The prefetch brings two cache lines at once instead of one after the other: the gate's line and, if the
-        // loop's frame is at the same address as the last loop's, the frame's line.
+        // loop's frame is at the address of the last loop's frame, the frame's line.
         shared.ranks().prefetch_frame(permit);
         let others = match gate.join() {
             Ok(others) => others,
@@ -89,8 +89,8 @@ impl<P: Platform> Worker<P> {
         let partial = std::ptr::from_ref(entrance.partial()).cast();
         let ended = Context::take_part(shared, slot, |part| {
             // SAFETY: inside the gate the frame is alive and ready. Only this thread has the rank in this loop: the
-            // rank is the permit that this thread has now, and a permit has one holder. A thread that gave this permit
-            // away within this loop has barred the permit from the loop.
+            // rank is the permit (right to run jobs) that this thread has now, and a permit has one holder. A thread
+            // that gave this permit away within this loop has barred the permit from the loop.
             let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
             registry.tell(match ended {
                 // Nothing is left to claim, so no other helper need come.

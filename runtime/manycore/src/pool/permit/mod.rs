@@ -6,11 +6,11 @@
 //! old number. The new holder of the old permit helped with the same loop under the same number.
 //!
 //! Therefore only this module, and the modules in it, can ask a worker for that number: `Worker::permit` is private to
-//! them. Other modules ask the worker to do something *with its permit* (take its mail, look for work, help with a
-//! loop). Each of these functions reads the number where it uses it. The modules outside of `pool` see no permit at
-//! all: `Context::take_part` reads the number and hands it on as the thread's *rank* in that one loop. If the thread
-//! gives the permit away meanwhile, the permit is *barred* from the loop: its next holder cannot take part until the
-//! thread has left the loop.
+//! them. Other modules ask the worker to do something *with its permit* (take its *mail*, the jobs that were sent to
+//! it, look for work, or help with a loop). Each of these functions reads the number where it uses it. The modules
+//! outside of `pool` see no permit at all: `Context::take_part` reads the number and hands it on as the thread's *rank*
+//! in that one loop. If the thread gives the permit away meanwhile, the permit is *barred* from the loop: its next
+//! holder cannot take part until the thread has left the loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
 //!
@@ -55,8 +55,8 @@ pub(super) struct Holding<P: Platform> {
     alone: Parker<P>,
     /// The permit that the worker has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
     borrowed: P::AtomicU32,
-    /// The permit to whose CPUs the worker's thread is bound, or NOWHERE if the pool has not bound the thread. The
-    /// thread itself uses this field, and before that, the thread that takes the worker for it.
+    /// The worker's thread is bound to the CPUs of this permit. NOWHERE if the pool has not bound the thread. Only the
+    /// thread itself uses this field, and, before it runs, the thread that takes the worker for it.
     bound: P::AtomicU32,
 }
 
@@ -126,8 +126,8 @@ impl<P: Platform> Worker<P> {
         self.permit_or_none().is_some()
     }
 
-    /// Notes that the worker has `permit`. Relaxed: the wake-up that hands the permit over publishes the store, or the
-    /// latch does.
+    /// Notes that the worker has `permit`. Relaxed: the store is published by the wake-up that hands the permit over,
+    /// or by the latch.
     pub(super) fn set_permit(&self, permit: usize) {
         self.holding()
             .permit
@@ -143,7 +143,7 @@ impl<P: Platform> Worker<P> {
     }
 
     /// Notes that the worker has no thread that the pool has bound. A thread of the user, or a thread that is about to
-    /// end, may become the worker next, and keeps its CPUs.
+    /// end, may become the worker next. Such a thread keeps the CPUs that it has.
     pub(super) fn note_unbound(&self) {
         // Relaxed: the lock of the permits, or the start of the worker's thread, publishes the store.
         self.holding().bound.store(NOWHERE, Ordering::Relaxed);
@@ -184,7 +184,7 @@ impl<P: Platform> Worker<P> {
 
 /// Questions of a worker about its permit.
 impl<P: Platform> Worker<P> {
-    /// Whether the allotment allows the worker to run.
+    /// Whether the allotment (the number of cores that the pool may use now) allows the worker to run.
     #[inline]
     pub(super) fn is_allowed(&self) -> bool {
         self.registry().shared().allows(self.permit())
@@ -218,7 +218,7 @@ impl<P: Platform> Worker<P> {
         self.registry().mailboxes()[self.permit()].take_first_within(group)
     }
 
-    /// Ends the reading of mail, because the pool ends. Returns `false` if there is mail, and the worker must stay.
+    /// Ends the reading of mail, because the pool ends. Returns `false` if there is mail. The worker must then stay.
     pub(super) fn leave_mail(&self) -> bool {
         self.registry().mailboxes()[self.permit()].leave()
     }
@@ -236,7 +236,7 @@ impl<P: Platform> Worker<P> {
     }
 }
 
-/// Announcements of a worker with its permit.
+/// Announcements of a worker to the sleep policy, which knows the worker by its permit.
 impl<P: Platform> Worker<P> {
     /// The worker begins to look for work.
     pub(super) fn start_looking(&self) -> Looking {
@@ -297,7 +297,7 @@ impl<P: Platform> Worker<P> {
         self.registry().shared().invite(self.permit(), work, n)
     }
 
-    /// Wakes up to `count` workers in the clusters `within`, or in any, the nearest first.
+    /// Wakes up to `count` workers in the clusters `within`, or in any cluster if this is `None`, the nearest first.
     pub(crate) fn wake_others(&self, count: u32, within: Option<Invited>) {
         self.sleep().wake_any(self.permit(), count, within);
     }

@@ -1,5 +1,5 @@
-//! How a worker gives its permit away, sleeps without a permit, gets a permit again, and makes way for other workers
-//! (`permits/mod.rs`).
+//! How a worker gives its permit (its right to run jobs) away, sleeps without a permit, gets a permit again, and makes
+//! way for other workers (`permits/mod.rs`).
 
 use crate::pool::context::Context;
 use crate::pool::naps::Naps;
@@ -69,7 +69,7 @@ impl<P: Platform> Worker<P> {
             && registry.change_permits(|permits| permits.leave_idle(self.id()))
     }
 
-    /// Waits, on the idle list, for a permit. Returns `false` if the pool no longer needs this thread.
+    /// Waits on the idle list for a permit. Returns `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn wait_idle(&self) -> bool {
         let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
         joined.is_some_and(|listed| self.await_listed(&listed))
@@ -266,8 +266,9 @@ impl<P: Platform> Worker<P> {
             return None;
         }
         let (next, stays) = registry.change_permits(|permits| {
-            // The permit is cleared before the worker is listed: the thread that takes the worker off the list sets
-            // its permit. An adopted thread cannot join the idle list, so it joins the ready list.
+            // The permit is cleared before the worker is listed: the thread that takes the worker off the list sets its
+            // permit. An adopted thread (a thread of the program, which is always worker 0) cannot join the idle list,
+            // so it joins the ready list.
             permits.make_way(me, me == 0, || self.holding().clear())
         })?;
         registry.grant(permit, next);
@@ -295,7 +296,8 @@ impl<P: Platform> Worker<P> {
             return;
         }
         if self.registry().shared().is_terminating() {
-            // The permit may be from a worker that made way, and then read its mail no more.
+            // The permit may come from a worker that made way and has not read the permit's mail (jobs that were sent)
+            // since.
             while !self.leave_mail() {
                 self.read_mail();
             }
@@ -308,8 +310,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Gives the caller slot back if the pool has no detached tasks any more, and waits on the idle list. Returns
-    /// `None` if the worker keeps the slot, and `false` if the pool no longer needs this thread.
+    /// Gives the caller slot (the role of worker 0) back if the pool has no detached tasks any more, and waits on the
+    /// idle list. Returns `None` if the worker keeps the slot, and `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn give_caller_slot_back(&self) -> Option<bool> {
         let (registry, me) = (self.registry(), self.id());
         if me == 0

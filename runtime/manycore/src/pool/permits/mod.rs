@@ -15,7 +15,7 @@
 //! 2. R2: a thread that looks for work gives its permit to the first thread on that list, and joins the idle list. A
 //!    thread that waits and gives its permit away gives it to that first thread, too.
 //!
-//! For R1 and R2 the argument of `sleep/README.md` holds as for a job in the queue. A thread joins the list in the same
+//! The argument of `sleep/README.md` holds for R1 and R2 as for a job in the queue. A thread joins the list in the same
 //! way as a job is posted. Each search, and each last look before sleep, reads the list.
 //!
 //! A thread without a permit waits for an event. The thread that causes the event puts the waiting thread at the head
@@ -80,8 +80,8 @@ pub(super) const DISMISSED: u32 = 3;
 pub(super) const LISTED: u32 = 4;
 
 impl<P: Platform> Registry<P> {
-    /// Makes transitions of the permits, under their lock. Informs the sleep policy if the pool's vacancy
-    /// has changed.
+    /// Makes transitions of the permits, under their lock. Informs the sleep policy if the pool's vacancy (whether a
+    /// poster can get a thread although no worker sleeps) has changed.
     pub(super) fn change_permits<R>(&self, section: impl FnOnce(&mut State<'_, P>) -> R) -> R {
         let mut state = self.permits().begin(self.shared().caller_slot());
         let result = section(&mut state);
@@ -132,7 +132,8 @@ impl<P: Platform> Registry<P> {
         passed_on
     }
 
-    /// As [`pass_on_or_lose`](Self::pass_on_or_lose), if this function's caller sees to the permit's mail.
+    /// As [`pass_on_or_lose`](Self::pass_on_or_lose), but the mail (jobs that were sent) of a lost permit is left to
+    /// the caller of this function.
     pub(super) fn passes_on(&self, permit: usize, successor: &Successor) -> bool {
         let _stay = Stay::of(self, successor);
         self.pass_on(permit, successor).is_ok() || !self.loses(permit)
@@ -164,7 +165,7 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Makes a thread read the mail (jobs that were sent) of `permit`, which is lost.
+    /// Makes a thread read the mail of `permit`, which is lost.
     fn read_mail_of(&self, permit: usize) {
         match permit {
             0 if self.mailboxes()[0].is_empty() => {}
@@ -329,7 +330,8 @@ impl<P: Platform> Registry<P> {
     pub(super) fn call_for_permit(&self) {
         // `call_for` makes the fence.
         self.call_for(0, true);
-        // A worker that the allotment has parked hands over its permit, too (`revoked.rs`).
+        // A worker that the allotment (the number of cores that the pool may use now) has parked hands over its permit,
+        // too (`revoked.rs`).
         self.shared().nudge();
     }
 

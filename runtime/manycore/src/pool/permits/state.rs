@@ -1,4 +1,4 @@
-//! Which thread has which permit: the lists of threads without a permit, and the transitions.
+//! Which thread has which permit (right to run jobs): the lists of threads without a permit, and the transitions.
 //!
 //! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. The *caller slot* is the
 //! right to be worker 0. Its state is one atomic word (`word.rs`). Each transition is one method of [`State`], which
@@ -17,7 +17,7 @@ use manycore_platform::{Atomic, Ordering, Platform};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The result when a worker is put on the ready list or the idle list.
+/// The result of putting a worker on the ready list or the idle list.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Listed {
     /// The worker is on the list.
@@ -48,7 +48,7 @@ impl Successor {
     }
 }
 
-/// What becomes of a permit for which there is no thread.
+/// The fate of a permit for which there is no thread.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(in crate::pool) enum Lost {
@@ -60,7 +60,7 @@ pub(in crate::pool) enum Lost {
     Deserted,
 }
 
-/// What a caller leaves behind in the caller slot.
+/// The thing that a caller leaves behind in the caller slot.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::pool) enum Left {
     /// An empty slot, which needs no holder.
@@ -207,7 +207,7 @@ impl<P: Platform> State<'_, P> {
         !before.is_held() && after.is_held()
     }
 
-    /// Returns the thread that gets a permit which another thread gives up: the first worker of the ready list, or
+    /// Chooses the thread that gets a permit when another thread gives it up: the first worker of the ready list, or
     /// else an idle worker, or else a new thread.
     fn successor(&mut self) -> Successor {
         let worker = self.next_ready().or_else(|| self.lists.idle.pop());
@@ -239,7 +239,7 @@ impl<P: Platform> State<'_, P> {
         !before.is_vacant() && after.is_vacant()
     }
 
-    /// No detached task is left. A slot that is vacant for a ready worker stays so.
+    /// No detached task is left. The slot stays vacant if a ready worker needs its permit.
     pub(in crate::pool) fn end_posts(&mut self) {
         if !self.has_ready() {
             self.change(Word::unattended);
@@ -314,8 +314,8 @@ impl<P: Platform> State<'_, P> {
 
 /// Transitions in which a permit passes from one thread to another.
 impl<P: Platform> State<'_, P> {
-    /// A worker gives its permit away. `from_slot` is true if the worker is a caller with permit 0 or an adopted
-    /// thread. Such a worker keeps worker 0's stack.
+    /// A worker gives its permit away. `from_slot` is true if the worker is a caller with permit 0, or an adopted
+    /// thread (a thread of the program that is always worker 0). Such a worker keeps worker 0's stack.
     pub(in crate::pool) fn give(&mut self, from_slot: bool) -> Successor {
         if from_slot {
             self.change(Word::lent);
@@ -371,7 +371,7 @@ impl<P: Platform> State<'_, P> {
         Listed::Waiting
     }
 
-    /// Takes a lost permit that `suits`. If the pool ends, its free permits are for handlers of the end.
+    /// Takes a lost permit that `suits`. If the pool ends, its free permits are for the exit handlers of threads.
     pub(in crate::pool) fn find_lost(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
         let at = self.position_of_lost(suits)?;
         Some(self.lists.free.swap_remove(at))

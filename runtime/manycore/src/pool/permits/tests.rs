@@ -1,5 +1,5 @@
-//! Random walks through the transitions, without a pool. They check that a permit has one holder at a time, and that
-//! the pool attends to each job and each worker that waits for a permit.
+//! Random walks through the transitions, without a pool. They check that a permit (a right to run jobs) has one holder
+//! at a time, and that the pool attends to each job and each worker that waits for a permit.
 
 use super::state::{Left, Listed, Lost, Permits, State, Successor};
 use super::word::CallerSlot;

@@ -1,5 +1,5 @@
 //! The word of the caller slot (the right to be worker 0). The word says which thread holds worker 0's stack of jobs,
-//! and which thread holds permit 0.
+//! and which thread holds permit 0 (the first right to run jobs).
 //!
 //! | bits | holder of worker 0's stack | holder of permit 0 |
 //! |---|---|---|
@@ -122,7 +122,7 @@ impl Word {
         Self(self.0 & !HELD)
     }
 
-    /// The thread that is alone in the slot leaves it.
+    /// The thread of the pool, which holds permit 0 without a caller, leaves the slot.
     pub(super) fn given_back(self) -> Self {
         match self.0 {
             HELD => Self::EMPTY,

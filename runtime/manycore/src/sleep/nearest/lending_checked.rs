@@ -27,7 +27,7 @@ fn lent_beside_posts<P: Platform>(policy: Nearest<P>, count: usize) {
     assert!(!jobs.take(), "a job was not run");
 }
 
-/// One interruption shows the mistake below. The random schedules have any number.
+/// One interruption shows the mistake below. The random schedules have any number of interruptions.
 #[test]
 fn a_job_that_is_posted_while_the_permit_is_lent_wakes_its_worker() {
     loom_model(preemptions(1), || lent_beside_posts::<Loom>(policy(2), 1));

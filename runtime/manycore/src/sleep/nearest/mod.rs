@@ -137,8 +137,8 @@ impl<P: Platform> Nearest<P> {
     }
 
     /// A worker has pushed a job. Every `join` calls this, so `poster`, which returns the worker's number, is called
-    /// only if a worker sleeps. Returns `true` if no worker can be woken for the job and a permit is
-    /// [vacant](Self::set_vacant).
+    /// only if a worker sleeps. Returns `true` if no worker can be woken for the job and a permit (a right to run jobs)
+    /// is [vacant](Self::set_vacant).
     #[inline(always)]
     #[must_use]
     pub(crate) fn posted_by(&self, poster: impl FnOnce() -> usize, _was_empty: bool) -> bool {
@@ -158,8 +158,8 @@ impl<P: Platform> Nearest<P> {
         (0..jobs).any(|_| self.call(near))
     }
 
-    /// Records whether a permit (a right to run jobs) is vacant. If one is, the pool can start or wake another worker
-    /// when all workers are busy. Posters count a vacant permit as a sleeper, and use it last.
+    /// Records whether a permit is vacant. If one is, the pool can start or wake another worker when all workers are
+    /// busy. Posters count a vacant permit as a sleeper, and use it last.
     pub(crate) fn set_vacant(&self, vacant: bool) {
         // Relaxed: a thread that sets the bit fences before it looks for jobs that were pushed meanwhile, or knows
         // that there are no such jobs (`pool/permits/`).

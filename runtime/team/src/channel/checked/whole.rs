@@ -252,7 +252,7 @@ fn each_fault_under_the_end_is_caught() {
     caught(|| loom_model(Some(2), two_go_at_once::<Faulty<Loom, TornAdd>>));
 }
 
-/// A sender that does not wait overtakes a receiver while it reads.
+/// A sender that does not wait overtakes a receiver while the receiver reads.
 fn a_slow_receiver<P: Platform>() {
     let mut pair = pair::<P>(LOSING);
     (1..8).for_each(|number| pair[0].send_marked(number, number as u32, 0));

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU32;
 /// model.
 struct Books {
     steps: Vec<AtomicU32>,
-    /// Steps of a rank in an episode.
+    /// Steps of a rank in an episode (from one barrier to the next).
     per_episode: u32,
     episodes: u32,
 }

@@ -9,8 +9,8 @@ use crate::engine::{Engine, Reply};
 use crate::memory::{Lookup, Operation, Request, State, Word};
 
 impl Engine {
-    /// Does an access if it hits the core's L1 before the horizon, as nearly all accesses do. Reads
-    /// the port and one set of the L1's tags.
+    /// Does an access if it hits the core's L1 before the horizon (the time up to which the core may run), as nearly
+    /// all accesses do. Reads the port and one set of the L1's tags.
     #[inline(always)]
     pub(crate) fn hit(
         &mut self,
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     /// Does an access to `line`, or sends its request.
-    // Inlined into both front ends, each of which has one call, because a call would take as long as a hit.
+    // This is inlined into both front ends, which have one call each. A real call would take as long as a hit.
     #[inline(always)]
     pub(crate) fn access(
         &mut self,
@@ -108,7 +108,7 @@ impl Engine {
         Asked::Done(value)
     }
 
-    /// Sends the request of an access that missed the tile's caches.
+    /// Sends the request of an access that missed the caches of the core's tile.
     #[inline(never)]
     fn miss(&mut self, core: u32, line: u32, operation: Operation, word: Word) -> Asked {
         if self.overlap.is_some()

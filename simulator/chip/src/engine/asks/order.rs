@@ -5,8 +5,8 @@ use crate::engine::{Engine, LONGEST};
 
 impl Engine {
     /// Whether `core` must suspend because an event or another core is earlier. The core may be up to `ahead` cycles
-    /// ahead of other cores, but not ahead of events and of siblings in its tile. If the core must suspend, it gets a
-    /// plan to continue at its clock.
+    /// ahead of other cores, but not ahead of events and of the other hardware threads of its tile. If the core must
+    /// suspend, it gets a plan (an entry in the agenda) to continue at its clock.
     pub(super) fn others_first(&mut self, core: u32, ahead: u64) -> bool {
         let (time, other) = self.agenda.next_core(&self.ports);
         let event = self.agenda.next_event();

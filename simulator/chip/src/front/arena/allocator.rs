@@ -23,7 +23,7 @@ static ALLOCATOR: Allocator = Allocator;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
 
-/// The arena of this thread's simulation, if the thread runs simulated code.
+/// The arena (memory of the simulated machine) of this thread's simulation, if the thread runs simulated code.
 #[inline]
 fn current() -> Option<NonNull<Header>> {
     NonNull::new(CONTEXT.with(|context| context.current.get()).cast_mut())

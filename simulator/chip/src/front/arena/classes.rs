@@ -27,7 +27,7 @@ pub(super) struct Class {
 }
 
 impl Class {
-    /// The class for `layout`. `None` if no arena is large enough.
+    /// The class for `layout`. `None` if no arena (memory of a simulated machine) is large enough.
     #[inline]
     pub(super) fn of(layout: Layout) -> Option<Self> {
         if layout.size() > CAPACITY || layout.align() > CAPACITY {

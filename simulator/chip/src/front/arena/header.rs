@@ -9,7 +9,7 @@ use super::classes::{CLASSES, Class};
 use super::{ArenaError, range, stack};
 use crate::memory::CAPACITY;
 
-/// The count that an open arena itself holds of `Header::live`. An arena has fewer blocks than this.
+/// The part of `Header::live` that an open arena itself holds. An arena has fewer blocks than this.
 const OPEN: u64 = 1 << 62;
 
 /// The header lies at offset 0 of an arena. Simulated addresses begin after the header. So its size decides which

@@ -49,9 +49,9 @@ pub(super) fn slot_of(address: usize) -> Option<usize> {
     if offset >= length {
         return None;
     }
-    // Relaxed. If the block is from an arena, the end was raised before the block was handed out and reached this
-    // thread, and the end falls only when no block lives. If the block is from the host, its mapping is newer than the
-    // unmapping of any arena at this address, and the end was set to zero before that unmapping. The host maps and
+    // Relaxed suffices. If the block is from an arena, the end was raised before the block was handed out and reached
+    // this thread, and the end falls only when no block lives. If the block is from the host, its mapping is newer than
+    // the unmapping of any arena at this address, and the end was set to zero before that unmapping. The host maps and
     // unmaps under one lock.
     let end = END[offset / CAPACITY].load(Ordering::Relaxed);
     (address < end).then_some(address & !(CAPACITY - 1))

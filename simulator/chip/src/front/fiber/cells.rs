@@ -46,9 +46,9 @@ const FAILURES: u32 = 64;
 
 /// Repeats an LL/SC pair until its store is done or its comparison fails.
 ///
-/// In a deterministic machine, threads that write to the line at a steady pace could take the reservation away every
-/// time, for ever. A real machine guarantees that such a pair succeeds in the end: the pair's core keeps the line until
-/// the store is done. After `FAILURES`, this machine does the same.
+/// In a deterministic machine, threads that write to the line at a steady pace could take the reservation (the right to
+/// the conditional store) away every time, for ever. A real machine guarantees that such a pair succeeds in the end:
+/// the pair's core keeps the line until the store is done. After `FAILURES`, this machine does the same.
 fn load_linked(host: usize, rmw: Rmw, word: Word) -> u64 {
     for _ in 0..=FAILURES {
         let value = access(host, Operation::Load, word);

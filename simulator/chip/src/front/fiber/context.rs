@@ -70,8 +70,8 @@ fn not_simulated() -> ! {
     )
 }
 
-/// Calls `ask` with the engine and the running core's number. `ask` must not suspend or run
-/// simulated code. Its allocations come from the host's memory, not from the arena.
+/// Calls `ask` with the engine and the running core's number. `ask` must not suspend or run simulated code. Its
+/// allocations come from the host's memory, not from the arena (the memory of the simulated machine).
 #[inline]
 pub(super) fn with<R>(ask: impl FnOnce(&mut Engine, u32) -> R) -> R {
     let _outside = arena::outside();

@@ -48,8 +48,8 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, machine: *mut c_
     // SAFETY: the system passes valid information to a handler with `SA_SIGINFO`. For these two
     // signals, it contains an address.
     let address = unsafe { (*info).si_addr() }.addr();
-    // All mapped memory of an arena is readable and writable except its stacks' guards, so the
-    // fault is at a guard. `holds` reads only atomics.
+    // All mapped memory of an arena (the memory of a simulated machine) is readable and writable except its stacks'
+    // guards, so the fault is at a guard. `holds` reads only atomics.
     if arena::holds(address) {
         tell();
         // SAFETY: a signal handler may call `abort`.

@@ -9,7 +9,7 @@ thread_local! {
     static ARENA: Cell<*const Arena> = const { Cell::new(ptr::null()) };
 }
 
-/// Until the guard is dropped, stacks are made in `arena`.
+/// Until the guard is dropped, stacks are made in `arena`, the memory of the simulated machine.
 pub(super) fn take_from(arena: &Arena) -> Taken<'_> {
     Taken {
         before: ARENA.replace(arena),

@@ -76,7 +76,7 @@ impl<'a> Core<'a> {
 }
 
 impl Core<'_> {
-    /// Accesses the guest's word at `address`. The word lies at `word` in the host.
+    /// Accesses the guest's word at `address`. The word lies at `word` in the host's memory.
     ///
     /// # Safety
     ///

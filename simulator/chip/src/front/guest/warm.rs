@@ -59,7 +59,8 @@ impl Warmth {
         })
     }
 
-    /// `core` accesses the word at `address`, which lies at `word` in the host. The access does not change the value.
+    /// `core` accesses the word at `address`, which lies at `word` in the host's memory. The access does not change the
+    /// value.
     ///
     /// # Safety
     ///

@@ -1,9 +1,9 @@
 //! The optical broadcast network (Park, MIT 2013, chapters 3 and 4; ATAC).
 //!
 //! Each core sends on its own wavelength, so senders never compete. At a receiver, a message passes the core's filter
-//! into the lambda queue of its wavelength. A controller moves one message at a time from the queues to the message
-//! buffer, where the core finds it by channel. The thesis estimates the wait for the controller with a queue model.
-//! Here the wait is exact.
+//! into a *lambda queue*, the queue of its wavelength. A controller moves one message at a time from the queues to the
+//! message buffer, where the core finds it by channel. The thesis estimates the wait for the controller with a queue
+//! model. Here the wait is exact.
 //!
 //! A message causes no later events: a receiver catches up with the current time when one of its methods is called.
 //! Calls come in the order of time. Calls in the same cycle take effect in the order of calls.

@@ -8,8 +8,8 @@ use super::message::{Channel, Flight};
 use crate::broadcast::Filter;
 use crate::network::Cycles;
 
-/// A core's interface to the network: filter, ports, lambda queues, controller and message buffer.
-/// A method that reads this state first brings it up to date.
+/// A core's interface to the network: filter, ports, lambda queues (one for each sender's wavelength), controller and
+/// message buffer. A method that reads this state first brings it up to date.
 ///
 /// In one cycle, first ports and filters change, then messages arrive and are filtered, then a free controller picks a
 /// message. So a controller that is free or becomes free in a cycle can pick a message that arrives in that cycle. The

@@ -18,7 +18,7 @@ use manycore::Pool;
 use run::SimulatedLoop;
 use std::time::Instant;
 
-/// The default number of rounds: one for each half of the rounds in a regret. The machine has no noise.
+/// The default number of rounds: one for each half of the rounds in a regret (`regret.rs`). The machine has no noise.
 const ROUNDS: u64 = 2;
 
 /// Simulates every policy of `measured`'s cell. The number of `host`'s threads changes no result.
@@ -113,7 +113,8 @@ mod tests {
         }
     }
 
-    /// The latency with small blocks divided by that with large blocks, in the document's pool of 8 threads.
+    /// The latency with small blocks divided by that with large blocks, in the pool of 8 threads of the document
+    /// (Shuai's paper).
     fn small_over_large(preset: &str) -> f64 {
         let chip = DocumentChip::new(&manycore_chip::config::Config::preset(preset).unwrap());
         let cell = LoopCell {

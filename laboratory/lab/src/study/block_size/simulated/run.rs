@@ -35,8 +35,8 @@ const FASTER: f64 = 0.95;
 const MOST_WARM: usize = 32;
 
 /// Runs the cell's loop to warm the pool, and then `rounds` times. The pool of the document (Shuai's paper) is warm
-/// after one loop. manycore's pool starts threads meanwhile, and is warm when it has settled. It gets the machine's
-/// prices, `told`.
+/// after one loop. manycore's pool starts threads meanwhile, and is warm when it has settled. manycore's pool also gets
+/// the machine's prices, `told`.
 pub(in crate::study) fn simulate(
     chip: &DocumentChip,
     cell: LoopCell,

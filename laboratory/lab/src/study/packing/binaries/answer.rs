@@ -99,7 +99,7 @@ impl<'a> BinariesResults<'a> {
         self.ratio(&case.program, case.threads, case.cores, &case.way)
     }
 
-    /// The ratios of all programs, for the poster's figure 1.
+    /// The ratios of all programs, for figure 1 of the poster (`packing/mod.rs` names it).
     fn reduction(self, threads: usize) -> Reduction<impl Fn(&str, usize, &str) -> Option<f64>> {
         let config = self.config;
         let name = move |program: &Path| config.case(program, threads, 1, &Way::Tr).name();
@@ -118,7 +118,8 @@ impl<'a> BinariesResults<'a> {
         }
     }
 
-    /// The times of the ways with only right results, on the greatest number of cores below the number of threads.
+    /// The times of the ways (of running the threads) whose results are all right, on the greatest number of cores
+    /// below the number of threads.
     pub(super) fn compared(self, threads: usize) -> Compared {
         let (config, setup) = (self.config, &self.config.setup);
         let all = config.cores_of(threads);

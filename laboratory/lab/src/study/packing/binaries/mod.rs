@@ -1,4 +1,4 @@
-//! The poster's experiment with the user's compiled OpenMP programs, on this host.
+//! The experiment of the poster (`packing/mod.rs` names it) with the user's compiled OpenMP programs, on this host.
 
 mod answer;
 mod case;
@@ -45,7 +45,7 @@ const LIBRARY: &str = "libmanycore_gomp.so";
 /// The path of the library in the Debian package.
 const PACKAGED: &str = "/usr/lib/libmanycore-gomp/libgomp-manycore.so";
 
-/// Everything that decides what is measured. Its hash names the journal.
+/// Everything that decides what is measured. Its hash names the journal (the file of measurements).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct BinariesConfig {
     #[serde(flatten)]
@@ -207,7 +207,7 @@ fn is_program(path: &Path) -> bool {
     }
 }
 
-/// The path of manycore's library: by the user, else the file in this command's folder, else the file of the Debian
+/// The path of manycore's library: the user's path, else the file in this command's folder, else the file of the Debian
 /// package.
 fn library(named: Option<&str>) -> anyhow::Result<PathBuf> {
     let path = match named {

@@ -93,7 +93,7 @@ impl Run<'_> {
         while unsafe { libc::wait4(process, &raw mut status, 0, &raw mut usage) } < 0 {
             let error = std::io::Error::last_os_error();
             if error.kind() != std::io::ErrorKind::Interrupted {
-                // The kernel waits itself for the children of a process that ignores SIGCHLD.
+                // If this process ignores SIGCHLD, the kernel itself waits for its children.
                 drop(over);
                 let _ = watchdog.join();
                 return Err(error).context("cannot wait for the program; is SIGCHLD ignored?");

@@ -19,7 +19,7 @@ pub(in crate::study::packing) enum Way {
     TpPinned,
     /// manycore's library, preloaded.
     Ours(PathBuf),
-    /// LLVM's library in place of GCC's, preloaded.
+    /// LLVM's library in place of GCC's library, preloaded.
     Libomp(PathBuf),
 }
 
@@ -115,7 +115,7 @@ impl Way {
     }
 }
 
-/// LLVM's OpenMP library in the folders of Debian's, Fedora's and LLVM's packages, the newest first.
+/// LLVM's OpenMP library in the folders of the packages of Debian, Fedora and LLVM, the newest first.
 fn libomp() -> Option<PathBuf> {
     let machine = std::env::consts::ARCH;
     let plain = [

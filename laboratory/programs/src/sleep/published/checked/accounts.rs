@@ -93,7 +93,7 @@ impl<P: Platform, V: Variant, const AT_ONCE: bool> Altered<P> for Watched<V, AT_
     }
 }
 
-/// Only its taker knows of the pushed job. Nothing else ends the taker's sleep.
+/// One job is pushed. No latch is set, so only the job ends the sleep of the other worker.
 fn one_job<V: Variant, D: Discipline>() {
     loom_model(None, || {
         let pool = Pool::<Loom, V, Brief<D>>::new(2, true);

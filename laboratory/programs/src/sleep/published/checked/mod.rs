@@ -72,7 +72,7 @@ struct Pool<P: Platform, V: Variant, D: Discipline> {
 }
 
 impl<P: Platform, V: Variant, D: Discipline> Pool<P, V, D> {
-    /// The JEC is odd, as after a post that follows an announcement.
+    /// The JEC (jobs event counter) is odd, as after a post that follows an announcement.
     fn new(workers: usize, thieves_fence: bool) -> Self {
         let setup = Setup {
             clusters: &vec![0; workers],

@@ -106,8 +106,8 @@ impl<P: Platform> Altered<P> for PostsWrite {
 
 // All policies.
 
-/// A policy whose name ends in `-padded` has the same words as the one without, on other lines. Loom knows no lines and
-/// would try the same interleavings again. `Split` and `NoJec` are among the twelve.
+/// A policy whose name ends in `-padded` has the same words as the policy without this ending, on other lines. Loom
+/// knows no lines and would try the same interleavings again. `Split` and `NoJec` are among the twelve.
 #[test]
 fn every_sound_policy_loses_no_job() {
     is_sound::<Packed, Sound>(PLAIN);

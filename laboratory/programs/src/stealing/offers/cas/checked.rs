@@ -1,4 +1,4 @@
-//! The queue under loom: an owner and two thieves with offers.
+//! The queue under loom: an owner, and two thieves with offers (addresses of items to take).
 
 use super::super::queue::OfferedQueue;
 use super::{CasQueue, Slots};

@@ -70,8 +70,8 @@ impl<P: Platform> State<'_, P> {
         self.lists.inside.contains(&thread)
     }
 
-    /// Makes the threads end if none is at work and no caller comes. `kept` says whether a thread that the pool
-    /// started has the caller slot for good. `posted` says whether a detached task has not ended.
+    /// Makes the threads end if none is at work and no caller comes. `kept` says whether a thread that the pool started
+    /// has the caller slot (the role of worker 0) for good. `posted` says whether a detached task has not ended.
     pub(in crate::pool) fn end_if_quiet(&mut self, kept: bool, posted: bool) -> bool {
         if self.lists.registrations > 0 || posted {
             return false;
@@ -81,7 +81,8 @@ impl<P: Platform> State<'_, P> {
             if before == after {
                 return false;
             }
-            // Exit handlers may need permit 0. The thread that has closed the slot only waits.
+            // Exit handlers may need permit 0 (the first right to run jobs). The thread that has closed the slot only
+            // waits.
             self.lists.free.push(0);
         }
         self.lists.thread_state = ThreadState::Leaving;
