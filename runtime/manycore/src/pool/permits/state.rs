@@ -6,7 +6,10 @@
 //! free. The methods know neither threads nor jobs. The pool takes those steps (`mod.rs`), and tests drive the
 //! transitions alone (`tests.rs`, `checked.rs`).
 
+mod lost;
 mod threads;
+
+pub(in crate::pool) use lost::Lost;
 
 use super::held::Held;
 use super::word::{CallerSlot, Word};
@@ -46,18 +49,6 @@ impl Successor {
         }
         *self == Self::New
     }
-}
-
-/// The fate of a permit for which there is no thread.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use]
-pub(in crate::pool) enum Lost {
-    /// This worker gets the permit after all. The worker is on no list any more.
-    Found(usize),
-    /// The permit waits for the next worker. Permit 0 has returned to the caller slot.
-    Free,
-    /// As `Free`, and the pool ends: its mailbox has no reader of its own any more.
-    Deserted,
 }
 
 /// The thing that a caller leaves behind in the caller slot.
@@ -328,23 +319,6 @@ impl<P: Platform> State<'_, P> {
         self.change(Word::regained);
     }
 
-    /// There was no thread for `permit`. A worker that has joined a list since gets the permit. If there is none,
-    /// permit 0 returns to the caller slot, and any other permit waits for the next worker that would join a list.
-    pub(in crate::pool) fn lose(&mut self, permit: usize) -> Lost {
-        if let Some(worker) = self.next_ready().or_else(|| self.lists.idle.pop()) {
-            return Lost::Found(worker);
-        }
-        if permit == 0 {
-            self.change(Word::given_up);
-            return Lost::Free;
-        }
-        self.lists.free.push(permit);
-        match self.lists.ending {
-            true => Lost::Deserted,
-            false => Lost::Free,
-        }
-    }
-
     /// Worker `id`, which runs and has no permit, wants a permit.
     pub(in crate::pool) fn list(&mut self, id: usize) -> Listed {
         // A caller that has the slot passes its permit on when it leaves.
@@ -369,33 +343,6 @@ impl<P: Platform> State<'_, P> {
         self.change(Word::wanted);
         self.lists.ready.insert(0, id);
         Listed::Waiting
-    }
-
-    /// Takes a lost permit that `suits`. If the pool ends, its free permits are for the exit handlers of threads.
-    pub(in crate::pool) fn find_lost(&mut self, suits: impl Fn(usize) -> bool) -> Option<usize> {
-        let at = self.position_of_lost(suits)?;
-        Some(self.lists.free.swap_remove(at))
-    }
-
-    /// Whether there is a permit that [`find_lost`](Self::find_lost) would take.
-    pub(in crate::pool) fn has_lost(&self, suits: impl Fn(usize) -> bool) -> bool {
-        self.position_of_lost(suits).is_some()
-    }
-
-    fn position_of_lost(&self, suits: impl Fn(usize) -> bool) -> Option<usize> {
-        if self.lists.ending || self.lists.thread_state == ThreadState::Leaving {
-            return None;
-        }
-        self.lists.free.iter().position(|&permit| suits(permit))
-    }
-
-    /// As [`find_lost`](Self::find_lost), with the thread that gets the permit.
-    pub(in crate::pool) fn fill_lost(
-        &mut self,
-        suits: impl Fn(usize) -> bool,
-    ) -> Option<(usize, Successor)> {
-        let permit = self.find_lost(suits)?;
-        Some((permit, self.successor()))
     }
 
     /// Removes worker `id` from the ready list. Returns `false` if it is not on the list.
