@@ -23,8 +23,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
         Format::Json => Shape::Json,
         Format::Csv => {
             return Err(bad_input(
-                "--format csv: expected --format table or --format json, or --check with --format \
-                csv",
+                "--format csv: expected table or json, or csv with --check",
             ));
         }
     };

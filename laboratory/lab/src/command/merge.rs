@@ -29,7 +29,7 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         }
         if first.2 != grid {
             return Err(wrong(format!(
-                "this journal and {} are of different sweeps; expected the shards of one sweep",
+                "another sweep than in {}; expected the shards of one sweep",
                 first.0.display()
             )));
         }

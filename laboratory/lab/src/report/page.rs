@@ -41,7 +41,7 @@ impl Page<'_> {
         let mut refresh = String::new();
         if !self.to_come.is_empty() {
             let names = self.to_come.join(", ");
-            notes += &format!("<p>The page still lacks: {names}.</p>\n");
+            notes += &format!("<p>Still being measured: {names}.</p>\n");
             refresh = format!("<meta http-equiv=\"refresh\" content=\"{REFRESH}\">\n");
         }
         format!(

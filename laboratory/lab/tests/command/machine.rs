@@ -26,10 +26,7 @@ fn a_preset_is_shown_with_published_numbers() {
     assert!(known[7].ends_with('%'), "{known:?}");
     assert_eq!(row(&["store", "I", "1", "hop"])[6..8], ["-", "-"]);
     let last = text.lines().last().unwrap();
-    assert!(
-        last.starts_with("Error of load, store, CAS, FAA"),
-        "{last}"
-    );
+    assert!(last.starts_with("Error of load, store, CAS, FAA"), "{last}");
 }
 
 #[test]
