@@ -21,19 +21,20 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show this machine, or a simulated one, and the cost of its atomics, launches and wake-ups
+    /// Show this machine or a simulated machine, and the cost of its atomic operations, loop launches and wake-ups
     Machine(MachineArgs),
     /// Run a RISC-V Linux program (rv64gc) on a simulated machine, and exit with its status
     Run(RunArgs),
-    /// Run a study: print its table, and write NAME.csv, NAME.svg and NAME.meta.json of the latest run, and the same
-    /// files as NAME.MACHINE.*
+    /// Run a study: print its tables, and write its results to NAME.csv, NAME.svg and NAME.meta.json. A copy of each
+    /// file has the name of the machine too: NAME.MACHINE.csv and so on
     Study(StudyArgs),
-    /// Make one table from the journals of a sweep's shards
+    /// Make one table from the journals that the shards of a sweep wrote
     Merge(MergeArgs),
-    /// Draw a study's figure again in another form, from its SVG file, or a figure of packed programs
-    /// from a table of their times
+    /// Draw a figure again in another form, from the SVG file that a study wrote, or draw a figure from a CSV file of
+    /// the studies packing and peers
     Figure(FigureArgs),
-    /// Models of the best block size: fit them, print their blocks, judge them
+    /// Models of the best block size of a parallel loop: fit them, print the block sizes that they choose, compare them
+    /// with measurements
     #[command(subcommand, arg_required_else_help = false)]
     Model(ModelCommand),
     /// Put the machine and all studies on one HTML page
@@ -42,9 +43,9 @@ pub(crate) enum Command {
     Presets(PresetsArgs),
     /// List the studies, their questions, and where they run by default
     Studies(ListArgs),
-    /// Write a small program to begin with: a lock and a barrier, native and simulated
+    /// Write a small program to start from: a lock and a barrier, which run on this machine and on simulated machines
     NewProgram(NewProgramArgs),
-    /// Print a shell's completions for this command
+    /// Print the completions of this command for a shell
     Completions(CompletionsArgs),
     /// Write the manual: a page for each command
     Man(ManArgs),
@@ -58,12 +59,12 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PresetsArgs {
-    /// With --errors: measure only these machines, and list each published number
-    /// [default: all machines, and the numbers that are far off]
+    /// With --errors: measure only these machines, and list each of their published numbers [default: measure all
+    /// machines, and list only the numbers with large errors]
     #[arg(requires = "errors", value_name = "PRESET")]
     pub(crate) names: Vec<String>,
-    /// Measure the machines, and list their errors against published numbers of the real ones; takes
-    /// a minute or two
+    /// Measure the simulated machines, and list how far they are from published numbers of the real machines. Takes a
+    /// minute or two
     #[arg(long)]
     pub(crate) errors: bool,
     /// Print a preset's TOML with its comments. To change the machine, edit a copy and pass it
@@ -78,8 +79,8 @@ pub(crate) struct PresetsArgs {
 pub(crate) struct NewProgramArgs {
     /// The name of the crate, and of its new folder in the current folder
     pub(crate) name: String,
-    /// The folder of manycore's sources; an installed command needs it [default: the sources of this
-    /// command]
+    /// The folder with the sources of manycore. An installed command needs this flag [default: the sources that this
+    /// command was built from]
     #[arg(long, value_name = "DIR")]
     pub(crate) manycore: Option<PathBuf>,
 }
@@ -100,10 +101,10 @@ pub(crate) struct ManArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// The machine: native, a simulated machine's preset, or FILE.toml
+    /// The machine: native (this machine), the name of a preset (a simulated machine), or FILE.toml
     #[arg(long, value_name = "WORLD", default_value = "native")]
     pub(crate) on: String,
-    /// Change a value of the simulated machine, such as cores=256; may be repeated
+    /// Change a value of the simulated machine, such as cores=256. This flag may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Measure for a few seconds (the default)
@@ -112,76 +113,77 @@ pub(crate) struct MachineArgs {
     /// Measure more rounds
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
-    /// Thread counts, such as 2,4 [default: 2, 4, 8, ... and all]
+    /// Numbers of threads, such as 2,4 [default: 2, 4, 8, ... and one thread for each CPU]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
     pub(crate) threads: Vec<NonZeroUsize>,
     #[command(flatten)]
     pub(crate) instruments: InstrumentArgs,
-    /// The folder for the files of --stats
+    /// The folder for the files that --stats writes
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// Measure this machine, and write it as a new file for --on: each key with the measured value and
-    /// its quartiles as a comment. Takes 10 s on two cores
+    /// Measure this machine, and write a new file that simulates it with --on FILE.toml. Each key has the measured
+    /// value, and a comment with the quartiles. Takes 10 s on two cores
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["on", "set", "full", "threads", "stats", "timeline", "out", "check", "format"])]
     pub(crate) as_preset: Option<PathBuf>,
-    /// Run a counter, locks, barriers, a loop and joins on this machine and on a simulated one, and
+    /// Run small programs (a counter, locks, barriers, a loop, joins) on this machine and on the simulated machine, and
     /// compare their times. --as-preset uses none of these programs
     #[arg(long, value_name = "FILE.toml|PRESET", conflicts_with_all = ["on", "full", "threads", "stats", "timeline", "out"])]
     pub(crate) check: Option<String>,
-    /// The form of the output; csv with --check only
+    /// The form of the output. csv is possible only with --check
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The machine: a simulated machine's preset, or FILE.toml
+    /// The simulated machine: the name of a preset, or FILE.toml
     #[arg(long, value_name = "WORLD", default_value = "atac-64")]
     pub(crate) on: String,
-    /// Change a value of the simulated machine, such as cores=256; may be repeated
+    /// Change a value of the simulated machine, such as cores=256. This flag may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Run without timing: no caches, no cycles
     #[arg(long, conflicts_with_all = ["set", "timeline", "fast_forward"])]
     pub(crate) functional: bool,
-    /// Execute without timing until the program's region of interest begins (mc_region_begin,
-    /// m5_work_begin, m5_reset_stats), or for at most this number of instructions; then simulate
+    /// Execute the program without timing until its region of interest begins (mc_region_begin, m5_work_begin,
+    /// m5_reset_stats), but for at most this number of instructions. Then simulate it
     #[arg(long, value_name = "INSTRUCTIONS", num_args = 0..=1, require_equals = true,
         default_missing_value = "18446744073709551615", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) fast_forward: Option<u64>,
-    /// The folder with the program's libraries, such as /usr/riscv64-linux-gnu: absolute paths are looked up there
-    /// first
+    /// The folder with the program's libraries, such as /usr/riscv64-linux-gnu. An absolute path of the program is
+    /// looked up in this folder first
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// Add a variable to the program's environment, which is empty by default; may be repeated
+    /// Add a variable to the environment of the program, which is empty by default. This flag may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Restrict the program to the machine's first N cores, by a mask
+    /// Restrict the program to the first N cores of the machine, by an affinity mask
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cpus: Option<u32>,
-    /// The seed of the program's random numbers and of its stack's place
+    /// The seed of the random numbers that the system gives to the program, and of the address of its stack
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The most memory that the program may use, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096,
         value_parser = clap::value_parser!(u64).range(1..=262_144))]
     pub(crate) memory: u64,
-    /// End with an error after this number of cycles, or of instructions with --functional; the counts
-    /// until then are printed
+    /// End with an error after this number of cycles (with --functional: of instructions), and print the counts until
+    /// then
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
-    /// Also print cycle stacks, counters of caches, links and controllers, energy, and the contended
-    /// lines by symbol; or write them to a file (.csv, .json or .txt)
+    /// Also print statistics: cycle stacks, counters of caches, links and memory controllers, energy, and the contended
+    /// cache lines with their symbols. With FILE (.csv, .json or .txt), write them to the file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(crate) stats: Option<Option<PathBuf>>,
     /// Write a timeline for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Run the program under N orders of events, or under orders A to B, side by side on the host's cores. A small
-    /// random delay of each cache miss makes an order (--set perturb=CYCLES, 4 without it). until:N runs orders, at
-    /// most N, until the 95% interval of the mean cycles of the first region, or else of the program, is narrower than
-    /// 1% of the mean. The output of the first order is shown; --stats=FILE has a row for each order. All orders write
-    /// to the same files
+    /// Run the program under N orders of events, or under orders A to B, side by side on the cores of this host. Each
+    /// order delays every cache miss by another random number of cycles, at most 4 (or CYCLES, with --set
+    /// perturb=CYCLES). until:N runs orders until the 95% interval of the mean is narrower than 1% of the mean, but at
+    /// most N orders. This mean is of the cycles of the first region of interest, or of the whole program if it has no
+    /// region. The output of the first order is shown. --stats=FILE writes a row for each order. The program writes to
+    /// the same files in all orders
     #[arg(long, value_name = "N|A-B|until:N", conflicts_with_all = ["functional", "timeline"])]
     pub(crate) orders: Option<Orders>,
     /// Print only the program's output, errors, and with --stats the statistics
@@ -200,8 +202,8 @@ pub(crate) struct RunArgs {
 /// The arguments of every command that simulates.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InstrumentArgs {
-    /// Count the events of the simulated machine. Writes NAME.stats.csv of the latest run, the same file as
-    /// NAME.MACHINE.stats.csv, and figures of the cycle stacks
+    /// Count the events of the simulated machine. Writes the counts to NAME.stats.csv, a copy with the name of the
+    /// machine (NAME.MACHINE.stats.csv), and figures of the cycle stacks
     #[arg(long)]
     pub(crate) stats: bool,
     /// Write a timeline of simulated cores and threads, for Perfetto (ui.perfetto.dev)
@@ -213,45 +215,45 @@ pub(crate) struct InstrumentArgs {
 pub(crate) struct StudyArgs {
     /// The study
     pub(crate) name: String,
-    /// The machine: native, a simulated machine's preset, or FILE.toml [default: native, or the
-    /// simulated machine that the study is about]
+    /// The machine: native (this machine), the name of a preset (a simulated machine), or FILE.toml [default: the
+    /// machine that the study is about, as `manycore studies` lists it]
     #[arg(long, value_name = "WORLD")]
     pub(crate) on: Option<String>,
-    /// Change a setting of the study or of the simulated machine; may be repeated
+    /// Change a setting of the study or of the simulated machine. This flag may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Thread counts, such as 1,2,4 [default: 1, 2, 4, ... and all]
+    /// Numbers of threads, such as 1,2,4 [default: 1, 2, 4, ... and one thread for each CPU]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
     pub(crate) threads: Vec<NonZeroUsize>,
-    /// Core counts, such as 2,4,64, of a study that gives each thread a core of its own
+    /// Numbers of cores, such as 2,4,64, for a study that gives each thread its own core
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count)]
     pub(crate) cores: Vec<NonZeroUsize>,
-    /// Run the study with each of these values of a setting of the study or of the simulated
-    /// machine, of `seed`, or of `on`; may be repeated, and then all combinations run. Writes
-    /// NAME.sweep.csv
+    /// Run the study with each of these values of KEY: a setting of the study or of the simulated machine, `seed`, or
+    /// `on`. If this flag is repeated, all combinations run. Writes NAME.sweep.csv
     #[arg(long, value_name = "KEY=A,B")]
     pub(crate) sweep: Vec<String>,
-    /// Run each simulation under N orders of events, or under those from A to B. A small random delay of each cache
-    /// miss makes an order (--set perturb=CYCLES, 4 without it). until:N runs orders, at most N, until each interval of
-    /// the study's sentence, or of --versus, is narrower than a third of its effect. Writes NAME.sweep.orders.csv, with
-    /// means over the orders and their 95% intervals
+    /// Run each simulation under N orders of events, or under orders A to B. Each order delays every cache miss by
+    /// another random number of cycles, at most 4 (or CYCLES, with --set perturb=CYCLES). until:N runs orders until
+    /// each interval in the study's finding (or in the table of --versus) is narrower than a third of its effect, but
+    /// at most N orders. Writes NAME.sweep.orders.csv, with means over the orders and their 95% intervals
     #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
-    /// With --orders: divide the times of all rows by those of the rows with this value, in pairs under the same order,
-    /// with 95% intervals. Writes NAME.sweep.ratios.csv
+    /// With --orders: divide the time of each row by the time of the row with this value under the same order. Writes
+    /// the ratios, with 95% intervals, to NAME.sweep.ratios.csv
     #[arg(long, value_name = "COLUMN=VALUE", requires = "orders")]
     pub(crate) versus: Option<String>,
-    /// Measure only the I-th of every N points of a sweep, or of the orders
+    /// Measure only every N-th point of a sweep, or every N-th order, beginning with the I-th
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Compare only these alternatives
+    /// Compare only the alternatives with these names
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
     #[command(flatten)]
     pub(crate) instruments: InstrumentArgs,
-    /// Measure finished cells of an interrupted run again. --stats and --timeline do so too
+    /// Measure everything again, also the part that an interrupted run has finished. --stats and --timeline always
+    /// measure everything again
     #[arg(long)]
     pub(crate) fresh: bool,
     /// The form of the output
@@ -274,9 +276,9 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FigureArgs {
-    /// Figures that a study or a report wrote; or tables of packed programs with the columns machine,
-    /// program, threads, cores, mode, time and unit, as `study packing --set programs=openmp` and
-    /// ci/riscv-guests.sh write them; or tables of `study peers`
+    /// SVG files that `study` or `report` wrote; CSV files that `study peers` wrote; or CSV files with the columns
+    /// machine, program, threads, cores, mode, time and unit, such as `study packing --set programs=openmp` and
+    /// ci/riscv-guests.sh write
     #[arg(required = true, value_name = "FILE.svg|FILE.csv")]
     pub(crate) files: Vec<PathBuf>,
     #[arg(long, value_name = "KEY=VALUE", help = FigureForm::HELP)]
@@ -288,40 +290,42 @@ pub(crate) struct FigureArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The machine for all studies: native, a simulated machine's preset, or FILE.toml [default: each
-    /// study's own]
+    /// The machine for all studies: native (this machine), the name of a preset (a simulated machine), or FILE.toml
+    /// [default: for each study its own default machine]
     #[arg(long, value_name = "WORLD")]
     pub(crate) on: Option<String>,
-    /// Also measure the times behind each simulated study's finding under N orders of events, or under orders A to B,
-    /// so that the finding has 95% intervals. Writes NAME.orders.csv. until:N runs orders, at most N, until each
-    /// interval is narrower than a third of its effect [default: a few with --quick, none with --full or --on]
+    /// Measure the times in the finding of each simulated study also under N orders of events, or under orders A to B,
+    /// so that the finding has 95% intervals. Writes NAME.orders.csv. until:N runs orders until each interval is
+    /// narrower than a third of its effect, but at most N orders [default: a few with --quick, none with --full or
+    /// --on]
     #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
-    /// Measure finished cells of an interrupted run again
+    /// Measure everything again, also the part that an interrupted run has finished
     #[arg(long)]
     pub(crate) fresh: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Fit our model's exponent to measured latencies, and the formula of Shuai's paper to the paper's table
+    /// Fit the exponent of our model to measured latencies, and the formula of Shuai's paper to the table in that paper
     Fit(FitArgs),
-    /// Print the block that each model picks for each configuration
+    /// Print the block size that each model picks for each configuration
     Predict(PredictArgs),
-    /// Print the regret of each model's blocks on measured cells
+    /// Print the regret of each model: how much longer measured loops take with its block size than with the best block
+    /// size
     Eval(ModelArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// A CSV file: machine, core_groups, threads, unit_read, unit_write, unit_comp, and, except
-    /// for predict, block_size, latency_clocks [default: the document's latencies]
+    /// A CSV file with the columns machine, core_groups, threads, unit_read, unit_write and unit_comp, and for fit and
+    /// eval also block_size and latency_clocks [default: the latencies in Shuai's paper]
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) data: Option<PathBuf>,
-    /// The prices of our model: fit writes this file, the others read it [default: those of the
-    /// document's machines, measured on their presets]
+    /// The file with the prices of our model: fit writes it, predict and eval read it [default: prices of the machines
+    /// in Shuai's paper, measured on their presets]
     #[arg(long, value_name = "FILE.json")]
     pub(crate) params: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Shape::Table)]
@@ -332,7 +336,7 @@ pub(crate) struct ModelArgs {
 pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Measure the prices of the document's machines again, on their presets
+    /// Measure the prices of the machines in Shuai's paper again, on their presets
     #[arg(long)]
     pub(crate) measure: bool,
 }
@@ -341,8 +345,8 @@ pub(crate) struct FitArgs {
 pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Measure the prices of this machine now, as `machine` does, and predict for it instead of the
-    /// table's machines: native, a simulated machine's preset, or FILE.toml
+    /// Measure the prices of a machine now, as `manycore machine` does, and predict only for this machine: native (this
+    /// machine), the name of a preset (a simulated machine), or FILE.toml
     #[arg(long, value_name = "WORLD", conflicts_with = "params")]
     pub(crate) on: Option<String>,
 }
@@ -350,13 +354,13 @@ pub(crate) struct PredictArgs {
 /// The arguments of every command that measures.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct EffortArgs {
-    /// Measure the essential cells, in seconds (the default)
+    /// Measure only the essential cases, which takes seconds (the default)
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Measure every cell, in minutes
+    /// Measure all cases, which takes minutes
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
-    /// The seed of inputs and of the order of measurements
+    /// The seed of the random inputs and of the order of the measurements
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The folder for results

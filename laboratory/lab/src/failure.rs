@@ -22,8 +22,8 @@ impl Interrupted {
     /// An interruption after `done` of `all` cells, which the journal (the file of measurements) keeps.
     pub(crate) fn keeping(done: usize, all: usize, journal: &Path) -> Self {
         Self(format!(
-            "interrupted with {done} of {all} cells measured, which are kept in {}; the same command continues \
-             from there, or with --fresh begins again",
+            "interrupted; {done} of {all} cells are measured and kept in {}. The same command \
+             continues from there; with --fresh it begins again",
             journal.display()
         ))
     }

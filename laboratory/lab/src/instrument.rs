@@ -73,7 +73,7 @@ pub(crate) fn ask(world: &World, stats: bool, timeline: Option<&Path>) -> anyhow
     };
     if matches!(world, World::Native) {
         return Err(bad_input(format!(
-            "{flag}: only simulated machines can be counted; expected --on with a \
+            "{flag}: only the events of a simulated machine can be counted; expected --on with a \
              simulated machine"
         )));
     }
@@ -242,15 +242,16 @@ pub(crate) fn write_timeline() -> anyhow::Result<Option<String>> {
     );
     if kept.simulations > traces.len() {
         told += &format!(
-            "\nthe timeline has {} of {} simulations, the first by name",
+            "\nthe timeline has {} of {} simulations, the first ones in the order of their names",
             traces.len(),
             kept.simulations
         );
     }
     if missing > 0 {
         told += &format!(
-            "\nthe timeline is cut: it keeps {SEGMENTS} segments and {SEGMENTS} sleeps and regions of a \
-             simulation, and lacks {missing}; `otherData` in the file says from which time on"
+            "\nthe timeline is not complete: of each simulation it has at most {SEGMENTS} \
+             segments, and at most {SEGMENTS} sleeps and regions. {missing} are missing; \
+             `otherData` in the file has the time from which on"
         );
     }
     Ok(Some(told))

@@ -16,7 +16,7 @@ pub struct Options {
     /// Runs fewer rounds, and fewer cases in the contests that have many
     #[arg(long)]
     pub quick: bool,
-    /// The number of rounds, instead of the contest's own. Each round visits each peer once for each case
+    /// The number of rounds, instead of the default of the contest. Each round visits each peer once for each case
     #[arg(long, value_parser = count(), alias = "runs")]
     pub rounds: Option<usize>,
     /// Prints tables for people, or all rows as JSON
@@ -43,7 +43,7 @@ impl Options {
         let cpus = std::thread::available_parallelism()?;
         output.say(&format!("{cpus} CPUs, {rounds} rounds; {line}"));
         if cfg!(debug_assertions) {
-            output.say("built without --release: the Rust peers' figures mean little");
+            output.say("built without --release: the numbers of the Rust peers mean little");
         }
         Ok(Contest {
             output,
@@ -199,7 +199,7 @@ impl Contest {
         Ok(match self.failed {
             0 => ExitCode::SUCCESS,
             failed => {
-                eprintln!("peers that were left out: {failed}");
+                eprintln!("peers that failed and were left out: {failed}");
                 ExitCode::FAILURE
             }
         })

@@ -110,7 +110,7 @@ impl Member {
         answers.read_line(&mut line)?;
         // A runtime that cannot be loaded can end its process.
         let hello = serde_json::from_str(&line)
-            .unwrap_or_else(|_| Hello::Err("its process ended before it was ready".to_owned()));
+            .unwrap_or_else(|_| Hello::Err("the process ended before it was ready".to_owned()));
         let version = match hello {
             Ok(version) => version,
             Err(why) => {
@@ -135,7 +135,7 @@ impl Member {
         self.orders.write_all(line.as_bytes())?;
         line.clear();
         if self.answers.read_line(&mut line)? == 0 {
-            bail!("it has closed its output");
+            bail!("the process has closed its output");
         }
         self.stop()?;
         Ok(serde_json::from_str(&line)?)
@@ -150,7 +150,7 @@ impl Member {
         kill_process(self.pid(), Signal::STOP)?;
         match waitpid(Some(self.pid()), WaitOptions::UNTRACED)? {
             Some((_, status)) if status.stopped() => Ok(()),
-            _ => bail!("it did not stop"),
+            _ => bail!("the process did not stop"),
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) use glue;
 impl Glue {
     /// The reason why the glue is missing, if it is.
     pub fn missing(&self) -> Option<String> {
-        let why = self.why.unwrap_or("no reason known");
+        let why = self.why.unwrap_or("the reason is not known");
         let said = || {
             let name = self.name;
             format!("{name} was missing when this was built ({why}); see setup.sh")

@@ -32,7 +32,7 @@ use anyhow::{Result, bail};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Runs the same work on manycore and on other runtimes, and prints the figures side by side
+/// Runs the same work on manycore and on other runtimes (peers), and prints the times side by side
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]

@@ -31,7 +31,7 @@ pub fn visit<T: DeserializeOwned>(contest: &str, peer: &str, order: &impl Serial
         .output()
         .with_context(|| format!("cannot start the process of {peer}"))?;
     if !output.status.success() {
-        bail!("its process ended early: {}", output.status);
+        bail!("the process ended early: {}", output.status);
     }
     let answer: Result<T, String> = serde_json::from_slice(&output.stdout)?;
     answer.map_err(|why| anyhow!(why))

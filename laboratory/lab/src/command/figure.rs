@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The possible contents of a file.
 const EXPECTED: &str =
-    "expected an SVG file that a study wrote, or a CSV file of packed programs, or of peers";
+    "expected an SVG file that a study wrote, or a CSV file of the study packing or peers";
 
 pub(crate) fn run(args: &FigureArgs) -> anyhow::Result<()> {
     let form = FigureForm::parse(&args.figure)?;
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &FigureArgs) -> anyhow::Result<()> {
         for (name, contents) in form.files(&stem, &figure)? {
             if files.contains_key(&name) {
                 return Err(bad_input(format!(
-                    "two figures have the name {name}; expected files with different names, or one file at a time"
+                    "two figures would have the name {name}; expected files with different names, \
+                    or one file at a time"
                 )));
             }
             files.insert(name, contents);

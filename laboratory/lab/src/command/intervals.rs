@@ -48,7 +48,7 @@ pub(super) fn table(
         let rows = same[0].rows.len();
         ensure!(
             same.iter().all(|run| run.rows.len() == rows),
-            "at {} one seed gives more rows than another: no intervals",
+            "no intervals: at {} the study has more rows with one seed than with another",
             point.join(", ")
         );
         for row in 0..rows {

@@ -68,8 +68,8 @@ impl fmt::Display for Presets {
         writeln!(f, "{table}")?;
         write!(
             f,
-            "`manycore machine --on PRESET` says what its operations cost, `manycore presets \
-             --errors` how far that is from the real machines."
+            "`manycore machine --on PRESET` shows the costs of a preset's operations. `manycore \
+             presets --errors` compares them with the real machines."
         )
     }
 }
@@ -122,7 +122,7 @@ impl Errors {
             "not seen",
             "median",
             "worst",
-            "the worst row",
+            "the worst number",
             "hash",
         ];
         let mut table = Grid::with_numbers(&header, 1..7);
@@ -191,12 +191,13 @@ impl fmt::Display for Errors {
         writeln!(f, "{}", self.sums())?;
         writeln!(
             f,
-            "Errors of simulated beside published numbers. A value of the preset was chosen to fit each \
-             \"fitted\" row; all other rows are \"not seen\".\n"
+            "Errors of simulated numbers against published numbers. \"fitted\" counts the \
+             published numbers to which a value of the preset was fitted. \"not seen\" counts the \
+             others.\n"
         )?;
         let which = match self.whole {
-            true => "All rows",
-            false => "Rows that are off by more than a fifth",
+            true => "All numbers",
+            false => "Numbers with an error of more than a fifth",
         };
         write!(f, "{which}:\n{}", self.rows())
     }
@@ -232,6 +233,9 @@ impl fmt::Display for Studies {
             table.add_row([study.name, study.home, study.question]);
         }
         writeln!(f, "{table}")?;
-        write!(f, "`manycore study --help` lists the settings of each.")
+        write!(
+            f,
+            "`manycore study --help` lists the settings of each study."
+        )
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
         Format::Json => Shape::Json,
         Format::Csv => {
             return Err(bad_input(
-                "--format csv: expected table or json, or --check with it",
+                "--format csv: expected table or json, or csv with --check",
             ));
         }
     };
@@ -68,8 +68,8 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
         World::Native => {
             if let Some(pair) = set.first() {
                 return Err(bad_input(format!(
-                    "--set {pair}: this host cannot be changed; expected --on with a simulated \
-                     machine"
+                    "--set {pair}: only a simulated machine can be changed; expected --on with a \
+                     simulated machine"
                 )));
             }
             let effort = match args.full {

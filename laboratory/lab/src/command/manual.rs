@@ -56,7 +56,8 @@ fn with_names(command: clap::Command) -> clap::Command {
 pub(super) fn write(folder: &Path) -> anyhow::Result<()> {
     let wrong = |error: std::io::Error| {
         bad_input(format!(
-            "--out {}: {error}; expected a folder that can be written to, or made",
+            "--out {}: {error}; expected a folder to which this user can write, or which this \
+            user can make",
             folder.display()
         ))
     };

@@ -16,34 +16,35 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
         let mut records = records.into_iter();
         let Some(Record::Grid(grid)) = records.next() else {
             return Err(wrong(
-                "not a sweep; expected NAME.sweep-HASH.journal".into(),
+                "this journal is not of a sweep; expected NAME.sweep-HASH.journal".into(),
             ));
         };
         let first = merged.get_or_insert_with(|| (path, measurer.clone(), grid.clone()));
         if first.1 != measurer {
             return Err(wrong(format!(
-                "measured by {measurer}, and {} by {}; expected one build and host",
+                "measured by {measurer}, but {} was measured by {}; expected journals of one \
+                build and one host",
                 first.0.display(),
                 first.1
             )));
         }
         if first.2 != grid {
             return Err(wrong(format!(
-                "another sweep than {}; expected shards of one",
+                "another sweep than in {}; expected the shards of one sweep",
                 first.0.display()
             )));
         }
         for record in records {
             let Record::Point(point) = record else {
                 return Err(wrong(
-                    "two sweeps; expected the journal of one sweep".into(),
+                    "this journal has two sweeps; expected a journal with one sweep".into(),
                 ));
             };
             match points.get(&point.number) {
                 Some(other) if *other != point => {
                     return Err(wrong(format!(
                         "{} has another result here than in a journal before; expected each point \
-                         once, or the same result",
+                         in only one journal, or with the same result",
                         grid.name(point.number)
                     )));
                 }
@@ -58,7 +59,8 @@ pub(super) fn run(args: &MergeArgs) -> anyhow::Result<()> {
     };
     if !measurer.is_here() {
         return Err(bad_input(format!(
-            "measured by {measurer}, not on this host; expected `manycore merge` on the host that measured"
+            "these journals were measured by {measurer}, not on this host; expected `manycore \
+            merge` on the host that measured them"
         )));
     }
     grid.finish(

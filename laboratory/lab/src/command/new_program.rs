@@ -36,7 +36,7 @@ pub(super) fn run(args: &NewProgramArgs) -> anyhow::Result<()> {
     // If two commands run at the same time, only one of them makes the folder.
     fs::create_dir(folder).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => bad_input(format!(
-            "new-program {name}: it exists already; expected a name without a file or folder here"
+            "new-program {name}: this file or folder exists already; expected another name"
         )),
         _ => bad_input(format!(
             "new-program {name}: cannot make this folder: {error}"
@@ -70,8 +70,8 @@ fn checked(name: &str) -> anyhow::Result<&str> {
         return Ok(name);
     }
     Err(bad_input(format!(
-        "new-program {name}: expected the name of a crate: a letter, then letters, digits, - and _, \
-         at most {LONGEST} of them, no word of Rust, and no name of this project"
+        "new-program {name}: expected the name of a crate: a letter, then letters, digits, - and \
+         _, at most {LONGEST} of them, and neither a keyword of Rust nor a name of this project"
     )))
 }
 
@@ -95,7 +95,8 @@ fn sources(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
     match root.canonicalize() {
         Ok(path) if is_there => Ok(path),
         _ if asked.is_none() => Err(bad_input(
-            "new-program: this command was installed without its sources; expected --manycore DIR, a clone of them",
+            "new-program: this command was installed without the sources of manycore; expected \
+            --manycore DIR with the folder of a clone",
         )),
         _ => Err(bad_input(format!(
             "--manycore {}: expected the folder of manycore's sources, with simulator/chip in it",
@@ -108,17 +109,11 @@ fn sources(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
 fn manifest(name: &str, sources: &Path) -> String {
     let path = |of: &str| toml_text(&sources.join(of).display().to_string());
     format!(
-        "[package]\n\
-         name = \"{name}\"\n\
-         version = \"0.1.0\"\n\
-         edition = \"2024\"\n\n\
-         [dependencies]\n\
-         # The simulated machines.\n\
-         manycore-chip = {{ path = {} }}\n\
-         # What a program asks of a machine, and this machine.\n\
-         manycore-platform = {{ path = {} }}\n\n\
-         # No member of a workspace in a folder above.\n\
-         [workspace]\n",
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \
+         \"2024\"\n\n[dependencies]\n# The simulated machines.\nmanycore-chip = {{ path = {} \
+         }}\n# The interface between a program and a machine, and this \
+         machine.\nmanycore-platform = {{ path = {} }}\n\n# This crate is not a member of a \
+         workspace in a folder above.\n[workspace]\n",
         path("simulator/chip"),
         path("runtime/platform")
     )
@@ -127,9 +122,9 @@ fn manifest(name: &str, sources: &Path) -> String {
 /// The settings by which clippy reports atomics that the simulated machine does not see.
 fn unannounced() -> String {
     let mut text = String::from(
-        "# The simulated machine sees what goes through `Platform`. An atomic of `std` costs nothing\n\
-         # there, and a thread that waits for one waits for ever: `cargo clippy` tells them.\n\
-         disallowed-types = [\n",
+        "# The simulated machine sees only what goes through `Platform`. An atomic of `std` \
+         costs\n# nothing there, and a thread that waits for it waits for ever. `cargo clippy` \
+         reports them.\ndisallowed-types = [\n",
     );
     for (atomic, instead) in ATOMICS {
         text += &format!(

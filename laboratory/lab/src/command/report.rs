@@ -51,7 +51,8 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     }
     if args.orders.is_some() && plans.iter().all(|plan| plan.2.is_none()) {
         return Err(bad_input(
-            "--orders: no study compares orders here; expected a simulated machine that has perturbation",
+            "--orders: no study of this report can run under several orders; expected a simulated \
+            machine whose misses can be delayed at random (perturb)",
         ));
     }
     let out = OutFolder::prepare(&args.effort.out)?;
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let path = write(&sections, &to_come)?;
     let notes: String = left_out.iter().map(|note| format!("{note}\n")).collect();
     super::output::print(&format!(
-        "{picture}\n{notes}The report: {}, to which each study adds its section\n",
+        "{picture}\n{notes}The report is {}. Each study adds its section to it\n",
         path.display()
     ))?;
     for (study, plan, ordered) in plans {
@@ -96,7 +97,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     for journal in journals {
         journal.remove()?;
     }
-    super::output::print(&format!("\nThe report: {}\n", path.display()))
+    super::output::print(&format!("\nThe report is {}\n", path.display()))
 }
 
 /// Returns the place and time at which the page was made.
@@ -151,22 +152,27 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<(Box<dyn Plan>, 
 }
 
 /// The text under the machine's figure.
-const CAPTION: &str = "Medians, with the range of the middle eight tenths of the samples where it can be seen. \
-     If several threads increment one counter, the time is that of each success.";
+const CAPTION: &str = "Medians, with bars from the 10th to the 90th percentile if they are long \
+     enough to be seen. If several threads increment one counter, the time is the time of one \
+     successful increment.";
 
 /// The terms of the machine's section.
-const WORDS: &str = "Cores that share a last-level cache form a core group. A cache line, the least piece of \
-     memory that caches exchange, moves faster inside a group than between two. A parallel loop pays for each \
-     claim of a block of iterations with an atomic operation (one that no other core can interrupt) on a line \
-     that other cores want too, and for its launch with the time until the other threads begin it.";
+const WORDS: &str = "Cores that share a last-level cache form a core group. A cache line is the \
+     smallest piece of memory that caches exchange. It moves faster inside a group than between \
+     two groups. A parallel loop has two costs. For each block of iterations that a thread \
+     claims, the thread needs an atomic operation (an operation that no other core can interrupt) \
+     on a line that other cores want too. And the launch of the loop takes the time until the \
+     other threads begin it.";
 
 /// The text before the machine's tables.
-const KEY: &str = "Atomic operations: cas is compare-and-swap, faa fetch-and-add, tas test-and-set, swap an \
-     exchange. The state of a line in the cache that has it: M, modified; E, exclusive; S, shared with other \
-     caches; I, in none. Prices: claim, an operation on a line that the core has; handoff, the additional time \
-     if another core of the group has the line; crossing, the same if a core of another group has it; launch \
-     and wake, the time until another thread begins a loop, if it is awake or asleep; byte, the time to read \
-     one byte. The column fit says whether the simulated machine was fitted to a published time.";
+const KEY: &str = "Atomic operations: cas is compare-and-swap, faa is fetch-and-add, tas is \
+     test-and-set, swap is an exchange. States of a line: M, modified; E, exclusive; S, shared \
+     with other caches; I, in no cache. Prices: claim is the time of an atomic operation on a \
+     line that the core has; handoff is the additional time if another core of the group has the \
+     line; crossing is the additional time if a core of another group has it; launch is the time \
+     until a thread that is awake begins a loop; wake is this time for a thread that sleeps; byte \
+     is the time to read one byte. The column fit says whether the simulated machine was fitted \
+     to a published time.";
 
 /// The measurements of the machine, as one line of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -239,9 +245,9 @@ fn describe(machine: MeasuredMachine, place: String) -> (Section, String) {
     let section = Section {
         title: "The machine".into(),
         place,
-        lead: "What the machine charges for the three steps that every parallel program is made \
-               of: changing a number that other cores change too, starting a loop on several \
-               threads, and waking a thread that sleeps."
+        lead: "Every parallel program is made of three steps: it changes a number that other \
+               cores change too, it starts a loop on several threads, and it wakes a thread that \
+               sleeps. This section shows how long each step takes on the machine."
             .into(),
         figures: Captioned::new(machine.figure, CAPTION)
             .into_iter()

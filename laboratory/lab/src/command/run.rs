@@ -35,7 +35,7 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     {
         let root = root.display();
         return Err(bad_input(format!(
-            "--root {root}: no such folder; expected the sysroot"
+            "--root {root}: no such folder; expected the folder with the program's libraries"
         )));
     }
     if let Some(cpus) = args.cpus.filter(|&cpus| cpus > machine.cores) {
@@ -116,7 +116,7 @@ fn line_of_absent(absent: &BTreeMap<String, String>) -> String {
     const LETTERS: usize = 200;
     let line = |calls: Vec<String>| {
         let calls = calls.join(", ");
-        format!("system calls that are not there (ENOSYS): {calls}")
+        format!("the program made system calls that do not exist here (ENOSYS): {calls}")
     };
     let whole = absent
         .iter()

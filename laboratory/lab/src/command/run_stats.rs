@@ -78,7 +78,7 @@ pub(super) fn regions(timing: &Timing) -> String {
             1 => writeln!(text, "{name:<12} {cycles} cycles, from {}", sum.first),
             _ => writeln!(
                 text,
-                "{name:<12} {count} times, {cycles} cycles; mean {:.1}, least {}, most {}",
+                "{name:<12} {count} times, {cycles} cycles in all; mean {:.1}, least {}, most {}",
                 cycles as f64 / count as f64,
                 sum.least,
                 sum.most,
@@ -103,12 +103,12 @@ pub(super) fn text(outcome: &Outcome, machine: &Config) -> String {
         let ipc = total.instructions as f64 / busy.max(1) as f64;
         let _ = writeln!(
             text,
-            "{:<12} {ipc:>15.3} of the cycles with a thread",
+            "{:<12} {ipc:>15.3} in cycles with a running thread",
             "IPC"
         );
         let parts = counters.energy(machine);
         if !parts.is_empty() {
-            text.push_str("\nenergy, by the machine's own table ([energy] of its TOML)\n");
+            text.push_str("\nenergy, by the table [energy] in the machine's TOML\n");
         }
         let all: f64 = parts.iter().map(|part| part.picojoules).sum();
         for part in &parts {
@@ -129,7 +129,7 @@ pub(super) fn text(outcome: &Outcome, machine: &Config) -> String {
         if let Some(counted) = &sum.counted {
             let _ = writeln!(
                 text,
-                "{:>16} {:>14}; {:.2} L1 misses and {:.2} L2 misses in 1,000",
+                "{:>16} {:>14}; {:.2} L1 misses and {:.2} L2 misses per 1,000",
                 "instructions",
                 counted.instructions,
                 counted.mpki(counted.l1),
@@ -144,7 +144,7 @@ pub(super) fn text(outcome: &Outcome, machine: &Config) -> String {
         .filter(|hot| hot.line.transfers > 0)
         .collect();
     if !fought.is_empty() {
-        text.push_str("\nlines that were fought over: changes of owner, invalidations\n");
+        text.push_str("\ncontended cache lines: changes of owner, invalidations, place\n");
     }
     for hot in fought {
         let (transfers, dropped) = (hot.line.transfers, hot.line.invalidations);

@@ -34,7 +34,8 @@ pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, R
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     if args.shard.is_some() {
         return Err(bad_input(
-            "--shard: one study has no points; expected --sweep or --orders",
+            "--shard: a study without --sweep and --orders has only one point; expected --sweep \
+            or --orders",
         ));
     }
     let (study, mut request) = request(args)?;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             let _ = writeln!(text, "\n{}", findings.summary());
             for [kept, latest] in paths {
                 let (kept, latest) = (kept.display(), latest.display());
-                let _ = writeln!(text, "wrote {kept}, and the same as {latest}");
+                let _ = writeln!(text, "wrote {kept}, and a copy as {latest}");
             }
             if let Some(told) = timeline {
                 let _ = writeln!(text, "{told}");

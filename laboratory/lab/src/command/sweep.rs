@@ -85,14 +85,16 @@ pub(super) type Points = BTreeMap<usize, Point>;
 pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     if args.instruments.stats || args.instruments.timeline.is_some() {
         return Err(bad_input(
-            "--sweep and --orders: --stats and --timeline work for single runs; expected neither of them",
+            "--stats and --timeline: they work only for a single run; expected neither of them \
+            with --sweep or --orders",
         ));
     }
     let mut grid = Grid::new(args)?;
     let until = args.orders.is_some_and(|orders| orders.until);
     if until && args.shard.is_some() {
         return Err(bad_input(
-            "--orders until:N: all points decide how many orders run; expected no --shard",
+            "--orders until:N: the number of orders depends on the results of all points; \
+            expected no --shard",
         ));
     }
     let mut plans = Vec::new();
@@ -103,7 +105,8 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         let home = study::find(&at.name)?.home_with(&at.set);
         if args.orders.is_some() && at.on.as_deref().unwrap_or(home) == "native" {
             return Err(bad_input(
-                "--orders: a native run has no order to choose; expected a simulated machine, --on PRESET",
+                "--orders: only a simulated run can be repeated under another order; expected a \
+                simulated machine, --on PRESET",
             ));
         }
         let (study, mut request) = super::study::request(&at)?;
@@ -147,7 +150,8 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     points.retain(|&number, _| number < end);
     if points.len() < grid.points.len() {
         return super::output::print(&format!(
-            "{} of {} points are in {}; `manycore merge` makes a table of all shards' journals",
+            "{} of {} points are in {}; `manycore merge` makes a table from the journals of all \
+            shards",
             points.len(),
             grid.points.len(),
             journal.path().display()
@@ -173,17 +177,15 @@ impl Grid {
             let key = key.trim();
             let is_set = |pair: &String| pair.split('=').next().map(str::trim) == Some(key);
             if key == ORDER {
-                return Err(wrong("the orders have a flag; expected --orders N"));
+                return Err(wrong("orders cannot be swept; expected --orders N"));
             }
             if keys.iter().any(|other| other == key) || args.set.iter().any(is_set) {
-                return Err(wrong(
-                    "this key has its values already; expected another key",
-                ));
+                return Err(wrong("this key has values already; expected another key"));
             }
             let values: Vec<&str> = values.split(',').map(str::trim).collect();
             let twice = (1..values.len()).any(|at| values[..at].contains(&values[at]));
             if twice || values.contains(&"") {
-                return Err(wrong("expected values that differ, and none that is empty"));
+                return Err(wrong("expected values that differ and are not empty"));
             }
             if points.len() * values.len() > MOST_POINTS {
                 return Err(wrong(&format!(
@@ -204,13 +206,14 @@ impl Grid {
             let mut set = set.filter_map(|pair| pair.split('=').next());
             if set.any(|key| key.trim() == order::SEED) {
                 return Err(bad_input(format!(
-                    "--orders: each order is a {0}; expected no {0} in --set or --sweep",
+                    "--orders: each order sets {0}; expected no {0} in --set or --sweep",
                     order::SEED
                 )));
             }
             if args.name == "peers" {
                 return Err(bad_input(
-                    "--orders: peers has a setting for it; expected --set orders=N",
+                    "--orders: the study peers has a setting for the orders; expected --set \
+                    orders=N",
                 ));
             }
             if points.len() * orders.clone().count() > MOST_POINTS {
@@ -283,7 +286,7 @@ impl Grid {
         for (number, question) in questions.iter().enumerate() {
             if let Some(other) = known.insert(question, number) {
                 return Err(bad_input(format!(
-                    "two points measure the same, {} and {}; expected values that differ",
+                    "the points {} and {} measure the same; expected values that differ",
                     self.name(other),
                     self.name(number)
                 )));
@@ -347,7 +350,7 @@ impl Grid {
             .collect();
         if let Some(&first) = missing.first() {
             return Err(bad_input(format!(
-                "{} of {} points are missing, the first {}; expected the journals of all \
+                "{} of {} points are missing, the first of them {}; expected the journals of all \
                  shards",
                 missing.len(),
                 self.points.len(),
@@ -394,7 +397,7 @@ impl Grid {
                 _ => "",
             };
             let (kept, latest) = (kept.display(), latest.display());
-            told += &format!("\nwrote {kept}, and the same as {latest}{what}");
+            told += &format!("\nwrote {kept}, and a copy as {latest}{what}");
         }
         let sentences = self.sentences(points)?;
         for (at, sentence) in &sentences {

@@ -123,8 +123,8 @@ impl Versus {
             let names = run.rows.iter().map(|row| key(row, &row[column]));
             if names.collect::<BTreeSet<_>>().len() < run.rows.len() {
                 return Err(bad_input(format!(
-                    "--versus {}: several rows are alike in all that was asked for; expected one row of each, \
-                     such as with --set blocks=32",
+                    "--versus {}: several rows differ only in their results; expected settings \
+                     that give one row of each kind, such as --set blocks=32",
                     self.column
                 )));
             }
@@ -146,7 +146,8 @@ impl Versus {
         }
         if pairs.is_empty() {
             return Err(bad_input(format!(
-                "--versus {}={}: no row has this value, or none can be compared with it",
+                "--versus {}={}: no row has this value, or no other row can be compared \
+                 with a row that has it",
                 self.column, self.value
             )));
         }
@@ -231,11 +232,8 @@ impl Ratios {
             ];
             grid.add_row(row.key.iter().cloned().chain(cells));
         }
-        let Versus { column, value } = &self.versus;
-        format!(
-            "{} over that of {column} = {value}, under the same order\n{grid}",
-            self.time
-        )
+        let (Versus { column, value }, time) = (&self.versus, &self.time);
+        format!("{time} divided by the {time} of {column} = {value}, under the same order\n{grid}")
     }
 }
 

@@ -80,12 +80,12 @@ fn on_threads(what: &str, threads: usize) -> String {
 fn figure(rows: Vec<(String, Value)>, place: &str) -> Figure {
     let message = match (rows.first(), rows.last()) {
         (Some((least, cost)), Some((most, other))) => format!(
-            "It takes {} to {most}, and {} to {least}: {} times as long",
+            "It takes {} to {most}, which is {} times as long as to {least} ({})",
             time(other.at),
-            time(cost.at),
-            words::count((other.at / cost.at).round() as u64)
+            words::count((other.at / cost.at).round() as u64),
+            time(cost.at)
         ),
-        _ => "What the machine charges".into(),
+        _ => "The costs of the machine".into(),
     };
     let row = |(label, value)| DotRow {
         label,

@@ -212,7 +212,8 @@ pub(crate) fn simulated_prices(config: &Config) -> anyhow::Result<(MachinePrices
 
 fn no_prices(name: &str) -> anyhow::Error {
     bad_input(format!(
-        "{name}: cannot measure its prices; expected two CPUs or more, and threads that can be pinned to them"
+        "{name}: the prices of this machine cannot be measured; expected two CPUs or more, and \
+         threads that can be pinned to them"
     ))
 }
 
@@ -231,7 +232,8 @@ impl Probe<'_> {
             Err(error) => {
                 self.notes.push(format!(
                     "threads cannot be pinned to CPUs here ({error}): contended atomics, \
-                     distances and wake-up are not measured; the rest is measured on unpinned threads"
+                     distances and wake-up are not measured, and everything else is measured on \
+                     unpinned threads"
                 ));
                 false
             }
@@ -242,8 +244,8 @@ impl Probe<'_> {
     fn thread_counts(&mut self, asked: &[usize], cpus: usize) -> Vec<usize> {
         if cpus < 2 {
             self.notes.push(
-                "one usable CPU: contention, distances, launch and wake-up need two and are not \
-                 measured"
+                "only one CPU can be used: contention, distances, launch and wake-up are not \
+                 measured, since they need two"
                     .into(),
             );
             return Vec::new();
@@ -260,7 +262,7 @@ impl Probe<'_> {
         for &count in counts.iter().filter(|&&count| count > cpus) {
             self.notes.push(format!(
                 "{count} threads are not measured: on {cpus} usable CPUs they would take turns, \
-                 and the numbers be the scheduler's"
+                 and the times would be those of the scheduler"
             ));
         }
         counts.retain(|&count| count <= cpus);
@@ -344,7 +346,7 @@ mod tests {
         assert_eq!(probe.thread_counts(&[8, 1, 2, 2], 4), [2]);
         assert_eq!(probe.notes.len(), 1);
         assert!(probe.thread_counts(&[], 1).is_empty());
-        assert!(probe.notes[1].contains("one usable CPU"));
+        assert!(probe.notes[1].contains("only one CPU"));
     }
 
     #[test]

@@ -80,8 +80,8 @@ impl MachineReport {
                 number(&cost.handover_ns),
             ]
         });
-        let caption =
-            "Two threads on one line, by distance; handover: one's write to the other's read";
+        let caption = "Two threads on one cache line, by distance; handover: from the write of \
+             one thread to the read of the other";
         let header = [
             "distance",
             "CPUs",
@@ -106,12 +106,13 @@ impl MachineReport {
                 time(&cost.overhead_ns),
             ]
         });
-        let caption = "Starting and ending a loop on manycore's pool, default partitioner";
+        let caption =
+            "Time to start and end a loop on manycore's pool, with the default partitioner";
         let header = [
             "caller before",
             "threads",
             "empty loop",
-            "10 us a thread, less 10 us",
+            "10 us work, minus 10 us",
         ];
         Table::of_texts(caption, header, rows)
     }
@@ -127,8 +128,8 @@ impl MachineReport {
         let header = [
             "asleep for",
             "waker, sleeper",
-            "until it runs",
-            "costs the waker",
+            "until the sleeper runs",
+            "time of the waker",
         ];
         Some(Table::of_texts("Waking a thread (futex)", header, [row]))
     }

@@ -64,8 +64,8 @@ const DISTURBED: f64 = 0.01;
 pub(crate) fn warning(part: f64) -> Option<String> {
     (part > DISTURBED).then(|| {
         format!(
-            "Disturbed: the threads waited {:.0}% of their time for a CPU that other programs \
-             held. Do not trust small differences below; run this again on a quiet machine.",
+            "Disturbed: the threads waited {:.0}% of their time for a CPU, because other programs \
+             ran there. Do not trust small differences below; run this again on a quiet machine.",
             part * 100.0
         )
     })

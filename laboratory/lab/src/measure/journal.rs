@@ -141,7 +141,7 @@ impl Journal {
 
 /// Reads the measurer that began a journal, and all records except an incomplete last record. Does not change the file.
 pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer, Vec<R>)> {
-    let remedy = "expected a journal as its command left it";
+    let remedy = "expected an unchanged journal";
     let text = whole_lines(path)
         .map_err(|error| bad_input(format!("cannot read {}: {error}; {remedy}", path.display())))?;
     let read = || {
@@ -161,7 +161,7 @@ fn whole_lines(path: &Path) -> std::io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(std::io::Error::new(
             ErrorKind::InvalidInput,
-            "this is no file",
+            "this is not a file",
         ));
     }
     let mut bytes = fs::read(path)?;

@@ -203,25 +203,33 @@ impl fmt::Display for EvalReport {
         }
         writeln!(
             f,
-            "Regret: how much longer than the cell's best block a model's block takes."
+            "Regret: how much longer a loop takes with the block size of a model than with the \
+             best block size. A cell is one loop on one machine."
         )?;
         writeln!(f, "{table}")?;
         writeln!(
             f,
-            "A block that was not measured counts as the measured block that is nearest by ratio.\n\
-             The last two columns have the mean and the median of models that were fitted without the cell's \
-             configuration,\n\
-             or without its machine. A model that no cell was used for has the same numbers there.\n\
-             published: the document's formula; refitted: its form, fitted anew to the document's table of \
-             preferred blocks;\n\
-             refitted-here: its form, fitted to the best blocks of these cells.\n\
-             constant-fitted, one-duration: the constant block, and the time of a block, that are best for these \
-             cells.\n\
-             taskflow-guided: Taskflow's latency in the document's comparison, for the cells in it.\n\
-             prices-alone: the balance of the prices that `manycore machine` measures; ours: this balance times a \
-             power\n\
-             of the bytes with a fitted exponent; ours-shipped: with the exponent that the program carries;\n\
-             ours-params: with the exponent in the file of --params, which may be fitted to these cells."
+            "A block size that was not measured counts as the measured block size with the \
+             nearest ratio to it.\n\
+             The last two columns have the mean and the median regret of models that were fitted \
+             without the configuration\n\
+             of the cell, or without its machine. A model that is not fitted to cells has the \
+             same numbers there.\n\
+             published: the formula of R. Shuai's paper (2021). refitted: a formula of this form, \
+             fitted to the paper's\n\
+             table of preferred blocks. refitted-here: a formula of this form, fitted to the best \
+             blocks of these cells.\n\
+             constant-fitted: the block size that is best for all these cells. one-duration: \
+             blocks that all take the time\n\
+             that is best for these cells.\n\
+             taskflow-guided: the latency of Taskflow in the paper's comparison, for the cells of \
+             that comparison.\n\
+             prices-alone: the block size that balances the prices that `manycore machine` \
+             measures. ours: this block size\n\
+             times a power of the bytes, with a fitted exponent. ours-shipped: with the exponent \
+             in this program.\n\
+             ours-params: with the exponent in the file of --params, which may have been fitted \
+             to these cells."
         )
     }
 }

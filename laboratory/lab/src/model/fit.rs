@@ -89,8 +89,9 @@ impl fmt::Display for FitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "ours: the balance of measured prices, times (1024 / bytes of an iteration)^{:.2}; \
-             the exponent is\nfitted to {} cells in {:.1} ms. Prices in ns:",
+            "ours: the block size that balances measured prices, times (1024 / bytes of an \
+             iteration)^{:.2}.\nThe exponent was fitted to {} cells (loops on machines) in {:.1} \
+             ms. Prices in ns:",
             self.prices.data_exponent, self.cells, self.fit_ms
         )?;
         let mut table = Grid::new(&[
@@ -120,12 +121,15 @@ impl fmt::Display for FitReport {
         let [threads, read, write, compute] = form.beta;
         writeln!(
             f,
-            "The document's formula as published gives {} of the {} blocks that its table infers.\n\
-             The document states a loss of {PRINTED_LOSS} over {PRINTED_CASES} cases, {:.0} a case. Over the {} \
-             rows that it prints the loss is\n\
-             {:.0}, {:.0} a row. The printed rows alone thus have {:.1} times the stated loss of all cases.\n\
-             The document's form, refitted to these rows from {STARTS} starts in {:.1} ms:\n\
-             B = ({:.2} {:+.2} G) / ({:.2} {threads:+.2} T {read:+.2} R {write:+.2} W {compute:+.2} C)\n\
+            "The formula of R. Shuai's paper (2021) gives {} of the {} blocks in the paper's \
+             table of inferred blocks.\n\
+             The paper states a loss of {PRINTED_LOSS} in {PRINTED_CASES} cases, which is {:.0} \
+             per case. In the {} rows that it prints, the loss is\n\
+             {:.0}, which is {:.0} per row. So these rows alone have {:.1} times the loss that \
+             the paper states for all cases.\n\
+             A formula of the same form, fitted to these rows from {STARTS} starts in {:.1} ms:\n\
+             B = ({:.2} {:+.2} G) / ({:.2} {threads:+.2} T {read:+.2} R {write:+.2} W \
+             {compute:+.2} C)\n\
              loss {:.0}",
             form.published_reproduces,
             form.rows,

@@ -113,7 +113,7 @@ impl fmt::Display for PredictReport {
         }
         writeln!(
             f,
-            "The block size that each model picks, and the latency that ours expects."
+            "The block size that each model picks, and the latency that the model `ours` predicts."
         )?;
         writeln!(f, "{table}")
     }

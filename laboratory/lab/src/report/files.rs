@@ -21,7 +21,8 @@ impl OutFolder {
     pub(crate) fn prepare(path: &Path) -> anyhow::Result<Self> {
         let refused = |what: &str, error: io::Error| {
             bad_input(format!(
-                "--out {}: {what}: {}; expected a folder that can be written to, or made",
+                "--out {}: {what}: {}; expected a folder to which this user can write, or which \
+                 this user can make",
                 path.display(),
                 reason(&error)
             ))

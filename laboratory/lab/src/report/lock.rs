@@ -33,7 +33,8 @@ impl FolderLock {
                 let _ = file.read_to_string(&mut holder);
                 let holder = holder.trim();
                 return Err(refused(format!(
-                    "another manycore writes to this folder ({holder}); expected that it has ended, or another folder"
+                    "another manycore process writes to this folder ({holder}); expected another \
+                     folder, or this folder after that process has ended"
                 )));
             }
             Err(TryLockError::Error(error)) => return Err(cannot(error)),

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("page.css");
 
 /// The note in the page's header, unless all sections were simulated.
-const WORLDS: &str = "Numbers measured on this machine vary from run to run. Simulated numbers come from a \
-     machine that is simulated cycle by cycle. They are the same on any host.";
+const WORLDS: &str = "Numbers that were measured on this machine vary from run to run. Simulated \
+     numbers come from a machine that is simulated cycle by cycle, and are the same on any host.";
 
-const SIMULATED: &str = "All numbers here come from a machine that is simulated cycle by cycle. They are the \
-     same on any host.";
+const SIMULATED: &str = "All numbers on this page come from a machine that is simulated cycle by \
+     cycle. They are the same on any host.";
 
 /// Seconds between two reloads of a page with unfinished studies.
 const REFRESH: u32 = 10;
@@ -70,7 +70,7 @@ impl Page<'_> {
                 let _ = write!(html, " <span class=\"place\">{place}</span>");
             }
             if section.caution.is_some() {
-                html.push_str(" <strong>The host was busy meanwhile.</strong>");
+                html.push_str(" <strong>The host was busy during this measurement.</strong>");
             }
             html.push_str("</li>\n");
         }

@@ -185,9 +185,9 @@ impl Findings {
 }
 
 /// The caption of the figure of `--stats`.
-const STACKS: &str = "How the cores spent their time, all cores of a simulation together. `serialised` is the \
-                      part of accesses in which a request waited until the home of its line had served other \
-                      requests.";
+const STACKS: &str = "How the cores spent their time. A bar stands for all cores of a simulation \
+                      together. `serialised` is the part of accesses in which a request waited \
+                      until the home of its line had served other requests.";
 
 /// Carries out a plan, and writes the study's files after the last measurement. The measurements stay in the journal.
 ///

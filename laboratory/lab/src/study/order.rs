@@ -72,7 +72,10 @@ pub(crate) fn config(machine: &Config, order: u64) -> Option<Config> {
 /// As [`config`], for a user's orders. Fails if all orders would be the same.
 pub(crate) fn required(machine: &Config, order: u64) -> anyhow::Result<Config> {
     config(machine, order).ok_or_else(|| {
-        bad_input("--orders: the machine's perturb is 0; expected --set perturb=1 to 64, or none")
+        bad_input(
+            "--orders: the machine's perturb is 0; expected --set perturb=1 to 64, or no \
+             --set perturb",
+        )
     })
 }
 

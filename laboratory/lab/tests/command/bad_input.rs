@@ -17,7 +17,7 @@ fn forms_of_figures_are_checked_before_anything_is_measured() {
             ("report --on nowhere", "--on nowhere | atac-64"),
             ("figure none.svg", "none.svg | expected an SVG file"),
             ("figure none.csv", "none.csv | expected a CSV file"),
-            ("merge .", "this is no file | expected a journal"),
+            ("merge .", "this is not a file | expected a journal"),
             ("figure", "FILE.svg"),
         ],
     );

@@ -106,7 +106,7 @@ fn other_machines_get_the_network_too() {
     let bench = Bench::new();
     let text = bench.run(args).ok().out();
     for part in [
-        "What remains",
+        "How much of the thesis",
         "atac-64-mesi",
         "kunpeng-920-optical",
         "closed form",

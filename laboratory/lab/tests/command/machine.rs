@@ -26,10 +26,7 @@ fn a_preset_is_shown_with_published_numbers() {
     assert!(known[7].ends_with('%'), "{known:?}");
     assert_eq!(row(&["store", "I", "1", "hop"])[6..8], ["-", "-"]);
     let last = text.lines().last().unwrap();
-    assert!(
-        last.starts_with("Error over load, store, CAS, FAA"),
-        "{last}"
-    );
+    assert!(last.starts_with("Error of load, store, CAS, FAA"), "{last}");
 }
 
 #[test]
@@ -54,7 +51,7 @@ fn a_preset_of_this_host_is_written_once_and_compared() {
     let bench = Bench::new();
     if std::thread::available_parallelism().unwrap().get() < 2 {
         let refused = bench.run("machine --as-preset mine.toml --quick");
-        return refused.refused("--as-preset: one usable CPU | two or more");
+        return refused.refused("--as-preset: only one core | two or more");
     }
     bench.run("machine --as-preset mine.toml --quick").ok();
     let preset = std::fs::read_to_string(bench.path("mine.toml")).unwrap();
@@ -97,7 +94,7 @@ fn a_preset_that_cannot_be_written_or_compared_is_refused() {
         ("machine --as-preset mine", "--as-preset mine: | .toml"),
         (
             "machine --as-preset none/mine.toml",
-            "none/mine.toml: cannot write | a folder to write to",
+            "none/mine.toml: cannot write | a folder to which this user can write",
         ),
         (
             "machine --as-preset mine.toml --on atac-64",

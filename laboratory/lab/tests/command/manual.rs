@@ -88,7 +88,7 @@ fn the_manual_has_a_page_for_each_command_and_its_flags() {
         assert!(pages.contains(&page.to_owned()), "{pages:?}");
     }
     let page = bench.read("pages/manycore-study.1");
-    for word in ["fresh", "Thread counts", "transport"] {
+    for word in ["fresh", "Numbers of threads", "transport"] {
         assert!(page.contains(word), "{page}");
     }
     fs::write(bench.path("file"), "").unwrap();

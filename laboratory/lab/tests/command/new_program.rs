@@ -86,7 +86,7 @@ fn existing_files_stay_as_they_are() {
     fs::write(bench.path("file"), "keep").unwrap();
     for name in ["mine", "file"] {
         let run = bench.run(&format!("new-program {name}"));
-        run.refused(&format!("{name} | it exists already"));
+        run.refused(&format!("{name} | exists already"));
     }
     assert_eq!(bench.names("mine"), ["notes"]);
     bench

@@ -334,5 +334,5 @@ fn a_table_of_packed_programs_becomes_a_figure() {
     fs::write(bench.path("more/guests.csv"), &table).unwrap();
     bench
         .run("figure guests.csv more/guests.csv")
-        .refused("two figures have the name guests.svg | different names");
+        .refused("two figures would have the name guests.svg | different names");
 }

@@ -52,7 +52,7 @@ fn the_goals_are_printed() {
             .to_owned()
     };
     // Both numbers of threads take the same time.
-    let slower = line("best of fewer threads");
+    let slower = line("best time with fewer threads");
     assert!(
         slower.contains("0 of 1 cells above") && slower.contains(" reached"),
         "{slower}"
@@ -63,17 +63,17 @@ fn the_goals_are_printed() {
         ahead.contains("1 of 2 cells") && ahead.contains("not reached"),
         "{ahead}"
     );
-    let rayon = line("over rayon's with 64");
+    let rayon = line("time of rayon with 64");
     assert!(
         rayon.contains("0.25") && !rayon.contains("not reached"),
         "{rayon}"
     );
-    let best = line("over the best peer's with 64");
+    let best = line("time of the best peer with 64");
     assert!(
         best.contains("2.00") && best.contains("not reached"),
         "{best}"
     );
-    let first = line("over ten steady ones");
+    let first = line("time of ten steady calls");
     assert!(first.contains("2 of 2 cells above; worst 3.0"), "{first}");
     // `figure` draws the table.
     bench.run(&format!("{args} --out out")).ok();

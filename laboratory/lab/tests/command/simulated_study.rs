@@ -70,7 +70,7 @@ fn given_tables_are_compared_with_the_simulation() {
     }
     fs::write(bench.path("tables.csv"), csv).unwrap();
     let text = small(&bench, "--set tables=tables.csv").ok().out();
-    let ranks = "rank correlation of latency over block size";
+    let ranks = "rank correlation of the latencies";
     assert!(text.contains(ranks), "{text}");
     // Without tables there is no comparison.
     let text = small(&bench, "").ok().out();

@@ -48,9 +48,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut names: Vec<_> = all.iter().map(|it| it.name).collect();
     contest::all_known("--peers", "peer", &arguments.peers, &names)?;
     let rounds = arguments.options.rounds(20, 3);
-    let mut contest = arguments
-        .options
-        .begin("barriers", rounds, "nanoseconds an episode")?;
+    let mut contest =
+        arguments
+            .options
+            .begin("barriers", rounds, "nanoseconds per wait at the barrier")?;
     names.retain(|name| *name == "manycore" || takes(&arguments.peers, name));
     let named = |name: &str| all.iter().find(|it| it.name == name);
     contest.skip(&mut names, |name| named(name)?.missing());
@@ -60,7 +61,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let mut names = names.clone();
         contest.skip(&mut names, |name| {
             let alone = threads > cpus && named(name)?.only_spins;
-            alone.then(|| format!("only spins, and there are {cpus} CPUs for {threads} threads"))
+            alone.then(|| {
+                format!(
+                    "its threads only spin, and there are only {cpus} CPUs for {threads} threads"
+                )
+            })
         });
         let title = format!("{threads} threads");
         let case = [("threads", threads.into())];

@@ -63,7 +63,8 @@ impl Session {
         let misses = self.misses.into_inner();
         ensure!(
             misses == 0,
-            "{misses} times a member left before all {} had arrived, or the team had fewer",
+            "{misses} times a member left the barrier before all {} members had arrived, or the \
+             team had fewer members",
             self.threads
         );
         Ok(self.samples.into_inner().expect("no holder panics"))

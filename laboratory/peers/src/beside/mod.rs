@@ -119,8 +119,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         ([], false) => vec![0, 10, 50, 100],
         (asked, _) => asked.to_vec(),
     };
-    let line = "2 threads unless said otherwise; a loop takes n times so many us serially; `gap`: \
-                after 1 ms of work, `periodic`: each 1.1 ms";
+    let line = "2 threads without --threads; NxT is a loop of N iterations of T us; `gap`: 1 ms \
+                of serial work before each loop, `periodic`: a loop every 1.1 ms";
     let mut contest = options.begin("beside", rounds, line)?;
     let (fleet, missing) = Fleet::start(&variants, arguments.threads)?;
     fleet.report(&missing, &contest.output);
@@ -186,8 +186,8 @@ fn report(
     output: &mut Output,
 ) -> Result<()> {
     output.say(&format!(
-        "\n{} us, {threads} threads, neighbour {percent}%; us: median over the processes (p10 to p90); \
-         serial: share of calls that took {SERIAL} of one thread's time",
+        "\n{} us, {threads} threads, neighbour {percent}%; us: median over the processes (p10 to \
+         p90); serial: share of calls that took {SERIAL} of the time of one thread",
         case.name
     ));
     let header = ["", "p50", "p90", "p99", "serial, %", "cores", "p90 ratio"];

@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut cases: Vec<_> = receivers.into_iter().map(Case::Stream).collect();
     cases.push(Case::RoundTrip);
     let rounds = arguments.options.rounds(20, 3);
-    let line = "nanoseconds a message or a round trip";
+    let line = "nanoseconds per message or per round trip";
     let mut contest = arguments.options.begin("channels", rounds, line)?;
     for waiting in Waiting::ALL {
         let asked = |it: &&Entry| {

@@ -157,7 +157,8 @@ fn launch(rounds: usize) -> Bench {
     for case in &mut cases {
         case.name = format!("{}, {}", case.name, case.group);
     }
-    let title = "Launch: hot is back to back, otherwise after 1 ms of a busy caller";
+    let title = "Launch: hot loops follow each other without a pause; before all other loops the \
+         caller works for 1 ms";
     Bench::new("launch", title, rounds, cases)
 }
 
@@ -167,7 +168,8 @@ fn periodic(rounds: usize) -> Bench {
     let mut case = Case::new(load, Pace::Periodic, "periodic", (50, 200));
     case.name = "call".to_owned();
     case.measure = Measure::LatencyAndCores;
-    let title = "Periodic: 87 us of work (100 indices) every 1.1 ms, the caller asleep between";
+    let title =
+        "Periodic: 87 us of work (100 indices) every 1.1 ms; the caller sleeps between two loops";
     Bench::new("periodic", title, rounds, [case])
 }
 
@@ -178,7 +180,7 @@ fn idle(rounds: usize) -> Bench {
         order: Order::Idle { ms: 1000 },
         measure: Measure::IdleCpu,
     };
-    let title = "Idle: processor time from 100 ms after the last loop on";
+    let title = "Idle: processor time, beginning 100 ms after the last loop";
     Bench {
         takes: Takes::OnePerRuntime,
         ..Bench::new("idle", title, rounds, [case])
@@ -237,7 +239,7 @@ fn blocks(n: usize) -> Vec<NonZeroUsize> {
 
 fn join(rounds: usize) -> Bench {
     let recursion = Recursion::Empty { levels: 14 };
-    let title = "Join: a recursive tree of 16,383 empty joins, time a join";
+    let title = "Join: a recursive tree of 16,383 empty joins, time per join";
     joining("join", title, vec![recursion], (4, 12), rounds)
 }
 

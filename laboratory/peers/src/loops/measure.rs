@@ -152,7 +152,7 @@ pub fn run(
                         Measure::IdleCpu => columns[case].add(v, vec![used * 1e3], disturbed),
                     },
                     Err(error) => {
-                        progress.suspend(|| eprintln!("left out from here on: {error:#}"));
+                        progress.suspend(|| eprintln!("left out from now on: {error:#}"));
                         failed[v] = true;
                     }
                 }

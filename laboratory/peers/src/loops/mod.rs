@@ -108,7 +108,7 @@ fn run_all(
         }
         let mut present = fleet.present(variants);
         if threads > cores.get() && present.iter().any(Variant::only_spins) {
-            let why = "skipped: forkunion, whose threads only spin";
+            let why = "skipped: forkunion (its threads only spin)";
             contest.output.say(&format!("\nthreads: {threads}; {why}"));
             present.retain(|variant| !variant.only_spins());
         }

@@ -120,7 +120,7 @@ fn times(runs: &[Run]) -> Vec<f64> {
 /// Prints ratios over all seeds and by kind, the worst seeds, and the longest waits.
 fn report(mut all: Vec<Measured>, threads: usize, output: &Output) {
     output.say(&format!(
-        "\n{threads} threads, {} seeds: time in calls, manycore's over rayon's",
+        "\n{threads} threads, {} seeds: time in calls, manycore / rayon",
         all.len()
     ));
     let header = [
@@ -165,7 +165,8 @@ fn report(mut all: Vec<Measured>, threads: usize, output: &Output) {
     for it in all.iter().take(WORST) {
         let [own, rayon] = it.ms;
         output.say(&format!(
-            "{:.2} times: {own:.1} ms, rayon {rayon:.1} ms ({}); --seed {} --threads {threads}",
+            "ratio {:.2}: manycore {own:.1} ms, rayon {rayon:.1} ms ({}); --seed {} --threads \
+             {threads}",
             it.ratio, it.kind, it.seed
         ));
     }

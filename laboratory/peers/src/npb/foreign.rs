@@ -62,7 +62,7 @@ impl Program {
         let right = error <= 1.0;
         ensure!(
             right,
-            "{npb} {class} in C is off by {error} times what it may be"
+            "{npb} {class} in C has an error of {error} times the allowed error"
         );
         Ok(time)
     }

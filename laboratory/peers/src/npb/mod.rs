@@ -44,13 +44,16 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         classes => classes.to_vec(),
     };
     for class in &classes {
-        ensure!(*class <= Class::A, "--classes: there is no `{class}` in C");
+        ensure!(
+            *class <= Class::A,
+            "--classes: there is no class `{class}` in C"
+        );
     }
     let mut programs = foreign::programs();
     if !arguments.programs.is_empty() {
         for asked in &arguments.programs {
             let there = programs.iter().any(|(npb, _)| npb == asked);
-            ensure!(there, "--programs: there is no `{asked}` in C");
+            ensure!(there, "--programs: there is no program `{asked}` in C");
         }
         programs.retain(|(npb, _)| arguments.programs.contains(npb));
     }

@@ -22,7 +22,7 @@ pub fn open(name: &str, threads: usize) -> Result<Box<dyn Peer>> {
         #[cfg(feature = "forkunion")]
         "forkunion" => Box::new(forkunion::ForkUnion::new(threads)?),
         #[cfg(not(feature = "forkunion"))]
-        "forkunion" => bail!("this was built without the feature `forkunion`"),
+        "forkunion" => bail!("manycore-peers was built without the feature `forkunion`"),
         "libomp" => Box::new(foreign::Foreign::new(&foreign::LIBOMP, threads)?),
         "tbb" => Box::new(foreign::Foreign::new(&foreign::TBB, threads)?),
         _ => bail!("there is no runtime `{name}`"),

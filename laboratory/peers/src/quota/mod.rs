@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for &quota in &arguments.quotas {
         ensure!(
             (0.01..=1e4).contains(&quota),
-            "--quotas: {quota} is no number of CPUs; expected 0.01 to 10000"
+            "--quotas: {quota} is not a number of CPUs; expected 0.01 to 10000"
         );
     }
     if let Err(why) = Owned::new() {
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let (rounds, cpus) = (arguments.options.rounds(7, 1), arguments.cpus);
-    let line = format!("{cpus} CPUs used; iterations a millisecond");
+    let line = format!("{cpus} CPUs used; iterations per millisecond");
     let mut contest = arguments.options.begin("quota", rounds, &line)?;
     for &quota in &arguments.quotas {
         let seen = contest.take_turns(&PEERS, Some("rayon"), |peer, _| {
@@ -102,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
                 rounds,
             };
             contest.output.say(&format!(
-                "{}: threads: {}; stopped {:.1} times a second",
+                "{}: threads: {}; stopped by the quota {:.1} times per second",
                 row.peer, row.threads, row.throttled_per_s
             ));
             contest.output.row(&row)?;

@@ -82,8 +82,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         "server",
         rounds,
         &format!(
-            "{counted} requests a client and round; a request is 200 us of work, each client's \
-             arrive every 2 ms"
+            "{counted} requests of each client in each round; a request is 200 us of work, and a \
+             client makes one every 2 ms"
         ),
     )?;
     for (i, &threads) in arguments.threads.iter().enumerate() {

@@ -60,7 +60,7 @@ pub fn add(cell: &Cell, seen: &[(&str, Vec<Outcome>)], output: &mut Output) -> R
     } = *cell;
     output.say(&format!(
         "\n{load} us, {clients} clients, {threads} threads; us: median over the rounds (p10 to \
-         p90); ratios to manycore's"
+         p90); ratios to the times of manycore"
     ));
     let header = [
         "",

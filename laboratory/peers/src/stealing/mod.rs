@@ -50,9 +50,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut names = contestants::names();
     contest::all_known("--peers", "peer", &arguments.peers, &names)?;
     let rounds = arguments.options.rounds(10, 2);
-    let mut contest = arguments
-        .options
-        .begin("stealing", rounds, "time over the ideal")?;
+    let mut contest =
+        arguments
+            .options
+            .begin("stealing", rounds, "time divided by the ideal time")?;
     names.retain(|name| takes(&arguments.peers, name));
     contest.skip(&mut names, contestants::missing);
     let Some(&leader) = names.first() else {
@@ -99,7 +100,9 @@ fn shapes(threads: usize, tasks: usize, output: &Output) -> Vec<Distribution> {
             .iter()
             .find(|&&other| shares(other) == shares(shape))
         {
-            Some(other) => output.say(&format!("{shape} is {other} on {threads} threads")),
+            Some(other) => output.say(&format!(
+                "{shape} is the same as {other} on {threads} threads"
+            )),
             None => different.push(shape),
         }
     }

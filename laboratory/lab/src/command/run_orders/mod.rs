@@ -51,7 +51,8 @@ pub(super) fn run(args: &RunArgs, machine: &Config, orders: Orders) -> anyhow::R
         None => None,
         Some(None) => {
             return Err(bad_input(
-                "--stats: under several orders there is a row for each; expected --stats=FILE.csv, .json or .txt",
+                "--stats: with --orders the statistics are a file with a row for each order; \
+                expected --stats=FILE.csv, .json or .txt",
             ));
         }
         Some(Some(file)) => Some(file),
@@ -182,7 +183,7 @@ fn one(
         ..
     } = outcome;
     let timing = timing.context(
-        "nothing was timed, so there are no orders: the program began no region of interest",
+        "nothing was timed, so orders cannot differ: the program began no region of interest",
     )?;
     let statistics = &timing.run.statistics;
     Ok(OrderRun {

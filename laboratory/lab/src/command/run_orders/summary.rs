@@ -76,7 +76,7 @@ pub(super) fn difference(runs: &[OrderRun]) -> Option<String> {
     let others: Vec<String> = others.map(|run| run.order.to_string()).collect();
     (!others.is_empty()).then(|| {
         format!(
-            "output or status differ from order {}'s, which is shown, in {} of {} orders: {}",
+            "output or exit status differ from order {}'s, which is shown, in {} of {} orders: {}",
             runs[0].order,
             others.len(),
             runs.len(),
@@ -179,7 +179,7 @@ mod tests {
         let runs = [run(4, 100, true), run(5, 110, false), run(6, 120, true)];
         assert_eq!(
             difference(&runs).unwrap(),
-            "output or status differ from order 4's, which is shown, in 1 of 3 orders: 5"
+            "output or exit status differ from order 4's, which is shown, in 1 of 3 orders: 5"
         );
         assert_eq!(difference(&runs[..1]), None);
     }

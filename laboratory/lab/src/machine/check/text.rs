@@ -58,14 +58,14 @@ impl fmt::Display for CheckReport {
             ]
         });
         let caption = format!(
-            "{}, {} threads, beside the simulated {}: {} rounds, median (quartiles), ns",
+            "{}, {} threads, compared with the simulated {}: {} rounds, median (quartiles), ns",
             self.machine, self.threads, self.preset, self.rounds
         );
         let header = ["program", "native", "simulated", "ratio"];
         writeln!(f, "{}", Table::of_texts(&caption, header, rows).to_text())?;
         writeln!(
             f,
-            "Error: median {:.0}%, worst {:.0}%; --as-preset uses none of these programs",
+            "Error: median {:.0}%, worst {:.0}%. --as-preset uses none of these programs",
             self.median_error * 100.0,
             self.worst_error * 100.0
         )

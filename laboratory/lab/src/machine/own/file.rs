@@ -43,7 +43,7 @@ impl PresetFile {
                 file,
             }),
             Err(error) => Err(refused(format!(
-                "cannot write to {}: {}; expected a folder to write to",
+                "cannot write to {}: {}; expected a folder to which this user can write",
                 folder.display(),
                 error.kind()
             ))),

@@ -60,7 +60,7 @@ impl Shape {
             return Ok(self);
         }
         Err(bad_input(
-            "--as-preset: one usable core; expected two or more",
+            "--as-preset: only one core can be used; expected two or more",
         ))
     }
 }

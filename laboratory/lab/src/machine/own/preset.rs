@@ -61,28 +61,31 @@ impl Draft {
     fn shape(&mut self, name: &str, shape: &Shape, measured: &Measured, group: usize) {
         let cores = shape.places.len();
         let by_system = "as the system says";
-        self.add("name", format!("{name:?}"), "the file's");
+        self.add("name", format!("{name:?}"), "the name of the file");
         self.add("title", format!("{:?}", cpu_model()), by_system);
         self.add("cores", cores, "usable CPUs");
         self.add("threads-per-core", shape.threads_per_core, by_system);
         let from = match group == shape.sharing {
-            true => "the system's last cache; handovers agree",
-            false => "handovers: the cores do not share a last cache, whatever the system says",
+            true => "the system names these CPUs as sharers of a last cache; handovers confirm it",
+            false => {
+                "by handovers: the cores do not share a last cache, although the system says so"
+            }
         };
         self.add("group-cores", group, from);
-        let addition = spread(measured, "addition", "ns an addition in a dependent chain");
+        let addition = spread(measured, "addition", "ns per addition in a dependent chain");
         self.add("ghz", format!("{:.3}", ghz(measured)), addition);
         self.add("line", super::memory::LINE, "assumed");
         self.table("[core]");
         let cpi = (measured.median("byte") * ghz(measured) / 6.0).max(0.01);
-        let what = "ns a byte of the unit task, 6 instructions; an instruction of a dependent chain takes a cycle";
+        let what = "ns per byte of the unit task, which takes 6 instructions; an instruction of a \
+             dependent chain takes a cycle";
         let from = spread(measured, "byte", what);
         self.add("cpi", format!("{cpi:.3}"), from);
         let pause = cycles(measured, measured.median("pause"));
         self.add(
             "spin-period",
             pause.max(1),
-            spread(measured, "pause", "ns a pause"),
+            spread(measured, "pause", "ns per pause instruction"),
         );
     }
 
@@ -102,7 +105,7 @@ impl Draft {
             let set = caches.ways[level] * super::memory::LINE;
             let (bytes, from) = match level {
                 2 if caches.reached < caches.bytes[2] => {
-                    let from = "the largest chase within twice the latency";
+                    let from = "the largest pointer chase with at most twice the latency";
                     (
                         caches.reached,
                         format!("{from}; {} {source}", caches.bytes[2]),
@@ -117,24 +120,28 @@ impl Draft {
             self.add(
                 "latency",
                 latency,
-                spread(measured, name, "ns a load in a pointer chase"),
+                spread(measured, name, "ns per load in a pointer chase"),
             );
         }
         self.add("inclusive", false, "assumed");
         self.add(
             "snoop",
             SNOOP,
-            "fitted: the simulated handover within a group is the measured one",
+            "fitted: a simulated handover within a group takes the measured time",
         );
-        self.add("dirty", 0, "part of snoop: the fitted line was written to");
-        self.add("invalidate", 0, "part of snoop");
+        self.add(
+            "dirty",
+            0,
+            "contained in snoop, which was fitted to a line that was written to",
+        );
+        self.add("invalidate", 0, "contained in snoop");
         self.add("slices", "\"uniform\"", "assumed");
         self.table("[coherence]");
         let assumed = "assumed";
         self.add("protocol", "\"mesi\"", assumed);
         self.add("directory", "\"full-map\"", assumed);
         self.add("pointers", 0, "not used");
-        self.add("latency", 0, "part of the distances");
+        self.add("latency", 0, "contained in the distances");
         self.add("occupancy", 4, assumed);
         self.add("home", "\"first-touch\"", assumed);
         self.add("clean-forward", true, assumed);
@@ -145,22 +152,30 @@ impl Draft {
         let l1 = measured.median("l1");
         for name in ["cas", "faa", "swap", "tas"] {
             let own = cycles(measured, measured.median(name) - l1);
-            self.add(name, own, spread(measured, name, "ns alone, less a load"));
+            self.add(
+                name,
+                own,
+                spread(
+                    measured,
+                    name,
+                    "ns per operation of one thread, minus a load",
+                ),
+            );
         }
         self.add(
             "fence",
             cycles(measured, measured.median("fence")),
-            spread(measured, "fence", "ns with a store before it"),
+            spread(measured, "fence", "ns per fence with a store before it"),
         );
         let from = spread(
             measured,
             "increments",
-            "ns an increment of a counter by each of 2 threads",
+            "ns per increment, while 2 threads increment one counter",
         );
         self.add(
             "hold",
             HOLD,
-            format!("fitted so that a simulation takes as long: {from}"),
+            format!("fitted so that a simulation takes this time: {from}"),
         );
     }
 
@@ -170,7 +185,7 @@ impl Draft {
         let from = spread(
             measured,
             "memory",
-            "ns a load in a pointer chase, less the last cache",
+            "ns per load in a pointer chase, minus the last cache",
         );
         self.add("latency", latency.max(1), from);
         let all = shape.places.len();
@@ -182,7 +197,7 @@ impl Draft {
         });
         let by_threads = by_threads.collect::<Vec<_>>().join(", ");
         let from = format!(
-            "{}; GB/s by threads: {by_threads}",
+            "{}; GB/s and threads: {by_threads}",
             spread(measured, &name, "GB/s of all threads")
         );
         self.add("bytes-per-cycle", format!("{:.3}", rate.max(0.01)), from);
@@ -191,21 +206,21 @@ impl Draft {
             self.distance.len(),
             "assumed: one memory",
         );
-        self.add("channels", 1, "part of the bandwidth");
+        self.add("channels", 1, "contained in the bandwidth");
         // Little's law: a thread's bandwidth is the lines that it fetches at once, divided by the latency.
         let alone = measured.median("bandwidth 1") * measured.median("memory");
         let lines = (alone / super::memory::LINE as f64)
             .round()
             .clamp(1.0, 1024.0);
         let from = format!(
-            "{:.1} GB/s by one thread times the latency, in lines; no program measures the next keys",
+            "{:.1} GB/s of one thread times the latency, in lines; the next keys are not measured",
             measured.median("bandwidth 1")
         );
         self.table("[core.overlap]");
         self.add("lines", lines, from);
-        self.add("store-buffer", lines, "assumed: as lines");
+        self.add("store-buffer", lines, "assumed: the same as lines");
         self.add("streams", 32, "assumed");
-        self.add("distance", lines, "assumed: as lines");
+        self.add("distance", lines, "assumed: the same as lines");
         self.add("whole-lines", true, "assumed");
     }
 
@@ -222,51 +237,61 @@ impl Draft {
         let (cost, from) = match measured.get("tick cost") {
             Some(cost) => (
                 cost.median,
-                of("tick cost", "ns an interruption of a spinning thread"),
+                of("tick cost", "ns per interruption of a spinning thread"),
             ),
-            None => (2_000.0, "assumed: no interruption was seen; 2 us".into()),
+            None => (2_000.0, "assumed: 2 us; no interruption was seen".into()),
         };
         self.add("tick-cost", ns(cost), from);
         let (slice, from) = match measured.get("slice") {
             Some(slice) => (
                 slice.median,
-                of("slice", "ns a turn of two threads on a CPU"),
+                of(
+                    "slice",
+                    "ns until one of two threads on a CPU takes its turn",
+                ),
             ),
-            None => (4e6, "assumed: no turn was seen; 4 ms".into()),
+            None => (4e6, "assumed: 4 ms; no turn was seen".into()),
         };
         self.add("latency", 2 * ns(slice), format!("two slices: {from}"));
-        self.add("min-granularity", ns(slice), "a slice, as os.latency");
-        self.add("wakeup-granularity", ns(slice), "assumed: a slice");
+        self.add(
+            "min-granularity",
+            ns(slice),
+            "a slice, measured as for latency",
+        );
+        self.add("wakeup-granularity", ns(slice), "assumed: one slice");
         let switch = (shared - syscall).max(0.0);
         self.add(
             "switch",
             ns(switch),
-            of("yield", "ns a yield to another thread, less os.syscall"),
+            of("yield", "ns per yield to another thread, minus syscall"),
         );
         self.add("migration", ns(2_000.0), "assumed: 2 us");
         self.add(
             "syscall",
             ns(syscall),
-            of("syscall", "ns a call of getppid"),
+            of("syscall", "ns per call of getppid"),
         );
         let fence = measured.median("heavy fence");
-        let from = of("heavy fence", "ns a membarrier beside a busy core");
+        let from = of(
+            "heavy fence",
+            "ns per membarrier while another core is busy",
+        );
         self.add("ipi", ns(fence / 2.0), format!("half of {from}"));
-        self.add("interrupt", ns(fence / 2.0), "as os.ipi");
+        self.add("interrupt", ns(fence / 2.0), "the same as ipi");
         let refused = measured.median("refused wait") - syscall;
         self.add(
             "futex-wait",
             ns(refused),
             of(
                 "refused wait",
-                "ns a wait that does not sleep, less os.syscall",
+                "ns per wait that does not sleep, minus syscall",
             ),
         );
         let waker = measured.median("wake waker") - syscall;
         self.add(
             "futex-wake",
             ns(waker),
-            of("wake waker", "ns for the waker, less os.syscall"),
+            of("wake waker", "ns that the waker needs, minus syscall"),
         );
         let latency = measured.median("wake latency");
         let wake = latency - measured.median("wake waker") - switch;
@@ -275,7 +300,7 @@ impl Draft {
             ns(wake),
             of(
                 "wake latency",
-                "ns until the woken thread runs, less waker and switch",
+                "ns until the woken thread runs, minus futex-wake and switch",
             ),
         );
         let deep = measured.median("deep wake latency") - latency;
@@ -284,23 +309,23 @@ impl Draft {
             ns(deep),
             of(
                 "deep wake latency",
-                "ns after 10 ms of sleep, less the time after 0.1 ms",
+                "ns until the woken thread runs after 10 ms of sleep, minus the time after 0.1 ms",
             ),
         );
         self.add(
             "deep-after",
             ns(1e6),
-            "assumed: 1 ms, between these two sleeps",
+            "assumed: 1 ms, which is between these two lengths of sleep",
         );
         self.add(
             "spawn",
             ns(measured.median("spawn")),
-            of("spawn", "ns for the maker"),
+            of("spawn", "ns that the spawning thread needs"),
         );
         self.add(
             "balance",
             ns(1e6),
-            "Linux: balance_interval starts at 1 ms a core",
+            "Linux: balance_interval starts at 1 ms for each core",
         );
         self.add("balance-busy", 16, "Linux: busy_factor");
         self.add(
@@ -343,7 +368,7 @@ impl Draft {
         for (at, (ns, way)) in self.classes.iter().zip(&self.ways).enumerate() {
             let number = at + 1;
             let comment =
-                format!("fitted so that a simulated handover takes {ns:.1} ns, as measured");
+                format!("fitted so that a simulated handover takes {ns:.1} ns, the measured time");
             let _ = writeln!(
                 text,
                 "    {{ name = \"distance {number}\", cycles = {way} }}, # {comment}"
@@ -354,7 +379,7 @@ impl Draft {
             "]\ndistance = {:?} # handovers of all pairs, within 25%",
             self.distance
         );
-        text += "occupancy = 2 # assumed: 64 bytes at 32 a cycle\n\n[sources]\n";
+        text += "occupancy = 2 # assumed: 64 bytes, at 32 bytes per cycle\n\n[sources]\n";
         for key in [
             "core",
             "l1",

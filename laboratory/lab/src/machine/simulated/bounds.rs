@@ -140,5 +140,5 @@ fn an_unmeasured_machine_has_no_errors() {
         (report.latency_errors, report.contended_errors),
         (None, None)
     );
-    assert!(!report.to_string().contains("Error over"));
+    assert!(!report.to_string().contains("Error of"));
 }

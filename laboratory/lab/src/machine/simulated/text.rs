@@ -12,7 +12,7 @@ impl fmt::Display for SimulatedReport {
         writeln!(f, "{what}\n{machine}")?;
         writeln!(
             f,
-            "Every value of the machine, and its source: --format json\n"
+            "--format json prints every value of the machine, with its source\n"
         )?;
         for table in self.tables() {
             writeln!(f, "{}", table.to_text())?;
@@ -51,7 +51,10 @@ impl SimulatedReport {
     pub(crate) fn remarks(&self) -> Vec<String> {
         let notes = self.notes.iter().map(|note| format!("Note: {note}."));
         let errors = [
-            ("rows that no fit has seen", self.unseen_errors),
+            (
+                "the numbers to which no value was fitted",
+                self.unseen_errors,
+            ),
             (
                 "load, store, CAS, FAA on M, E, S, I lines",
                 self.latency_errors,
@@ -71,7 +74,7 @@ impl SimulatedReport {
             let kind = [cost.operation.name(), cost.state.name(), &cost.distance];
             row(kind, &cost.cycles)
         });
-        let caption = "One access, by state of the line and distance: cycles";
+        let caption = "Cycles of one access, by state of the line and distance";
         beside(
             caption,
             ["operation", "state", "distance"],
@@ -87,7 +90,7 @@ impl SimulatedReport {
             };
             row([operation, &cost.threads.to_string()], &cost.ns)
         });
-        let caption = "Threads that increment one counter: ns an increment for each of them";
+        let caption = "Threads that increment one counter: ns per increment of a thread";
         beside(caption, ["operation", "threads"], rows)
     }
 
@@ -96,7 +99,8 @@ impl SimulatedReport {
             let [a, b] = cost.cores;
             row([&cost.distance, &format!("{a}+{b}")], &cost.ns)
         });
-        let caption = "A word handed from core to core by compare-and-swap: ns";
+        let caption =
+            "A word that two cores hand to each other by compare-and-swap: ns per handover";
         beside(caption, ["distance", "cores"], rows)
     }
 
@@ -105,13 +109,14 @@ impl SimulatedReport {
             let what = [cost.kernel.name(), &cost.cores.to_string()];
             row(what, &cost.gb_per_s)
         });
-        let caption = "Cores that walk through arrays of their own, as STREAM does: GB/s of all";
+        let caption =
+            "Cores that walk through their own arrays, as in STREAM: GB/s of all cores together";
         beside(caption, ["kernel", "cores"], rows)
     }
 
     fn system(&self) -> Table {
         let launches = self.launches.iter().map(|cost| {
-            let what = "loop of 10 us a thread, less 10 us".to_owned();
+            let what = "loop with 10 us of work for each thread, minus 10 us".to_owned();
             [what, cost.threads.to_string(), number(cost.ns)]
         });
         let wakes = self.wakes.iter().map(|cost| {
@@ -162,5 +167,7 @@ fn summary(what: &str, errors: Errors) -> String {
         worst,
     } = errors;
     let (median, worst) = (100.0 * median, 100.0 * worst);
-    format!("Error over {what}: median {median:.1}%, worst {worst:.1}% ({compared} published)")
+    format!(
+        "Error of {what}: median {median:.1}%, worst {worst:.1}% ({compared} published numbers)"
+    )
 }

@@ -47,8 +47,8 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
     };
     if !config.setup.machines.is_host() {
         let (together, apart) = (
-            "A single wait, all arriving at once",
-            "A single wait, one arriving after the other",
+            "A single wait if all arrive at once",
+            "A single wait if all arrive one by one",
         );
         single(Arrivals::Together, together, closed_form::together);
         single(Arrivals::Apart, apart, closed_form::apart);
@@ -61,11 +61,11 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
         part: String::new(),
         message: team::sentence(&compared(race)).text,
         note: format!(
-            "Time of a wait at each barrier, and exit latency: from the last arrival to the last \
-             departure{} ({})",
+            "Time of a wait at each barrier, and exit latency, the time from the last arrival to \
+             the last departure{} ({})",
             match &*race.over_network(config.compared_at()) {
                 [] => String::new(),
-                names => format!(". Over the network: {}", words::list(names)),
+                names => format!(". These barriers use the network: {}", words::list(names)),
             },
             config.setup.place()
         ),

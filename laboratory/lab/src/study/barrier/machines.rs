@@ -30,8 +30,8 @@ pub(super) fn add(machines: &mut Machines, settings: &Settings) -> anyhow::Resul
         return match asked {
             None => Ok(()),
             Some(_) => Err(bad_input(
-                "--set beside: this machine has no broadcast network to add to others; expected a \
-                 machine with one, such as --on atac-64",
+                "--set beside: this machine has no broadcast network that other machines could \
+                 get too; expected a machine with a broadcast network, such as --on atac-64",
             )),
         };
     };

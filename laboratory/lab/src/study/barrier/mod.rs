@@ -29,32 +29,36 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 
 const KEYS: &[Key] = keys![
     "episodes" [1, 1_000_000]
-        "waits of the loop [100, beyond 64 cores 100 * (64 / cores)^2, at least 10; --full: 1000 for 100]",
+        "waits of the loop [100; on more than 64 cores 100 * (64 / cores)^2, but at least 10; \
+         --full: 1000 instead of 100]",
     "beside"
-        "presets to compare the machine with, a list, or none [kunpeng-920,westmere-ex]",
+        "a list of presets to compare the machine with, or none [kunpeng-920,westmere-ex]",
     .. RUNS, SECONDS, PIN
 ];
 
 const TEXT: Text = Text {
     title: "Barriers",
-    lead: "A barrier is a place in a program where each thread waits until all threads have arrived. A \
-     wait costs time even if all arrive at once, and more time on more cores. This study compares ways to \
-     build a barrier: through memory and, if the machine has one, over a network that reaches all cores at \
-     once. The barrier channel, of S. J. Park's thesis (MIT, 2013), is made for such a network, an optical \
-     one in the thesis. On a machine without such a network its messages go through memory.",
+    lead: "A barrier is a place in a program where each thread waits until all threads have \
+     arrived. A wait costs time even if all arrive at once, and more time on more cores. This \
+     study compares ways to build a barrier: through memory and, if the machine has one, over a \
+     network that reaches all cores at once. The barrier `channel`, from S. J. Park's thesis \
+     (MIT, 2013), is made for such a network. In the thesis the network is optical. On a machine \
+     without such a network its messages go through memory.",
     how: &[
-        "A team of threads waits at a barrier in a loop. On a simulated machine it also waits in single \
-         episodes, a million cycles or more apart. Either all members arrive in one cycle, or each arrives \
-         2,000 cycles after the one before. In the second case, members sleep at the barriers that use sleep.",
+        "A team of threads waits at a barrier in a loop. On a simulated machine it also waits in \
+         single episodes (an episode is one wait of all members), a million cycles or more apart. \
+         Either all members arrive in one cycle, or each arrives 2,000 cycles after the one \
+         before. In the second case, members sleep at the barriers that use sleep.",
         team::HOW,
         team::BARRIERS,
     ],
 };
 
 /// The figure's caption.
-const FIGURE: &str = "The time of one wait in a loop, and the exit latency: from the last arrival to the last \
-     departure. Points are medians, with bars from the 10th to the 90th percentile: for exit latencies \
-     over episodes, for the time of a wait over runs. A simulation needs only one run.";
+const FIGURE: &str = "The time of one wait in a loop, and the exit latency: from the last arrival \
+     to the last departure. Points are medians, with bars from the 10th to the 90th percentile: \
+     of the episodes for exit latencies, of the runs for the time of a wait. A simulation needs \
+     only one run.";
 
 impl Trials for BarrierConfig {
     type Trial = TeamPoint;

@@ -23,7 +23,8 @@ pub(super) fn episodes(race: Race<'_, BarrierConfig>) -> Table {
     }
     race.table(
         format!(
-            "One wait in a loop of {}, by cores: {unit}, the whole time over the number of waits",
+            "One wait in a loop of {}, by cores: {unit}, the whole time divided by the number of \
+             waits",
             waits.join(", ")
         ),
         None,
@@ -52,7 +53,7 @@ pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
         let optical = race.optical();
         let form = |cores| optical.map_or(0, |optical| form(optical, cores));
         race.table(
-            format!("Exit latency of a single episode, {how}: median, cycles"),
+            format!("Exit latency of a single wait, {how}: median, cycles"),
             optical.map(|_| ("closed form of channel", &form as _)),
             |cores, name| {
                 let single = race
@@ -65,12 +66,12 @@ pub(super) fn single(race: Race<'_, BarrierConfig>) -> Vec<Table> {
     vec![
         table(
             Arrivals::Together,
-            "all arriving in the same cycle",
+            "if all members arrive in the same cycle",
             closed_form::together,
         ),
         table(
             Arrivals::Apart,
-            "one arriving long after the other",
+            "if each member arrives long after the one before",
             closed_form::apart,
         ),
     ]
@@ -83,9 +84,20 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
     }
     let mut header = vec!["machine".to_owned(), "cores".into()];
     header.extend(BASELINES.map(str::to_owned));
-    header.extend(["best in\nmemory".to_owned(), String::new(), CHANNEL.into()]);
+    header.extend([
+        "best through\nmemory".to_owned(),
+        String::new(),
+        CHANNEL.into(),
+    ]);
     header.extend(BASELINES.map(|name| format!("gain over\n{name}")));
-    header.extend(["over best\nin memory", "best over\nthe network", ""].map(str::to_owned));
+    header.extend(
+        [
+            "gain over best\nthrough memory",
+            "best through\nthe network",
+            "",
+        ]
+        .map(str::to_owned),
+    );
     let row = |machine| {
         let cores = race.config.cores_of(machine);
         let of = |name: &str| race.of(machine, cores, name);
@@ -114,8 +126,9 @@ pub(super) fn remains(race: Race<'_, BarrierConfig>) -> Option<Table> {
         row
     };
     Some(Table {
-        caption: "What remains of the thesis's gain: cycles of one wait in a loop, by machine"
-            .into(),
+        caption:
+            "How much of the thesis's gain remains on each machine: cycles of one wait in a loop"
+                .into(),
         header,
         rows: (0..machines.0.len()).map(row).collect(),
     })

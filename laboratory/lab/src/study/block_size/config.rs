@@ -79,7 +79,7 @@ impl BlockSizeConfig {
         };
         if chip.is_some() && set.text("seconds").is_some() {
             return Err(bad_input(
-                "--set seconds: it applies to native loops; expected no --on, or --set rounds",
+                "--set seconds: it applies only to native loops; expected no --on, or --set rounds",
             ));
         }
         let n = set.number("n")?.map(|n| n as usize);
@@ -93,7 +93,8 @@ impl BlockSizeConfig {
         let tables = match (set.text("tables"), &chip) {
             (Some(_), None) => {
                 return Err(bad_input(
-                    "--set tables: it compares simulated latencies; expected --on PRESET",
+                    "--set tables: only simulated latencies are compared with tables; expected \
+                     --on PRESET",
                 ));
             }
             (None, None) => Vec::new(),
@@ -294,8 +295,8 @@ fn thread_counts(
         let most = chip.cores();
         if let Some(count) = counts.iter().find(|&&count| count > most) {
             return Err(bad_input(format!(
-                "--threads {count}: {} has {most} cores, and a thread is bound to each; expected \
-                 at most {most}",
+                "--threads {count}: {} has {most} cores, and each thread is bound to its own \
+                 core; expected at most {most}",
                 chip.name()
             )));
         }

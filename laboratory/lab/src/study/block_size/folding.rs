@@ -91,7 +91,7 @@ fn table(measured: &[MeasuredLoops]) -> Option<Table> {
     ];
     Some(Table {
         caption: format!(
-            "Read {read}, write {write}, {}: the fastest latency of the loop",
+            "Read {read}, write {write}, {}: the least latency of the loop",
             threads(fewest)
         ),
         header: header.map(String::from).to_vec(),

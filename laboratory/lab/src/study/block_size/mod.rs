@@ -59,10 +59,11 @@ const TEXT: Text = Text {
          is a simulation of its own. It first runs the loop to warm the pool, and then runs the \
          rounds that count. The document's pool is warm after one loop. The pool of manycore is warm \
          when two loops in a row are not 5% faster than all loops before.",
-        "Regret is a partitioner's latency divided by that of the best fixed block of the same run, \
-     minus one; if it is negative, the partitioner beat every block. The best of many noisy numbers is \
-     partly luck. So the best block is picked on one half of the rounds and compared on the other half, \
-     and the other way round. \"plain\" picks and compares on the same rounds, which overstates the regret.",
+        "Regret is the latency with a partitioner, divided by the latency with the best fixed \
+     block of the same run, minus one. If it is negative, the partitioner is faster than every \
+     fixed block. The best of many noisy numbers is partly luck. So the best block is picked on \
+     one half of the rounds and compared on the other half, and the other way round. \"plain\" \
+     picks and compares on the same rounds, which overstates the regret.",
     ],
 };
 
@@ -73,12 +74,13 @@ const FIGURE: &str = "Medians, with bars from the 10th to the 90th percentile. I
      gains nothing.";
 
 /// Comes before the latencies of the document's pool, which is simulated.
-const DOCUMENT: &str = "The document measured a pool of its own. Each thread sleeps on a condition variable until \
-     the caller has put the loop into the thread's queue. The caller wakes one thread after the other and \
-     then takes part, so T threads make T + 1 participants. If the threads are in several core groups, \
-     every claim takes the counter's cache line away from all tasks, which read their sizes there. This \
-     pool is simulated with each block size. All other rows are those of manycore's pool, in which the \
-     caller is one of the T threads.";
+const DOCUMENT: &str = "The document measured a pool of its own. Each thread sleeps on a \
+     condition variable until the caller has put the loop into the thread's queue. The caller \
+     wakes one thread after the other and then takes part, so T threads make T + 1 participants. \
+     If the threads are in several core groups, every claim takes the counter's cache line away \
+     from all tasks, which read their sizes there. This pool is simulated with each block size. \
+     All other rows were measured with manycore's pool, in which the caller is one of the T \
+     threads.";
 
 /// Comes after these latencies, if the document has tables of the machine.
 const STEPS: &str = "The document's loops have 4096 iterations; those with 1024^4 additions on the Threadripper \
@@ -86,14 +88,16 @@ const STEPS: &str = "The document's loops have 4096 iterations; those with 1024^
      where blocks are few. (Three of its columns for 8 threads step as columns for 4 threads do.)";
 
 /// Comes after the rank correlations.
-const RANKS: &str = "The inputs are the machine's latencies, six instructions a byte, and the cost of waking; \
-     nothing is fitted to the tables. The noise of the tables limits the correlation. Between blocks of \
-     4 and 64 their latencies differ by only a few percent. Columns that differ only in unit_comp, which \
-     takes no time, order those blocks differently. One latency is a misprint (4132000 among 418000s). \
-     On the W-3225R with 8 threads and blocks from 128 on, the document loses more than is explained by a \
-     caller on the core of the eighth thread: in the simulation, hardware threads of a core do not slow \
-     each other. The Gold 5225R ran faster than 2.2 GHz, by which cycles are converted to time here. So \
-     its simulated latencies are too long by about the share of the turbo.";
+const RANKS: &str = "The inputs of the simulation are the machine's latencies, six instructions \
+     per byte, and the cost of waking. Nothing is fitted to the tables. The noise of the tables \
+     limits the correlation. Between blocks of 4 and 64 their latencies differ by only a few \
+     percent. Columns that differ only in unit_comp, which takes no time, order those blocks \
+     differently. One latency is a misprint (4132000 among 418000s). On the W-3225R with 8 \
+     threads, the caller shares a core with the eighth thread. With blocks of 128 or more, the \
+     document's latencies grow there more than the simulated latencies, because simulated \
+     hardware threads of a core do not slow each other. The Gold 5225R ran faster than 2.2 GHz, \
+     by which cycles are converted to time here. So its simulated latencies are too long by about \
+     the share of the turbo.";
 
 fn ask(request: &Request) -> anyhow::Result<BlockSizeConfig> {
     let config = BlockSizeConfig::new(request)?;

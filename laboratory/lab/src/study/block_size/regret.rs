@@ -141,14 +141,15 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
         .max_by(|a, b| a.mean.total_cmp(&b.mean));
     let (Some(mean), Some(worst)) = (compared.mean_ratio(default, BEST), worst) else {
         return Sentence {
-            text: "Blocks of a parallel loop can be too small and too large".into(),
+            text: "The blocks of a parallel loop can be too small or too large".into(),
             ratios: Vec::new(),
         };
     };
     Sentence {
         text: format!(
-            "The time of the default, which gets no block size, against that of the best block: {} in the mean of {} \
-             cases, each a loop on some threads, and {} in the worst of them{}",
+            "The time with the default, which gets no block size, compared with the time with the \
+             best block size: {} in the mean of {} cases (loops on a number of threads), {} in \
+             the worst case{}",
             difference(mean),
             compared.cells.len(),
             difference(worst),

@@ -86,7 +86,7 @@ fn latency_table(heading: &str, cells: &[&MeasuredLoops]) -> Table {
     };
     Table {
         caption: format!(
-            "{heading}: latency in {}, the best block marked",
+            "{heading}: latency in {}; the best block is marked",
             cells[0].unit.name()
         ),
         header,
@@ -154,8 +154,8 @@ pub(super) fn worst_cells(overall: &[Overall]) -> Table {
         ]
     };
     Table {
-        caption: "The worst cell of each partitioner; spread: p10 and p90 of the best block's own \
-                  runs"
+        caption: "The worst cell of each partitioner. The spread is p10 and p90 of the runs with \
+                  the best block"
             .into(),
         header: header.map(String::from).to_vec(),
         rows: all_classes(overall).map(row).collect(),
@@ -185,7 +185,8 @@ pub(super) fn default_by_cell(regrets: &[Regret]) -> Table {
     };
     Table {
         caption: format!(
-            "adaptive in every cell (unit tasks: unit_read/unit_write/unit_comp), in {}",
+            "The partitioner adaptive in every cell (the name of a unit task is \
+             unit_read/unit_write/unit_comp), in {}",
             regrets.first().map_or("", |regret| regret.unit.name())
         ),
         header: header.map(String::from).to_vec(),

@@ -40,7 +40,7 @@ impl InputsConfig {
         };
         if let Some(name) = request.only.first() {
             return Err(bad_input(format!(
-                "--only {name}: all models see the same loops; expected no --only"
+                "--only {name}: this study always compares all models; expected no --only"
             )));
         }
         let set = &request.settings;

@@ -38,7 +38,7 @@ const KEYS: &[Key] = keys![
     "loops" [1, 16]
         "loops to draw for each machine [3]",
     "n" [64, 1 << 16]
-        "iterations of each loop [4096, the document's]",
+        "iterations of each loop [4096, as in Shuai's paper]",
 ];
 
 const TEXT: Text = Text {
@@ -55,20 +55,22 @@ const TEXT: Text = Text {
      in the copied machine. The operating system takes the same times. Each loop has a drawn number of threads, and \
      drawn numbers of bytes read and written, 64 to 4096. It runs in the document's pool with blocks of 1, 2, 4, ..., \
      512.",
-        "The regret of a model is the latency with the model's block divided by the loop's least latency, minus one. A \
-     model is fitted to nine tenths of the machines and judged on the last tenth, once for each tenth. It is fitted to \
-     the logarithm of the best block; blocks within 2% of the least latency count as equally good. Intervals are \
-     Student's, over machines. A change is paired by machine.",
-        "There are three forms. The document's form is a linear function of the core groups divided by a linear function \
-     of all other inputs. The second form is a product of powers of the inputs. The third form starts from prices that \
-     are measured on each machine (`manycore machine`), and multiplies their block by a power of the bytes. The \
-     frequency is in GHz. The cache latencies are three times in ns, as data sheets have them: of the last-level \
-     cache, of a line in another core, and of a line in another core group.",
+        "The regret of a model is the latency with the model's block divided by the loop's least \
+     latency, minus one. A model is fitted to nine tenths of the machines and judged on the last \
+     tenth, once for each tenth. It is fitted to the logarithm of the best block; blocks within \
+     2% of the least latency count as equally good. Intervals are Student's intervals of means \
+     over machines. A change is computed for each machine, before the mean.",
+        "There are three forms. The document's form is a linear function of the core groups \
+     divided by a linear function of all other inputs. The second form is a product of powers of \
+     the inputs. The third form starts from prices that are measured on each machine (`manycore \
+     machine`), and multiplies their block by a power of the bytes. The frequency is in GHz. The \
+     cache latencies are three times in ns, as in data sheets: the latency of the last-level \
+     cache, of a line in another core's cache, and of a line in another core group.",
     ],
 };
 
 /// The figure's caption.
-const FIGURE: &str = "Dots are means over machines, with intervals of 95%. Further left is better.";
+const FIGURE: &str = "Dots are means over machines, with 95% intervals. Further left is better.";
 
 impl Trials for InputsConfig {
     type Trial = InputsCase;

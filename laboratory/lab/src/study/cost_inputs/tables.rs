@@ -33,7 +33,8 @@ pub(super) fn regrets(results: &InputsResults) -> Table {
     };
     Table {
         caption: format!(
-            "Regret of {} loops. No model was fitted to the machine of the loop. Intervals of 95%, over machines",
+            "Regret of {} loops. No model was fitted to the machine of the loop. 95% intervals of \
+             means over machines",
             results.cells.len()
         ),
         header: [
@@ -93,8 +94,9 @@ pub(super) fn figure(results: &InputsResults, place: &str) -> Figure {
         part: String::new(),
         message: message(results),
         note: format!(
-            "Mean regret of models on machines to which they were not fitted, by their inputs beyond threads, core \
-             groups and bytes ({place}, varied)"
+            "Mean regret of models on machines to which they were not fitted. A dot stands for \
+             the inputs that a model gets besides threads, core groups and bytes ({place}, \
+             varied)"
         ),
         panels: vec![Panel {
             title: String::new(),
@@ -126,9 +128,10 @@ fn message(results: &InputsResults) -> String {
     };
     let all: Vec<String> = Form::ALL.into_iter().filter_map(of).collect();
     match all.is_empty() {
-        true => "Fewer than two machines: no model can be judged".into(),
+        true => "No model can be judged on fewer than two machines".into(),
         false => format!(
-            "Frequency and cache latency as inputs of a cost model, on unseen machines. {}",
+            "Effect of frequency and cache latency as inputs of a cost model, on machines to \
+             which it was not fitted. {}",
             all.join("; ")
         ),
     }

@@ -27,7 +27,7 @@ pub(super) fn figure(results: GraphResults<'_>) -> Figure {
         part: String::new(),
         message: sentence(&results.compared()).text,
         note: format!(
-            "Time of a search of a random graph, by the discipline that spreads its tasks ({})",
+            "Time to search a random graph with each discipline, a way to spread its tasks ({})",
             config.setup.place()
         ),
         panels: panels.collect(),
@@ -56,7 +56,8 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     }
     Sentence {
         text: format!(
-            "The fastest on {}, and how many times as long the next takes: {}{}",
+            "The fastest discipline on {}, with the time of the next discipline divided by its \
+             time: {}{}",
             compared.place,
             said.join(", "),
             compared.ground()

@@ -33,9 +33,9 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 
 const KEYS: &[Key] = keys![
     "scale" [1, 20]
-        "logarithms of the number of vertices, a list [10; --full: 10,12,14]",
+        "binary logarithms of the number of vertices, a list [10; --full: 10,12,14]",
     "programs"
-        "a list of breadth-first, components, triangles (of a graph whose edges change) [all]",
+        "a list of breadth-first, components, triangles (in a graph with changing edges) [all]",
     .. RUNS, SECONDS, PIN
 ];
 

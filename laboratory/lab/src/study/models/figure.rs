@@ -77,13 +77,14 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let ratio = best.and_then(|best| compared.chosen_ratio(default, best.1, models.len()));
     let text = match (told_nothing, best, ratio) {
         (Some(told_nothing), Some((best, policy)), Some(ratio)) => format!(
-            "In the mean, the default (adaptive), which has no model, takes {told_nothing:.2} times the best \
-             latency of each loop; the best model, {policy}, takes {best:.2} times; adaptive against {policy}: {}{}",
+            "On average, the default (adaptive), which has no model, takes {told_nothing:.2} \
+             times the best latency of each loop, and the best model, {policy}, takes {best:.2} \
+             times. Adaptive compared with {policy}: {}{}",
             difference(ratio),
             compared.ground()
         ),
         (Some(mean), ..) | (None, Some((mean, _)), _) => {
-            format!("In the mean, {mean:.2} times the best latency of each loop")
+            format!("On average {mean:.2} times the best latency of each loop")
         }
         (None, None, _) => "No loop was measured".into(),
     };

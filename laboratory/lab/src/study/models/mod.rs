@@ -33,7 +33,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 
 const KEYS: &[Key] = keys![
     "n" [1, 1 << 24]
-        "iterations of the loop [4096, the document's]",
+        "iterations of the loop [4096, as in Shuai's paper]",
     "sizes" [1, 1 << 20]
         "bytes that an iteration reads (or writes) while it writes (or reads) 1024, a list [2^6, 2^10, \
          2^12; --full: 2^6, 2^8 .. 2^16]",
@@ -47,22 +47,25 @@ const TEXT: Text = Text {
      and so does adaptive, manycore's default, which gets no prices. The loops and the published model \
      are those of a paper by R. Shuai (2021), called the document below.",
     how: &[
-        "All loops run the document's unit task. The policies are: published, the document's formula; \
-         refitted, a formula of the same form, fitted to the document's table of preferred blocks; ours, \
-         the balance of the prices that `manycore machine` measures, times a power of an iteration's bytes; \
-         prices-alone, manycore's `fixed-block`, which gets those prices and measures the time of an \
-         iteration itself; adaptive, the default, which gets no prices; document, the document's formula in \
-         the document's own pool (simulated only). Natively each run has a pool of its own. It runs one \
-         loop to warm up, and then five, whose median counts. Each simulation runs one loop under one \
-         policy: until two runs in a row are not 5% faster than all before, while the pool starts its \
-         threads; and then nine times, whose median counts.",
+        "All loops run the document's unit task. The policies are: published, the document's \
+         formula; refitted, a formula of the same form, fitted to the document's table of \
+         preferred blocks; ours, the balance of the prices that `manycore machine` measures, \
+         times a power of an iteration's bytes; prices-alone, manycore's `fixed-block`, which \
+         gets those prices and measures the time of an iteration itself; adaptive, the default, \
+         which gets no prices; document, the document's formula in the document's own pool \
+         (simulated only). Natively each run has a pool of its own. It runs one loop to warm up, \
+         and then five loops. The median of the five counts. Each simulation runs one loop under \
+         one policy. While the pool starts its threads, it repeats the loop until two runs in a \
+         row are not 5% faster than all runs before. Then it runs the loop nine times. The median \
+         of the nine counts.",
         "\"taskflow-rule\" is the rule that the document ascribes to the library Taskflow, run in manycore's \
      pool: a claim by one of T threads takes 1/(2T) of the remaining iterations, or one if fewer than 4T \
      remain. On simulated machines two hardware threads of a core do not slow each other.",
-        "The columns \"printed\" are the document's latencies, read as nanoseconds: of Taskflow, and of the \
-     document's pool with its formula. They compare two runtimes, not two rules: Taskflow has a pool of \
-     its own, which is not built here. Two latencies of the Threadripper 3970X are misprints: 34500 ns for \
-     1024 additions is a tenth of its neighbours, and 5496700 ns for 1024^5 is ten times its neighbours.",
+        "The columns \"printed\" have the latencies in the document, read as nanoseconds: of \
+     Taskflow, and of the document's pool with its formula. They compare two runtimes, not two \
+     rules: Taskflow has a pool of its own, which is not built here. Two latencies of the \
+     Threadripper 3970X are misprints: 34500 ns for 1024 additions is a tenth of its neighbours, \
+     and 5496700 ns for 1024^5 is ten times its neighbours.",
     ],
 };
 

@@ -93,8 +93,9 @@ pub(super) fn means(results: &ModelResults<'_>) -> Table {
         head.into_iter().chain(numbers.map(Cell::new)).collect()
     };
     Table {
-        caption: "Latency divided by that of the best policy of manycore's pool in the same loop"
-            .into(),
+        caption:
+            "Latency divided by the latency of the best policy of manycore's pool in the same loop"
+                .into(),
         header: ["policy", "loops", "geometric mean", "median", "worst"]
             .map(String::from)
             .to_vec(),

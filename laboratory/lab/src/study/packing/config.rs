@@ -65,14 +65,15 @@ impl PackingConfig {
         let binaries = keys::OF_BINARIES.iter();
         if let Some(key) = binaries.copied().find(|key| set.text(key).is_some()) {
             return Err(bad_input(format!(
-                "--set {key}: it applies to compiled programs; expected --set programs=openmp with it"
+                "--set {key}: it applies only to compiled programs; expected --set \
+                 programs=openmp with it"
             )));
         }
         let native = setup.machines.is_host();
         if native && set.text("doublings").is_some() {
             return Err(bad_input(
-                "--set doublings: it applies to simulated runs; expected it with \
-                 a simulated machine",
+                "--set doublings: it applies only to simulated runs; expected a simulated machine \
+                 with it",
             ));
         }
         let full = usize::from(request.full);

@@ -10,16 +10,18 @@ use crate::report::section::Captioned;
 use crate::study::compared::Compared;
 use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
 
-const RATIOS: &str = "After the poster's figure 1: the time of thread reduction divided by that of the mode, on \
-     equally many cores. Below 1 the mode is slower. Fair sharing and pinned are closed forms.";
-const BREAKDOWN: &str = "After the poster's figure 2: the time of all cores together by activity, over their whole \
-     time under tp.";
-const TIMELINE: &str = "Barriers passed while the program has 16, 15, 7, 12 and again 16 cores, one second each; \
-     \"ideal\" is for cores that are never idle.";
-const SWEEP: &str = "The time between two barriers over the mean computation of a rank between them, against this \
-     computation; for equal ranks also the closed forms. Unequal ranks compute from 1 - skew to 1 + skew \
-     of the mean. The closed forms hold for ranks that cannot be divided; elastic divides a rank's loops, \
-     so it may take less.";
+const RATIOS: &str = "As in figure 1 of the poster: the time of thread reduction divided by the \
+     time of each mode, on as many cores. Below 1 the mode is slower than thread reduction. Fair \
+     sharing and pinned are closed forms.";
+const BREAKDOWN: &str = "As in figure 2 of the poster: the time of all cores together by \
+     activity, divided by their whole time under tp.";
+const TIMELINE: &str = "Number of barriers passed while the program has 16, 15, 7, 12 and again \
+     16 cores, for one second each; \"ideal\" is for cores that are never idle.";
+const SWEEP: &str = "The time between two barriers divided by the mean computation of a rank (a \
+     thread of the program) between them, for several lengths of this computation. Panels with \
+     equal ranks also show the closed forms. Unequal ranks compute 1 - skew to 1 + skew times the \
+     mean. The closed forms hold for ranks that cannot be divided. elastic divides the loops of a \
+     rank, so it may take less time.";
 
 /// All figures with their captions. The main figure of the study comes first.
 pub(super) fn all(results: PackingResults<'_>) -> Vec<Captioned> {
@@ -68,8 +70,8 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
         part: format!("{}-{threads}", kind.name()),
         message: reduction::sentence(&compared(results, threads, kind)).text,
         note: format!(
-            "Time of {threads} threads reduced to one for each core (tr), over their time packed \
-             onto the cores; {} ({})",
+            "Time if {threads} threads are reduced to one for each core (tr), divided by the time \
+             if they are packed onto the cores; {} ({})",
             told(kind),
             config.setup.place()
         ),
@@ -80,9 +82,9 @@ fn ratios(results: PackingResults<'_>, threads: usize, kind: Kind) -> Option<Fig
 /// Describes the programs for a reader who does not have the poster.
 fn told(kind: Kind) -> &'static str {
     match kind {
-        Kind::Declared => "each program declared by what its phases compute and read",
-        Kind::Intervals => "only work and barriers, at the intervals of each program",
-        Kind::Real => "each program on a small input",
+        Kind::Declared => "each program is declared by the computation and the reads of its phases",
+        Kind::Intervals => "only work and barriers, with the intervals of each program",
+        Kind::Real => "each program runs on a small input",
     }
 }
 
@@ -184,14 +186,15 @@ fn sweep(results: PackingResults<'_>) -> Figure {
                 format!("{threads} {ranks} ranks on {cores} cores"),
                 Axis::logarithmic("work between two barriers", "us"),
                 // Longer times come from waits for wake-ups. They are drawn at the edge.
-                Axis::linear("time over the work", "").up_to(3.0 * pinned(threads, cores)),
+                Axis::linear("time / work", "").up_to(3.0 * pinned(threads, cores)),
                 series,
             ));
         }
     }
     Figure {
         part: "sweep".into(),
-        message: "Time from one barrier to the next, over the work of a rank between them".into(),
+        message: "Time from one barrier to the next, divided by the work of a rank between them"
+            .into(),
         note: format!("Ranks that only work and wait ({})", config.setup.place()),
         panels,
     }

@@ -14,20 +14,21 @@ pub(super) const KEYS: &[Key] = keys![
     "intervals" [1, 1_000_000]
         "least number of barriers that count; a simulated run goes on until it is steady [12; --full: 50]",
     "doublings" [0, 4]
-        "how often a simulated run that has become steady is doubled again [0]",
+        "how often a simulated run is doubled again after it has become steady [0]",
     "barrier"
         "barrier at which the threads meet, a name of study barrier [futex]",
     "sweep" [1, 1_000_000]
         "lengths of intervals of equal and unequal ranks, a list in us [100,1000,10000,100000; \
          --full: thirteen from 10 to 100000]",
     "skew" [1, 100]
-        "percent by which unequal ranks differ from their mean, at most [20]",
+        "largest difference of unequal ranks from their mean, in percent [20]",
     "binaries"
         "openmp: the folder with the programs, each run without arguments",
     "library"
         "openmp: manycore's libgomp [libmanycore_gomp.so in this command's folder]",
     "says"
-        "openmp: what a program writes if its result is right, a regular expression [\\bSUCCESSFUL]",
+        "openmp: a regular expression for the text that a program writes if its result is right \
+         [\\bSUCCESSFUL]",
     "limit" [1, 86_400]
         "openmp: seconds after which a run is ended [60]",
     .. RUNS, SECONDS

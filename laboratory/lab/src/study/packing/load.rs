@@ -46,8 +46,8 @@ impl Kind {
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Declared => "declared phases",
-            Self::Intervals => "intervals of table I",
-            Self::Real => "small inputs, run",
+            Self::Intervals => "intervals of the poster",
+            Self::Real => "run on small inputs",
         }
     }
 

@@ -54,7 +54,7 @@ const BINARIES: Inquiry<BinariesConfig> = inquiry(binaries::TEXT, BinariesConfig
 const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inquiry<Q> {
     Inquiry {
         name: "packing",
-        question: "what a program of T threads loses on C cores, and how to lose nothing",
+        question: "how much time a program of T threads loses on C cores, and how to lose nothing",
         home: "e5-2640x2",
         keys: keys::KEYS,
         text,
@@ -80,19 +80,21 @@ const TEXT: Text = Text {
          tp-pinned binds each thread to a core. elastic runs the program's phases as parallel loops on a \
          pool that follows its cores. wrap runs all of its ranks, at user level, on workers that follow \
          their cores. After a poster by Park, Park, Han and Baek (UNIST).",
-        "The operating system of a simulated machine places, slices and balances threads by the rules \
-         of Linux 5.12 to 6.5; a mask of C cores is the machine's first C cores. Programs that are too \
-         large are declared, not executed. An item then takes the time of its instructions and of its \
-         bytes: the cores that read memory share its bandwidth, and a core has at most ten lines under \
-         way at once. The study verifies that every item ran once. The work of one thread before the \
-         others begin is declared as well: it reads the program's file from a disk of 150 MB/s, and \
-         makes the program's data. A program's time is that of this work and of all steps, at their \
-         mean time. Intervals of table I are only computation.",
-        "A simulated run on constant cores is doubled until it is steady. Then its first half does not \
-         count, and the mean time of a step in its second half is known to 0.5%, by the means of eight \
-         batches (Student's interval, 95%). A program that ends before is run from its first step to \
-         its last, and all of it counts. A tilde marks a run that is not steady although it is 32 \
-         times as long as the shortest run, or 50,000 barriers long.",
+        "The operating system of a simulated machine places, slices and balances threads by the \
+         rules of Linux 5.12 to 6.5; a mask of C cores is the machine's first C cores. Programs \
+         that are too large are declared, not executed. An item then takes the time of its \
+         instructions and of its bytes: the cores that read memory share its bandwidth, and a \
+         core has at most ten lines under way at once. The study verifies that every item ran \
+         once. The work of one thread before the others begin is declared as well: it reads the \
+         program's file from a disk of 150 MB/s, and makes the program's data. The time of a \
+         program is the time of this work, plus the mean time of a step for each of its steps. In \
+         the intervals of table I the threads only compute.",
+        "A simulated run on constant cores is doubled until it is steady. Then its first half \
+         does not count, and the mean time of a step in its second half is known to 0.5%, by the \
+         means of eight batches (Student's interval, 95%). If a program ends before it is steady, \
+         it runs from its first step to its last, and all steps count. A tilde marks a run that \
+         is not steady although it is 32 times as long as the shortest run, or 50,000 barriers \
+         long.",
         "On this host each round runs all cases in shuffled order, so that all meet the same \
          disturbance. A rank's work is a chain of additions. The first 2 ms of each run do not count. \
          The study does not check whether a run is steady, since noise from neighbours would prevent it.",

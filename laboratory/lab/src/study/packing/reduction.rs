@@ -63,8 +63,8 @@ impl<R: Fn(&str, usize, &str) -> Option<f64>> Reduction<R> {
             part,
             message: self.message(),
             note: format!(
-                "Time of {} threads reduced to one for each core (tr), over their time packed onto \
-                 the cores ({})",
+                "Time if {} threads are reduced to one for each core (tr), divided by the time if \
+                 they are packed onto the cores ({})",
                 self.threads, self.place
             ),
             panels: match self.cores.is_empty() {
@@ -81,7 +81,7 @@ fn message(threads: usize, cores: usize, means: &[(&str, f64)]) -> String {
     let said = means.iter();
     let said = said.map(|(way, ratio)| format!("{way} {}", more_or_less(1.0 / ratio - 1.0)));
     match means.is_empty() {
-        true => format!("{place}: no time of each program is known"),
+        true => format!("{place}: unknown, since not every program has a time"),
         false => format!("{place}: {}", list(&said.collect::<Vec<_>>())),
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let place = &compared.place;
     Sentence {
         text: match means.is_empty() {
-            true => format!("{place}: no time of each program is known"),
+            true => format!("{place}: unknown, since not every program has a time"),
             false => format!(
                 "{place}: {}{}",
                 list(&said.collect::<Vec<_>>()),
@@ -134,7 +134,7 @@ pub(super) fn panel(title: String, threads: usize, cores: &[usize], ways: Vec<Ra
 }
 
 fn time() -> Axis {
-    Axis::linear("time of tr over its time", "")
+    Axis::linear("speed relative to tr", "")
 }
 
 fn lines(threads: usize, cores: &[usize], ways: Vec<Ratios>) -> Content {

@@ -42,7 +42,7 @@ fn unsteady(results: PackingResults<'_>) -> Option<Table> {
     };
     let rows: Vec<_> = all.filter_map(row).collect();
     (!rows.is_empty()).then(|| Table {
-        caption: "Runs that are not steady: the 95% margin of a step's mean time".into(),
+        caption: "Runs that are not steady, with the 95% margin of the mean time of a step".into(),
         header: ["run", "percent"].map(String::from).to_vec(),
         rows,
     })
@@ -142,7 +142,7 @@ fn ratios(results: PackingResults<'_>, kind: Kind, threads: usize, mode: Mode) -
     header.extend(programs.iter().map(|load| load.name()));
     header.push("geometric\nmean".into());
     if has_steps(kind) {
-        header.push("of steps\nalone".into());
+        header.push("mean of steps\nalone".into());
     }
     header.extend(["fair\nsharing", "pinned"].map(String::from));
     let row = |cores: usize| {
@@ -169,7 +169,7 @@ fn ratios(results: PackingResults<'_>, kind: Kind, threads: usize, mode: Mode) -
     let cores = config.cores_of(kind, threads).into_iter();
     Table {
         caption: format!(
-            "{threads} threads, {}: time of thread reduction over the time of {mode}",
+            "{threads} threads, {}: time of thread reduction divided by the time of {mode}",
             kind.meaning()
         ),
         header,
@@ -200,7 +200,7 @@ fn variations(results: PackingResults<'_>, threads: usize) -> Table {
     rows.extend(config.variations().into_iter().map(row));
     Table {
         caption: format!(
-            "{threads} threads on {cores} cores: time of thread reduction over the time of tp"
+            "{threads} threads on {cores} cores: time of thread reduction divided by the time of tp"
         ),
         header,
         rows,
@@ -230,7 +230,8 @@ fn sweep(results: PackingResults<'_>, threads: usize) -> Table {
     };
     Table {
         caption: format!(
-            "{threads} ranks on {cores} cores: time of an interval over a rank's mean computation"
+            "{threads} ranks on {cores} cores: time of an interval divided by the mean \
+             computation of a rank"
         ),
         header,
         rows: config.swept().into_iter().map(row).collect(),

@@ -91,7 +91,8 @@ impl PeersConfig {
         let folder = set.text("folder").unwrap_or("target/guests").to_owned();
         if !std::path::Path::new(&folder).is_dir() {
             return Err(bad_input(format!(
-                "--set folder={folder}: no such folder; expected the one that ci/guests.sh builds"
+                "--set folder={folder}: no such folder; expected the folder that ci/guests.sh \
+                 builds"
             )));
         }
         let (peers, missing) = peers(request, &folder)?;
@@ -301,7 +302,8 @@ fn peers(request: &Request, folder: &str) -> anyhow::Result<(Vec<String>, Vec<St
     match there.iter().any(|name| name != SERIAL) {
         true => Ok((there, names(missing))),
         false => Err(bad_input(format!(
-            "--set folder={folder}: no peer has a binary there; expected those that ci/guests.sh builds"
+            "--set folder={folder}: this folder has no binary of a peer; expected the folder that \
+             ci/guests.sh builds"
         ))),
     }
 }

@@ -111,14 +111,16 @@ fn message(config: &PeersConfig, cells: &Cells<'_>) -> String {
         .collect();
     let means = summary::means(config, cells, &places, Gap::Hot);
     let told = [
-        means.over_rayon.map(|mean| format!("{mean:.2} of rayon's")),
-        (means.over_best).map(|mean| format!("{mean:.2} of the best peer's")),
+        means
+            .over_rayon
+            .map(|mean| format!("{mean:.2} times the time of rayon")),
+        (means.over_best).map(|mean| format!("{mean:.2} times the time of the best peer")),
     ];
     let told: Vec<String> = told.into_iter().flatten().collect();
     match told.is_empty() {
         true => "No peer has a result to compare with".into(),
         false => format!(
-            "With the most threads the time of manycore is {} (geometric means of {} cells)",
+            "With the most threads manycore takes {} (geometric means of {} cells)",
             told.join(", and "),
             means.programs
         ),

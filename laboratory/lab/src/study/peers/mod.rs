@@ -53,12 +53,12 @@ const KEYS: &[Key] = keys![
     "peers"
         "a list of peers [all whose binaries exist]",
     "orders" [1, 1_000]
-        "orders of events; each is a seed of the machine's perturbation; 1 if the machine has no perturbation \
-         [1; --full: 10]",
+        "number of orders of events; each order is a seed of the machine's perturbation (random \
+         delays of misses); always 1 if the machine has no perturbation [1; --full: 10]",
     "steady" [1, 4_000]
-        "calls of the steady state, after the first ten [6; --full: 30]",
+        "number of calls in the steady state, after the first ten [6; --full: 30]",
     "gaps" [0, 4_000]
-        "calls that follow 1 ms without work [2; --full: 5]",
+        "number of calls after 1 ms without work [2; --full: 5]",
     "limit" [1, 100_000]
         "simulated ms after which a run counts as failed [40; --full: 4,000]",
 ];
@@ -69,24 +69,27 @@ const TEXT: Text = Text {
            fork-join, run as ordinary RISC-V Linux binaries on simulated machines. All runtimes are thus \
            compared by their own code, on machines of many cores.",
     how: &[
-        "A binary makes ten first calls, then the calls of the steady state, and then calls before which the \
-         caller sleeps for 1 ms. It measures each call with its own clock and verifies the result. A program is \
-         `empty` (a loop of 1,000 iterations that do nothing), `fine` (65,536 iterations of some ten \
-         instructions), `mid` (1,024 of some 0.2 us), `coarse` (64 of 20 us), `skew` (1,024 whose cost grows \
-         with the index), `memory` (a sum of two arrays, 48 MB in all), `reduce` (a sum of 65,536 terms), `fib` \
-         (Fibonacci's 22nd number with a join at every call), `tree-N` (the sum over a balanced tree of N \
-         nodes; in `tree-N-heavy` and `tree-N-light`, two thirds of the nodes below each node are on the side \
-         that runs first, or second), `tasks` (the iterations of `mid` as tasks that one thread spawns), \
-         `nested` (the same iterations as leaves of joins), `quicksort` and `mergesort` (of 16,384 numbers), \
-         `blur` (256 x 256 pixels), `nbody` (256 bodies), `bfs` (a breadth-first search of a grid of 128 x 128, \
-         level by level), `server` (three threads that each call for a loop, a join and a few spawned tasks), \
-         or `unit-N` (the unit task of Shuai's paper in fixed blocks of N iterations; in `unit` the runtime \
-         chooses the blocks). Three programs are for OpenMP alone: `region` (an empty parallel region), \
-         `barrier` (100 barriers in one region), and `reduction` (of three variables).",
-        "The steady time of a run is the median of its calls in the steady state. That of a cell is the median \
-         over its orders. An order is one seed of the machine's perturbation. The ratio of two runtimes is the \
-         geometric mean of their ratios under each seed. Its 95% interval is that of Student's t distribution \
-         for the mean of the logarithms. With one order there is no interval.",
+        "A binary makes ten first calls, then the calls of the steady state, and then calls \
+         before which the caller sleeps for 1 ms. It measures each call with its own clock and \
+         verifies the result. A program is `empty` (a loop of 1,000 iterations that do nothing), \
+         `fine` (65,536 iterations of some ten instructions), `mid` (1,024 of some 0.2 us), \
+         `coarse` (64 of 20 us), `skew` (1,024 whose cost grows with the index), `memory` (a sum \
+         of two arrays, 48 MB in all), `reduce` (a sum of 65,536 terms), `fib` (the 22nd \
+         Fibonacci number, with a join at every call), `tree-N` (the sum over a balanced tree of \
+         N nodes; in `tree-N-heavy` and `tree-N-light`, two thirds of the nodes below each node \
+         are on the side that runs first, or second), `tasks` (the iterations of `mid` as tasks \
+         that one thread spawns), `nested` (the same iterations as leaves of joins), `quicksort` \
+         and `mergesort` (of 16,384 numbers), `blur` (256 x 256 pixels), `nbody` (256 bodies), \
+         `bfs` (a breadth-first search of a grid of 128 x 128, level by level), `server` (three \
+         threads that each call for a loop, a join and a few spawned tasks), or `unit-N` (the \
+         unit task of Shuai's paper in fixed blocks of N iterations; in `unit` the runtime \
+         chooses the blocks). Three programs are for OpenMP alone: `region` (an empty parallel \
+         region), `barrier` (100 barriers in one region), and `reduction` (of three variables).",
+        "The steady time of a run is the median of its calls in the steady state. The time of a \
+         cell (a program on a machine with a number of threads) is the median over its orders. An \
+         order is one seed of the machine's perturbation. The ratio of two runtimes is the \
+         geometric mean of their ratios under each seed. Its 95% interval comes from Student's t \
+         distribution for the mean of the logarithms. With one order there is no interval.",
     ],
 };
 

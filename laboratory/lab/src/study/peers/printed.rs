@@ -26,7 +26,7 @@ const MOST: usize = 24;
 const SHOWN: usize = 3;
 
 const COUNT: &str = "a whole number from 1 to 4096";
-const RATIO: &str = "a number above 0, or nothing where a run failed or no serial time is known";
+const RATIO: &str = "a number above 0, or nothing if a run failed or the serial time is not known";
 
 /// The column that only this study's table has.
 const PEER: &str = "peer";

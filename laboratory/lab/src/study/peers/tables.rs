@@ -42,13 +42,14 @@ fn means(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     };
     let places = config.places();
     Table::new(
-        "Time of manycore over rayon's, and over that of each program's fastest peer: geometric means",
+        "Time of manycore divided by the time of rayon, and by the time of the fastest peer of \
+         each program: geometric means",
         [
             "machine",
             "threads",
             "gap",
-            "over rayon",
-            "over the best",
+            "divided by rayon",
+            "divided by the best",
             "programs",
         ],
         places.flat_map(|place| Gap::ALL.map(|gap| row((place, gap)))),
@@ -72,7 +73,7 @@ fn first(config: &PeersConfig, cells: &Cells<'_>) -> Table {
     };
     let head = ["machine", "threads"].map(str::to_owned);
     Table::new(
-        "The sum of manycore's first ten calls, over ten calls of its steady state",
+        "Time of manycore's first ten calls divided by the time of ten calls in its steady state",
         head.into_iter().chain(config.programs.iter().cloned()),
         config.places().map(row),
     )
@@ -91,7 +92,8 @@ fn ahead(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         ]
     };
     Table::new(
-        "Cells where a peer may be as fast as manycore: manycore's time over the peer's",
+        "Cells in which a peer may be as fast as manycore: time of manycore divided by the time \
+         of the peer",
         ["machine", "threads", "program", "gap", "peer", "ratio"],
         found.iter().map(cell),
     )
@@ -111,7 +113,7 @@ fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         ]
     };
     Table::new(
-        "Cells where manycore takes more than 1.05 of its best time with fewer threads, us",
+        "Cells in which manycore takes more than 1.05 times its best time with fewer threads: us",
         [
             "machine", "program", "threads", "time", "fewer", "time", "ratio",
         ],

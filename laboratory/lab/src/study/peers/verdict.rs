@@ -34,10 +34,8 @@ pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         slower(config, cells),
         ahead(config, cells, Gap::Hot),
         ahead(config, cells, Gap::Millisecond),
-        mean(config, cells, "rayon's", OVER_RAYON, |means| {
-            means.over_rayon
-        }),
-        mean(config, cells, "the best peer's", OVER_BEST, |means| {
+        mean(config, cells, "rayon", OVER_RAYON, |means| means.over_rayon),
+        mean(config, cells, "the best peer", OVER_BEST, |means| {
             means.over_best
         }),
         first(config, cells),
@@ -58,8 +56,8 @@ pub(super) fn table(config: &PeersConfig, cells: &Cells<'_>) -> Table {
         ]
     };
     Table::new(
-        "The goals of manycore, and what was found",
-        ["asked", "bound", "found", "verdict"],
+        "The goals of manycore, and the results",
+        ["goal", "bound", "result", "verdict"],
         verdicts.map(row),
     )
 }
@@ -80,7 +78,7 @@ fn slower(config: &PeersConfig, cells: &Cells<'_>) -> Verdict {
         (told, slower == 0)
     });
     Verdict {
-        asked: "a cell's time over the best of fewer threads".into(),
+        asked: "time of manycore / its best time with fewer threads".into(),
         bound: format!("at most {ALLOWED}"),
         found,
     }
@@ -106,10 +104,10 @@ fn ahead(config: &PeersConfig, cells: &Cells<'_>, gap: Gap) -> Verdict {
     let told = format!("{behind} of {compared} cells not certainly below");
     Verdict {
         asked: match gap {
-            Gap::Hot => format!("manycore's time over each peer's, from {FEWEST} threads on"),
-            Gap::Millisecond => format!("the same after {}", gap.name()),
+            Gap::Hot => format!("time of manycore / time of each peer, from {FEWEST} threads on"),
+            Gap::Millisecond => format!("the same, for calls after {} without work", gap.name()),
         },
-        bound: "below 1 with its interval".into(),
+        bound: "below 1 with the whole interval".into(),
         found: (compared > 0).then_some((told, behind == 0)),
     }
 }
@@ -135,7 +133,7 @@ fn mean(
     let mean = of(&summary::means(config, cells, &places, Gap::Hot));
     Verdict {
         asked: format!(
-            "manycore's time over {peer} with {MANY} threads (or the largest number below), geometric mean"
+            "time of manycore / time of {peer} with {MANY} threads (or the largest number below), geometric mean"
         ),
         bound: format!("at most {bound:.2}"),
         found: mean.map(|mean| (format!("{mean:.2}"), mean <= bound)),
@@ -161,7 +159,7 @@ fn first(config: &PeersConfig, cells: &Cells<'_>) -> Verdict {
         (told, above == 0)
     });
     Verdict {
-        asked: "the first ten calls over ten steady ones".into(),
+        asked: "time of the first ten calls / time of ten steady calls".into(),
         bound: format!("at most {FIRST}"),
         found,
     }

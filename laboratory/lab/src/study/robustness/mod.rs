@@ -30,7 +30,8 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 
 const KEYS: &[Key] = keys![
     "transport" [0, 1_000_000]
-        "cycles from a message's sender to the receiver's queue, a list [5..20000; --full: more values]",
+        "cycles of a message from its sender to the receiver's queue, a list [5..20000; --full: \
+         more values]",
     "controller" [0, 1_000_000]
         "cycles that the receiver's controller needs for a message, a list [10..1000; --full: more values]",
     "check" [0, 1_000_000]
@@ -53,8 +54,9 @@ const TEXT: Text = Text {
 };
 
 /// The figure's caption.
-const FIGURE: &str = "The time end to end against one delay of the broadcast network; the other delays are \
-     unchanged. Simulations have no noise, so there are no bars.";
+const FIGURE: &str = "The time from beginning to end for several values of one delay of the \
+     broadcast network. The other delays are unchanged. Simulations have no noise, so there are \
+     no bars.";
 
 impl Trials for RobustnessConfig {
     type Trial = TeamPoint;

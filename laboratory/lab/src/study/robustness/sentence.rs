@@ -33,7 +33,7 @@ pub(super) fn compared(race: Race<'_, Contestants<'_>>) -> Option<Compared> {
 pub(super) fn sentence(compared: &Compared) -> Sentence {
     let found = find(compared);
     let (text, ratios) =
-        found.unwrap_or_else(|| ("A barrier whose network gets slower".into(), Vec::new()));
+        found.unwrap_or_else(|| ("A barrier on a network that gets slower".into(), Vec::new()));
     Sentence { text, ratios }
 }
 
@@ -72,7 +72,7 @@ fn find(compared: &Compared) -> Option<(String, Vec<(Ratio, f64)>)> {
                 Side::Below => " with fast messages it is faster, with slow messages",
                 _ => "",
             };
-            format!("{network} against {told}:{faster} no difference is shown")
+            format!("{network}, compared with {told}:{faster} no difference is shown")
         }
     };
     Some((said + &ground, ends.map(|ratio| (ratio, 1.0)).into()))

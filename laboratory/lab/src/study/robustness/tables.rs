@@ -9,11 +9,11 @@ pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
     let config = race.config.config;
     let beside = beside(race);
     let mut header = vec!["parameter".to_owned()];
-    header.extend(["cycles", "end to end", "a wait", "over its\nown"].map(str::to_owned));
+    header.extend(["cycles", "end to end", "per wait", "divided by\nits own"].map(str::to_owned));
     header.extend(
         beside
             .iter()
-            .map(|other| format!("over\n{}", other.point.barrier)),
+            .map(|other| format!("divided by\n{}", other.point.barrier)),
     );
     let mut rows = Vec::new();
     for sweep in &config.sweeps {
@@ -39,8 +39,9 @@ pub(super) fn sweeps(race: Race<'_, Contestants<'_>>) -> Table {
     }
     Table {
         caption: format!(
-            "{}, {} cores: the thesis's barrier with one delay of the network changed; the last columns: \
-             its time over that with the machine's own delay, and over other barriers' times",
+            "{}, {} cores: the thesis's barrier with one delay of the network changed. The last \
+             columns have its time divided by its time with the machine's own delay, and divided \
+             by the times of other barriers",
             race.config.app.name(),
             config.cores
         ),
@@ -68,7 +69,7 @@ pub(super) fn references(race: Race<'_, Contestants<'_>>) -> Table {
             race.config.app.name(),
             race.config.config.cores
         ),
-        header: ["barrier", "end to end", "a wait", "through"]
+        header: ["barrier", "end to end", "per wait", "through"]
             .map(str::to_owned)
             .into(),
         rows: others(race).into_iter().map(row).collect(),

@@ -101,9 +101,10 @@ pub(super) fn table(
     rows.push(row("mean", tau, Some(Mean::of(&errors)?.mean)));
     Some(Table {
         caption: format!(
-            "Agreement with the document. Kendall's tau of the policies' speedups on {most} threads: 1 if they have \
-             the same order, 0 if the orders are unrelated; with the 95% interval {}. Mean error of the speedups on \
-             several threads",
+            "Agreement with the document. Kendall's tau of the policies' speedups on {most} \
+             threads is 1 if the speedups have the same order in both, and 0 if the orders are \
+             unrelated; it has the 95% interval {}. The error is the mean error of the speedups \
+             on several threads",
             match config.orders.len() {
                 1 => "of its mean over the algorithms".to_owned(),
                 count => format!("of its mean over {count} orders of events"),

@@ -72,7 +72,8 @@ impl SleepConfig {
         };
         if chip.is_some() && set.text("seconds").is_some() {
             return Err(bad_input(
-                "--set seconds: simulated runs have no time limit; expected it without --on, or --set runs",
+                "--set seconds: only native runs have a time limit; expected no --on, or --set \
+                 runs",
             ));
         }
         let orders = match (set.number("orders")?, &chip) {
@@ -80,7 +81,8 @@ impl SleepConfig {
             (Some(count), Some(chip)) => order::orders(chip, count),
             (Some(_), None) => {
                 return Err(bad_input(
-                    "--set orders: a native run has no order to choose; expected --on PRESET",
+                    "--set orders: only a simulated run can be repeated under another order; \
+                     expected --on PRESET",
                 ));
             }
         };
@@ -186,8 +188,8 @@ fn thread_counts(
         let most = chip.hardware_threads();
         if let Some(count) = counts.iter().find(|&&count| count > most) {
             return Err(bad_input(format!(
-                "--threads {count}: {} has {} cores and {most} hardware threads, and a thread is \
-                 bound to each; expected at most {most}",
+                "--threads {count}: {} has {} cores and {most} hardware threads, and each thread \
+                 is bound to its own; expected at most {most}",
                 chip.0.name,
                 chip.cores()
             )));

@@ -31,7 +31,7 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
         Panel {
             title: algorithm.name().to_owned(),
             content: Content::Dots {
-                x: Axis::linear("time over packed's", "").up_to(MOST),
+                x: Axis::linear("time / time of packed", "").up_to(MOST),
                 marks: counts.iter().map(|&count| threads(count)).collect(),
                 rows: config.policies.iter().map(row).collect(),
                 reference: Some(1.0),
@@ -47,8 +47,9 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
         part: String::new(),
         message: sentence(&compared(config, measured)).text,
         note: format!(
-            "Median time over that of packed, rayon's policy, with ranges from the 10th to the 90th percentile \
-             of {}; each program has a panel, and left is faster ({place})",
+            "Median time divided by the median time of packed, rayon's policy, with ranges from \
+             the 10th to the 90th percentile of {}. Each program has a panel; left is faster \
+             ({place})",
             config.samples()
         ),
         panels: panels.filter(has_dots).collect(),
@@ -111,8 +112,8 @@ pub(super) fn speedups(
         part: "speedup".into(),
         message: "Speedup of fork-join programs with more threads, by sleep policy".into(),
         note: format!(
-            "The fastest single-thread time of any policy over the median time; bars from the 10th \
-             to the 90th percentile of {} ({place})",
+            "The fastest single-thread time of any policy divided by the median time; bars from \
+             the 10th to the 90th percentile of {} ({place})",
             config.samples()
         ),
         panels: config.algorithms.iter().filter_map(panel).collect(),
@@ -147,11 +148,16 @@ pub(super) fn published_speedups(config: &SleepConfig, published: &Published) ->
     let is_drawn = |panel: &Panel| matches!(&panel.content, Content::Lines { series, .. } if !series.is_empty());
     Some(Figure {
         part: "speedup-2022".into(),
-        message: "The same speedups as the document measured them in July 2022".into(),
-        note: "The fastest single-thread time of any branch of rayon over the median of 30 runs (native: two Xeon \
-               Gold 6130)"
+        message: "The same speedups as in the document, measured in July 2022".into(),
+        note: "The fastest single-thread time of any branch of rayon divided by the median of 30 \
+               runs (native: two Xeon Gold 6130)"
             .into(),
-        panels: config.algorithms.iter().map(panel).filter(is_drawn).collect(),
+        panels: config
+            .algorithms
+            .iter()
+            .map(panel)
+            .filter(is_drawn)
+            .collect(),
     })
 }
 
@@ -213,7 +219,8 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     if greatest < LEVEL {
         return Sentence {
             text: format!(
-                "{place} all sleep policies are within {:.1}% of rayon's, in the mean{ground}",
+                "{place} the mean times of all sleep policies are within {:.1}% of the time of \
+                 rayon's policy{ground}",
                 100.0 * greatest
             ),
             ratios: Vec::new(),
@@ -221,11 +228,11 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     }
     let ours = means.iter().find(|mean| mean.0 == Policy::OURS);
     let ours = ours.filter(|ours| ours.0 != best);
-    let told = ours.map(|ours| format!("; ours: {}", difference(ours.1)));
+    let told = ours.map(|ours| format!("; with ours {}", difference(ours.1)));
     Sentence {
         text: format!(
-            "{place} the time of programs over that with rayon's sleep policy (packed), in the mean: \
-             {best}: {}{}{ground}",
+            "{place} the mean time of programs, compared with rayon's sleep policy (packed): with \
+             {best} {}{}{ground}",
             difference(ratio),
             told.unwrap_or_default()
         ),

@@ -48,13 +48,14 @@ const KEYS: &[Key] = keys![
     "mode"
         "a list: sound, as-published (which loses wake-ups), or both [sound]",
     "size"
-        "inputs: quick, or document (those of the document) [quick; --full: document]",
+        "inputs: quick, or document (as in Fontena's experiment) [quick; --full: document]",
     "runs" [1, 100_000]
         "timed runs of each policy in each cell [native: as many as fit into `seconds`; simulated: 7; --full: 15]",
     "orders" [1, 1_000]
-        "orders of events that each cell is simulated under [that of the machine without perturbation]",
+        "number of orders of events under which each cell is simulated [one order, without \
+         perturbation]",
     "seconds" [1, 1_000_000]
-        "time for all cells together, for native runs [15; --full: 900]",
+        "seconds for all native runs together [15; --full: 900]",
 ];
 
 const TEXT: Text = Text {
@@ -65,17 +66,19 @@ const TEXT: Text = Text {
      rayon, a library of parallel loops. `ours` is the policy of manycore. Most other policies come from an \
      experiment of 2022 by J. D. S. Fontena, which is called the document below.",
     how: &[
-        "Fork-join programs run on threads of this machine or of a simulated machine. Simulated threads are \
-         bound to cores and fill one core group after the other. Each policy of a cell has its own pool, a \
-         warm-up run, and then the runs that count; answers are verified. On this machine each round runs every \
-         policy of a cell, in shuffled order. Programs join through an indirect call, the same for all \
-         policies. With --set orders=N each simulation runs under N orders of events, which small random delays of \
-         misses decide. A time is then the median over orders, and a range is the orders'.",
-        "A speedup \"fastest\" is the fastest single-thread time of any policy divided by a policy's time. A \
-     speedup \"own\" is the policy's own single-thread time divided by its time. \"To packed\" compares a \
-     policy with packed, rayon's policy, in the same mode: by time, and by the speedups \"own\". The document \
-     used each branch's own single-thread time. With a common one its losses on QuickSort and TSP vanish, as \
-     its author found a week later.",
+        "Fork-join programs run on threads of this machine or of a simulated machine. Simulated \
+         threads are bound to cores and fill one core group after the other. Each policy of a \
+         cell has its own pool, a warm-up run, and then the runs that count; answers are \
+         verified. On this machine each round runs every policy of a cell, in shuffled order. \
+         Programs join through an indirect call, the same for all policies. With --set orders=N \
+         each simulation runs under N orders of events, which small random delays of misses \
+         decide. A time is then the median over orders, and a range is a range over orders.",
+        "A speedup \"fastest\" is the fastest single-thread time of any policy divided by a \
+     policy's time. A speedup \"own\" is the policy's own single-thread time divided by its time. \
+     \"To packed\" compares a policy with packed, rayon's policy, in the same mode: by time, and \
+     by the speedups \"own\". The document used each branch's own single-thread time. With a \
+     common single-thread time, the losses on QuickSort and TSP vanish, as the author found a \
+     week later.",
         "The columns of 2022 are shown for inputs of the document's size (--set size=document). They are the \
      document's raw times, medians of 30 runs of rayon's branches on two Xeon Gold 6130, analysed in the same \
      two ways. A policy that was not among these branches, such as ours, has a dash. The document's \
@@ -101,8 +104,8 @@ const FIGURE: &str = "A dot left of the line is faster than packed. A range with
      if threads sleep; no-inactive, there is no such number; ours, manycore's policy.";
 
 /// The caption of the figure of speedups.
-const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any policy over the median \
-     time.";
+const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any \
+     policy divided by the median time.";
 
 /// The caption of the figure of the speedups in the document (Fontena's experiment).
 const SPEEDUPS_OF_2022: &str =

@@ -173,11 +173,11 @@ pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Opti
     });
     Some(Table {
         caption: format!(
-            "{algorithm}, {threads} threads: accesses of a run to the policies' cache lines"
+            "{algorithm}, {threads} threads: accesses per run to the cache lines of the policies"
         ),
         header: [
             "policy",
-            "words in it",
+            "words in the line",
             "lines",
             "writes",
             "reads that\nmissed",

@@ -30,8 +30,8 @@ pub(super) fn figure(results: StealingResults<'_>) -> Figure {
         part: String::new(),
         message: sentence(&results.compared()).text,
         note: format!(
-            "Time until all tasks are done, over the ideal (the time of all tasks divided by the \
-             cores); a panel for each initial distribution ({})",
+            "Time until all tasks are done, divided by the ideal time (the time of all tasks \
+             divided by the cores), with a panel for each initial distribution ({})",
             config.setup.place()
         ),
         panels,
@@ -58,7 +58,7 @@ fn panels(
         Panel::lines(
             format!("{distribution}, {what}"),
             x.clone(),
-            Axis::logarithmic("time over the ideal", ""),
+            Axis::logarithmic("time / ideal time", ""),
             series,
         )
     };
@@ -93,7 +93,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     };
     let open = match count(&ratios, Side::NotShown) {
         0 => String::new(),
-        open => format!("; in {open} neither this nor the opposite is shown"),
+        open => format!("; in {open} cases neither this nor the opposite is shown"),
     };
     Sentence {
         text: format!(

@@ -32,7 +32,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
 
 const KEYS: &[Key] = keys![
     "tasks" [1, 100_000]
-        "tasks a core, on average [16]",
+        "mean number of tasks for each core [16]",
     "task-cycles" [1, 1 << 40]
         "cycles of a task (natively ns), a list [120000,12000,1200; --full: 1200..1200000]",
     "distributions"
@@ -42,25 +42,29 @@ const KEYS: &[Key] = keys![
 
 const TEXT: Text = Text {
     title: "Work stealing",
-    lead: "Work stealing means that a core without tasks takes some from a core that has more. This study \
-     compares ways to do so (disciplines) by the time until all tasks are done, over the least possible \
-     time. offer-mutex and offer-cas are those of S. J. Park's thesis (MIT, 2013). With them, a core \
-     without tasks signals this to all other cores at once, over a network made for that; on a machine \
-     without such a network the messages go through memory. ours is the discipline of manycore, which \
-     uses such a network if the machine has one.",
+    lead: "Work stealing means that a core without tasks takes some from a core that has more. \
+     This study compares ways to do so (disciplines) by the time until all tasks are done, \
+     divided by the least possible time. offer-mutex and offer-cas are those of S. J. Park's \
+     thesis (MIT, 2013). With them, a core without tasks signals this to all other cores at once, \
+     over a network made for that; on a machine without such a network the messages go through \
+     memory. ours is the discipline of manycore, which uses such a network if the machine has \
+     one.",
     how: &[
-        "The thesis's benchmark has independent tasks of one length, with five initial distributions. \
-         On a simulated machine a worker is bound to each core; on this host a worker is a thread. The \
-         clock starts when all piles are filled. The seed decides from which workers tasks are stolen, and \
-         the random distribution. There the number of a core's tasks has a standard deviation of half \
-         its mean; the thesis does not give one. global-queue is the thesis's work queue (Java), random is \
-         in the style of Cilk, and offer-mutex and offer-cas are the thesis's own, with virtual channels.",
+        "The thesis's benchmark has independent tasks of one length, with five initial \
+         distributions. On a simulated machine a worker is bound to each core; on this host a \
+         worker is a thread. The clock starts when all piles are filled. The seed decides from \
+         which workers tasks are stolen, and the random distribution. In the random distribution, \
+         the number of tasks of a core has a standard deviation of half its mean. The thesis does \
+         not state its deviation. global-queue is the thesis's work queue (Java), random is in \
+         the style of Cilk, and offer-mutex and offer-cas are the thesis's own, with virtual \
+         channels.",
     ],
 };
 
 /// The figure's caption.
-const FIGURE: &str = "Time until all tasks are done, over the ideal (the time of all tasks divided by the cores): \
-     medians of runs, with bars from the 10th to the 90th percentile. A simulation needs only one run.";
+const FIGURE: &str = "Time until all tasks are done, divided by the ideal time (the time of all \
+     tasks divided by the cores): medians of runs, with bars from the 10th to the 90th \
+     percentile. A simulation needs only one run.";
 
 impl Trials for StealingConfig {
     type Trial = StealingCase;

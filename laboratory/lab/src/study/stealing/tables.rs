@@ -12,7 +12,8 @@ pub(super) fn stretches(results: StealingResults<'_>) -> Vec<Table> {
         let unit = results.config.setup.unit().name();
         let tasks = results.config.tasks * cores;
         let caption = format!(
-            "{cores} cores, {tasks} tasks of {cycles} {unit}: time until all are done, over the ideal"
+            "{cores} cores, {tasks} tasks of {cycles} {unit}: time until all are done, divided by \
+             the ideal time"
         );
         let stretch = |distribution, name: &str| {
             let stretch = results.stretch(at, distribution, name)?;
@@ -37,7 +38,7 @@ pub(super) fn answering(results: StealingResults<'_>) -> Option<Table> {
     let every = every.answers_every.unwrap_or(cycles);
     let caption = format!(
         "{cores} cores, tasks of {cycles} {unit}, requests answered every {every} {unit} within \
-         tasks: time until all are done, over the ideal"
+         tasks: time until all are done, divided by the ideal time"
     );
     let stretch = |distribution, name: &str| results.answering(distribution, name);
     Some(table(results, caption, stretch, 3))
@@ -53,7 +54,7 @@ pub(super) fn counts(results: StealingResults<'_>) -> Vec<Table> {
     type CountOf = fn(&StealingSample) -> f64;
     let kinds: [(&str, CountOf); 2] = [
         (
-            "tasks taken from other workers (a task counts each time)",
+            "tasks taken from other workers (a task counts each time it is taken)",
             |run| run.steals as f64,
         ),
         ("messages sent", |run| run.sent as f64),

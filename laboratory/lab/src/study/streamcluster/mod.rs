@@ -47,9 +47,10 @@ const TEXT: Text = Text {
 };
 
 /// The figure's caption.
-const FIGURE: &str = "The time of streamcluster end to end, and the exit latency of its waits (from the last arrival \
-     to the last departure), against cores. Points are medians, with bars from the 10th to the 90th \
-     percentile: of the time over runs, of the exit latency over waits. A simulation needs only one run.";
+const FIGURE: &str = "The time of streamcluster from beginning to end, and the exit latency of \
+     its waits (from the last arrival to the last departure), by number of cores. Points are \
+     medians, with bars from the 10th to the 90th percentile of the runs (for the time) or of the \
+     waits (for the exit latency). A simulation needs only one run.";
 
 impl Trials for StreamclusterConfig {
     type Trial = TeamPoint;
@@ -109,7 +110,7 @@ fn tables(race: Race<'_, Clustering<'_>>) -> [Table; 2] {
     let of = |cores, name: &str| race.of(0, cores, name);
     [
         race.table(
-            format!("Streamcluster, input {input}: end to end by cores, {unit}"),
+            format!("Streamcluster, input {input}: time from beginning to end by cores, {unit}"),
             None,
             |cores, name| Some(of(cores, name)?.total.median),
         ),

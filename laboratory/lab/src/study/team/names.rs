@@ -24,16 +24,17 @@ pub(in crate::study) fn barriers_of(only: &[String], setup: &Setup) -> anyhow::R
 }
 
 /// Explains the barriers' names.
-pub(in crate::study) const BARRIERS: &str = "The barriers: sense, a count, and a word that the last member \
-     to arrive changes (sense-reversing); sense-on-a-line, the same with count and word on one cache line; \
-     futex, that of the C library glibc since 2.25: a count, and waiting members sleep; glibc-2011, that \
-     of glibc until 2.24: a lock, a count, and sleep; spin-sleep, PARSEC's: a lock, spinning, and sleep; dissemination, \
-     rounds in which each member signals another, twice as far away in each round; tournament, the \
-     losers of each round wait for its winners; combining, a tree of counts; mcs, a tree of words (by \
+pub(in crate::study) const BARRIERS: &str = "The barriers: sense, a count, and a word that the \
+     last member to arrive changes (sense-reversing); sense-on-a-line, the same with count and \
+     word on one cache line; futex, the barrier of the C library glibc since 2.25: a count, and \
+     waiting members sleep; glibc-2011, the barrier of glibc until 2.24: a lock, a count, and \
+     sleep; spin-sleep, PARSEC's: a lock, spinning, and sleep; dissemination, rounds in which \
+     each member signals another, twice as far away in each round; tournament, the losers of each \
+     round wait for its winners; combining, a tree of counts; mcs, a tree of words (by \
      Mellor-Crummey and Scott); counted, each member signals all others, whose network interfaces \
      count; grouped, the cores of a group meet first, then the groups; default, the barrier that \
-     manycore chooses for the places of the threads. \
-     spin-sleep is simulated only if --only names it, since it takes ten times as long as all others.";
+     manycore chooses for the places of the threads. spin-sleep is simulated only if --only names \
+     it, since it takes ten times as long as all others.";
 
 #[cfg(test)]
 mod tests {

@@ -18,12 +18,12 @@ pub(in crate::study) const RUNS: Key = Key::new(
 );
 pub(in crate::study) const SECONDS: Key = Key::new(
     "seconds",
-    "time for all native runs together [15; --full: 300]",
+    "seconds for all native runs together [15; --full: 300]",
     Some((1, 1_000_000)),
 );
 pub(in crate::study) const PIN: Key = Key::new(
     "pin",
-    "native: yes (each thread has a CPU of its own, as far as they suffice), or no [yes]",
+    "native: yes (each thread is bound to its own CPU, if there are enough CPUs), or no [yes]",
     None,
 );
 
@@ -67,7 +67,8 @@ impl Setup {
             .find(|key| simulated && set.text(key.name).is_some())
         {
             return Err(bad_input(format!(
-                "--set {}: a simulated machine has no noise; expected it with --on native",
+                "--set {}: it applies only to native runs, since a simulated machine has no \
+                 noise; expected --on native with it",
                 key.name
             )));
         }

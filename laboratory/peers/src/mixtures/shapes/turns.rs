@@ -17,9 +17,12 @@ pub fn spawned<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     };
     let turns = (0..repeats).map(|_| turn::<R>(patience));
     let (waits, calls): (Vec<_>, Vec<_>) = turns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let mut case = Case::new("a spawned job, beside a caller of joins".to_owned(), 1);
+    let mut case = Case::new(
+        "a spawned job, while another thread calls joins".to_owned(),
+        1,
+    );
     case.add_waits(&waits);
-    case.add("calls of the other", "calls", quantile(&calls, 0.5));
+    case.add("calls of the other thread", "calls", quantile(&calls, 0.5));
     Ok(case.figures)
 }
 

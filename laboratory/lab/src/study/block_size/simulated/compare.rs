@@ -95,9 +95,9 @@ pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
     let header = [
         "document's cell",
         "threads",
-        "its best\nblock",
-        "best block\nhere",
-        "latency here\n/ its latency",
+        "document's\nbest block",
+        "simulated\nbest block",
+        "latency, simulated\n/ document's",
         "rank\ncorrelation",
     ];
     let row = |of: &Comparison| {
@@ -113,8 +113,8 @@ pub(in super::super) fn ranks(comparisons: &[Comparison]) -> Table {
         ]
     };
     Table {
-        caption: "The document's tables against a simulation of its pool: Spearman's rank \
-                  correlation of latency over block size"
+        caption: "The document's tables compared with a simulation of its pool: Spearman's rank \
+                  correlation of the latencies at all block sizes"
             .into(),
         header: header.map(String::from).to_vec(),
         rows: comparisons.iter().map(row).collect(),
@@ -166,7 +166,7 @@ fn latency_table(
     };
     let beside = match comparisons.is_empty() {
         true => "",
-        false => ", and what the document prints, a number for each unit_comp",
+        false => ", and the latencies in the document, one for each unit_comp",
     };
     Table {
         caption: format!(

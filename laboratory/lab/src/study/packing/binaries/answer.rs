@@ -15,8 +15,9 @@ use crate::study::unit::Unit;
 use manycore_figure::Figure;
 use std::path::Path;
 
-const CAPTION: &str = "After the poster's figure 1: the time of thread reduction divided by that of the way, on \
-     equally many cores. Below 1 the way is slower. Fair sharing and pinned are closed forms.";
+const CAPTION: &str = "As in figure 1 of the poster: the time of thread reduction divided by the \
+     time of each way, on as many cores. Below 1 the way is slower than thread reduction. Fair \
+     sharing and pinned are closed forms.";
 
 columns! {
     /// All runs of a case.
@@ -217,7 +218,9 @@ impl<'a> BinariesResults<'a> {
             }
         }
         Table {
-            caption: format!("{threads} threads: time of thread reduction over the way's time"),
+            caption: format!(
+                "{threads} threads: time of thread reduction divided by the time of each way"
+            ),
             header,
             rows,
         }
