@@ -141,7 +141,7 @@ impl Journal {
 
 /// Reads the measurer that began a journal, and all records except an incomplete last record. Does not change the file.
 pub(crate) fn read<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Measurer, Vec<R>)> {
-    let remedy = "expected an unchanged journal";
+    let remedy = "expected a journal that nothing else has changed";
     let text = whole_lines(path)
         .map_err(|error| bad_input(format!("cannot read {}: {error}; {remedy}", path.display())))?;
     let read = || {

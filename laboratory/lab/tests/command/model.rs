@@ -32,7 +32,7 @@ fn eval_prints_a_list_of_scores() {
 fn predict_and_fit_print_tables() {
     let bench = Bench::new();
     assert!(bench.run("model predict").ok().out().contains("ours"));
-    assert!(bench.run("model fit").ok().out().contains("published"));
+    assert!(bench.run("model fit").ok().out().contains("Shuai's paper"));
 }
 
 #[test]

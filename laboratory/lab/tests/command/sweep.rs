@@ -209,6 +209,6 @@ fn bad_sweeps_are_refused_before_anything_is_measured() {
     );
     assert!(!bench.path("out").exists());
     fs::write(bench.path("empty"), "").unwrap();
-    bench.run("merge empty").refused("empty | not a sweep");
+    bench.run("merge empty").refused("empty | not of a sweep");
     bench.run("merge nowhere").refused("nowhere");
 }
