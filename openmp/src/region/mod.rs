@@ -80,20 +80,20 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         false => members(context, wanted.threads),
     };
     let depth = context.depth();
-    let team = team_of(context, depth, size);
     let (outer, current) = (context.team(), context.task());
     let mut icv = current.icv.get();
+    let bind = match wanted.bind {
+        _ if icv.bind == Bind::False => Bind::False,
+        Some(bind) => bind,
+        None => icv.bind,
+    };
+    let team = team_of(context, depth, size, bind);
     let level = outer.region().level;
     let settings = settings();
     let next = level as usize + 1;
     if let Some(&threads) = settings.threads.get(next) {
         icv.threads = threads;
     }
-    let bind = match wanted.bind {
-        _ if icv.bind == Bind::False => Bind::False,
-        Some(bind) => bind,
-        None => icv.bind,
-    };
     // As with GCC's library, regions in this region inherit a clause.
     icv.bind = settings.binds.get(next).copied().unwrap_or(bind);
     let group = wanted.group;
@@ -110,7 +110,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         place: context.place.get(),
         partition: context.partition.get(),
         bind,
-        displayed: binding::is_displayed(context, size, level),
+        displayed: binding::is_displayed(context, size, level, bind),
         in_final: current.is_final,
         shared: wanted.share.is_some(),
         busy: counted(context, icv),
@@ -142,21 +142,22 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
 }
 
 /// The team for the next region of this thread.
-fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
+fn team_of(context: &Context, depth: usize, size: u32, bind: Bind) -> &'static Team {
     let mut hot = context.hot.borrow_mut();
     if hot.len() <= depth {
         hot.resize_with(depth + 1, Hot::alone);
     }
-    if hot[depth].team.size != size {
+    let is_placed = binding::is_placed_inside(context, bind);
+    if hot[depth].team.size != size || (is_placed && hot[depth].team.carrier.is_some()) {
         if size > 1 {
             watch_cores();
         }
         // The threads of the old team go back to the pool first, so that the new team can use them.
         hot[depth] = Hot::alone();
-        hot[depth] = threads::hot(
-            size,
-            carry::claim(context, depth, size, threads::waiting_ranks()),
-        );
+        let carrier = (!is_placed)
+            .then(|| carry::claim(context, depth, size, threads::waiting_ranks()))
+            .flatten();
+        hot[depth] = threads::hot(size, carrier);
     }
     if let Some(carrier) = hot[depth].team.carrier
         && !carrier.lead(context)
@@ -230,12 +231,17 @@ pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     let task = Arc::new(Task::implicit(icv));
     let league = context.league.replace((0, 1));
     let busy = context.busy.take();
+    // As with GCC's library, the thread stays at its place.
+    let partition = context.partition.take();
+    let displayed = context.displayed.take();
     context.push_seat();
     context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
     body();
     end_tasks(context, &team);
     team.tasks.forget_edges(&task);
     context.pop_seat();
+    context.displayed.set(displayed);
+    context.partition.set(partition);
     context.busy.replace(busy);
     context.league.set(league);
 }

@@ -154,7 +154,7 @@ fn members_are_displayed_when_libgomps_are() {
     }
     let program = tempfile("places").join("affinity");
     compile(&source("affinity.c"), &program).expect("our programs can be compiled");
-    for bind in ["false", "close", "primary"] {
+    for bind in ["false", "true", "close", "primary", "spread"] {
         for ranks in [1, 2, 3, 5] {
             let variables = [
                 ("OMP_DISPLAY_AFFINITY", "true"),

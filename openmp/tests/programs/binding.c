@@ -45,6 +45,38 @@ static void nest(int outer, int inner) {
     }
 }
 
+// Looks at the members of a region in a target region, and then at the thread that has begun it.
+static void nest_in_target(int outer, int inner) {
+#pragma omp parallel num_threads(outer) proc_bind(spread)
+    {
+        int id = omp_get_thread_num();
+#pragma omp target
+        {
+#pragma omp parallel num_threads(inner) proc_bind(spread)
+            look_at(id * (inner + 1) + omp_get_thread_num());
+        }
+        look_at(id * (inner + 1) + inner);
+    }
+}
+
+// Counts how often members of a nested region with more members than CPUs are seen outside of their places.
+static int elsewhere(int inner) {
+    int found = 0;
+#pragma omp parallel num_threads(2) reduction(+ : found)
+    if (omp_get_thread_num() == 1) {
+#pragma omp parallel num_threads(inner) reduction(+ : found)
+        for (int look = 0; look < 2000; look++) {
+            int place = omp_get_place_num(), cpu = sched_getcpu(), cpus[CPU_SETSIZE], is_there = 0;
+            int count = place < 0 ? 0 : omp_get_place_num_procs(place);
+            omp_get_place_proc_ids(place, cpus);
+            for (int at = 0; at < count; at++)
+                is_there |= cpus[at] == cpu;
+            found += count > 0 && !is_there;
+        }
+    }
+    return found;
+}
+
 static void show(const char *name) {
     printf("%s:\n", name);
     for (int id = 0; id < MOST && where[id][0]; id++)
@@ -83,10 +115,15 @@ int main(void) {
         for (int inner = 1; inner < 5; inner++) {
             nest(outer, inner);
             show("nested");
+            nest_in_target(outer, inner);
+            show("in a target region");
         }
     }
     look();
     show("after nested regions");
+    // With "true", threads of GCC's library may stay where they are while it names other places.
+    if (omp_get_proc_bind() != omp_proc_bind_true)
+        printf("elsewhere %d\n", elsewhere(CPU_COUNT(&all) + 2));
     // Members that bind themselves, each to the next CPU, as far as there are CPUs.
 #pragma omp parallel
     {
