@@ -71,8 +71,9 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     size.min(most)
 }
 
-/// Begins a region. The caller becomes its member 0.
-pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
+/// Begins a region. The caller becomes its member 0. Returns the number of members, which is less than wanted if there
+/// is no room for more threads.
+pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
     context.check_fork();
     binding::settle(context);
     let size = match wanted.exact {
@@ -88,6 +89,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         None => icv.bind,
     };
     let team = team_of(context, depth, size, bind);
+    let size = team.size;
     let level = outer.region().level;
     let settings = settings();
     let next = level as usize + 1;
@@ -139,16 +141,17 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
             carrier.has_opened();
         }
     }
+    size
 }
 
-/// The team for the next region of this thread.
+/// The team for the next region of this thread, which wants `size` members.
 fn team_of(context: &Context, depth: usize, size: u32, bind: Bind) -> &'static Team {
     let mut hot = context.hot.borrow_mut();
     if hot.len() <= depth {
         hot.resize_with(depth + 1, Hot::alone);
     }
     let is_placed = binding::is_placed_inside(context, bind);
-    if hot[depth].team.size != size || (is_placed && hot[depth].team.carrier.is_some()) {
+    if hot[depth].wanted != size || (is_placed && hot[depth].team.carrier.is_some()) {
         if size > 1 {
             watch_cores();
         }
@@ -216,13 +219,14 @@ pub(crate) fn end(context: &Context) {
     context.pop_seat();
 }
 
-/// Runs a whole region.
-pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
+/// Runs a whole region. Returns the number of its members.
+pub(crate) fn run(context: &Context, wanted: Wanted<'_>) -> u32 {
     let (function, data) = (wanted.function, wanted.data);
-    begin(context, wanted);
+    let size = begin(context, wanted);
     // SAFETY: the program made the data for this function.
     unsafe { function(data) };
     end(context);
+    size
 }
 
 /// Runs `body` as if the thread were in no region, with these control variables.
