@@ -24,13 +24,15 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 
-const CORNERS: [(&str, usize, (&str, &str)); 11] = [
+const CORNERS: [(&str, usize, (&str, &str)); 13] = [
     ("balanced", 3, ("OMP_DYNAMIC", "false")),
     ("limited", 3, ("OMP_DYNAMIC", "false")),
     ("unposted", 1, ("OMP_DYNAMIC", "false")),
     ("doacross", 2, ("OMP_DYNAMIC", "false")),
     ("doacross", 5, ("OMP_DYNAMIC", "false")),
     ("chain", 1, ("OMP_DYNAMIC", "false")),
+    ("long chains", 1, ("OMP_MAX_TASK_PRIORITY", "1")),
+    ("long chains", 3, ("OMP_MAX_TASK_PRIORITY", "1")),
     ("polling", 0, ("OMP_DYNAMIC", "false")),
     ("names", 1, ("OMP_DYNAMIC", "false")),
     ("results", 0, ("OMP_DYNAMIC", "false")),

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -108,6 +109,37 @@ static int chain(void) {
   steps = 0;
   step(1000);
   return wrong + (steps != 1000);
+}
+
+// Long chains need little memory, and a waiting thread finds their tasks soon.
+static void step_with_others(long left, int priority) {
+  #pragma omp atomic
+  steps++;
+  if (left > 1) {
+    #pragma omp task
+    { }
+    #pragma omp task priority(priority)
+    step_with_others(left - 1, priority);
+  }
+}
+static int long_chains(void) {
+  enum { STEPS = 200000, ROOM = 24 << 10 };
+  int wrong = 0;
+  struct rusage before, after;
+  for (int priority = 0; priority < 2; priority++) {
+    steps = 0;
+    getrusage(RUSAGE_SELF, &before);
+    #pragma omp parallel
+    #pragma omp single
+    {
+      #pragma omp taskgroup
+      step_with_others(STEPS, priority);
+      wrong += steps != STEPS;
+    }
+    getrusage(RUSAGE_SELF, &after);
+    wrong += 10 * (after.ru_maxrss - before.ru_maxrss > ROOM);
+  }
+  return wrong;
 }
 
 // Predefined allocators of LLVM (100 to 102) and of newer GCCs (200 and 201).
@@ -293,6 +325,7 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"unposted", unposted},
     {"doacross", doacross},
     {"chain", chain},
+    {"long chains", long_chains},
     {"polling", polling},
     {"names", names},
     {"results", results},
