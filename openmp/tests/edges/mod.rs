@@ -168,6 +168,7 @@ fn shown_settings() {
         ),
         ("OMP_STACKSIZE", "KMP_STACKSIZE", "4m", "'4194304'"),
         ("OMP_STACKSIZE", "KMP_STACKSIZE", "200000", "'200000'"),
+        ("OMP_STACKSIZE", "KMP_STACKSIZE", "1t", "'1099511627776'"),
         ("OMP_STACKSIZE", "OMP_STACKSIZE", "200", "'204800'"),
     ] {
         let ours = show_as(shown, variable, value, true);
@@ -188,6 +189,35 @@ fn shown_settings() {
         assert!(theirs.is_some(), "{variable}={value}");
         assert_eq!(show(variable, value, true), theirs, "{variable}={value}");
     }
+}
+
+/// A complaint about a value names the variable that has it, and an example that is valid there.
+#[test]
+fn complaints() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("complaints").join("corners");
+    compile_with(&["-ldl", "-pthread"], &source("corners.c"), &program)
+        .expect("our programs can be compiled");
+    let names = [Path::new("names")];
+    for (variable, value, part) in [
+        ("OMP_DYNAMIC_ALL", "2", "OMP_DYNAMIC_ALL=2: "),
+        ("OMP_SCHEDULE_ALL", "fast", "OMP_SCHEDULE_ALL=fast: "),
+        ("OMP_DYNAMIC", "2", "OMP_DYNAMIC=2: "),
+        ("KMP_STACKSIZE", "512", "524288 (in bytes)"),
+        ("OMP_STACKSIZE", "1", "512 (in KiB)"),
+    ] {
+        let ours = text(&run_with(&program, &names, 1, &[(variable, value)], true));
+        assert!(ours.contains(part), "{variable}={value}: {ours}");
+    }
+    let variables = [
+        ("OMP_DISPLAY_ENV", "true"),
+        ("OMP_STACKSIZE", "1m"),
+        ("KMP_STACKSIZE", "64m"),
+    ];
+    let ours = text(&run_with(&program, &names, 1, &variables, true));
+    assert!(ours.contains("OMP_STACKSIZE = '67108864'"), "{ours}");
 }
 
 /// A team grows although a limit leaves no room for its threads. The limit counts the threads of a user with no other

@@ -9,11 +9,16 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/uio.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 // LLVM's functions, since GCC does not link them.
@@ -241,23 +246,50 @@ static int doacross(void) {
 
 // Calls that never wait leave a rank on its worker's kernel thread. A rank that is cut may change its thread, so a few
 // changes are allowed.
+static void *returns(void *a) { return a; }
+static void *tells_number(void *a) { __atomic_store_n((int *)a, syscall(SYS_gettid), __ATOMIC_SEQ_CST); return a; }
 static int polling(void) {
   enum { ROUNDS = 300 };
   int wrong = 0, moves = 0;
   #pragma omp parallel reduction(+ : wrong, moves)
   {
-    int sockets[2], pipes[2];
-    char byte;
+    int sockets[2], pipes[2], ready = eventfd(1, 0), many = epoll_create1(0);
+    char byte, bytes[2];
+    struct epoll_event event = {.events = EPOLLIN};
+    struct pollfd file = {ready, POLLIN, 0};
+    struct timespec long_time = {100, 0};
+    siginfo_t child;
+    pthread_t ended;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe2(pipes, O_NONBLOCK)) wrong++;
+    if (epoll_ctl(many, EPOLL_CTL_ADD, ready, &event) || send(sockets[1], "ab", 2, 0) != 2) wrong++;
     for (int round = 0; round < ROUNDS; round++) {
       long thread = syscall(SYS_gettid);
-      wrong += recv(sockets[0], &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN;
+      fd_set files;
+      FD_ZERO(&files);
+      FD_SET(ready, &files);
+      wrong += epoll_wait(many, &event, 1, -1) != 1 || epoll_pwait(many, &event, 1, 1000, 0) != 1;
+      wrong += select(ready + 1, &files, 0, 0, 0) != 1 || !FD_ISSET(ready, &files);
+      wrong += pselect(ready + 1, &files, 0, 0, &long_time, 0) != 1 || !FD_ISSET(ready, &files);
+      wrong += ppoll(&file, 1, 0, 0) != 1 || file.revents != POLLIN;
+      wrong += waitpid(1, 0, 0) != -1 || waitid(P_PID, 1, &child, WEXITED) != -1 || wait4(1, 0, 0, 0) != -1;
+      wrong += recv(sockets[0], bytes, 2, MSG_WAITALL | MSG_PEEK) != 2;
+      wrong += recv(sockets[1], &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN;
       wrong += read(pipes[0], &byte, 1) != -1 || errno != EAGAIN;
-      wrong += read(sockets[0], &byte, 0) != 0;
+      wrong += read(sockets[1], &byte, 0) != 0;
       moves += syscall(SYS_gettid) != thread;
       #pragma omp barrier
     }
-    close(sockets[0]), close(sockets[1]), close(pipes[0]), close(pipes[1]);
+    // A thread that has ended.
+    for (int round = 0; round < 30; round++) {
+      int number = 0;
+      wrong += pthread_create(&ended, 0, tells_number, &number) != 0;
+      while (!__atomic_load_n(&number, __ATOMIC_SEQ_CST) || syscall(SYS_tgkill, getpid(), number, 0) == 0) usleep(100);
+      long thread = syscall(SYS_gettid);
+      wrong += pthread_join(ended, 0) != 0;
+      moves += syscall(SYS_gettid) != thread;
+      #pragma omp barrier
+    }
+    close(sockets[0]), close(sockets[1]), close(pipes[0]), close(pipes[1]), close(ready), close(many);
   }
   return wrong + (moves > 6 ? moves : 0);
 }
@@ -266,7 +298,7 @@ static int polling(void) {
 static int names(void) {
   static const char *all[] = {"read", "__read_chk", "recv", "__recv_chk", "recvfrom", "__recvfrom_chk", "recvmsg",
       "poll", "__poll_chk", "ppoll", "__ppoll_chk", "accept", "accept4", "waitpid", "waitid", "wait4", "thrd_join",
-      "thrd_sleep"};
+      "thrd_sleep", "readv", "recvmmsg", "wait3", "epoll_pwait2", "pthread_timedjoin_np", "pthread_clockjoin_np"};
   Dl_info ours, found;
   void *known = dlsym(RTLD_DEFAULT, "GOMP_parallel");
   if (!known || !dladdr(known, &ours)) return 100;
@@ -306,6 +338,17 @@ static int results(void) {
     wrong += checked_recvfrom(sockets[1], bytes, 3, sizeof bytes, 0, 0, 0) != 3;
     wrong += recvfrom(sockets[1], bytes, 3, 0, 0, 0) != 3;
     wrong += recvmsg(sockets[1], &message, 0) != 3 || memcmp(bytes, "abc", 4);
+    for (int i = 0; i < 4; i++) wrong += send(sockets[0], "abc", 3, 0) != 3;
+    struct mmsghdr two[2] = {{.msg_hdr = message}, {.msg_hdr = message}};
+    wrong += readv(sockets[1], &to, 1) != 3 || recvmmsg(sockets[1], two, 2, 0, 0) != 2;
+    wrong += recv(sockets[1], bytes, 8, MSG_WAITALL) != 3;
+    wrong += wait3(0, WNOHANG, 0) > 0;
+    pthread_t other;
+    void *value = 0;
+    struct timespec soon;
+    wrong += pthread_create(&other, 0, returns, &value) != 0;
+    clock_gettime(CLOCK_REALTIME, &soon), soon.tv_sec += 50;
+    wrong += pthread_timedjoin_np(other, &value, &soon) != 0 || value != &value;
     wrong += accept4(sockets[0], 0, 0, 0) != -1;
     wrong += waitid(P_PID, 1, &information, WEXITED) != -1 || errno != ECHILD;
     wrong += wait4(1, 0, 0, 0) != -1 || errno != ECHILD;
