@@ -1,4 +1,4 @@
-//! Uses of the interface that are legal and seldom: each case of `edges.c` and `corners.c` prints `ok`.
+//! Uses of the interface that are legal and seldom: each case of `edges.c`, `corners.c` and `blocking.c` prints `ok`.
 
 use super::{compile, compile_with, has_compiler, library, run, run_with, source, tempfile, text};
 use std::path::Path;
@@ -24,34 +24,45 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 
-const CORNERS: [(&str, usize, (&str, &str)); 13] = [
+const CORNERS: [(&str, usize, (&str, &str)); 12] = [
     ("balanced", 3, ("OMP_DYNAMIC", "false")),
     ("limited", 3, ("OMP_DYNAMIC", "false")),
     ("unposted", 1, ("OMP_DYNAMIC", "false")),
     ("doacross", 2, ("OMP_DYNAMIC", "false")),
     ("doacross", 5, ("OMP_DYNAMIC", "false")),
+    ("doacross of LLVM", 2, ("OMP_DYNAMIC", "false")),
+    ("doacross of LLVM", 5, ("OMP_DYNAMIC", "false")),
     ("chain", 1, ("OMP_DYNAMIC", "false")),
     ("long chains", 1, ("OMP_MAX_TASK_PRIORITY", "1")),
     ("long chains", 3, ("OMP_MAX_TASK_PRIORITY", "1")),
+    ("reserved", 1, ("OMP_DYNAMIC", "false")),
+    ("reduced", 4, ("MANYCORE_OMP_HEED", "false")),
+];
+
+const BLOCKING: [(&str, usize, (&str, &str)); 3] = [
     ("polling", 0, ("OMP_DYNAMIC", "false")),
     ("names", 1, ("OMP_DYNAMIC", "false")),
     ("results", 0, ("OMP_DYNAMIC", "false")),
-    ("reserved", 1, ("OMP_DYNAMIC", "false")),
-    ("reduced", 4, ("OMP_WAIT_POLICY", "active")),
 ];
 
 /// The cases that call functions of LLVM's.
-const OF_LLVM: [&str; 5] = [
+const OF_LLVM: [&str; 6] = [
     "detached at once",
     "detached and dropped",
     "balanced",
     "limited",
     "unposted",
+    "doacross of LLVM",
 ];
 
 #[test]
 fn edges() {
     each("edges", &CASES);
+}
+
+#[test]
+fn blocking() {
+    each("blocking", &BLOCKING);
 }
 
 #[test]
@@ -139,8 +150,8 @@ fn shown_settings() {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
-    let program = tempfile("shown").join("corners");
-    compile_with(&["-ldl", "-pthread"], &source("corners.c"), &program)
+    let program = tempfile("shown").join("blocking");
+    compile_with(&["-ldl", "-pthread"], &source("blocking.c"), &program)
         .expect("our programs can be compiled");
     let show_as = |shown, variable, value, ours| {
         let variables = [("OMP_DISPLAY_ENV", "true"), (variable, value)];
@@ -197,8 +208,8 @@ fn complaints() {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
-    let program = tempfile("complaints").join("corners");
-    compile_with(&["-ldl", "-pthread"], &source("corners.c"), &program)
+    let program = tempfile("complaints").join("blocking");
+    compile_with(&["-ldl", "-pthread"], &source("blocking.c"), &program)
         .expect("our programs can be compiled");
     let names = [Path::new("names")];
     for (variable, value, part) in [

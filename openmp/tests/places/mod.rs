@@ -66,11 +66,12 @@ impl Case {
     }
 
     fn run(&self, program: &Path, ours: bool) -> String {
-        let variables: Vec<_> = self
-            .variables
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        // While another process keeps a core busy, the library could carry the outer regions, and the workers of the other
+        // cores execute their members.
+        let heed = ("MANYCORE_OMP_HEED", "false");
+        let own = self.variables.iter();
+        let own = own.map(|(name, value)| (*name, value.as_str()));
+        let variables: Vec<_> = own.chain([heed]).collect();
         let mask = PathBuf::from(&self.mask);
         let arguments = [Path::new("-c"), &mask, program];
         text(&run_with(

@@ -33,15 +33,34 @@ static void look(void) {
 }
 
 // Looks at the members of nested regions, and then at those of the outer region.
-static void nest(int outer, int inner) {
+static void look_inside(int id, int inner) {
+#pragma omp parallel num_threads(inner)
+    look_at(id * (inner * 2 + 1) + omp_get_thread_num());
+#pragma omp parallel num_threads(inner) proc_bind(spread)
+    look_at(id * (inner * 2 + 1) + inner + omp_get_thread_num());
+    look_at(id * (inner * 2 + 1) + 2 * inner);
+}
+
+static void nest(int outer, int inner, omp_proc_bind_t bind) {
+    if (bind == omp_proc_bind_close) {
+#pragma omp parallel num_threads(outer) proc_bind(close)
+        look_inside(omp_get_thread_num(), inner);
+    } else if (bind == omp_proc_bind_primary) {
+#pragma omp parallel num_threads(outer) proc_bind(primary)
+        look_inside(omp_get_thread_num(), inner);
+    } else {
+#pragma omp parallel num_threads(outer) proc_bind(spread)
+        look_inside(omp_get_thread_num(), inner);
+    }
+}
+
+// The same on the third level.
+static void nest_deeper(int outer, int inner) {
 #pragma omp parallel num_threads(outer) proc_bind(spread)
     {
         int id = omp_get_thread_num();
-#pragma omp parallel num_threads(inner)
-        look_at(id * (inner * 2 + 1) + omp_get_thread_num());
-#pragma omp parallel num_threads(inner) proc_bind(spread)
-        look_at(id * (inner * 2 + 1) + inner + omp_get_thread_num());
-        look_at(id * (inner * 2 + 1) + 2 * inner);
+#pragma omp parallel num_threads(2) proc_bind(close)
+        look_inside(id * 2 + omp_get_thread_num(), inner);
     }
 }
 
@@ -108,13 +127,19 @@ int main(void) {
 #pragma omp parallel proc_bind(primary)
     look();
     show("primary");
-    omp_set_max_active_levels(2);
+    omp_set_max_active_levels(3);
     for (int outer = 1; outer < 5; outer++) {
         // In the first region with one thread more, GCC's library may place that thread elsewhere.
-        nest(outer, 1);
+        nest(outer, 1, omp_proc_bind_spread);
         for (int inner = 1; inner < 5; inner++) {
-            nest(outer, inner);
+            nest(outer, inner, omp_proc_bind_spread);
             show("nested");
+            nest(outer, inner, omp_proc_bind_close);
+            show("nested in close");
+            nest(outer, inner, omp_proc_bind_primary);
+            show("nested in primary");
+            nest_deeper(outer, inner);
+            show("nested twice");
             nest_in_target(outer, inner);
             show("in a target region");
         }
