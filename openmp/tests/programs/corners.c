@@ -1,6 +1,7 @@
 // Each case prints `ok`, or what was wrong.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -60,6 +61,22 @@ static int limited(void) {
   strict(0, 0, 3, 1, 0);
   fork(0, 0, count_member);
   int wrong = counted != 3;
+  // In a nested region there is room for one thread, and the program wants a line about that.
+  int lines[2], errors = dup(2);
+  char text[200] = "";
+  wrong += 100 * (pipe2(lines, O_NONBLOCK) != 0 || dup2(lines[1], 2) != 2);
+  omp_set_max_active_levels(1);
+  #pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) {
+    strict(0, 0, 1, 1, "not this");
+    fork(0, 0, count_member);
+    strict(0, 0, 3, 1, "too few");
+    fork(0, 0, count_member);
+    fork(0, 0, count_member);
+  }
+  dup2(errors, 2);
+  wrong += 200 * (read(lines[0], text, sizeof text - 1) <= 0 || !strstr(text, ": too few\n"));
+  wrong += 400 * (strchr(text, '\n') != strrchr(text, '\n') || counted != 6);
   limit(0, 0, 0);
   wrong += 2 * (omp_get_thread_limit() < 8);
   limit(0, 0, 2);
