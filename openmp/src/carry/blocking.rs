@@ -19,13 +19,12 @@
 //! program the move is a delay of the calling thread. So the program's synchronisation works as it does without this
 //! library.
 
-use super::blocking_names::will_wait_for;
 use super::{registry, yields};
 use crate::system::export;
 use crate::system::masks::{errno, set_errno};
 use crate::system::next::Next;
 use libc::{
-    clockid_t, epoll_event, fd_set, nfds_t, pid_t, pollfd, pthread_barrier_t, pthread_cond_t,
+    clockid_t, epoll_event, fd_set, nfds_t, pollfd, pthread_barrier_t, pthread_cond_t,
     pthread_mutex_t, pthread_t, sem_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
     timeval,
 };
@@ -137,8 +136,6 @@ nexts! {
     accept_ = c"accept": fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
     join = c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int;
     tryjoin = c"pthread_tryjoin_np": fn(pthread_t, *mut *mut c_void) -> c_int;
-    waitpid_ = c"waitpid": fn(pid_t, *mut c_int, c_int) -> pid_t;
-    wait_ = c"wait": fn(*mut c_int) -> pid_t;
 }
 
 /// The C library's function.
@@ -297,7 +294,7 @@ export! {
     }
 }
 
-// Files, and processes.
+// Files.
 export! {
     abi "C-unwind";
 
@@ -372,15 +369,5 @@ export! {
     fn accept(file: c_int, address: *mut sockaddr, size: *mut socklen_t) -> c_int {
         will_read(file, 0, 0);
         next!(accept_)(file, address, size)
-    }
-
-    fn waitpid(process: pid_t, status: *mut c_int, options: c_int) -> pid_t {
-        will_wait_for(process, options);
-        next!(waitpid_)(process, status, options)
-    }
-
-    fn wait(status: *mut c_int) -> pid_t {
-        will_wait_for(-1, 0);
-        next!(wait_)(status)
     }
 }

@@ -27,6 +27,8 @@ nexts! {
     recvmsg_ = c"recvmsg": fn(c_int, *mut msghdr, c_int) -> ssize_t;
     accept4_ = c"accept4": fn(c_int, *mut sockaddr, *mut socklen_t, c_int) -> c_int;
     waitid_ = c"waitid": fn(idtype_t, id_t, *mut siginfo_t, c_int) -> c_int;
+    waitpid_ = c"waitpid": fn(pid_t, *mut c_int, c_int) -> pid_t;
+    wait_ = c"wait": fn(*mut c_int) -> pid_t;
     wait4_ = c"wait4": fn(pid_t, *mut c_int, c_int, *mut rusage) -> pid_t;
     wait3_ = c"wait3": fn(*mut c_int, c_int, *mut rusage) -> pid_t;
     readv_ = c"readv": fn(c_int, *const iovec, c_int) -> ssize_t;
@@ -55,7 +57,7 @@ fn will_wait(kind: idtype_t, id: id_t, options: c_int) {
 }
 
 /// Like [`will_wait`], with the arguments of `waitpid`.
-pub(super) fn will_wait_for(process: pid_t, options: c_int) {
+fn will_wait_for(process: pid_t, options: c_int) {
     // SAFETY: the call has no arguments.
     let own_group = || unsafe { libc::getpgrp() };
     let (kind, id) = match process {
@@ -131,6 +133,16 @@ export! {
     fn waitid(kind: idtype_t, id: id_t, information: *mut siginfo_t, options: c_int) -> c_int {
         will_wait(kind, id, options);
         next!(waitid_)(kind, id, information, options)
+    }
+
+    fn waitpid(process: pid_t, status: *mut c_int, options: c_int) -> pid_t {
+        will_wait_for(process, options);
+        next!(waitpid_)(process, status, options)
+    }
+
+    fn wait(status: *mut c_int) -> pid_t {
+        will_wait_for(-1, 0);
+        next!(wait_)(status)
     }
 
     fn wait4(process: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {

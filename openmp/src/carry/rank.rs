@@ -244,8 +244,8 @@ impl Rank {
         self.since.store(now, Relaxed);
     }
 
-    /// The rank, which has run since `since`, has run up to `now`. A kernel thread that moves to another CPU may find an
-    /// earlier time there.
+    /// Notes that the rank has run from `since` to `now`. A kernel thread that moves to another CPU may find an earlier
+    /// time there.
     pub(super) fn runs_until(&self, now: u64) {
         let ran = now.saturating_sub(self.since.load(Relaxed));
         self.used.set(self.used.get().saturating_add(ran));

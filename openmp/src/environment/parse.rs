@@ -209,8 +209,8 @@ pub(super) fn schedule() -> Option<Schedule> {
     })
 }
 
-/// `OMP_STACKSIZE` or its older name `GOMP_STACKSIZE`, and LLVM's `KMP_STACKSIZE`, in bytes: the larger of the two, since
-/// LLVM's library prefers its own variable.
+/// The larger of `OMP_STACKSIZE` (or its older name `GOMP_STACKSIZE`) and LLVM's `KMP_STACKSIZE`, in bytes. LLVM's
+/// library prefers its own variable.
 pub(super) fn stack_size() -> Option<usize> {
     let example = "a size of at least 16k such as 512 (in KiB), 64m or 1g";
     let size = |name| Variable::new(name).read(example, |text| bytes(text, 10));

@@ -199,10 +199,10 @@ impl Tasks {
         }
     }
 
-    /// Called before the member makes a task, as a child of `task`, which it runs. If the ancestors of `task` have ended
-    /// and only `task` refers to them, frees them: a chain of tasks that each make the next one would keep the memory
-    /// of all. `task` then refers to the nearest of the other ancestors. Does nothing if `task` has made a task, or has
-    /// few ancestors.
+    /// Called before the member makes a child of `task`, which it runs. If the ancestors of `task` have ended and only
+    /// `task` refers to them, frees them: a chain of tasks that each make the next one would keep the memory of all.
+    /// `task` then refers to the nearest of the other ancestors. Does nothing if `task` has made a task, or has few
+    /// ancestors.
     #[inline(always)]
     pub(crate) fn forget_ancestors(&self, member: u32, task: &Task) {
         if task.depth.get() >= CHAIN {

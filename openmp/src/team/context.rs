@@ -107,8 +107,8 @@ pub(crate) struct Context {
     pub(crate) place: Cell<Option<u32>>,
     /// The places for nested regions of this thread, or `None` for all places.
     pub(crate) partition: Cell<Option<Partition>>,
-    /// The number of members, their binding and the leader's place in the last region that this thread has begun outside
-    /// of regions, if such regions print lines about members.
+    /// The number of members, their binding and the leader's place in this thread's last region on the first level, if
+    /// such regions print lines about members.
     pub(crate) displayed: Cell<Option<(u32, Bind, Option<u32>)>>,
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,

@@ -66,8 +66,8 @@ impl Case {
     }
 
     fn run(&self, program: &Path, ours: bool) -> String {
-        // While another process keeps a core busy, the library could carry the outer regions, and the workers of the other
-        // cores execute their members.
+        // While another process keeps a core busy, the library could carry the outer regions: workers on other cores
+        // would execute their members.
         let heed = ("MANYCORE_OMP_HEED", "false");
         let own = self.variables.iter();
         let own = own.map(|(name, value)| (*name, value.as_str()));

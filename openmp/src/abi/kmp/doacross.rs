@@ -1,8 +1,8 @@
 //! Doacross loops: iterations wait for other iterations (`ordered(n)` with `depend`).
 //!
-//! Other functions run the loop itself. The functions here use a second work share. If the inner loops have at most as
-//! many iterations as a word has bits, the share has a bit for each iteration of the whole nest. Otherwise it has a word
-//! for each iteration of the outermost loop: the progress of the inner loops.
+//! Other functions run the loop itself. The functions here use a second work share. If the inner loops have at most 64
+//! iterations, the share has a bit for each iteration of the whole nest. Otherwise it has a word for each iteration of
+//! the outermost loop: the progress of the inner loops.
 
 use super::{Place, export};
 use crate::team::context::{Context, context};
