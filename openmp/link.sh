@@ -20,6 +20,7 @@ front="sched_yield pthread_yield thrd_yield pthread_spin_lock usleep nanosleep c
     sleep pthread_barrier_wait pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait cnd_wait cnd_timedwait
     sem_wait sem_timedwait sem_clockwait poll ppoll select pselect epoll_wait epoll_pwait read recv accept pthread_join waitpid wait"
 front+=" __read_chk __recv_chk __recvfrom_chk __poll_chk __ppoll_chk recvfrom recvmsg accept4 waitid wait4 thrd_join thrd_sleep"
+front+=" readv recvmmsg wait3 epoll_pwait2 pthread_timedjoin_np pthread_clockjoin_np"
 front+=" sched_setaffinity sched_getaffinity pthread_setaffinity_np pthread_getaffinity_np gettid pthread_kill pthread_sigqueue"
 libc=$("${CC:-cc}" -print-file-name=libc.so.6)
 names=$(readelf --wide --dyn-syms "$libc" | awk -v front="$front" '

@@ -12,7 +12,7 @@ use super::loops::{
     Chunk, Extras, Number, begin_with, by_number, by_runtime, current, give, next, plan,
 };
 use crate::team::context::{Context, context};
-use crate::team::share::{Deal, Plan, Space, member_of};
+use crate::team::share::{Deal, Plan, Space, member_of, zeros};
 use std::ffi::{c_long, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::AtomicU64;
@@ -30,9 +30,7 @@ fn begin(
     begin_with(context, extras, |to: &mut Plan| {
         plan(to, Space::unsigned(true, 0, counts[0], 1), deal, chunk);
         to.inner = counts[1..].to_vec();
-        to.posted = (0..words(to, context.team().size))
-            .map(|_| AtomicU64::new(0))
-            .collect();
+        to.posted = zeros(words(to, context.team().size));
     });
 }
 

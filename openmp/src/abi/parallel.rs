@@ -77,10 +77,9 @@ export! {
         };
         let mut wanted = wanted(function, data, size, flags, None);
         wanted.group = Some(group);
-        // The parts are as many as the members.
+        // There are no more members than parts.
         wanted.exact = true;
-        region::run(context, wanted);
-        size
+        region::run(context, wanted)
     }
 }
 

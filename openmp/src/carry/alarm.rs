@@ -153,7 +153,8 @@ impl Alarm {
         self.tries.set(0);
         self.due.store(now + budget, Relaxed);
         self.start(budget.saturating_sub(LATE.ticks()));
-        let took = Native::now() - now;
+        // The kernel thread may have moved to a CPU with an earlier time.
+        let took = Native::now().saturating_sub(now);
         SET.learn(took);
         took
     }

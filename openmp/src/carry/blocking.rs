@@ -24,11 +24,12 @@ use crate::system::export;
 use crate::system::masks::{errno, set_errno};
 use crate::system::next::Next;
 use libc::{
-    clockid_t, epoll_event, fd_set, nfds_t, pid_t, pollfd, pthread_barrier_t, pthread_cond_t,
+    clockid_t, epoll_event, fd_set, nfds_t, pollfd, pthread_barrier_t, pthread_cond_t,
     pthread_mutex_t, pthread_t, sem_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
     timeval,
 };
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_ulong, c_void};
+use std::ptr;
 
 /// How often a rank that finds a semaphore taken, or would wait at a futex, lets other ranks run before it goes home.
 const PASSES: u32 = 4;
@@ -47,6 +48,19 @@ pub(super) fn go_home() {
             Some(())
         });
     }
+}
+
+/// Sends the calling rank home before a call, unless the call `will_return` at once. The rank asks only if a worker
+/// executes it.
+pub(super) fn go_home_unless(will_return: impl FnOnce() -> bool) {
+    if yields::rank().is_none() {
+        return;
+    }
+    let error = errno();
+    if !will_return() {
+        go_home();
+    }
+    set_errno(error);
 }
 
 /// Called before the program calls `futex`. If the operation would wait, since the word is `expected`, the calling rank
@@ -121,8 +135,7 @@ nexts! {
     recv_ = c"recv": fn(c_int, *mut c_void, size_t, c_int) -> ssize_t;
     accept_ = c"accept": fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
     join = c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int;
-    waitpid_ = c"waitpid": fn(pid_t, *mut c_int, c_int) -> pid_t;
-    wait_ = c"wait": fn(*mut c_int) -> pid_t;
+    tryjoin = c"pthread_tryjoin_np": fn(pthread_t, *mut *mut c_void) -> c_int;
 }
 
 /// The C library's function.
@@ -149,25 +162,69 @@ fn has_taken(semaphore: *mut sem_t) -> bool {
     is_taken
 }
 
-/// Sends the calling rank home if it would wait for the file. `flags` has the flags of `recv`.
-pub(super) fn will_read(file: c_int, flags: c_int) {
-    if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || yields::rank().is_none() {
-        return;
-    }
-    let error = errno();
+/// Whether the file is ready. An invalid file, or one at its end, is ready as well: a call does not wait for it.
+pub(super) fn is_readable(file: c_int) -> bool {
     let mut asked = pollfd {
         fd: file,
         events: libc::POLLIN,
         revents: 0,
     };
-    // An invalid file, or one at its end, is ready as well: the call does not wait.
-    let is_ready = next!(poll_)(&raw mut asked, 1, 0) != 0;
+    next!(poll_)(&raw mut asked, 1, 0) != 0
+}
+
+/// Sends the calling rank home if it would wait for the file. `flags` and `size` are arguments of `recv`.
+pub(super) fn will_read(file: c_int, flags: c_int, size: size_t) {
+    if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 {
+        return;
+    }
+    let has_all = || {
+        let mut count: c_int = 0;
+        // SAFETY: the call writes the number of bytes that can be read.
+        unsafe { libc::ioctl(file, libc::FIONREAD, &raw mut count) };
+        flags & libc::MSG_WAITALL == 0 || usize::try_from(count).is_ok_and(|count| count >= size)
+    };
     // SAFETY: the call reads the flags of the file.
     let waits = || unsafe { libc::fcntl(file, libc::F_GETFL) } & libc::O_NONBLOCK == 0;
-    if !is_ready && waits() {
+    go_home_unless(|| (is_readable(file) && has_all()) || !waits());
+}
+
+/// Whether `select` would return at once with these sets.
+fn is_selected(count: c_int, sets: [*const fd_set; 3]) -> bool {
+    let Ok(words) = usize::try_from(count).map(|count| count.div_ceil(c_ulong::BITS as usize))
+    else {
+        return true;
+    };
+    // `select` writes to the sets, so it gets copies.
+    let mut copies = [[0 as c_ulong; libc::FD_SETSIZE / c_ulong::BITS as usize]; 3];
+    if words > copies[0].len() {
+        return false;
+    }
+    let mut addresses = [ptr::null_mut(); 3];
+    for ((set, copy), address) in sets.into_iter().zip(&mut copies).zip(&mut addresses) {
+        if !set.is_null() {
+            // SAFETY: the program's sets have a bit for each of `count` files, in whole words.
+            unsafe { ptr::copy_nonoverlapping(set.cast(), copy.as_mut_ptr(), words) };
+            *address = copy.as_mut_ptr().cast();
+        }
+    }
+    let [read, write, other] = addresses;
+    let mut none = timeval {
+        tv_sec: 0,
+        tv_usec: 0,
+    };
+    next!(select_)(count, read, write, other, &raw mut none) != 0
+}
+
+/// Joins the thread if it has ended, and returns whether it did. Otherwise sends the calling rank home.
+pub(super) fn has_joined(thread: pthread_t, result: *mut *mut c_void) -> bool {
+    if yields::rank().is_none() {
+        return false;
+    }
+    let joined = next!(tryjoin)(thread, result);
+    if joined == libc::EBUSY {
         go_home();
     }
-    set_errno(error);
+    joined == 0
 }
 
 // Threads that wait for each other.
@@ -230,12 +287,14 @@ export! {
     }
 
     fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int {
-        go_home();
+        if has_joined(thread, result) {
+            return 0;
+        }
         next!(join)(thread, result)
     }
 }
 
-// Files, and processes.
+// Files.
 export! {
     abi "C-unwind";
 
@@ -253,7 +312,7 @@ export! {
 
     fn ppoll(files: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int {
         if !is_zero(timeout) {
-            go_home();
+            go_home_unless(|| next!(poll_)(files, count, 0) != 0);
         }
         next!(ppoll_)(files, count, timeout, mask)
     }
@@ -264,7 +323,7 @@ export! {
         // SAFETY: the program passes the address of a time, or null.
         let time = unsafe { timeout.as_ref() };
         if !time.is_some_and(|time| time.tv_sec == 0 && time.tv_usec == 0) {
-            go_home();
+            go_home_unless(|| is_selected(count, [read, write, other].map(|set| set.cast_const())));
         }
         next!(select_)(count, read, write, other, timeout)
     }
@@ -274,14 +333,14 @@ export! {
         timeout: *const timespec, mask: *const sigset_t,
     ) -> c_int {
         if !is_zero(timeout) {
-            go_home();
+            go_home_unless(|| is_selected(count, [read, write, other].map(|set| set.cast_const())));
         }
         next!(pselect_)(count, read, write, other, timeout, mask)
     }
 
     fn epoll_wait(file: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int {
         if timeout != 0 {
-            go_home();
+            go_home_unless(|| is_readable(file));
         }
         next!(epoll_wait_)(file, events, most, timeout)
     }
@@ -290,37 +349,25 @@ export! {
         file: c_int, events: *mut epoll_event, most: c_int, timeout: c_int, mask: *const sigset_t,
     ) -> c_int {
         if timeout != 0 {
-            go_home();
+            go_home_unless(|| is_readable(file));
         }
         next!(epoll_pwait_)(file, events, most, timeout, mask)
     }
 
     fn read(file: c_int, to: *mut c_void, size: size_t) -> ssize_t {
         if size > 0 {
-            will_read(file, 0);
+            will_read(file, 0, size);
         }
         next!(read_)(file, to, size)
     }
 
     fn recv(file: c_int, to: *mut c_void, size: size_t, flags: c_int) -> ssize_t {
-        will_read(file, flags);
+        will_read(file, flags, size);
         next!(recv_)(file, to, size, flags)
     }
 
     fn accept(file: c_int, address: *mut sockaddr, size: *mut socklen_t) -> c_int {
-        will_read(file, 0);
+        will_read(file, 0, 0);
         next!(accept_)(file, address, size)
-    }
-
-    fn waitpid(process: pid_t, status: *mut c_int, options: c_int) -> pid_t {
-        if options & libc::WNOHANG == 0 {
-            go_home();
-        }
-        next!(waitpid_)(process, status, options)
-    }
-
-    fn wait(status: *mut c_int) -> pid_t {
-        go_home();
-        next!(wait_)(status)
     }
 }

@@ -41,9 +41,13 @@ pub(crate) fn claim(
         || context.is_carried()
         || Native::forks() > 0
         || priority::is_announced()
-        || !room::is_there(size as usize + cores())
         || !registry::claim(size as usize)
     {
+        return None;
+    }
+    // Only a claimed team is looked at: its threads then exist for ever.
+    if !room::is_there(size as usize + cores()) {
+        registry::release();
         return None;
     }
     let lead = lead();

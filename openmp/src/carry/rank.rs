@@ -244,6 +244,13 @@ impl Rank {
         self.since.store(now, Relaxed);
     }
 
+    /// Notes that the rank has run from `since` to `now`. A kernel thread that moves to another CPU may find an earlier
+    /// time there.
+    pub(super) fn runs_until(&self, now: u64) {
+        let ran = now.saturating_sub(self.since.load(Relaxed));
+        self.used.set(self.used.get().saturating_add(ran));
+    }
+
     /// Whether the rank can continue. The caller has taken the rank.
     pub(super) fn goes_on(&self) -> bool {
         // SAFETY: the rank waits in the frame that holds the condition.
@@ -279,9 +286,9 @@ impl Waiter for Rank {
     /// Ends the rank's episode, and notes how long it took.
     fn arrive(&self) {
         let now = Native::now();
-        let used = self.used.get() + (now - self.since.load(Relaxed));
-        self.took
-            .store(used.saturating_sub(self.lost.get()), Relaxed);
+        self.runs_until(now);
+        let own = self.used.get().saturating_sub(self.lost.get());
+        self.took.store(own, Relaxed);
         self.begin(now);
         let worker = self.worker().index;
         registry::division().inspect(|it| it.arrived(worker, now));
@@ -300,5 +307,20 @@ impl Waiter for Rank {
                 self.wait_once(None);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_steps_back_adds_no_time() {
+        let rank = Rank::new();
+        rank.begin(5_000);
+        rank.runs_until(6_000);
+        rank.since.store(7_000, Relaxed);
+        rank.runs_until(6_500);
+        assert_eq!(rank.used.get(), 1_000);
     }
 }

@@ -9,53 +9,41 @@ use crate::environment::settings;
 use crate::system::masks::with_signals_blocked;
 use crate::system::report::line;
 use crate::system::threads::try_spawn;
-use crate::words::lock::Guarded;
 use manycore_platform::Futex;
 use std::fs;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Mutex, PoisonError};
 
 /// The threads of the cores' watch, `watchdog`, `lookout` and `granularity`, the leader's home, and the thread with
 /// worker 0's stack.
 const BESIDE: usize = 6;
-/// A larger limit counts as no limit.
+/// If a limit leaves more room than this, there is no need to try.
 const AMPLE: u64 = 4096;
 /// The stack size of the threads that are started to find out.
 const STACK: usize = 64 << 10;
 
-/// The results of earlier tries.
+/// The results of earlier calls.
 struct Known {
-    /// Whether a limit is small enough to matter. `None` before the first call.
-    is_limited: Option<bool>,
-    /// The largest number of threads that a try has started, or 0. This includes the threads beside the team.
+    /// The threads of the largest team with room so far, or 0. This includes the threads beside the team. All of these
+    /// threads exist.
     most: usize,
     /// The least number of threads without room.
     least: usize,
 }
 
-static KNOWN: Guarded<Known> = Guarded::new(Known {
-    is_limited: None,
+static KNOWN: Mutex<Known> = Mutex::new(Known {
     most: 0,
     least: usize::MAX,
 });
 
-/// Whether there is room for `threads` threads and [`BESIDE`] more. A call for more threads than in all earlier calls
-/// starts them to find out.
+/// Whether there is room for a team that needs `threads` threads and [`BESIDE`] more. The caller has claimed the team,
+/// so that these threads will exist if there is room. A call for more threads than in all earlier calls starts them to
+/// find out, if a limit is near.
 pub(super) fn is_there(threads: usize) -> bool {
-    let can = |more| with_signals_blocked(|| can_begin(more));
-    let refused = KNOWN.with(|known| {
-        let is_limited = *known.is_limited.get_or_insert_with(is_limited);
-        (is_limited && !known.has_room(threads + BESIDE, can)).then_some(known.least)
-    });
-    let Some(least) = refused else {
-        return true;
-    };
-    if least == threads + BESIDE && settings().displays {
-        line(format_args!(
-            "no room for {least} threads more: threads are not carried"
-        ));
-    }
-    false
+    let can = |more| !is_limited() || with_signals_blocked(|| can_begin(more));
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.has_room(threads + BESIDE, can)
 }
 
 impl Known {
@@ -65,17 +53,23 @@ impl Known {
         if threads <= self.most || threads >= self.least {
             return threads <= self.most;
         }
-        let has_room = can(threads - self.most);
+        let more = threads - self.most;
+        let has_room = can(more);
         if has_room {
             self.most = threads;
         } else {
             self.least = threads;
+            if settings().displays {
+                line(format_args!(
+                    "no room for {more} threads more: threads are not carried"
+                ));
+            }
         }
         has_room
     }
 }
 
-/// Whether a limit is small enough to matter.
+/// Whether a limit may leave room for few threads.
 fn is_limited() -> bool {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -83,13 +77,24 @@ fn is_limited() -> bool {
     };
     // SAFETY: the call writes the limit.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) } == 0;
-    let of_group = |path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let free = |most: String| {
+        let now = number(&most.replace("pids.max", "pids.current")).unwrap_or(0);
+        Some(number(&most)?.saturating_sub(now))
+    };
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    (known && limit.rlim_cur < AMPLE)
+    let of_system = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    (known && limit.rlim_cur.saturating_sub(threads_of(&of_system)) < AMPLE)
         || limits(&groups)
             .into_iter()
-            .filter_map(of_group)
-            .any(|most| most < AMPLE)
+            .filter_map(free)
+            .any(|free| free < AMPLE)
+}
+
+/// The number of threads of all users, from the text of `/proc/loadavg`. The user has no more threads.
+fn threads_of(loads: &str) -> u64 {
+    let number = |loads: &str| loads.split_once('/')?.1.split(' ').next()?.parse().ok();
+    number(loads).unwrap_or(0)
 }
 
 /// The files with limits on threads of the process's control groups and of the groups around these, for both versions
@@ -174,9 +179,14 @@ mod tests {
     }
 
     #[test]
+    fn the_threads_of_all_users() {
+        assert_eq!(threads_of("0.20 0.18 0.12 1/2080 11206\n"), 2080);
+        assert_eq!(threads_of(""), 0);
+    }
+
+    #[test]
     fn larger_teams_are_tried_again() {
         let mut known = Known {
-            is_limited: Some(true),
             most: 0,
             least: usize::MAX,
         };
@@ -191,6 +201,7 @@ mod tests {
 
     #[test]
     fn threads_are_tried_repeatedly() {
-        KNOWN.with(|_| assert!((1..5).all(can_begin)));
+        let _known = KNOWN.lock();
+        assert!((1..5).all(can_begin));
     }
 }

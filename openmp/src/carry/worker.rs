@@ -296,8 +296,7 @@ impl Worker {
             thread_state::rest(&self.mask);
         }
         let now = Native::now();
-        rank.used
-            .set(rank.used.get() + now.saturating_sub(rank.since.load(Relaxed)));
+        rank.runs_until(now);
         if was_preempted {
             rank.lost.set(rank.lost.get() + costs::LATE.ticks());
             let part = self.part.get();

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 /// An environment variable and its value.
 pub(super) struct Variable {
-    name: &'static str,
+    /// The name of the variable that has the value.
+    name: String,
     value: Option<String>,
 }
 
@@ -28,13 +29,15 @@ const FOR_ALL: [&str; 10] = [
 
 impl Variable {
     pub(super) fn new(name: &'static str) -> Self {
-        let for_all = || {
-            let is_there = FOR_ALL.contains(&name);
-            is_there.then(|| std::env::var_os(format!("{name}_ALL")))?
-        };
-        let value = std::env::var_os(name).or_else(for_all);
-        let value = value.map(|value| value.to_string_lossy().into_owned());
-        Self { name, value }
+        let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+        let (name, for_all) = (name.to_owned(), format!("{name}_ALL"));
+        match value(&name) {
+            None if FOR_ALL.contains(&name.as_str()) => Self {
+                value: value(&for_all),
+                name: for_all,
+            },
+            value => Self { name, value },
+        }
     }
 
     pub(super) fn raw(&self) -> Option<String> {
@@ -206,30 +209,29 @@ pub(super) fn schedule() -> Option<Schedule> {
     })
 }
 
-/// `OMP_STACKSIZE`, its older name `GOMP_STACKSIZE`, or LLVM's `KMP_STACKSIZE`, in bytes. A number without a unit is in
-/// KiB, but in LLVM's variable in bytes.
+/// The larger of `OMP_STACKSIZE` (or its older name `GOMP_STACKSIZE`) and LLVM's `KMP_STACKSIZE`, in bytes. LLVM's
+/// library prefers its own variable.
 pub(super) fn stack_size() -> Option<usize> {
-    let expected = "a size of at least 16k such as 512 (in KiB), 64m or 1g";
-    ["OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"]
-        .into_iter()
-        .find_map(|name| {
-            let shift = if name == "KMP_STACKSIZE" { 0 } else { 10 };
-            Variable::new(name).read(expected, |text| {
-                let (digits, shift) = match text.as_bytes().last()? {
-                    b'b' => (&text[..text.len() - 1], 0),
-                    b'k' => (&text[..text.len() - 1], 10),
-                    b'm' => (&text[..text.len() - 1], 20),
-                    b'g' => (&text[..text.len() - 1], 30),
-                    _ => (text, shift),
-                };
-                let bytes = digits
-                    .trim()
-                    .parse::<usize>()
-                    .ok()?
-                    .checked_mul(1 << shift)?;
-                (bytes >= 16 << 10).then_some(bytes)
-            })
-        })
+    let example = "a size of at least 16k such as 512 (in KiB), 64m or 1g";
+    let size = |name| Variable::new(name).read(example, |text| bytes(text, 10));
+    let own = size("OMP_STACKSIZE").or_else(|| size("GOMP_STACKSIZE"));
+    let example = "a size of at least 16k such as 524288 (in bytes), 64m or 1g";
+    own.max(Variable::new("KMP_STACKSIZE").read(example, |text| bytes(text, 0)))
+}
+
+/// A stack size. A number without a unit is multiplied by 2 to the power of `shift`.
+fn bytes(text: &str, shift: u32) -> Option<usize> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'b' => (&text[..text.len() - 1], 0),
+        b'k' => (&text[..text.len() - 1], 10),
+        b'm' => (&text[..text.len() - 1], 20),
+        b'g' => (&text[..text.len() - 1], 30),
+        b't' => (&text[..text.len() - 1], 40),
+        _ => (text, shift),
+    };
+    let size = digits.trim().parse::<usize>().ok()?;
+    let bytes = size.checked_mul(1_usize.checked_shl(shift)?)?;
+    (bytes >= 16 << 10).then_some(bytes)
 }
 
 /// The predefined allocators, in the order of their numbers from 1 on.

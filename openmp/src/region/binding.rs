@@ -11,10 +11,9 @@ use crate::environment::settings;
 use crate::system::cpus::Cpus;
 use crate::team::Team;
 use crate::team::context::Context;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Binds the calling member to the place that its region gives it. With `OMP_DISPLAY_AFFINITY`, prints a line about the
-/// member if its region or its place has changed.
+/// member if the region's lines are printed.
 pub(super) fn bind(context: &Context, team: &Team) {
     let region = team.region();
     let whole = region.partition;
@@ -28,22 +27,36 @@ pub(super) fn bind(context: &Context, team: &Team) {
         }
     };
     context.partition.set(partition);
-    let moves = place.is_some_and(|place| go_to(context, place as usize));
-    // In the first region of a team, threads of the pool may come from any place.
-    // Relaxed: the member has already seen the epoch of its region, and the next one begins after its end.
-    let is_first = || team.epoch.load(Relaxed) == u32::from(context.id() != 0);
-    if region.displayed || (moves && settings().display_affinity && !is_first()) {
+    place.inspect(|&place| go_to(context, place as usize));
+    if region.displayed {
         super::affinity::show("");
     }
 }
 
 /// Whether each member of a region prints a line. `context` begins the region, with `size` members, inside of `level`
 /// regions.
-pub(super) fn is_displayed(context: &Context, size: u32, level: u32) -> bool {
-    // Like GCC's library: members of nested regions always print, others if their number has changed.
-    settings().display_affinity
-        && size > 1
-        && (level > 0 || context.displayed.replace(size) != size)
+pub(super) fn is_displayed(context: &Context, size: u32, level: u32, bind: Bind) -> bool {
+    if !settings().display_affinity || size == 1 {
+        return false;
+    }
+    // Like GCC's library: members of nested regions always print, others if their number or the place of one of them
+    // has changed. For `Bind::True` that library leaves threads where they are.
+    let place = context.place.get().filter(|_| bind != Bind::False);
+    let places = |(size, bind, place): (u32, Bind, Option<u32>)| {
+        let whole = Partition::of(None);
+        (0..size).map(move |id| place.map(|place| member(bind, id, size, place, whole).0))
+    };
+    let now = (size, bind, place);
+    level > 0
+        || (context.displayed.replace(Some(now))).is_none_or(|last| {
+            last.0 != size || (bind != Bind::True && !places(last).eq(places(now)))
+        })
+}
+
+/// Whether the places of members depend on those of an outer region. Workers are placed for teams outside of regions,
+/// so they carry no such team.
+pub(super) fn is_placed_inside(context: &Context, bind: Bind) -> bool {
+    bind != Bind::False && context.team().region().level > 0 && all().len() > 1
 }
 
 /// If threads are to be bound, binds a thread that is in no team yet to the first place.
@@ -57,10 +70,10 @@ pub(crate) fn settle(context: &Context) {
     }
 }
 
-/// Binds the calling thread to a place, unless it is bound to that place already. Returns whether it was not.
-fn go_to(context: &Context, place: usize) -> bool {
+/// Binds the calling thread to a place, unless it is bound to that place already.
+fn go_to(context: &Context, place: usize) {
     if context.place.replace(Some(place as u32)) == Some(place as u32) {
-        return false;
+        return;
     }
     let cpus = Cpus::of(&all()[place]);
     // If the process may no longer use the CPUs of the place, the call fails, and the thread stays where it is.
@@ -68,7 +81,6 @@ fn go_to(context: &Context, place: usize) -> bool {
         Some(rank) => rank.bind(&cpus),
         None => _ = cpus.put_on(0),
     }
-    true
 }
 
 /// The place and the partition of member `id` of `size`, if the leader is on `place`, in the partition `whole`. GCC's

@@ -71,8 +71,9 @@ pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     size.min(most)
 }
 
-/// Begins a region. The caller becomes its member 0.
-pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
+/// Begins a region. The caller becomes its member 0. Returns the number of members, which is less than wanted if there
+/// is no room for more threads.
+pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
     context.check_fork();
     binding::settle(context);
     let size = match wanted.exact {
@@ -80,20 +81,21 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         false => members(context, wanted.threads),
     };
     let depth = context.depth();
-    let team = team_of(context, depth, size);
     let (outer, current) = (context.team(), context.task());
     let mut icv = current.icv.get();
+    let bind = match wanted.bind {
+        _ if icv.bind == Bind::False => Bind::False,
+        Some(bind) => bind,
+        None => icv.bind,
+    };
+    let team = team_of(context, depth, size, bind);
+    let size = team.size;
     let level = outer.region().level;
     let settings = settings();
     let next = level as usize + 1;
     if let Some(&threads) = settings.threads.get(next) {
         icv.threads = threads;
     }
-    let bind = match wanted.bind {
-        _ if icv.bind == Bind::False => Bind::False,
-        Some(bind) => bind,
-        None => icv.bind,
-    };
     // As with GCC's library, regions inside this region inherit the value of its `proc_bind` clause.
     icv.bind = settings.binds.get(next).copied().unwrap_or(bind);
     let group = wanted.group;
@@ -110,7 +112,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
         place: context.place.get(),
         partition: context.partition.get(),
         bind,
-        displayed: binding::is_displayed(context, size, level),
+        displayed: binding::is_displayed(context, size, level, bind),
         in_final: current.is_final,
         shared: wanted.share.is_some(),
         busy: counted(context, icv),
@@ -139,24 +141,26 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) {
             carrier.has_opened();
         }
     }
+    size
 }
 
-/// The team for the next region of this thread.
-fn team_of(context: &Context, depth: usize, size: u32) -> &'static Team {
+/// The team for the next region of this thread, which wants `size` members.
+fn team_of(context: &Context, depth: usize, size: u32, bind: Bind) -> &'static Team {
     let mut hot = context.hot.borrow_mut();
     if hot.len() <= depth {
         hot.resize_with(depth + 1, Hot::alone);
     }
-    if hot[depth].team.size != size {
+    let is_placed = binding::is_placed_inside(context, bind);
+    if hot[depth].wanted != size || (is_placed && hot[depth].team.carrier.is_some()) {
         if size > 1 {
             watch_cores();
         }
         // The threads of the old team go back to the pool first, so that the new team can use them.
         hot[depth] = Hot::alone();
-        hot[depth] = threads::hot(
-            size,
-            carry::claim(context, depth, size, threads::waiting_ranks()),
-        );
+        let carrier = (!is_placed)
+            .then(|| carry::claim(context, depth, size, threads::waiting_ranks()))
+            .flatten();
+        hot[depth] = threads::hot(size, carrier);
     }
     if let Some(carrier) = hot[depth].team.carrier
         && !carrier.lead(context)
@@ -215,13 +219,14 @@ pub(crate) fn end(context: &Context) {
     context.pop_seat();
 }
 
-/// Runs a whole region.
-pub(crate) fn run(context: &Context, wanted: Wanted<'_>) {
+/// Runs a whole region. Returns the number of its members.
+pub(crate) fn run(context: &Context, wanted: Wanted<'_>) -> u32 {
     let (function, data) = (wanted.function, wanted.data);
-    begin(context, wanted);
+    let size = begin(context, wanted);
     // SAFETY: the program made the data for this function.
     unsafe { function(data) };
     end(context);
+    size
 }
 
 /// Runs `body` as if the thread were in no region, with these control variables.
@@ -230,12 +235,17 @@ pub(crate) fn as_initial(context: &Context, icv: Icv, body: impl FnOnce()) {
     let task = Arc::new(Task::implicit(icv));
     let league = context.league.replace((0, 1));
     let busy = context.busy.take();
+    // As with GCC's library, the thread stays at its place.
+    let partition = context.partition.take();
+    let displayed = context.displayed.take();
     context.push_seat();
     context.seat.sit(Arc::as_ptr(&team), 0, Arc::as_ptr(&task));
     body();
     end_tasks(context, &team);
     team.tasks.forget_edges(&task);
     context.pop_seat();
+    context.displayed.set(displayed);
+    context.partition.set(partition);
     context.busy.replace(busy);
     context.league.set(league);
 }

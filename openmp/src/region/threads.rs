@@ -6,7 +6,7 @@
 use super::member;
 use crate::environment::cores::give_up_watch;
 use crate::environment::settings;
-use crate::system::report::fatal;
+use crate::system::report::{fatal, line};
 use crate::system::threads::try_spawn;
 use crate::team::context::{Context, context};
 use crate::team::hot::Hot;
@@ -14,10 +14,10 @@ use crate::team::{Carrier, Team};
 use crate::words::bell::Bell;
 use crate::words::lock::Guarded;
 use manycore_platform::{Native, Platform};
-use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
+use std::{io, ptr};
 
 /// The place at which a thread of the pool waits for a team.
 struct Dock {
@@ -71,38 +71,55 @@ pub(super) fn waiting_ranks() -> usize {
     pool(true).with(|ranks| ranks.len())
 }
 
-/// Makes a team of `size` members. The other `size - 1` members, which are threads or ranks, wait for the first region.
+/// Makes a team of `size` members, or a smaller team if there is no room for so many threads and the team is not
+/// carried. The other members, which are threads or ranks, wait for the first region.
 pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
     let is_carried = carrier.is_some();
-    let team = Arc::new(Team::new(size, carrier));
-    for id in 1..size {
+    let dock = |_| {
         let waiting = pool(is_carried).with(Vec::pop);
-        let dock = waiting.unwrap_or_else(|| start(is_carried));
+        waiting.map_or_else(|| start(is_carried), Ok)
+    };
+    let mut docks = vec![];
+    for dock in (1..size).map(dock) {
+        match dock {
+            Ok(dock) => docks.push(dock),
+            Err(_) if !is_carried => {
+                if settings().displays {
+                    line(format_args!(
+                        "no room for a team of {size}: it has {} members",
+                        docks.len() + 1
+                    ));
+                }
+                break;
+            }
+            Err(error) => fatal(format_args!(
+                "no thread could be started for a team: {error}"
+            )),
+        }
+    }
+    let team = Arc::new(Team::new(docks.len() as u32 + 1, carrier));
+    for (id, dock) in (1..).zip(docks) {
         dock.team.with(|slot| *slot = Some((Arc::clone(&team), id)));
         dock.assigned.store(true, SeqCst);
         dock.bell.ring();
     }
-    Hot { team }
+    Hot { team, wanted: size }
 }
 
-fn start(is_carried: bool) -> Arc<Dock> {
+fn start(is_carried: bool) -> io::Result<Arc<Dock>> {
     let dock = Arc::new(Dock {
         team: Guarded::new(None),
         assigned: AtomicBool::new(false),
         bell: Bell::new(),
         is_carried,
     });
-    let mine = Arc::clone(&dock);
-    let start = |mine: Arc<Dock>| try_spawn("manycore-omp", stack_size(), move || serve(&mine));
-    if let Err(error) = start(Arc::clone(&mine)) {
-        // If a limit on threads leaves no room, ends the watch of the cores, which is a thread too, and tries again.
-        if !give_up_watch() || start(mine).is_err() {
-            fatal(format_args!(
-                "no thread could be started for a team: {error}"
-            ));
-        }
-    }
-    dock
+    let start = || {
+        let mine = Arc::clone(&dock);
+        try_spawn("manycore-omp", stack_size(), move || serve(&mine))
+    };
+    // If a limit on threads leaves no room, ends the watch of the cores, which is a thread too, and tries again.
+    start().or_else(|error| if give_up_watch() { start() } else { Err(error) })?;
+    Ok(dock)
 }
 
 /// The stack size in bytes that the user has set, or else the limit of the process, which other threads get too.

@@ -94,6 +94,19 @@ impl Counts {
         self.take((LENT - self.made.get()) * (CHILD + REFERENCE) + REFERENCE)
     }
 
+    /// Whether the task has ended and a single reference keeps its memory: that of a child. The task counts the child
+    /// unless it is `adopted`.
+    pub(crate) fn is_kept_by_child(&self, adopted: bool) -> bool {
+        let child = if adopted {
+            REFERENCE
+        } else {
+            CHILD + REFERENCE
+        };
+        // A task that has not ended has more references: its own, and at least one that was lent.
+        // Acquire: all accesses to the task happen before its memory is used again.
+        self.word.0.load(Acquire) == child
+    }
+
     fn take(&self, counts: u64) -> bool {
         // AcqRel: all accesses to the task happen before its memory is used again.
         let left = self.word.0.fetch_sub(counts, AcqRel) - counts;
@@ -117,8 +130,15 @@ mod tests {
         assert!(counts.has_no_children());
         counts.keep();
         assert!(!counts.is_alone());
+        counts.add_child();
+        assert!(!counts.is_kept_by_child(false));
         assert!(!counts.end());
         assert!(!counts.drop_one());
+        assert!(!counts.is_kept_by_child(false));
+        assert!(!counts.drop_one());
+        assert!(counts.is_kept_by_child(false) && !counts.is_kept_by_child(true));
+        counts.end_child();
+        assert!(counts.is_kept_by_child(true) && !counts.is_kept_by_child(false));
         assert!(counts.drop_one());
     }
 

@@ -28,7 +28,9 @@ pub(crate) const FULFILLED: u8 = 2;
 pub(crate) struct Task {
     pub(crate) function: Option<Outlined>,
     pub(crate) arguments: Arguments,
-    pub(crate) parent: *const Self,
+    /// The task that made this task, or the nearest ancestor that this task still refers to. See
+    /// [`Tasks::forget_ancestors`](super::Tasks::forget_ancestors), which also changes `depth`.
+    pub(crate) parent: Cell<*const Self>,
     /// The group of the task's children, or null. Only the task's thread accesses this field.
     pub(crate) group: Cell<*const Group>,
     /// The parent's group when the task was made, or null. This group counts the task if it is explicit.
@@ -36,7 +38,11 @@ pub(crate) struct Task {
     /// Ready tasks with the largest priority run first.
     pub(crate) priority: i32,
     /// The number of ancestors, so that `descends_from` needs few steps.
-    pub(crate) depth: u32,
+    pub(crate) depth: Cell<u32>,
+    /// Whether `parent` does not count the task as a child, since another task made it.
+    pub(crate) adopted: Cell<bool>,
+    /// Whether the task may be an ancestor, if it was made deep in a chain of tasks.
+    pub(super) has_made: Cell<bool>,
     pub(crate) is_final: bool,
     pub(crate) detached: bool,
     /// Whether constructors made the arguments. The function destroys them, so it runs even if tasks are dropped.
@@ -66,7 +72,9 @@ pub(crate) struct Task {
 
 // SAFETY: only the thread that makes or runs the task accesses `group`, `listed`, `edged`, `mark`, `icv` and the cell
 // in `counts`, with two exceptions. The thread that ends the task reads `listed`, after a queue's lock has published
-// the task. Another thread may read the cell in `counts` while the task's thread waits. Only the owner of the lock of
+// the task. Another thread may read the cell in `counts` while the task's thread waits. `parent`, `depth`, `adopted`
+// and `has_made` change only while the task runs and has made no task: another thread reads them only on the way from a
+// descendant of the task, or after the task has ended. Only the owner of the lock of
 // dependences accesses `links` (`Task::links`). All other fields are atomics, or are written before another thread
 // knows the task. The targets of their pointers outlive the task, as the comments of the fields say.
 unsafe impl Sync for Task {}
@@ -84,8 +92,10 @@ impl Task {
             is_final: false,
             detached: false,
             constructed: false,
-            depth: 0,
-            parent: ptr::null(),
+            depth: Cell::new(0),
+            adopted: Cell::new(false),
+            has_made: Cell::new(false),
+            parent: Cell::new(ptr::null()),
             discard: None,
             team: ptr::null(),
             home: ptr::null(),
@@ -109,12 +119,12 @@ impl Task {
         Self {
             function: Some(order.function),
             priority: order.priority,
-            depth: parent.depth + 1,
+            depth: Cell::new(parent.depth.get() + 1),
             is_final: order.is_final || parent.is_final,
             detached: !order.event.is_null(),
             constructed: order.copy.is_some(),
             discard: order.discard,
-            parent,
+            parent: Cell::new(parent),
             home,
             group: Cell::new(group),
             counted_in: group,
@@ -155,10 +165,10 @@ impl Task {
         !self.home.is_null()
     }
 
-    /// The task that made this task, if there is one.
+    /// The task that made this task, or an ancestor of it.
     pub(crate) fn parent(&self) -> Option<&Self> {
         // SAFETY: the memory of a task keeps the memory of its parent.
-        unsafe { self.parent.as_ref() }
+        unsafe { self.parent.get().as_ref() }
     }
 
     /// The group of the task's children.
@@ -170,7 +180,7 @@ impl Task {
     /// Whether the task descends from `ancestor`.
     pub(crate) fn descends_from(&self, ancestor: &Self) -> bool {
         let mut task = self;
-        while task.depth > ancestor.depth {
+        while task.depth.get() > ancestor.depth.get() {
             let Some(parent) = task.parent() else {
                 return false;
             };
@@ -226,7 +236,7 @@ pub(crate) unsafe fn let_go(mut task: NonNull<Task>, give: impl FnOnce(&Counts) 
         // SAFETY: no other thread has the task, and the task's memory keeps the parent. An implicit task never gives
         // back its own reference, so this task is in a block.
         let parent = unsafe {
-            let parent = NonNull::new(task.as_ref().parent.cast_mut());
+            let parent = NonNull::new(task.as_ref().parent.get().cast_mut());
             Block::give_back(task);
             parent
         };

@@ -24,6 +24,9 @@ const MOST_READY: usize = 64;
 /// that wait for other tasks are counted too.
 const MOST_LIVE: usize = 64;
 
+/// A task with this number of ancestors forgets those that have ended.
+const CHAIN: u32 = 64;
+
 /// If there are more priorities with a queue than this, empty queues are dropped.
 const KEPT: usize = 16;
 
@@ -194,6 +197,38 @@ impl Tasks {
                 own.collect(task);
             }
         }
+    }
+
+    /// Called before the member makes a child of `task`, which it runs. If the ancestors of `task` have ended and only
+    /// `task` refers to them, frees them: a chain of tasks that each make the next one would keep the memory of all.
+    /// `task` then refers to the nearest of the other ancestors. Does nothing if `task` has made a task, or has few
+    /// ancestors.
+    #[inline(always)]
+    pub(crate) fn forget_ancestors(&self, member: u32, task: &Task) {
+        if task.depth.get() >= CHAIN {
+            self.forget_many_ancestors(member, task);
+        }
+    }
+
+    #[cold]
+    fn forget_many_ancestors(&self, member: u32, task: &Task) {
+        if task.has_made.replace(true) {
+            return;
+        }
+        while let Some(parent) = task.parent()
+            && parent.counts.is_kept_by_child(task.adopted.get())
+        {
+            // The parent has ended, so its own parent counts it as a child no more. Its reference to its parent now
+            // belongs to `task`.
+            let above = parent.parent.get();
+            // SAFETY: the parent's only reference is that of `task`. `task` is in no queue and has no descendants, so
+            // no other thread is on a way through it to the parent.
+            unsafe { self.give_back(Some(member), NonNull::from(parent)) };
+            task.parent.set(above);
+            task.adopted.set(true);
+        }
+        let above = task.parent().map_or(0, |parent| parent.depth.get());
+        task.depth.set(above + 1);
     }
 
     /// Runs `body` with the lock of dependences.

@@ -16,7 +16,9 @@ const DEEPEST: u32 = 256;
 /// the current task.
 #[inline(always)]
 fn task(order: &Order, context: &Context, home: &Home) -> NonNull<Task> {
-    home.put(|| Task::explicit(order, context.task(), home))
+    let current = context.task();
+    context.team().tasks.forget_ancestors(context.id(), current);
+    home.put(|| Task::explicit(order, current, home))
 }
 
 /// Gives the program the address of the task, as the handle of the task's event. The event has a reference to the team.
@@ -69,7 +71,7 @@ pub(crate) unsafe fn make(context: &Context, order: &Order) {
     };
     // In a region of one member a task waits in the queue if its ancestors could fill the stack. Outside of regions no
     // barrier would run it.
-    let alone = || team.size == 1 && (current.depth < DEEPEST || team.region().level == 0);
+    let alone = || team.size == 1 && (current.depth.get() < DEEPEST || team.region().level == 0);
     let at_once = || !detached && (alone() || current.is_final || crowded()) && free();
     if !order.deferred || at_once() {
         // SAFETY: as the caller promises.

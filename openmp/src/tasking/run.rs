@@ -83,22 +83,28 @@ pub(super) unsafe fn end(team: &Team, task: NonNull<Task>, member: Option<u32>) 
     if let Some(group) = unsafe { this.counted_in.as_ref() } {
         group.leave();
     }
-    let parent = NonNull::new(this.parent.cast_mut());
+    let parent = NonNull::new(this.parent.get().cast_mut());
+    let adopted = this.adopted.get();
     let alone = this.counts.is_alone();
     // If the task was dropped, its event may be fulfilled later. So the memory of such a task stays until the team is
     // freed.
     let awaited = this.detached && this.event.load(SeqCst) & FULFILLED == 0;
-    // SAFETY: the task has a reference to its parent, and the parent counts it as a child.
+    // SAFETY: the task has a reference to its parent, and the parent counts it as a child unless it is `adopted`.
     unsafe {
         if alone {
             if !awaited {
                 tasks.give_back(member, task);
             }
             if let Some(parent) = parent {
-                let_go(parent, Counts::drop_child);
+                let give = if adopted {
+                    Counts::drop_one
+                } else {
+                    Counts::drop_child
+                };
+                let_go(parent, give);
             }
         } else {
-            if let Some(parent) = parent {
+            if let Some(parent) = parent.filter(|_| !adopted) {
                 // The task's memory remains, so it keeps the parent's memory.
                 parent.as_ref().counts.end_child();
             }

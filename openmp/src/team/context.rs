@@ -5,6 +5,7 @@ use super::share::{Plan, SLOTS, Share};
 use super::{Team, slot};
 #[cfg(target_arch = "x86_64")]
 use super::{copies::Copies, pushed::Pushed};
+use crate::environment::icv::Bind;
 use crate::environment::places::Partition;
 use crate::system::ending;
 use crate::task::Task;
@@ -106,9 +107,9 @@ pub(crate) struct Context {
     pub(crate) place: Cell<Option<u32>>,
     /// The places for nested regions of this thread, or `None` for all places.
     pub(crate) partition: Cell<Option<Partition>>,
-    /// The size of the last region of several members that this thread began outside of regions, if affinities are
-    /// displayed (`OMP_DISPLAY_AFFINITY`).
-    pub(crate) displayed: Cell<u32>,
+    /// The number of members, their binding and the leader's place in this thread's last region on the first level, if
+    /// such regions print lines about members.
+    pub(crate) displayed: Cell<Option<(u32, Bind, Option<u32>)>>,
     /// The last value of [`Platform::forks`] that this thread has read.
     forks: Cell<u32>,
     /// The team and task of this thread outside of regions. The seat points to them while the thread is in no region.
@@ -138,7 +139,7 @@ impl Context {
             pushed: Cell::default(),
             place: Cell::new(None),
             partition: Cell::new(None),
-            displayed: Cell::new(0),
+            displayed: Cell::new(None),
             forks: Cell::new(Native::forks()),
             root: (team, task),
         }

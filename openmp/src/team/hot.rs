@@ -7,6 +7,8 @@ use std::sync::atomic::Ordering::SeqCst;
 /// A team between two regions. Its threads wait for the next region.
 pub(crate) struct Hot {
     pub(crate) team: Arc<Team>,
+    /// The number of members that the region wanted. The team is smaller if there was no room for more threads.
+    pub(crate) wanted: u32,
 }
 
 impl Hot {
@@ -14,6 +16,7 @@ impl Hot {
     pub(crate) fn alone() -> Self {
         Self {
             team: Team::alone(),
+            wanted: 1,
         }
     }
 }

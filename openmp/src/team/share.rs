@@ -13,8 +13,10 @@
 //! waits. Only one member makes each change of a state: the exchange to `MAKING` succeeds once, the member that made
 //! this exchange sets `READY`, and one member is the last to leave.
 
+use crate::system::report::fatal;
 use crate::words::Carried;
 use crate::words::bell::Bell;
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
@@ -318,6 +320,28 @@ pub(crate) fn member_of(trips: u64, at: u64, size: u64) -> u64 {
     } else {
         more + (at - edge) / each.max(1)
     }
+}
+
+/// Words that are 0. The kernel makes their memory when they are first written.
+pub(crate) fn zeros(count: u64) -> Vec<AtomicU64> {
+    let size = usize::try_from(count).unwrap_or(usize::MAX);
+    let Ok(layout) = Layout::array::<AtomicU64>(size) else {
+        fatal(format_args!(
+            "a doacross loop that needs {count} words; expected fewer"
+        ))
+    };
+    if size == 0 {
+        return vec![];
+    }
+    // SAFETY: the layout has at least one word.
+    let words = unsafe { alloc_zeroed(layout) };
+    if words.is_null() {
+        fatal(format_args!(
+            "no memory for the {count} words of a doacross loop"
+        ));
+    }
+    // SAFETY: the global allocator made the memory for as many words, and all zeros are valid words.
+    unsafe { Vec::from_raw_parts(words.cast(), size, size) }
 }
 
 #[cfg(test)]

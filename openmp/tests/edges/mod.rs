@@ -1,6 +1,6 @@
-//! Uses of the interface that are legal and seldom: each case of `edges.c` and `corners.c` prints `ok`.
+//! Uses of the interface that are legal and seldom: each case of `edges.c`, `corners.c` and `blocking.c` prints `ok`.
 
-use super::{compile_with, has_compiler, library, run, run_with, source, tempfile, text};
+use super::{compile, compile_with, has_compiler, library, run, run_with, source, tempfile, text};
 use std::path::Path;
 
 /// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
@@ -24,32 +24,45 @@ const CASES: [(&str, usize, (&str, &str)); 16] = [
     ("many ranks", 2, ("OMP_STACKSIZE", "256K")),
 ];
 
-const CORNERS: [(&str, usize, (&str, &str)); 11] = [
+const CORNERS: [(&str, usize, (&str, &str)); 12] = [
     ("balanced", 3, ("OMP_DYNAMIC", "false")),
     ("limited", 3, ("OMP_DYNAMIC", "false")),
     ("unposted", 1, ("OMP_DYNAMIC", "false")),
     ("doacross", 2, ("OMP_DYNAMIC", "false")),
     ("doacross", 5, ("OMP_DYNAMIC", "false")),
+    ("doacross of LLVM", 2, ("OMP_DYNAMIC", "false")),
+    ("doacross of LLVM", 5, ("OMP_DYNAMIC", "false")),
     ("chain", 1, ("OMP_DYNAMIC", "false")),
+    ("long chains", 1, ("OMP_MAX_TASK_PRIORITY", "1")),
+    ("long chains", 3, ("OMP_MAX_TASK_PRIORITY", "1")),
+    ("reserved", 1, ("OMP_DYNAMIC", "false")),
+    ("reduced", 4, ("MANYCORE_OMP_HEED", "false")),
+];
+
+const BLOCKING: [(&str, usize, (&str, &str)); 3] = [
     ("polling", 0, ("OMP_DYNAMIC", "false")),
     ("names", 1, ("OMP_DYNAMIC", "false")),
     ("results", 0, ("OMP_DYNAMIC", "false")),
-    ("reserved", 1, ("OMP_DYNAMIC", "false")),
-    ("reduced", 4, ("OMP_WAIT_POLICY", "active")),
 ];
 
 /// The cases that call functions of LLVM's.
-const OF_LLVM: [&str; 5] = [
+const OF_LLVM: [&str; 6] = [
     "detached at once",
     "detached and dropped",
     "balanced",
     "limited",
     "unposted",
+    "doacross of LLVM",
 ];
 
 #[test]
 fn edges() {
     each("edges", &CASES);
+}
+
+#[test]
+fn blocking() {
+    each("blocking", &BLOCKING);
 }
 
 #[test]
@@ -137,8 +150,8 @@ fn shown_settings() {
     if !has_compiler() {
         return eprintln!("SKIPPED: no gcc with OpenMP");
     }
-    let program = tempfile("shown").join("corners");
-    compile_with(&["-ldl", "-pthread"], &source("corners.c"), &program)
+    let program = tempfile("shown").join("blocking");
+    compile_with(&["-ldl", "-pthread"], &source("blocking.c"), &program)
         .expect("our programs can be compiled");
     let show_as = |shown, variable, value, ours| {
         let variables = [("OMP_DISPLAY_ENV", "true"), (variable, value)];
@@ -166,6 +179,7 @@ fn shown_settings() {
         ),
         ("OMP_STACKSIZE", "KMP_STACKSIZE", "4m", "'4194304'"),
         ("OMP_STACKSIZE", "KMP_STACKSIZE", "200000", "'200000'"),
+        ("OMP_STACKSIZE", "KMP_STACKSIZE", "1t", "'1099511627776'"),
         ("OMP_STACKSIZE", "OMP_STACKSIZE", "200", "'204800'"),
     ] {
         let ours = show_as(shown, variable, value, true);
@@ -186,4 +200,72 @@ fn shown_settings() {
         assert!(theirs.is_some(), "{variable}={value}");
         assert_eq!(show(variable, value, true), theirs, "{variable}={value}");
     }
+}
+
+/// A complaint about a value names the variable that has it, and an example that is valid there.
+#[test]
+fn complaints() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("complaints").join("blocking");
+    compile_with(&["-ldl", "-pthread"], &source("blocking.c"), &program)
+        .expect("our programs can be compiled");
+    let names = [Path::new("names")];
+    for (variable, value, part) in [
+        ("OMP_DYNAMIC_ALL", "2", "OMP_DYNAMIC_ALL=2: "),
+        ("OMP_SCHEDULE_ALL", "fast", "OMP_SCHEDULE_ALL=fast: "),
+        ("OMP_DYNAMIC", "2", "OMP_DYNAMIC=2: "),
+        ("KMP_STACKSIZE", "512", "524288 (in bytes)"),
+        ("OMP_STACKSIZE", "1", "512 (in KiB)"),
+    ] {
+        let ours = text(&run_with(&program, &names, 1, &[(variable, value)], true));
+        assert!(ours.contains(part), "{variable}={value}: {ours}");
+    }
+    let variables = [
+        ("OMP_DISPLAY_ENV", "true"),
+        ("OMP_STACKSIZE", "1m"),
+        ("KMP_STACKSIZE", "64m"),
+    ];
+    let ours = text(&run_with(&program, &names, 1, &variables, true));
+    assert!(ours.contains("OMP_STACKSIZE = '67108864'"), "{ours}");
+}
+
+/// A team grows although a limit leaves no room for its threads. The limit counts the threads of a user with no other
+/// threads. The superuser has no limit.
+#[test]
+fn a_limit_on_threads() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    if std::fs::metadata("/proc/self").is_ok_and(|it| it.uid() != 0) {
+        return eprintln!("SKIPPED: only the superuser can run programs as another user");
+    }
+    // The other user may not see cargo's folder.
+    let folder = std::env::temp_dir().join(format!("openmp-limit-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder for temporary files is writable");
+    let (program, copy) = (folder.join("grow"), folder.join("library.so"));
+    compile(&source("grow.c"), &program).expect("our programs can be compiled");
+    std::fs::copy(library(), &copy).expect("the library is there");
+    for path in [&folder, &program, &copy] {
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(path, mode).expect("a file of ours");
+    }
+    for limit in [6, 12, 30, 60] {
+        let output = std::process::Command::new("setpriv")
+            .args(["--reuid=54321", "--clear-groups", "--inh-caps=-all"])
+            .args(["--bounding-set=-all", "prlimit"])
+            .arg(format!("--nproc={limit}"))
+            .args(["timeout", "60"])
+            .arg(&program)
+            .env("LD_PRELOAD", &copy)
+            .output();
+        let Ok(output) = output else {
+            return eprintln!("SKIPPED: no setpriv");
+        };
+        let text = text(&output);
+        assert_eq!(text, "1 1\n1 1\n1 1\nexit status: 0", "limit {limit}");
+    }
+    std::fs::remove_dir_all(&folder).expect("a folder of ours");
 }

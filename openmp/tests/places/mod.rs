@@ -66,11 +66,12 @@ impl Case {
     }
 
     fn run(&self, program: &Path, ours: bool) -> String {
-        let variables: Vec<_> = self
-            .variables
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        // While another process keeps a core busy, the library could carry the outer regions: workers on other cores
+        // would execute their members.
+        let heed = ("MANYCORE_OMP_HEED", "false");
+        let own = self.variables.iter();
+        let own = own.map(|(name, value)| (*name, value.as_str()));
+        let variables: Vec<_> = own.chain([heed]).collect();
         let mask = PathBuf::from(&self.mask);
         let arguments = [Path::new("-c"), &mask, program];
         text(&run_with(
@@ -154,7 +155,7 @@ fn members_are_displayed_when_libgomps_are() {
     }
     let program = tempfile("places").join("affinity");
     compile(&source("affinity.c"), &program).expect("our programs can be compiled");
-    for bind in ["false", "close", "primary"] {
+    for bind in ["false", "true", "close", "primary", "spread"] {
         for ranks in [1, 2, 3, 5] {
             let variables = [
                 ("OMP_DISPLAY_AFFINITY", "true"),

@@ -1,18 +1,13 @@
 // Each case prints `ok`, or what was wrong.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <threads.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 // LLVM's functions, since GCC does not link them.
@@ -66,6 +61,22 @@ static int limited(void) {
   strict(0, 0, 3, 1, 0);
   fork(0, 0, count_member);
   int wrong = counted != 3;
+  // In a nested region there is room for one thread, and the program wants a line about that.
+  int lines[2], errors = dup(2);
+  char text[200] = "";
+  wrong += 100 * (pipe2(lines, O_NONBLOCK) != 0 || dup2(lines[1], 2) != 2);
+  omp_set_max_active_levels(1);
+  #pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) {
+    strict(0, 0, 1, 1, "not this");
+    fork(0, 0, count_member);
+    strict(0, 0, 3, 1, "too few");
+    fork(0, 0, count_member);
+    fork(0, 0, count_member);
+  }
+  dup2(errors, 2);
+  wrong += 200 * (read(lines[0], text, sizeof text - 1) <= 0 || !strstr(text, ": too few\n"));
+  wrong += 400 * (strchr(text, '\n') != strrchr(text, '\n') || counted != 6);
   limit(0, 0, 0);
   wrong += 2 * (omp_get_thread_limit() < 8);
   limit(0, 0, 2);
@@ -110,6 +121,37 @@ static int chain(void) {
   return wrong + (steps != 1000);
 }
 
+// Long chains need little memory, and a waiting thread finds their tasks soon.
+static void step_with_others(long left, int priority) {
+  #pragma omp atomic
+  steps++;
+  if (left > 1) {
+    #pragma omp task
+    { }
+    #pragma omp task priority(priority)
+    step_with_others(left - 1, priority);
+  }
+}
+static int long_chains(void) {
+  enum { STEPS = 200000, ROOM = 24 << 10 };
+  int wrong = 0;
+  struct rusage before, after;
+  for (int priority = 0; priority < 2; priority++) {
+    steps = 0;
+    getrusage(RUSAGE_SELF, &before);
+    #pragma omp parallel
+    #pragma omp single
+    {
+      #pragma omp taskgroup
+      step_with_others(STEPS, priority);
+      wrong += steps != STEPS;
+    }
+    getrusage(RUSAGE_SELF, &after);
+    wrong += 10 * (after.ru_maxrss - before.ru_maxrss > ROOM);
+  }
+  return wrong;
+}
+
 // Predefined allocators of LLVM (100 to 102) and of newer GCCs (200 and 201).
 static int reserved(void) {
   int wrong = 0;
@@ -134,23 +176,32 @@ static void *other_regions(void *a) {
     #pragma omp parallel num_threads(2)
     for (volatile int i = 0; i < 100; i++)
       ;
+    usleep(20);
   }
   return a;
 }
 static int reduced(void) {
   pthread_t other;
-  int wrong = 0;
+  int wrong = 0, last = 0, changes = 0;
   omp_set_dynamic(1);
   pthread_create(&other, 0, other_regions, 0);
-  for (int round = 0; round < 20000; round++) {
+  for (int round = 0; round < 20000 || (changes < 2 && round < 5000000); round++) {
     long product = 3;
+    int size = 0;
     #pragma omp parallel reduction(task, *: product)
-    product *= 1;
+    {
+      product *= 1;
+      #pragma omp masked
+      size = omp_get_num_threads();
+    }
     wrong += product != 3;
+    changes += size != last;
+    last = size;
   }
   over = 1;
   pthread_join(other, 0);
-  return wrong;
+  // Otherwise this case has tried nothing.
+  return wrong + (changes < 2 && omp_get_num_procs() > 1);
 }
 
 // In a team of one, nothing could post an iteration that the program does not post.
@@ -207,84 +258,54 @@ static int doacross(void) {
   return wrong;
 }
 
-// Calls that never wait leave a rank on its worker's kernel thread. A rank that is cut may change its thread, so a few
-// changes are allowed.
-static int polling(void) {
-  enum { ROUNDS = 300 };
-  int wrong = 0, moves = 0;
-  #pragma omp parallel reduction(+ : wrong, moves)
-  {
-    int sockets[2], pipes[2];
-    char byte;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || pipe2(pipes, O_NONBLOCK)) wrong++;
-    for (int round = 0; round < ROUNDS; round++) {
-      long thread = syscall(SYS_gettid);
-      wrong += recv(sockets[0], &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN;
-      wrong += read(pipes[0], &byte, 1) != -1 || errno != EAGAIN;
-      wrong += read(sockets[0], &byte, 0) != 0;
-      moves += syscall(SYS_gettid) != thread;
-      #pragma omp barrier
-    }
-    close(sockets[0]), close(sockets[1]), close(pipes[0]), close(pipes[1]);
-  }
-  return wrong + (moves > 6 ? moves : 0);
-}
-
-// The library has its own versions of all names under which the C library's functions that wait are called.
-static int names(void) {
-  static const char *all[] = {"read", "__read_chk", "recv", "__recv_chk", "recvfrom", "__recvfrom_chk", "recvmsg",
-      "poll", "__poll_chk", "ppoll", "__ppoll_chk", "accept", "accept4", "waitpid", "waitid", "wait4", "thrd_join",
-      "thrd_sleep"};
-  Dl_info ours, found;
-  void *known = dlsym(RTLD_DEFAULT, "GOMP_parallel");
-  if (!known || !dladdr(known, &ours)) return 100;
-  for (int i = 0; i < (int)(sizeof all / sizeof *all); i++) {
-    void *function = dlsym(RTLD_DEFAULT, all[i]);
-    if (!function || !dladdr(function, &found) || found.dli_fbase != ours.dli_fbase) return i + 1;
-  }
-  return 0;
-}
-
-// Each rank calls these functions: the result is that of the C library.
-static int ends_with_seven(void *a) { return 7; }
-static int results(void) {
-  ssize_t (*checked_read)(int, void *, size_t, size_t) = dlsym(RTLD_DEFAULT, "__read_chk");
-  ssize_t (*checked_recv)(int, void *, size_t, size_t, int) = dlsym(RTLD_DEFAULT, "__recv_chk");
-  ssize_t (*checked_recvfrom)(int, void *, size_t, size_t, int, void *, void *) = dlsym(RTLD_DEFAULT, "__recvfrom_chk");
-  int (*checked_poll)(struct pollfd *, nfds_t, int, size_t) = dlsym(RTLD_DEFAULT, "__poll_chk");
-  int (*checked_ppoll)(struct pollfd *, nfds_t, void *, void *, size_t) = dlsym(RTLD_DEFAULT, "__ppoll_chk");
+// The same by LLVM's functions, with few and with many inner iterations.
+static int doacross_of_llvm(void) {
+  enum { OUTER = 300, INNER = 70 };
+  static unsigned sums[OUTER][INNER];
+  struct { long lower, upper, step; } loops[2] = {{0, OUTER - 1, 1}, {10, 10, 2}};
+  int (*thread)(void *) = dlsym(RTLD_DEFAULT, "__kmpc_global_thread_num");
+  void (*enter)(void *, int, int, void *) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_init");
+  void (*post)(void *, int, long *) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_post");
+  void (*await)(void *, int, long *) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_wait");
+  void (*leave)(void *, int) = dlsym(RTLD_DEFAULT, "__kmpc_doacross_fini");
+  if (!thread || !enter || !post || !await || !leave) return 1;
   int wrong = 0;
-  #pragma omp parallel reduction(+ : wrong)
-  for (int round = 0; round < 20; round++) {
-    int sockets[2], result = 0;
-    char bytes[8] = "";
-    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets)) wrong++;
-    struct pollfd file = {sockets[1], POLLIN, 0};
-    struct timespec none = {0, 0}, some = {0, 100000}, invalid = {0, -1};
-    struct iovec to = {bytes, sizeof bytes};
-    struct msghdr message = {.msg_iov = &to, .msg_iovlen = 1};
-    siginfo_t information;
-    wrong += checked_poll(&file, 1, 0, sizeof file) != 0;
-    wrong += checked_poll(&file, 1, 1, sizeof file) != 0;
-    for (int i = 0; i < 5; i++) wrong += send(sockets[0], "abc", 3, 0) != 3;
-    wrong += checked_poll(&file, 1, -1, sizeof file) != 1;
-    wrong += checked_ppoll(&file, 1, &none, 0, sizeof file) != 1;
-    wrong += checked_read(sockets[1], bytes, 3, sizeof bytes) != 3;
-    wrong += checked_recv(sockets[1], bytes, 3, sizeof bytes, 0) != 3;
-    wrong += checked_recvfrom(sockets[1], bytes, 3, sizeof bytes, 0, 0, 0) != 3;
-    wrong += recvfrom(sockets[1], bytes, 3, 0, 0, 0) != 3;
-    wrong += recvmsg(sockets[1], &message, 0) != 3 || memcmp(bytes, "abc", 4);
-    wrong += accept4(sockets[0], 0, 0, 0) != -1;
-    wrong += waitid(P_PID, 1, &information, WEXITED) != -1 || errno != ECHILD;
-    wrong += wait4(1, 0, 0, 0) != -1 || errno != ECHILD;
-    wrong += thrd_sleep(&some, 0) != 0 || thrd_sleep(&none, 0) != 0 || thrd_sleep(&invalid, 0) == 0;
-    thrd_t thread;
-    wrong += thrd_create(&thread, ends_with_seven, 0) != thrd_success || thrd_join(thread, &result) != thrd_success;
-    wrong += result != 7;
-    close(sockets[0]), close(sockets[1]);
-    #pragma omp barrier
+  for (int inner = 1; inner <= INNER; inner += inner == 1 ? 6 : 63) {
+    loops[1].upper = 10 + 2 * (inner - 1);
+    #pragma omp parallel
+    {
+      int id = thread(0);
+      enter(0, id, 2, loops);
+      #pragma omp for schedule(dynamic) nowait
+      for (int i = 0; i < OUTER; i++)
+        for (int k = 0; k < inner; k++) {
+          long here[2] = {i, 10 + 2 * k}, above[2] = {i - 1, 10 + 2 * k};
+          await(0, id, above);
+          sums[i][k] = (i ? sums[i - 1][k] : 0) + (k ? sums[i][k - 1] : 0) + 1;
+          post(0, id, here);
+        }
+      leave(0, id);
+    }
+    for (int i = 0; i < OUTER; i++)
+      for (int k = 0; k < inner; k++)
+        wrong += sums[i][k] != (i ? sums[i - 1][k] : 0) + (k ? sums[i][k - 1] : 0) + 1;
+    memset(sums, 0, sizeof sums);
   }
-  return wrong;
+  // Memory that no iteration has used costs nothing.
+  struct rusage before, after;
+  loops[0].upper = 1000000000;
+  getrusage(RUSAGE_SELF, &before);
+  #pragma omp parallel
+  {
+    int id = thread(0);
+    enter(0, id, 1, loops);
+    long some = 100000 + id;
+    post(0, id, &some);
+    await(0, id, &some);
+    leave(0, id);
+  }
+  getrusage(RUSAGE_SELF, &after);
+  return wrong + 100000 * (after.ru_maxrss - before.ru_maxrss > 20000);
 }
 
 static const struct { const char *name; int (*run)(void); } cases[] = {
@@ -292,10 +313,9 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"limited", limited},
     {"unposted", unposted},
     {"doacross", doacross},
+    {"doacross of LLVM", doacross_of_llvm},
     {"chain", chain},
-    {"polling", polling},
-    {"names", names},
-    {"results", results},
+    {"long chains", long_chains},
     {"reserved", reserved},
     {"reduced", reduced},
 };

@@ -76,6 +76,23 @@ int main(void) {
     sum += mine;
   }
   printf("nowait %ld\n", sum);
+  // Loops of leagues, also with fewer iterations than members, and chunks of whole vectors.
+  { int bad = 0;
+    for (int n = 0; n < 40; n += n < 8 ? 1 : 7) {
+      static int w[5][40];
+      #pragma omp teams distribute parallel for num_teams(1) schedule(static, 1)
+      for (int i = 0; i < n; i++) w[0][i]++;
+      #pragma omp teams distribute parallel for num_teams(2) schedule(static, 1)
+      for (int i = 0; i < n; i++) w[1][i]++;
+      #pragma omp teams distribute parallel for simd num_teams(2) schedule(simd: static, 1)
+      for (int i = 0; i < n; i++) w[2][i]++;
+      #pragma omp teams distribute parallel for num_teams(3) dist_schedule(static, 2) schedule(static, 3)
+      for (int i = 0; i < n; i++) w[3][i]++;
+      #pragma omp parallel for simd schedule(simd: static, 4)
+      for (int i = 0; i < n; i++) w[4][i]++;
+      for (int k = 0; k < 5; k++) for (int i = 0; i < 40; i++) { bad += w[k][i] != (i < n); w[k][i] = 0; }
+    }
+    printf("leagues %d\n", bad); }
   // Doacross.
   { enum { A = 20, B = 15, C = 5 }; static int v[A][B][C]; int bad = 0;
     #pragma omp parallel for ordered(2) schedule(dynamic)

@@ -32,7 +32,8 @@ macro_rules! names {
                     });
                     let of_team = Bounds { lower: team.lower, upper: team.upper, step: i128::from(step) };
                     let (id, size, chunk) = division(context, schedule, i128::from(chunk), of_team.trips());
-                    let part = of_team.part(id, size, chunk);
+                    let fits = |at| <$number>::try_from(at).is_ok();
+                    let part = of_team.part(id, size, chunk).within(of_team.step, fits);
                     lower.write(part.lower as $number);
                     upper.write(part.upper as $number);
                     team_upper.write(team.upper as $number);
@@ -55,7 +56,8 @@ macro_rules! names {
                         upper: i128::from(*upper),
                         step: i128::from(step),
                     };
-                    let part = bounds.part(team, teams, Some(i128::from(chunk)));
+                    let fits = |at| <$number>::try_from(at).is_ok();
+                    let part = bounds.part(team, teams, Some(i128::from(chunk))).within(bounds.step, fits);
                     lower.write(part.lower as $number);
                     upper.write(part.upper as $number);
                     stride.write(part.stride as $signed);

@@ -131,14 +131,23 @@ impl Call {
 
 fn begin(mut call: Call) {
     let context = context();
-    let Pushed { threads, bind, .. } = context.pushed.take();
+    let Pushed {
+        threads,
+        strict,
+        bind,
+        ..
+    } = context.pushed.take();
+    let size = region::members(context, threads);
+    if let Some((severity, message)) = strict.filter(|_| size < threads) {
+        super::sync::__kmpc_error(std::ptr::null(), severity, message);
+    }
     let site = call.body as usize;
     let wanted = Wanted {
         function: member,
         data: (&raw mut call).cast(),
         site,
-        threads,
-        exact: false,
+        threads: size,
+        exact: true,
         bind,
         group: None,
         share: None,
@@ -223,15 +232,15 @@ export! {
     fn __kmpc_push_num_threads(_place: Place, _number: c_int, threads: c_int) {
         let pushed = &context().pushed;
         let threads = u32::try_from(threads).unwrap_or(0);
-        pushed.set(Pushed { threads, ..pushed.get() });
+        pushed.set(Pushed { threads, strict: None, ..pushed.get() });
     }
 
-    // A region gets fewer members than `threads` only if a limit says so. Then LLVM's library prints a line, or ends
-    // the program if `_severity` asks for this. This library does neither.
     fn __kmpc_push_num_threads_strict(
-        place: Place, number: c_int, threads: c_int, _severity: c_int, _message: *const c_char,
+        place: Place, number: c_int, threads: c_int, severity: c_int, message: *const c_char,
     ) {
         __kmpc_push_num_threads(place, number, threads);
+        let pushed = &context().pushed;
+        pushed.set(Pushed { strict: Some((severity, message)), ..pushed.get() });
     }
 
     fn __kmpc_set_thread_limit(_place: Place, _number: c_int, limit: c_int) {

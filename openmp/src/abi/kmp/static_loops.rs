@@ -46,6 +46,9 @@ pub(super) fn division(
     let ((id, size), chunk) = match schedule & !MODIFIERS {
         CHUNKED => (member, Some(chunk)),
         BLOCKS => (member, None),
+        // In some combined loops with chunks of 1, clang adds the stride after each iteration. That is right for chunks
+        // in turn only.
+        BALANCED if chunk <= 1 => (member, Some(1)),
         BALANCED => (member, Some(balanced(trips, member.1, chunk))),
         TEAMS_CHUNKED => (context.league.get(), Some(chunk)),
         TEAMS_BLOCKS => (context.league.get(), None),
@@ -103,22 +106,19 @@ impl Bounds {
     }
 
     /// The part of a member in a loop with iterations, by chunks. Compiled loops add in the type of their bounds, so
-    /// bounds beyond the loop could wrap into it. A member without a chunk gets a part that is empty in each type, and
-    /// the part of a member with a single chunk ends with the loop.
+    /// bounds beyond the loop could wrap into it. So the part of a member with a single chunk ends with the loop. The
+    /// bounds of a member with more chunks still wrap if the loop ends near the end of its type. No constant stride
+    /// prevents that, and the loop then has no end, as with LLVM's library.
     fn chunks(self, id: i128, size: i128, chunk: i128) -> Part {
         let Self { lower, upper, step } = self;
         let trips = i128::from(self.trips());
         let chunks = (trips - 1) / chunk + 1;
         if id >= chunks {
-            // The stride leads out of the loop too.
-            let (from, to, stride) = match step > 0 {
-                true => (1, 0, upper.max(1)),
-                false => (0, 1, (upper - 1).min(-1)),
-            };
+            // In some combined loops with chunks of 1, clang compares `lower` with the end of the whole loop.
             return Part {
-                lower: from,
-                upper: to,
-                stride,
+                lower: upper + step,
+                upper,
+                stride: step,
                 is_last: false,
             };
         }
@@ -134,6 +134,26 @@ impl Bounds {
                 chunk * size * step
             },
             is_last: (chunks - 1) % size == id,
+        }
+    }
+}
+
+impl Part {
+    /// The part for a loop with this step in a type for which `fits` holds. An empty part may begin beyond the type,
+    /// and would wrap there. It becomes a part that is empty in each type.
+    pub(super) fn within(self, step: i128, fits: impl Fn(i128) -> bool) -> Self {
+        let is_empty = match step > 0 {
+            true => self.lower > self.upper,
+            false => self.lower < self.upper,
+        };
+        if !is_empty || (fits(self.lower) && fits(self.upper)) {
+            return self;
+        }
+        let (lower, upper) = if step > 0 { (1, 0) } else { (0, 1) };
+        Self {
+            lower,
+            upper,
+            ..self
         }
     }
 }
@@ -156,7 +176,8 @@ macro_rules! names {
                     };
                     let (id, size, chunk) =
                         division(context(), schedule, i128::from(chunk), bounds.trips());
-                    let part = bounds.part(id, size, chunk);
+                    let fits = |at| <$number>::try_from(at).is_ok();
+                    let part = bounds.part(id, size, chunk).within(bounds.step, fits);
                     // Bounds beyond the range of the type wrap, like the program's own arithmetic.
                     lower.write(part.lower as $number);
                     upper.write(part.upper as $number);

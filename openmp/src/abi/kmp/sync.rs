@@ -163,7 +163,7 @@ export! {
     }
 
     // `#pragma omp error at(execution)`. Severity 2 is fatal.
-    fn __kmpc_error(_place: Place, severity: c_int, message: *const c_char) {
+    pub(super) fn __kmpc_error(_place: Place, severity: c_int, message: *const c_char) {
         let text = if message.is_null() {
             c"no message"
         } else {

@@ -11,6 +11,7 @@ fn walk(bounds: Bounds, size: u32, chunk: Option<i128>, cut: Cut) -> Vec<i128> {
     let mut lasts = 0;
     for id in 0..size {
         let part = bounds.part(id, size, chunk);
+        let part = part.within(bounds.step, |at| cut(at) == at);
         let (mut lower, mut upper) = (cut(part.lower), cut(part.upper));
         let goes = |at: i128, to: i128| if bounds.step > 0 { at <= to } else { at >= to };
         let mut own = vec![];
@@ -134,6 +135,52 @@ fn chunks_at_the_limits_of_a_type() {
                 }
             }
         }
+    }
+}
+
+/// With chunks of 1 in a combined loop of a team, clang begins at `lower`, adds the stride after each iteration, and
+/// compares with the end of the team's part. It does not read `upper`. `schedule(simd: static, 1)` has the same loop.
+#[test]
+fn chunks_of_one_in_combined_loops() {
+    let context = context();
+    for (lower, trips) in [(0, 0), (0, 3), (1, 1), (3, 3), (3, 40), (200, 7)] {
+        for schedule in [CHUNKED, BALANCED] {
+            let bounds = Bounds {
+                lower,
+                upper: lower + trips - 1,
+                step: 1,
+            };
+            let (_, _, chunk) = division(context, schedule, 1, bounds.trips());
+            for size in 1..9 {
+                let mut found = vec![];
+                for id in 0..size {
+                    let part = bounds.part(id, size, chunk);
+                    let part = part.within(1, |at| u8::try_from(at).is_ok());
+                    let mut at = part.lower;
+                    while at <= bounds.upper {
+                        found.push(at);
+                        at += part.stride;
+                    }
+                }
+                found.sort_unstable();
+                let all: Vec<_> = (lower..=bounds.upper).collect();
+                assert_eq!(found, all, "schedule {schedule}, {bounds:?}, {size}");
+            }
+        }
+    }
+}
+
+/// A part without iterations stays empty although it would begin beyond its type.
+#[test]
+fn empty_parts_at_the_limits_of_a_type() {
+    for (upper, step) in [(i128::from(i32::MAX), 1), (i128::from(i32::MIN), -1)] {
+        let bounds = Bounds {
+            lower: upper - 2 * step,
+            upper,
+            step,
+        };
+        let found = walk(bounds, 5, None, |at| i128::from(at as i32));
+        assert_eq!(found.len(), 3, "{bounds:?}");
     }
 }
 
