@@ -1,7 +1,7 @@
 //! `manycore merge`: one table from the journals (files of measurements) of a sweep's shards (the parts that single
 //! processes measure).
 
-use super::sweep::{Points, Record};
+use super::sweep_grid::{Points, Record};
 use crate::cli::MergeArgs;
 use crate::failure::bad_input;
 use crate::measure::journal;

@@ -15,7 +15,9 @@ mod run_orders;
 mod run_stats;
 pub(crate) mod study;
 mod sweep;
+mod sweep_grid;
 mod sweep_points;
+mod sweep_tables;
 mod versus;
 
 use crate::cli::{Command, PresetsArgs};

@@ -1,6 +1,6 @@
 //! Measures the points of a sweep, side by side if they are simulated.
 
-use super::sweep::{Grid, Point, Points, Record};
+use super::sweep_grid::{Grid, Point, Points, Record};
 use crate::measure::journal::Journal;
 use crate::measure::side_by_side;
 use crate::report::files::OutFolder;
