@@ -107,7 +107,12 @@ unsafe impl Platform for Simulated {
         with(Engine::enter_kernel);
         drain();
         in_order();
+        let since = Self::now();
         with(Engine::fence_all);
+        // Each interrupted core executes a fence of its own.
+        while with(|engine, core| engine.must_drain_all(core, since)) {
+            suspend();
+        }
     }
 
     fn relax() {
