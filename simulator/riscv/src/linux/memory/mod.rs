@@ -3,6 +3,8 @@
 mod io;
 mod shared;
 
+pub(crate) use io::total;
+
 use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, EOPNOTSUPP, Errno, Value};
 use super::files::Files;
 use super::names::Names;
