@@ -8,7 +8,7 @@ use super::random::Random;
 use super::signal::{Sent, Signal};
 use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
-use super::threads::{Thread, Threads};
+use super::threads::{FIRST, Thread, Threads};
 use super::world::World;
 use crate::hart::Code;
 use crate::isa::Mix;
@@ -87,7 +87,10 @@ impl Process {
     /// Ends the process with this status, unless it has a status.
     pub(super) fn exit(&mut self, status: i32) -> TaskState {
         self.status.get_or_insert(status);
-        self.memory.write_back();
+        if self.number == FIRST {
+            // The run ends. The pages of another process are written when no process maps them any more.
+            self.memory.write_back();
+        }
         TaskState::Exited
     }
 

@@ -130,5 +130,6 @@ fn an_empty_range_of_shared_memory_is_mapped_a_second_time() {
     };
     let mut text: String = ["file", "shared", "fixed"].map(one).concat();
     text += "private: error 22\nprivate file: error 22\nmay not move: error 12\n";
+    text += "to itself: error 14\n";
     expect("twice.c", &text);
 }

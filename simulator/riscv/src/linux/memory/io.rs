@@ -61,7 +61,7 @@ impl Memory {
         if parts.len() > 1 && offset.is_none() && files.is_counter(number) {
             return self.read_count(files, number, parts);
         }
-        self.before_reading(files, number);
+        self.before_reading(files, number, offset, total(parts));
         let mut done = 0;
         for (address, length) in pieces(parts) {
             // Bytes that have no room in the program's memory stay in the file.
@@ -201,7 +201,7 @@ impl Memory {
             _ => self.space.read_u64(at).map(Some),
         };
         let (start, end) = (place(from_at)?, place(to_at)?);
-        self.before_reading(files, from);
+        self.before_reading(files, from, start, count);
         let mut bytes = vec![0; count.min(MOST_COPIED) as usize];
         let got = files.read(from, &mut bytes, start)?;
         let written = files.write(to, &bytes[..got], end);
