@@ -84,6 +84,7 @@ pub(super) fn read_any<W: World>(
     let Some((set, blocks)) = process.files.signals(number) else {
         return read(waits, process, task, world, read_bytes);
     };
+    process.expire_timers(task, world);
     let mut taken = Vec::new();
     while taken.len() as u64 + SIGNAL <= length {
         let (signals, threads) = (&mut process.signals, &mut process.threads);
