@@ -8,6 +8,7 @@
 //! A core that needs a line that is on its way waits until the line arrives.
 
 mod drain;
+mod part;
 
 use super::Engine;
 use super::agenda::Event;
@@ -216,13 +217,19 @@ impl Engine {
         if rules.store_buffer == 0 {
             return None;
         }
-        let stores = tile.flights.iter().filter(|flight| flight.is_store());
-        let full = stores.count() >= rules.store_buffer as usize;
-        if full || tile.flights.len() >= rules.lines as usize {
-            let wanted = tile
-                .flights
-                .iter()
-                .filter(|flight| !full || flight.is_store());
+        let flights = || tile.flights.iter();
+        let is_own = |flight: &&Flight| flight.request.core == core;
+        let (stores, own) = (
+            || flights().filter(|it| it.is_store()),
+            flights().filter(is_own),
+        );
+        // The core waits for a line of its own if it has used up its part.
+        let waits = own.count() >= self.part(core, rules.lines)
+            || stores().filter(is_own).count() >= self.part(core, rules.store_buffer);
+        let full = stores().count() >= rules.store_buffer as usize;
+        if waits || full || tile.flights.len() >= rules.lines as usize {
+            let wanted = flights().filter(|it| !waits || is_own(it));
+            let wanted = wanted.filter(|it| !full || it.is_store());
             let first = wanted.min_by_key(|flight| flight.landed.map_or(u64::MAX, |(at, _)| at));
             let first = first.and_then(|flight| flight.landed);
             return Some(self.wait_for(core, first));
@@ -240,17 +247,23 @@ impl Engine {
     /// Requests the next lines of a stream after the core has read `line`.
     pub(super) fn look_ahead(&mut self, core: u32, line: u32, operation: Operation) {
         let tile = self.ports[core as usize].tile;
-        let Some(overlap) = &mut self.overlap else {
+        let Some(overlap) = &self.overlap else {
             return;
         };
         let (streams, distance) = (overlap.rules.streams as usize, overlap.rules.distance);
-        let lines = overlap.rules.lines as usize;
-        let of_tile = &mut overlap.tiles[tile as usize];
+        let of_tile = &overlap.tiles[tile as usize];
         if streams == 0 || !operation.reads_only() || of_tile.last == Some(line) {
             return;
         }
+        let (lines, part) = (overlap.rules.lines, self.part(core, overlap.rules.lines));
+        let Some(overlap) = &mut self.overlap else {
+            return;
+        };
+        let of_tile = &mut overlap.tiles[tile as usize];
         of_tile.last = Some(line);
-        let room = lines.saturating_sub(of_tile.flights.len());
+        let own = of_tile.flights.iter().filter(|it| it.request.core == core);
+        let room = part.saturating_sub(own.count());
+        let room = room.min((lines as usize).saturating_sub(of_tile.flights.len()));
         let Some(stream) = of_tile.learn(line, streams) else {
             return;
         };
