@@ -40,5 +40,7 @@ int main(void) {
     try("private", map(MAP_PRIVATE | MAP_ANONYMOUS, -1), 2 * 4096, MREMAP_MAYMOVE, NULL);
     try("private file", map(MAP_PRIVATE, file), 2 * 4096, MREMAP_MAYMOVE, NULL);
     try("may not move", map(MAP_SHARED | MAP_ANONYMOUS, -1), 2 * 4096, 0, NULL);
+    place = map(MAP_SHARED | MAP_ANONYMOUS, -1);
+    try("to itself", place, 2 * 4096, MREMAP_MAYMOVE | MREMAP_FIXED, place);
     return 0;
 }

@@ -41,6 +41,13 @@ int main(void) {
     close(twice("not new", O_WRONLY | O_APPEND | O_TRUNC | O_CREAT | O_EXCL));
     close(open(name, O_RDONLY | O_TRUNC));
     show("emptied for reading");
+    unlink(name);
+    int made = open(name, O_RDONLY | O_CREAT | O_TRUNC, 0444);
+    struct stat data = {0};
+    printf("%d %o\n", made >= 0, fstat(made, &data) ? 0 : data.st_mode & 0777);
+    close(made);
+    unlink(name);
+    close(open(name, O_WRONLY | O_CREAT, 0600));
     int file = twice("once more", O_RDWR | O_APPEND);
     fcntl(file, F_SETFL, 0);
     pwrite(file, "X", 1, 2);

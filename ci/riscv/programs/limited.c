@@ -45,6 +45,25 @@ static void *writes(void *arg) {
 }
 static void start(pthread_t *thread, void *(*work)(void *), void *arg) { pthread_create(thread, NULL, work, arg); }
 static void handler(int number) { (void)number; }
+static int listener;
+static struct sockaddr_in name = {AF_INET};
+/* A connection of TCP. */
+static int call(void) {
+    int caller = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(caller, (struct sockaddr *)&name, sizeof name)) perror("connect");
+    return caller;
+}
+static void *later(void *arg) {
+    int end = *(int *)arg;
+    usleep(100000);
+    write(end, "more", 4);
+    return NULL;
+}
+static void *closes(void *arg) {
+    usleep(100000);
+    close(*(int *)arg);
+    return NULL;
+}
 static pthread_t main_thread;
 static void *interrupts(void *arg) {
     usleep(100000);
@@ -117,6 +136,14 @@ int main(void) {
     began = now();
     said("interrupted", recv(pair[0], text, 20, MSG_WAITALL));
     pthread_join(thread, NULL);
+    parts[1].iov_len = 20;
+    message.msg_flags = MSG_TRUNC;
+    message.msg_namelen = 0, message.msg_controllen = 0;
+    start(&thread, interrupts, "");
+    began = now();
+    said("interrupted parts", recvmsg(pair[0], &message, MSG_WAITALL));
+    printf("flags %x\n", message.msg_flags);
+    pthread_join(thread, NULL);
     limit(pair[0], SO_RCVTIMEO, 5000000);
     start(&thread, interrupts, NULL);
     began = now();
@@ -128,8 +155,9 @@ int main(void) {
     pthread_join(thread, NULL);
     said("the end", recv(pair[0], text, 60, MSG_WAITALL));
     /* A listener. */
-    int listener = socket(AF_INET, SOCK_STREAM, 0), caller = socket(AF_INET, SOCK_STREAM, 0);
-    struct sockaddr_in name = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}};
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    int caller = socket(AF_INET, SOCK_STREAM, 0);
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     length = sizeof name;
     bind(listener, (struct sockaddr *)&name, sizeof name);
     listen(listener, 4);
@@ -144,5 +172,50 @@ int main(void) {
     said("recv", recv(accepted, text, 8, 0));
     limit(caller, SO_RCVTIMEO, 100000);
     said("recv", recv(caller, text, 8, MSG_PEEK));
+    /* A connection that is reset after some bytes: before the call, and while it waits. */
+    limit(listener, SO_RCVTIMEO, 0);
+    for (int waits = 0; waits < 2; waits++) {
+        int end = call(), other = accept(listener, NULL, NULL);
+        write(end, "unread", 6);
+        write(other, "four", 4);
+        usleep(20000);
+        if (waits)
+            start(&thread, closes, &other);
+        else
+            close(other);
+        usleep(20000);
+        began = now();
+        said("all before the reset", recv(end, text, 8, MSG_WAITALL));
+        if (waits) pthread_join(thread, NULL);
+        began = now();
+        said("reset", recv(end, text, 8, 0));
+        said("after the reset", recv(end, text, 8, 0));
+        close(end);
+    }
+    /* A look at all bytes. */
+    int end = call(), other = accept(listener, NULL, NULL);
+    write(end, "some", 4);
+    usleep(20000);
+    start(&thread, later, &end);
+    began = now();
+    said("all, not now", recv(other, text, 8, MSG_PEEK | MSG_WAITALL | MSG_DONTWAIT));
+    said("all, to look at", recv(other, text, 8, MSG_PEEK | MSG_WAITALL));
+    pthread_join(thread, NULL);
+    limit(other, SO_RCVTIMEO, 100000);
+    began = now();
+    said("too few to look at", recv(other, text, 12, MSG_PEEK | MSG_WAITALL));
+    said("all", recv(other, text, 8, MSG_WAITALL));
+    printf("%.8s\n", text);
+    /* Callers of a listener that accepts none of them. */
+    listen(listener, 1);
+    for (int callers = 0; callers < 6; callers++) {
+        end = socket(AF_INET, SOCK_STREAM, 0);
+        limit(end, SO_SNDTIMEO, 100000);
+        began = now();
+        if (connect(end, (struct sockaddr *)&name, sizeof name)) {
+            said("connect", -1);
+            break;
+        }
+    }
     return 0;
 }

@@ -103,6 +103,11 @@ int main(void) {
     int status;
     wait(&status);
     said("child", WEXITSTATUS(status));
+    /* Lengths whose sum is more than a word holds. */
+    pipe(pipes);
+    struct iovec huge[] = {part(big, 2), part(bad, ~0ul >> 1), part(bad, ~0ul >> 1)};
+    said("huge", writev(pipes[1], huge, 3));
+    said("held", left(pipes[0]));
     /* The reader ends while the writer waits. */
     pipe(pipes);
     if (fork() == 0) {

@@ -410,6 +410,7 @@ impl World for Functional {
             .map(|(&handle, _)| handle)
             .take(count as usize)
             .collect();
+        debug_assert!(!self.sleeps || !there.contains(&self.running));
         for &handle in &there {
             self.wake(handle, Wake::Called);
         }
@@ -438,6 +439,8 @@ impl World for Functional {
     }
 
     fn disturb(&mut self, handle: u32) {
+        // A task that falls asleep in this slice is not asleep yet, so nothing can wake it.
+        debug_assert!(handle != self.running || !self.sleeps);
         // A task that waits in a loop looks again in its next slice. Only a sleeping task is woken.
         if self.sleepers.contains_key(&handle) {
             self.wake(handle, Wake::Disturbed);

@@ -16,7 +16,7 @@ impl Engine {
         let now = self.ports[core as usize].clock;
         let picked = self.scheduler.pick(now, core);
         let port = &mut self.ports[core as usize];
-        port.displaced = false;
+        (port.displaced, port.leaves) = (false, false);
         let Some(picked) = picked else {
             port.thread = None;
             port.mode = Mode::Idle;
@@ -121,24 +121,32 @@ impl Engine {
         thread.map_or(0, |thread| self.threads[thread as usize].preemptions)
     }
 
+    /// Whether the running thread may not run on `core`. Then another thread has the core from now on, and the caller
+    /// must suspend.
+    pub(crate) fn must_leave(&mut self, core: u32) -> bool {
+        let thread = self.ports[core as usize].thread;
+        let leaves = thread.is_some_and(|thread| self.is_forbidden(core, thread));
+        if leaves {
+            self.displace_now(core);
+        }
+        leaves
+    }
+
     /// Preempts the running thread at `at`, or later as soon as it can be interrupted. An access
-    /// cannot be interrupted.
-    pub(super) fn displace(&mut self, core: u32, at: u64) {
+    /// cannot be interrupted. With `leaves`, the thread is preempted only if it still may not run on the core then.
+    pub(super) fn displace(&mut self, core: u32, at: u64, leaves: bool) {
         let port = &mut self.ports[core as usize];
         let Some(thread) = port.thread else { return };
         match port.mode {
             Mode::Idle => return,
-            Mode::Missing => {
-                port.displaced = true;
-                return;
-            }
+            Mode::Missing => return port.displace(leaves),
             Mode::Spinning { .. } => self.stop_spinning(core, at),
             Mode::Listening { .. } => self.stop_listening(core, at),
             Mode::Running if port.computes_beyond(at) => {
                 if port.computed.start > at {
                     // Before the start of the computation, an access or a switch is under way.
                     let at = port.computed.start;
-                    let event = match self.is_forbidden(core, thread) {
+                    let event = match leaves {
                         true => Event::Leave { thread },
                         false => Event::Displace { thread },
                     };
@@ -147,10 +155,7 @@ impl Engine {
                 }
                 self.threads[thread as usize].owed += port.take_back(at);
             }
-            Mode::Running => {
-                port.displaced = true;
-                return;
-            }
+            Mode::Running => return port.displace(leaves),
         }
         let port = &mut self.ports[core as usize];
         port.plan = port.plan.wrapping_add(1);
@@ -166,7 +171,7 @@ impl Engine {
                 self.interrupt(core, at, self.config.os.tick_cost);
             }
             if self.scheduler.tick(core) {
-                self.displace(core, at);
+                self.displace(core, at, false);
             }
         }
         let balanced = self.ports[core as usize].balanced;
@@ -360,7 +365,7 @@ impl Engine {
                 self.agenda.plan(at, core, Event::Leave { thread });
             }
             // The thread was to move after its access.
-            (true, true) => self.ports[core as usize].displaced = false,
+            (true, true) => self.ports[core as usize].leaves = false,
             (true, false) => {}
         }
     }

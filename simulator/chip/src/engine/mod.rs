@@ -194,7 +194,7 @@ impl Engine {
                     let thread = port.thread.map(|thread| &self.threads[thread as usize]);
                     if thread.is_some_and(|thread| thread.returned) {
                         self.end_thread(core);
-                    } else if port.displaced {
+                    } else if port.displaced || port.leaves {
                         self.displace_now(core);
                     } else {
                         self.set_horizon(core);
@@ -272,9 +272,11 @@ impl Engine {
             Event::Patience { plan } => self.patience_ended(core, plan, at),
             Event::Wake => self.wake_core(core, at),
             Event::Displace { thread } if self.ports[core as usize].thread == Some(thread) => {
-                self.displace(core, at);
+                self.displace(core, at, false);
             }
-            Event::Leave { thread } if self.is_forbidden(core, thread) => self.displace(core, at),
+            Event::Leave { thread } if self.is_forbidden(core, thread) => {
+                self.displace(core, at, true);
+            }
             Event::Displace { .. } | Event::Leave { .. } => {}
             Event::Tick => self.tick(core, at),
             Event::Interrupt => self.interrupted(core, at),

@@ -8,6 +8,9 @@
 //!
 //! A core that needs a line that is on its way waits until the line arrives.
 
+mod drain;
+mod part;
+
 use super::Engine;
 use super::agenda::Event;
 use super::asks::Asked;
@@ -33,9 +36,11 @@ struct Tile {
     looks: u64,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Flight {
     request: Request,
+    /// Other cores of the tile whose stores joined the line after `request.core` had requested it.
+    also: Vec<u32>,
     /// When the core asked for the line.
     began: u64,
     /// Set once the home has served the request: the time when the line arrives, and the place that it comes from.
@@ -46,6 +51,23 @@ impl Flight {
     fn is_store(&self) -> bool {
         !self.request.operation.reads_only()
     }
+
+    /// Whether `core` has stored to the line.
+    fn is_store_of(&self, core: u32) -> bool {
+        self.is_store() && (self.request.core == core || self.also.contains(&core))
+    }
+
+    /// Whether the line arrives after `now`.
+    fn is_under_way(&self, now: u64) -> bool {
+        self.landed.is_none_or(|(at, _)| at > now)
+    }
+}
+
+/// When the last of these flights lands. The inner `None` means that a line's home has not served its request yet.
+fn last<'a>(flights: impl Iterator<Item = &'a Flight>) -> Option<Option<(u64, Class)>> {
+    flights
+        .map(|flight| flight.landed)
+        .max_by_key(|landed| landed.map_or(u64::MAX, |(at, _)| at))
 }
 
 /// Reads at a constant distance from each other, in lines.
@@ -83,20 +105,18 @@ impl Overlap {
 }
 
 impl Tile {
-    /// The flight that `operation` on `line` must wait for. If there are several, this is the flight that lands last.
-    /// The inner `None` means that the line's home has not served the request yet.
-    fn blocks(&self, line: u32, operation: Operation) -> Option<Option<(u64, Class)>> {
+    /// When the flights land that `operation` of `core` on `line` must wait for, as [`last`] says it.
+    fn blocks(&self, core: u32, line: u32, operation: Operation) -> Option<Option<(u64, Class)>> {
         let blocking = self.flights.iter().filter(|flight| {
             let same = flight.request.line == line;
             match operation {
                 Operation::TouchWrite | Operation::TouchFill => same && !flight.is_store(),
                 _ if operation.reads_only() => same,
-                _ => same || flight.is_store(),
+                // An atomic write is after the core's own stores. Those of its siblings may still be on their way.
+                _ => same || flight.is_store_of(core),
             }
         });
-        blocking
-            .map(|flight| flight.landed)
-            .max_by_key(|landed| landed.map_or(u64::MAX, |(at, _)| at))
+        last(blocking)
     }
 
     /// Adds a read of `line` to the stream that it continues. Returns the stream if the prefetcher
@@ -163,41 +183,22 @@ impl Engine {
         let port = &mut self.ports[core as usize];
         let tile = &mut self.overlap.as_mut()?.tiles[port.tile as usize];
         let now = port.clock;
-        tile.flights
-            .retain(|flight| flight.landed.is_none_or(|(at, _)| at > now));
-        if let Some(blocking) = tile.blocks(line, operation) {
+        tile.flights.retain(|flight| flight.is_under_way(now));
+        if let Some(blocking) = tile.blocks(core, line, operation) {
             return Some(self.wait_for(core, blocking));
         }
         // The line is on its way for a store, and the store buffer takes this store too.
-        let buffered = tile
-            .flights
-            .iter()
-            .any(|flight| flight.request.line == line);
-        buffered.then(|| {
-            port.pass(Activity::L1, self.config.l1.latency);
-            Asked::Done(0)
-        })
+        let mut flights = tile.flights.iter_mut();
+        let flight = flights.find(|flight| flight.request.line == line)?;
+        if !flight.is_store_of(core) {
+            flight.also.push(core);
+        }
+        port.pass(Activity::L1, self.config.l1.latency);
+        Some(Asked::Done(0))
     }
 
     pub(crate) fn buffers_stores(&self) -> bool {
         self.overlap.is_some()
-    }
-
-    /// Whether the core must suspend, and ask again, because stores of its tile (the hardware threads that share an L1)
-    /// are on their way.
-    pub(crate) fn must_drain(&mut self, core: u32) -> bool {
-        let port = &self.ports[core as usize];
-        let Some(overlap) = &mut self.overlap else {
-            return false;
-        };
-        let stores = overlap.tiles[port.tile as usize].flights.iter();
-        let stores = stores.filter(|flight| {
-            flight.is_store() && flight.landed.is_none_or(|(at, _)| at > port.clock)
-        });
-        let last = stores
-            .map(|flight| flight.landed)
-            .max_by_key(|landed| landed.map_or(u64::MAX, |(at, _)| at));
-        last.map(|landed| self.wait_for(core, landed)).is_some()
     }
 
     /// Puts a plain store that missed into the store buffer. Returns `None` if there is no store buffer, so that the
@@ -217,13 +218,19 @@ impl Engine {
         if rules.store_buffer == 0 {
             return None;
         }
-        let stores = tile.flights.iter().filter(|flight| flight.is_store());
-        let full = stores.count() >= rules.store_buffer as usize;
-        if full || tile.flights.len() >= rules.lines as usize {
-            let wanted = tile
-                .flights
-                .iter()
-                .filter(|flight| !full || flight.is_store());
+        let flights = || tile.flights.iter();
+        let is_own = |flight: &&Flight| flight.request.core == core;
+        let (stores, own) = (
+            || flights().filter(|it| it.is_store()),
+            flights().filter(is_own),
+        );
+        // The core waits for a line of its own if it has used up its part.
+        let waits = own.count() >= self.part(core, rules.lines)
+            || stores().filter(is_own).count() >= self.part(core, rules.store_buffer);
+        let full = stores().count() >= rules.store_buffer as usize;
+        if waits || full || tile.flights.len() >= rules.lines as usize {
+            let wanted = flights().filter(|it| !waits || is_own(it));
+            let wanted = wanted.filter(|it| !full || it.is_store());
             let first = wanted.min_by_key(|flight| flight.landed.map_or(u64::MAX, |(at, _)| at));
             let first = first.and_then(|flight| flight.landed);
             return Some(self.wait_for(core, first));
@@ -241,17 +248,23 @@ impl Engine {
     /// Requests the next lines of a stream after the core has read `line`.
     pub(super) fn look_ahead(&mut self, core: u32, line: u32, operation: Operation) {
         let tile = self.ports[core as usize].tile;
-        let Some(overlap) = &mut self.overlap else {
+        let Some(overlap) = &self.overlap else {
             return;
         };
         let (streams, distance) = (overlap.rules.streams as usize, overlap.rules.distance);
-        let lines = overlap.rules.lines as usize;
-        let of_tile = &mut overlap.tiles[tile as usize];
+        let of_tile = &overlap.tiles[tile as usize];
         if streams == 0 || !operation.reads_only() || of_tile.last == Some(line) {
             return;
         }
+        let (lines, part) = (overlap.rules.lines, self.part(core, overlap.rules.lines));
+        let Some(overlap) = &mut self.overlap else {
+            return;
+        };
+        let of_tile = &mut overlap.tiles[tile as usize];
         of_tile.last = Some(line);
-        let room = lines.saturating_sub(of_tile.flights.len());
+        let own = of_tile.flights.iter().filter(|it| it.request.core == core);
+        let room = part.saturating_sub(own.count());
+        let room = room.min((lines as usize).saturating_sub(of_tile.flights.len()));
         let Some(stream) = of_tile.learn(line, streams) else {
             return;
         };
@@ -300,6 +313,7 @@ impl Engine {
         if let Some(overlap) = &mut self.overlap {
             overlap.tiles[tile as usize].flights.push(Flight {
                 request,
+                also: Vec::new(),
                 began,
                 landed: None,
             });
@@ -307,8 +321,14 @@ impl Engine {
         }
     }
 
-    /// Suspends the core until `landed`, or until any line lands. The core then repeats its access.
+    /// Suspends the core until `landed`, or until any line of its tile lands. The core then repeats its access.
     fn wait_for(&mut self, core: u32, landed: Option<(u64, Class)>) -> Asked {
+        let tile = self.ports[core as usize].tile;
+        self.wait_in(tile, core, landed)
+    }
+
+    /// Like [`wait_for`](Self::wait_for), for a line of another tile.
+    fn wait_in(&mut self, tile: u32, core: u32, landed: Option<(u64, Class)>) -> Asked {
         let port = &mut self.ports[core as usize];
         match landed {
             Some((at, class)) => {
@@ -317,7 +337,6 @@ impl Engine {
             }
             None => {
                 port.mode = Mode::Missing;
-                let tile = port.tile;
                 if let Some(overlap) = &mut self.overlap {
                     overlap.tiles[tile as usize].waiting.push(core);
                 }

@@ -47,6 +47,8 @@ pub(crate) struct Port {
     pub(crate) plan: u32,
     /// The thread must be preempted as soon as possible.
     pub(crate) displaced: bool,
+    /// The thread must be preempted as soon as possible, because it may not run on this core.
+    pub(crate) leaves: bool,
     /// Cycles of interrupts that are charged when the current access is done.
     pub(crate) interrupted: u64,
     /// A wake-up is on its way to this idle core.
@@ -74,11 +76,20 @@ impl Port {
             shown: 0,
             plan: 0,
             displaced: false,
+            leaves: false,
             interrupted: 0,
             waking: false,
             tick_armed: false,
             balanced: 0,
             request: None,
+        }
+    }
+
+    /// Has the thread preempted as soon as possible. With `leaves`, a new affinity may take this back.
+    pub(crate) fn displace(&mut self, leaves: bool) {
+        match leaves {
+            true => self.leaves = true,
+            false => self.displaced = true,
         }
     }
 

@@ -5,7 +5,7 @@ use manycore_chip::guest::{Core, FIRST_ADDRESS, State};
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::Platform;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// A guest that confines itself and falls asleep at once, as a warm start does.
 #[test]
@@ -97,4 +97,70 @@ fn the_second_of_two_affinities_in_one_miss_holds() {
         Simulated::core()
     });
     assert_eq!(run.unwrap().value, 2);
+}
+
+/// A thread that binds itself is on an allowed core when the call returns.
+#[test]
+fn a_thread_has_moved_when_it_has_bound_itself() {
+    let machine = machine("dahu", &[]);
+    let run = Simulation::new(&machine).run(|| {
+        let mut cores = vec![Simulated::core()];
+        for core in [5, 20, 20, 3] {
+            Simulated::bind(&[core]);
+            cores.push(Simulated::core());
+        }
+        Simulated::set_affinity(Simulated::this_thread(), &[7, 9]).unwrap();
+        cores.push(Simulated::core());
+        Simulated::set_affinity(Simulated::this_thread(), &[]).unwrap();
+        cores.push(Simulated::core());
+        cores
+    });
+    let cores = run.unwrap().value;
+    assert_eq!(cores[..5], [0, 5, 20, 20, 3]);
+    assert!(matches!(cores[5], 7 | 9), "{cores:?}");
+    assert_eq!(cores[5], cores[6]);
+}
+
+/// A preemption that became due in a miss happens after the miss, even if an affinity was set and restored meanwhile.
+#[test]
+fn a_preemption_outlives_an_affinity_that_is_taken_back() {
+    let settings = [
+        "os.syscall=1",
+        "os.tick=50_000",
+        "os.min-granularity=1",
+        "os.latency=2",
+        "core.overlap.streams=0",
+        "memory.latency=20_000",
+    ];
+    let machine = machine("dahu", &settings);
+    let run = Simulation::new(&machine).limit(1 << 32).run(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (ends, stops) = (Arc::clone(&stop), Arc::clone(&stop));
+        let preemptions = Arc::new(AtomicU64::new(0));
+        let counts = Arc::clone(&preemptions);
+        let misses = spawn(0, move || {
+            let data = vec![[0_u64; 8]; 100];
+            data.iter().for_each(|line| Simulated::read(line));
+            counts.store(Simulated::preemptions(), Relaxed);
+            ends.store(true, Relaxed);
+        });
+        let beside = spawn(0, move || {
+            while !stops.load(Relaxed) {
+                Simulated::compute(1_000);
+            }
+        });
+        let other = spawn(1, move || {
+            while !stop.load(Relaxed) {
+                Simulated::compute(997);
+                Simulated::set_affinity(misses, &[1]).unwrap();
+                Simulated::set_affinity(misses, &[0]).unwrap();
+                Simulated::yield_now();
+            }
+        });
+        Simulated::bind(&[2]);
+        let _ = [misses, beside, other].map(Simulated::join);
+        preemptions.load(Relaxed)
+    });
+    let preemptions = run.unwrap().value;
+    assert!(preemptions > 10, "{preemptions}");
 }

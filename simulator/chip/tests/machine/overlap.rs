@@ -1,7 +1,7 @@
 //! Plain stores and prefetched lines that a core does not wait for, and far atomics. They save time, and change nothing
 //! but times.
 
-use crate::support::{OVERLAP, machine, spawn};
+use crate::support::{OVERLAP, compute_until, machine, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::{Simulated, Simulation};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering::SeqCst, Platform};
@@ -185,6 +185,46 @@ fn a_fence_waits_for_the_store_buffer() {
             assert_eq!(again, machine.atomics.fence, "{}", machine.name);
         }
     }
+}
+
+/// The fence on all cores is over when the other cores' earlier stores are done.
+#[test]
+fn a_fence_on_all_cores_waits_for_the_store_buffers_of_the_others() {
+    let settings = [
+        "memory.latency=20_000",
+        "os.ipi=1",
+        "os.interrupt=1",
+        "core.cpi=1",
+    ];
+    let machine = machine("gold5225r", &settings);
+    let run = Simulation::new(&machine).run(|| {
+        let start = Simulated::now() + 1_000_000;
+        let (ended, stored) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (ends, stores) = (Arc::clone(&ended), Arc::clone(&stored));
+        let mut lines = Box::new(Page([0; 4096]));
+        let other = spawn(3, move || {
+            compute_until(start, 1.0);
+            Simulated::write(&mut lines.0[..512]);
+            stores.store(Simulated::now(), Relaxed);
+            // Later stores do not delay the fence.
+            for later in lines.0[512..].chunks_mut(64) {
+                Simulated::compute(10_000);
+                Simulated::write(later);
+            }
+            ends.store(Simulated::now(), Relaxed);
+        });
+        compute_until(start + 5_000, 1.0);
+        Simulated::heavy_fence();
+        let fenced = Simulated::now();
+        Simulated::join(other);
+        let (stored, ended) = (stored.load(Relaxed), ended.load(Relaxed));
+        [stored - start, fenced - start, ended - start]
+    });
+    let [stored, fenced, ended] = run.unwrap().value;
+    let latency = machine.memory.latency;
+    assert!(stored < 5_000, "{stored}");
+    assert!(fenced >= latency && fenced < 2 * latency, "{fenced}");
+    assert!(ended > 10 * latency, "{ended}");
 }
 
 /// Returns the nanoseconds of an addition by one of `threads` cores, and the final count.

@@ -1,12 +1,15 @@
 //! Cores of several hardware threads, and cores below their frequency.
 
-use crate::support::{machine, named, spawn};
+use crate::support::{compute_until, machine, named, spawn};
 use manycore_chip::config::Config;
 use manycore_chip::{Activity, Simulated, Simulation};
-use manycore_platform::{Atomic, Futex, Platform};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Ordering::SeqCst, Platform};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+type Word = <Simulated as Platform>::AtomicU64;
 
 /// The cores on which main and `threads` free threads compute. Main has run on core 0.
 fn cores_of(machine: &Config, threads: usize, cpus: &[usize]) -> Vec<usize> {
@@ -145,4 +148,80 @@ fn siblings_slow_each_other_only_while_both_run() {
             "{time}, {shared}"
         );
     }
+}
+
+/// Hardware threads of a core share the caches and the places for lines on their way, but each waits only for its own
+/// stores, and has its part of the places.
+#[test]
+fn a_thread_does_not_wait_for_the_stores_of_its_sibling() {
+    let machine = machine("dahu-smt", &[]);
+    type Operation = fn(&CachePadded<Word>);
+    let operations: [Operation; 4] = [
+        |_| Simulated::write(&mut vec![0_u8; 512]),
+        |_| Simulated::fence(SeqCst),
+        |word| _ = word.fetch_add(1, SeqCst),
+        |word| word.store(1, SeqCst),
+    ];
+    let all = operations.map(|operation| [[2, 3], [3, 2]].map(|cores| (operation, cores)));
+    for (operation, [own, other]) in all.into_iter().flatten() {
+        let run = Simulation::new(&machine).run(move || {
+            let start = Simulated::now() + 1_000_000;
+            let mut stream = vec![0_u8; 1 << 20];
+            let sibling = spawn(other, move || {
+                compute_until(start, 0.5);
+                Simulated::write(&mut stream);
+            });
+            let took = Arc::new(AtomicU64::new(u64::MAX));
+            let takes = Arc::clone(&took);
+            let main = spawn(own, move || {
+                let word = CachePadded::new(Word::new(0));
+                word.store(7, SeqCst);
+                compute_until(start + 5_000, 0.5);
+                let start = Simulated::now();
+                operation(&word);
+                takes.store(Simulated::now() - start, Relaxed);
+            });
+            Simulated::join(main);
+            let took = took.load(Relaxed);
+            Simulated::join(sibling);
+            (took, Simulated::now() - start)
+        });
+        let (time, whole) = run.unwrap().value;
+        let most = 10 * machine.memory.latency;
+        assert!(
+            time < most && whole > 100 * most,
+            "{own}: {time} of {whole}"
+        );
+    }
+}
+
+#[repr(align(64))]
+struct Line([u8; 64]);
+
+/// A store that joins a line that the sibling's store has requested is a store of both.
+#[test]
+fn a_fence_waits_for_a_store_that_joined_a_line_of_the_sibling() {
+    let machine = machine("dahu-smt", &["memory.latency=20_000"]);
+    let run = Simulation::new(&machine).run(|| {
+        let line = Box::leak(Box::new(Line([0; 64])));
+        let shortest = Arc::new(AtomicU64::new(u64::MAX));
+        let start = Simulated::now() + 1_000_000;
+        let halves = line.0.chunks_mut(32).zip([2, 3]);
+        let team: Vec<_> = halves
+            .map(|(half, core)| {
+                let shortest = Arc::clone(&shortest);
+                spawn(core, move || {
+                    compute_until(start + 1_000 * (core as u64 - 2), 0.5);
+                    Simulated::write(half);
+                    let start = Simulated::now();
+                    Simulated::fence(SeqCst);
+                    shortest.fetch_min(Simulated::now() - start, Relaxed);
+                })
+            })
+            .collect();
+        team.into_iter().for_each(Simulated::join);
+        shortest.load(Relaxed)
+    });
+    let shortest = run.unwrap().value;
+    assert!(shortest > machine.memory.latency / 2, "{shortest} cycles");
 }

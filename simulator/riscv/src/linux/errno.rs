@@ -55,6 +55,7 @@ pub(crate) const ENOSYS: Errno = Errno(38);
 pub(crate) const ELOOP: Errno = Errno(40);
 pub(crate) const ENOTSOCK: Errno = Errno(88);
 pub(crate) const EOPNOTSUPP: Errno = Errno(95);
+pub(crate) const EINPROGRESS: Errno = Errno(115);
 pub(crate) const ETIMEDOUT: Errno = Errno(110);
 
 impl From<Fault> for Errno {

@@ -8,7 +8,8 @@ use super::random::Random;
 use super::signal::{Sent, Signal};
 use super::signals::{Signals, Timers};
 use super::task::{Task, TaskState};
-use super::threads::{Thread, Threads};
+use super::threads::{FIRST, Thread, Threads};
+use super::words::STREAMS;
 use super::world::World;
 use crate::hart::Code;
 use crate::isa::Mix;
@@ -87,7 +88,10 @@ impl Process {
     /// Ends the process with this status, unless it has a status.
     pub(super) fn exit(&mut self, status: i32) -> TaskState {
         self.status.get_or_insert(status);
-        self.memory.write_back();
+        if self.number == FIRST {
+            // The run ends. The pages of another process are written when no process maps them any more.
+            self.memory.write_back();
+        }
         TaskState::Exited
     }
 
@@ -112,14 +116,33 @@ impl Process {
         is_taken && self.deliver(task, sent)
     }
 
-    /// Sends the signals of the task's timers that are due.
-    pub(super) fn expire_timers(&mut self, task: &Task, now: u64) {
+    /// Sends the signals of the task's timers that are due. The caller must be in the order of simulated time.
+    pub(super) fn expire_timers<W: World>(&mut self, task: &Task, world: &mut W) {
         let (signals, threads) = (&mut self.signals, &mut self.threads);
-        self.timers.expire(signals, threads, task.number, now);
+        self.timers
+            .expire(signals, threads, task.number, world.nanoseconds());
+        self.ring(world);
+    }
+
+    /// Wakes the readers of a `signalfd` if a timer has sent one of its signals.
+    pub(super) fn ring<W: World>(&mut self, world: &mut W) {
+        if std::mem::take(&mut self.signals.rings) {
+            world.futex_wake(STREAMS, u32::MAX);
+        }
+    }
+
+    /// Whether [`find_takers`](Self::find_takers) has something to do.
+    pub(super) fn must_find_takers(&mut self) -> bool {
+        let threads = &mut self.threads;
+        if threads.narrowed {
+            threads.narrowed = !self.is_over && (threads.has_blocked() || self.timers.has_any());
+        }
+        threads.narrowed
     }
 
     /// After a thread has ended or takes fewer signals, makes other threads take the signals of the process.
     pub(super) fn find_takers<W: World>(&mut self, task: &Task, world: &mut W) {
+        debug_assert!(self.threads.narrowed);
         let (signals, threads) = (&mut self.signals, &mut self.threads);
         signals.give_again(threads, world);
         self.timers

@@ -101,6 +101,17 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
         if let Some(state) = take_signals(process, task, world) {
             return state;
         }
+        // A handler blocks signals from its first instruction on, and a timer may have sent a signal.
+        if process.signals.rings || process.must_find_takers() {
+            if world.must_wait() {
+                return TaskState::Suspended;
+            }
+            process.ring(world);
+            if process.threads.narrowed {
+                process.find_takers(task, world);
+            }
+            continue;
+        }
         if process.code.counts() {
             process.code.watch(process.names.allocators());
         }
@@ -206,7 +217,7 @@ fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option
     system.of(task).files.set_now(world.nanoseconds());
     let outcome = make_call(system, task, world);
     let process = system.of(task);
-    if process.threads.narrowed && !process.is_over {
+    if process.must_find_takers() {
         process.find_takers(task, world);
     }
     match outcome {
@@ -279,7 +290,11 @@ fn look_for_signals<W: World>(
     task: &mut Task,
     world: &mut W,
 ) -> Option<TaskState> {
-    process.expire_timers(task, world.nanoseconds());
+    let (signals, threads) = (&mut process.signals, &mut process.threads);
+    // Other threads notice this only when the task is in the order of simulated time.
+    process
+        .timers
+        .expire(signals, threads, task.number, world.nanoseconds());
     // A handler begins between two instructions.
     while task.hart.is_between_instructions() {
         let Some(sent) = process.signals.next(&mut process.threads, task) else {

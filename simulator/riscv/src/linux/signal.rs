@@ -121,22 +121,27 @@ impl Sent {
 /// The size of `siginfo` in bytes.
 pub(super) const INFO: u64 = 128;
 
-/// Pending signals, in the order of sending.
+/// Pending signals, in the order of sending, each with a number that grows in this order.
 #[derive(Default)]
-pub(super) struct Pending(Vec<Sent>);
+pub(super) struct Pending(Vec<(u64, Sent)>);
 
 impl Pending {
-    /// Adds a signal. Drops a standard signal that is pending already.
-    pub(super) fn receive(&mut self, sent: Sent) {
-        let is_there = self.0.iter().any(|it| it.signal == sent.signal);
-        if sent.signal.is_queued() || !is_there {
-            self.0.push(sent);
+    /// Adds a signal, behind those with the same or a smaller number. Drops a standard signal that is pending already.
+    pub(super) fn receive(&mut self, (number, sent): (u64, Sent)) {
+        if sent.signal.is_queued() || !self.has(sent.signal) {
+            let at = self.0.partition_point(|(other, _)| *other <= number);
+            self.0.insert(at, (number, sent));
         }
+    }
+
+    pub(super) fn has(&self, signal: Signal) -> bool {
+        self.0.iter().any(|(_, sent)| sent.signal == signal)
     }
 
     /// The pending signals, one bit for each signal.
     pub(super) fn bits(&self) -> u64 {
-        self.0.iter().fold(0, |bits, sent| bits | sent.signal.bit())
+        let sent = self.0.iter().map(|(_, sent)| sent);
+        sent.fold(0, |bits, sent| bits | sent.signal.bit())
     }
 
     /// Removes and returns the signal of a set with the least number.
@@ -145,27 +150,51 @@ impl Pending {
             return None;
         }
         let open = self.0.iter().enumerate();
-        let open = open.filter(|(_, sent)| sent.signal.bit() & set != 0);
-        let (at, _) = open.min_by_key(|(at, sent)| (sent.signal.0, *at))?;
-        Some(self.0.remove(at))
+        let open = open.filter(|(_, (_, sent))| sent.signal.bit() & set != 0);
+        let (at, _) = open.min_by_key(|(at, (_, sent))| (sent.signal.0, *at))?;
+        Some(self.0.remove(at).1)
     }
 
-    /// Removes and returns the signals of a set, in the order of sending.
-    pub(super) fn take_all(&mut self, set: u64) -> Vec<Sent> {
+    /// Removes and returns the signals of a set and their numbers, in the order of sending.
+    pub(super) fn take_all(&mut self, set: u64) -> Vec<(u64, Sent)> {
         let all = std::mem::take(&mut self.0).into_iter();
-        let (taken, kept) = all.partition(|sent| sent.signal.bit() & set != 0);
+        let (taken, kept) = all.partition(|(_, sent)| sent.signal.bit() & set != 0);
         self.0 = kept;
         taken
     }
 
     /// Removes the signals of this number.
     pub(super) fn forget(&mut self, signal: Signal) {
-        self.0.retain(|sent| sent.signal != signal);
+        self.0.retain(|(_, sent)| sent.signal != signal);
     }
 
     /// Whether a signal of this timer is pending.
     pub(super) fn has_timer(&self, number: u32) -> bool {
         let mut sent = self.0.iter();
-        sent.any(|sent| sent.code == BY_TIMER && sent.words[0] as u32 == number)
+        sent.any(|(_, sent)| sent.code == BY_TIMER && sent.words[0] as u32 == number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BY_KILL, Pending, REAL_TIME, Sent};
+
+    /// Signals that a thread gives back go before those that were sent later.
+    #[test]
+    fn signals_keep_the_order_of_sending() {
+        let sent = |value| Sent::by_process(REAL_TIME + 2, BY_KILL, 1_000, value);
+        let [mut own, mut others] = [Pending::default(), Pending::default()];
+        for value in [1, 2, 4] {
+            own.receive((value, sent(value)));
+        }
+        others.receive((3, sent(3)));
+        others.receive((5, sent(5)));
+        for back in own.take_all(u64::MAX) {
+            others.receive(back);
+        }
+        let order: Vec<u64> = std::iter::from_fn(|| others.take(u64::MAX))
+            .map(|sent| sent.words[1])
+            .collect();
+        assert_eq!(order, [1, 2, 3, 4, 5]);
     }
 }

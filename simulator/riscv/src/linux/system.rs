@@ -201,6 +201,8 @@ impl System {
         process.threads.remove(task.number);
         if process.tasks == 0 {
             self.bury(task.slot, world);
+        } else if process.must_find_takers() {
+            process.find_takers(task, world);
         }
         TaskState::Ended
     }

@@ -76,7 +76,7 @@ pub(crate) struct Threads {
     /// Whether a thread has ended or takes fewer signals than before. Then another thread may have to take a signal.
     pub(super) narrowed: bool,
     /// Signals of the process that a thread did not take before it ended.
-    homeless: Vec<Sent>,
+    homeless: Vec<(u64, Sent)>,
 }
 
 impl Threads {
@@ -136,8 +136,15 @@ impl Threads {
         }
     }
 
+    /// Whether [`take_back`](Self::take_back) has signals to take.
+    pub(super) fn has_blocked(&self) -> bool {
+        let mut threads = self.by_number.values();
+        let blocks = |thread: &Thread| thread.mask & !thread.waits_for & thread.lent.bits() != 0;
+        !self.homeless.is_empty() || threads.any(blocks)
+    }
+
     /// Takes the signals of the process that no thread takes any more of those that were to take them.
-    pub(super) fn take_back(&mut self) -> Vec<Sent> {
+    pub(super) fn take_back(&mut self) -> Vec<(u64, Sent)> {
         self.narrowed = false;
         let mut back = std::mem::take(&mut self.homeless);
         for thread in self.by_number.values_mut() {
@@ -176,6 +183,8 @@ impl Threads {
     /// Sets a task's mask of blocked signals. Returns the old mask. SIGKILL and SIGSTOP cannot be blocked.
     pub(super) fn replace_mask(&mut self, task: &mut Task, mask: u64) -> u64 {
         let mask = mask & !UNSTOPPABLE;
+        // The task looks for signals that it no longer blocks.
+        task.hart.alarm = 0;
         self.narrowed |= mask & !task.mask != 0;
         if let Some(thread) = self.get_mut(task.number) {
             thread.mask = mask;
@@ -201,7 +210,6 @@ impl Threads {
                 _ => return Err(EINVAL),
             };
             self.replace_mask(task, mask);
-            task.hart.alarm = 0;
         }
         if old != 0 {
             space.write_u64(old, before)?;

@@ -15,6 +15,8 @@ mod translation;
 pub(crate) use object::Part;
 pub(crate) use physical::{Physical, Written};
 pub(crate) use regions::{Content, Region};
+#[cfg(test)]
+pub(crate) use shared::tests;
 pub(crate) use shared::{Key, Mapped, Shared};
 pub(crate) use translation::Translations;
 

@@ -27,18 +27,27 @@ impl Shared {
         self.frames.borrow().get(&page).copied()
     }
 
-    /// Writes the program's stores into the file, which is not made longer. Errors are not reported, as under Linux.
-    pub(crate) fn write_back(&self) {
+    /// Writes the program's stores to the pages of `length` bytes at `at` into the file, which is not made longer. Errors
+    /// are not reported, as under Linux.
+    pub(crate) fn write_back(&self, at: u64, length: u64) {
         let writer = self.writer.borrow();
         let Some(file) = &*writer else {
             return;
         };
+        let pages = at / PAGE..at.saturating_add(length).div_ceil(PAGE);
+        let frames = self.frames.borrow();
+        let mut frames = frames.range(pages).peekable();
+        if frames.peek().is_none() {
+            return;
+        }
         let length = file.metadata().map_or(0, |data| data.len());
-        for (&page, &frame) in &*self.frames.borrow() {
+        for (&page, &frame) in frames {
             let count = length.saturating_sub(page * PAGE).min(PAGE);
             let mut parts = self.physical.borrow_mut();
             let bytes = &parts.frames.bytes(frame)[..count as usize];
             let _ = file.write_all_at(bytes, page * PAGE);
+            #[cfg(test)]
+            tests::WRITTEN.set(tests::WRITTEN.get() + 1);
         }
     }
 
@@ -77,7 +86,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.write_back();
+        self.write_back(0, u64::MAX);
         self.physical.forget_file(self.key);
         for &frame in self.frames.get_mut().values() {
             self.physical.give_back(frame);
@@ -224,5 +233,15 @@ impl Space {
                 self.drop_page(number);
             }
         }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The number of pages that were written into files.
+        pub(crate) static WRITTEN: Cell<u64> = const { Cell::new(0) };
     }
 }

@@ -123,6 +123,29 @@ fn an_alarm_goes_to_a_thread_that_takes_it() {
 }
 
 #[test]
+fn what_a_handler_blocks_goes_to_another_thread_or_keeps_its_order() {
+    let lines = ["by a spinner: 1", "by a sleeper: 1", "alarms: 1"];
+    let queued = [1, 2, 3, 4].map(|value| format!("queued: {value}\n"));
+    let text = lines.map(|line| line.to_owned() + "\n").concat() + &queued.concat();
+    expect("handed.c", &(text + "pending: 11\n"));
+}
+
+#[test]
+fn a_file_reports_the_signals_of_timers_that_no_thread_takes() {
+    compare("programs/rung.c");
+}
+
+#[test]
+fn masks_of_waits_and_short_options_and_what_a_mapping_wrote_are_as_under_linux() {
+    let waits = ["ppoll", "pselect", "epoll"].map(|wait| format!("{wait}: 0 1\n"));
+    let text = "again\n".to_owned() + &waits.concat();
+    expect(
+        "unlike.c",
+        &(text + "0, 7 500000, 12\n-1 22\nbeside: 0 1\n"),
+    );
+}
+
+#[test]
 fn an_empty_range_of_shared_memory_is_mapped_a_second_time() {
     let one = |what| {
         let seen = "by the old address, by the new address, by a child, 1";
@@ -130,5 +153,6 @@ fn an_empty_range_of_shared_memory_is_mapped_a_second_time() {
     };
     let mut text: String = ["file", "shared", "fixed"].map(one).concat();
     text += "private: error 22\nprivate file: error 22\nmay not move: error 12\n";
+    text += "to itself: error 14\n";
     expect("twice.c", &text);
 }

@@ -107,7 +107,12 @@ unsafe impl Platform for Simulated {
         with(Engine::enter_kernel);
         drain();
         in_order();
+        let since = Self::now();
         with(Engine::fence_all);
+        // Each interrupted core executes a fence of its own.
+        while with(|engine, core| engine.must_drain_all(core, since)) {
+            suspend();
+        }
     }
 
     fn relax() {
@@ -396,7 +401,8 @@ impl Simulated {
     }
 
     /// Sets the cores that `thread` may run on, as `sched_setaffinity` does. An empty set means all
-    /// cores. If the thread runs on another core, it moves as soon as it can be interrupted.
+    /// cores. If the thread runs on another core, it moves as soon as it can be interrupted; the calling thread has
+    /// moved when the call returns.
     ///
     /// # Errors
     ///
@@ -407,7 +413,11 @@ impl Simulated {
         with(|engine, core| {
             let set = engine.set_affinity(core, thread.0, cpus);
             set.map_err(|wrong| no_such_core(wrong, engine.config.cores))
-        })
+        })?;
+        if with(Engine::must_leave) {
+            suspend();
+        }
+        Ok(())
     }
 }
 

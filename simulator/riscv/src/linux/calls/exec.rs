@@ -43,16 +43,16 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         return Outcome::Exit(1);
     }
     let [path, arguments, environment, ..] = task.arguments();
-    let (files, space) = (&process.files, &mut process.memory.space);
+    let (files, memory) = (&process.files, &mut process.memory);
     let executable = process.command.executable.clone();
-    let found = read_path(space, path).and_then(|path| {
+    let found = read_path(&mut memory.space, path).and_then(|path| {
         let path = match path.to_str() {
             Some("/proc/self/exe") => executable.into(),
             _ => path,
         };
-        let arguments = list(space, arguments)?;
-        let environment = list(space, environment)?;
-        let wanted = program_of(files, path, arguments)?;
+        let arguments = list(&mut memory.space, arguments)?;
+        let environment = list(&mut memory.space, environment)?;
+        let wanted = program_of(files, memory, path, arguments)?;
         let name = wanted.path.display().to_string();
         let image = Image::read(files, &name, &wanted.host).map_err(|_| ENOEXEC)?;
         Ok((wanted, environment, image))
@@ -87,7 +87,6 @@ fn become_program(
     system.exchange_memory(task.slot);
     let process = system.of(task);
     process.lender = None;
-    process.memory.write_back();
     let physical = process.memory.space.physical().clone();
     process.memory = Memory::new(physical);
     if let Some(mix) = process.code.mix() {
@@ -144,7 +143,12 @@ fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
 }
 
 /// Finds the program to run: the file itself, or the program that a script names.
-fn program_of(files: &Files, path: PathBuf, arguments: Vec<String>) -> Result<Wanted, Errno> {
+fn program_of(
+    files: &Files,
+    memory: &Memory,
+    path: PathBuf,
+    arguments: Vec<String>,
+) -> Result<Wanted, Errno> {
     let (mut path, mut arguments) = (path, arguments);
     for _ in 0..=SCRIPTS {
         let host = files.host_path(&path, true)?;
@@ -152,6 +156,7 @@ fn program_of(files: &Files, path: PathBuf, arguments: Vec<String>) -> Result<Wa
         if !data.is_file() || data.permissions().mode() & 0o111 == 0 {
             return Err(EACCES);
         }
+        memory.before_reading_path(&host);
         let Some(runner) = runner(&host)? else {
             return Ok(Wanted {
                 path,

@@ -85,7 +85,8 @@ fn await_files<W: World>(
 ) -> Result<Outcome, Errno> {
     let wait = || -> Result<Outcome, Errno> {
         process.files.look_at_clocks(world.nanoseconds());
-        let pending = process.signals.pending_of(&process.threads, task.number);
+        process.expire_timers(task, world);
+        let pending = process.signals.takeable(&process.threads, task.number);
         process.files.pending.set(pending);
         process.files.arrived.set(process.signals.arrived);
         let found = look(process)?;

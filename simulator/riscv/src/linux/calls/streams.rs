@@ -1,12 +1,14 @@
 //! Calls that wait for, or wake, threads at the other end of a stream.
 
 use super::waits::{await_socket, await_stream, wake_readers};
-use crate::linux::errno::{EAGAIN, EINVAL, EOPNOTSUPP, EPIPE, Errno, Value};
+use crate::linux::errno::{EAGAIN, EINPROGRESS, EINVAL, EOPNOTSUPP, EPIPE, Errno, Value};
 use crate::linux::files::{SET_CAPACITY, signal_info};
+use crate::linux::memory::total;
 use crate::linux::process::Process;
 use crate::linux::signal::{BY_KILL, PIPE, Sent};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::world::World;
+use crate::memory::{Fault, Space};
 
 /// Flags of `send` and `recv`.
 const PEEK: u64 = 2;
@@ -51,10 +53,7 @@ pub(super) fn read_vector<W: World>(
         Ok(parts) => parts,
         Err(errno) => return Outcome::Fail(errno),
     };
-    let length = parts
-        .iter()
-        .fold(0u64, |sum, part| sum.saturating_add(part.1));
-    let waits = process.files.awaits_writer(number, length, world);
+    let waits = process.files.awaits_writer(number, total(&parts), world);
     read(waits, process, task, world, |process| {
         process.read(number, &parts, None)
     })
@@ -85,6 +84,7 @@ pub(super) fn read_any<W: World>(
     let Some((set, blocks)) = process.files.signals(number) else {
         return read(waits, process, task, world, read_bytes);
     };
+    process.expire_timers(task, world);
     let mut taken = Vec::new();
     while taken.len() as u64 + SIGNAL <= length {
         let (signals, threads) = (&mut process.signals, &mut process.threads);
@@ -137,7 +137,7 @@ pub(super) fn wait_for_room<W: World>(
 pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     let [number, address, length, ..] = task.arguments();
     let space = &mut process.memory.space;
-    match process.files.connect(space, [number, address, length]) {
+    let outcome = match process.files.connect(space, [number, address, length]) {
         Err(EAGAIN) if process.files.is_blocking_socket(number) => {
             await_socket(process, task, world, true)
         }
@@ -145,6 +145,11 @@ pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &
             look_again(process, world);
             done.into()
         }
+    };
+    match outcome {
+        // TCP goes on without the caller.
+        Outcome::Fail(EAGAIN) if process.files.is_tcp(number) => Outcome::Fail(EINPROGRESS),
+        outcome => outcome,
     }
 }
 
@@ -188,9 +193,8 @@ pub(super) fn write_parts<W: World>(
     if !waits {
         return done.into();
     }
-    let all: u64 = parts.iter().map(|(_, length)| length).sum();
     match done {
-        Ok(count) if before + count < all => {
+        Ok(count) if before + count < total(&parts) => {
             let rest = without(&parts, before + count);
             if is_missing(process, &rest) {
                 return Outcome::Return(before + count);
@@ -277,12 +281,20 @@ fn receive_parts<W: World>(
     flags: u64,
 ) -> Outcome {
     let [number, ..] = task.arguments();
-    let waits_for_all = flags & (ALL | PEEK) == ALL;
+    let is_tcp = process.files.is_tcp(number);
+    let peeks = flags & PEEK != 0;
+    let waits_for_all = flags & ALL != 0 && (!peeks || is_tcp && flags & DO_NOT_WAIT == 0);
     loop {
+        if is_tcp && task.moved > 0 && process.files.is_reset(number) {
+            // Unlike a Unix socket, TCP keeps the error for the next call.
+            return Outcome::Return(std::mem::take(&mut task.moved));
+        }
         if process.files.awaits_sender(number, flags, world) {
             return await_socket(process, task, world, false);
         }
         let before = std::mem::take(&mut task.moved);
+        // Bytes that the call has only looked at are still there.
+        let before = if peeks { 0 } else { before };
         let rest = without(parts, before);
         let was_full = process.files.is_full(number);
         let space = &mut process.memory.space;
@@ -292,20 +304,17 @@ fn receive_parts<W: World>(
         }
         match done {
             Err(errno) if before == 0 => return Outcome::Fail(errno),
-            Ok(count @ 1..) if waits_for_all && has_more(&rest, count) => {
+            Ok(count @ 1..) if waits_for_all && count < total(&rest) => {
                 task.moved = before + count;
+                if peeks && process.files.may_get_more(number) {
+                    return await_socket(process, task, world, false);
+                } else if peeks {
+                    return Outcome::Return(std::mem::take(&mut task.moved));
+                }
             }
             done => return Outcome::Return(before + done.unwrap_or(0)),
         }
     }
-}
-
-/// Whether the parts have more bytes than `count`.
-fn has_more(parts: &[(u64, u64)], count: u64) -> bool {
-    parts
-        .iter()
-        .fold(0u64, |sum, part| sum.saturating_add(part.1))
-        > count
 }
 
 /// `recvfrom`.
@@ -323,13 +332,23 @@ pub(super) fn receive_message<W: World>(
     let [_, message, flags, ..] = task.arguments();
     let parts = parts_of(process, message)?;
     let outcome = receive_parts(process, task, world, &parts, flags);
-    if let Outcome::Return(_) = outcome {
-        let space = &mut process.memory.space;
-        space.write_u32(message.wrapping_add(header::NAME_LENGTH), 0)?;
-        space.write_u64(message.wrapping_add(header::BESIDE), 0)?;
-        space.write_u32(message.wrapping_add(header::FLAGS), 0)?;
+    let is_over = matches!(outcome, Outcome::Return(_));
+    // A signal may end the wait of a call that has moved bytes, and such a call is not made again.
+    if is_over || task.moved > 0 {
+        let told = tell_message(&mut process.memory.space, message);
+        // A task that sleeps already gets the fault at the end of its call.
+        if is_over {
+            told?;
+        }
     }
     Ok(outcome)
+}
+
+/// Writes the fields of a `msghdr` that say what was received beside bytes: nothing.
+fn tell_message(space: &mut Space, message: u64) -> Result<(), Fault> {
+    space.write_u32(message.wrapping_add(header::NAME_LENGTH), 0)?;
+    space.write_u64(message.wrapping_add(header::BESIDE), 0)?;
+    space.write_u32(message.wrapping_add(header::FLAGS), 0)
 }
 
 /// Makes a call that changes the file behind a number, or what a thread waits for. Then makes the waiting readers of

@@ -197,7 +197,9 @@ calls! {
     134 rt_sigaction = is_set(d).and_then(|_| signals.set_action(space, threads, a, [b, c]));
     135 rt_sigprocmask = is_set(d).and_then(|_| threads.set_mask(space, task, a, [b, c]));
     136 rt_sigpending = {
-        timers.expire(signals, threads, task.number, world.nanoseconds());
+        process.expire_timers(task, world);
+        let Process { memory, signals, threads, .. } = process;
+        let space = &mut memory.space;
         signals.tell_pending(space, threads, task, a)
     };
     137 rt_sigtimedwait = match is_set(d) {

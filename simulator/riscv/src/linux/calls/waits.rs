@@ -33,7 +33,9 @@ fn sleep<W: World>(
     {
         return Outcome::Interrupted;
     }
-    let due = process.timers.next_of(&process.threads, task.number, open);
+    // A reader of a `signalfd` may wait for a signal that no thread takes.
+    let sends = open | process.signals.watched;
+    let due = process.timers.next_of(&process.threads, task.number, sends);
     let clock = match word {
         STREAMS => process.files.look_at_clocks(now),
         _ => None,
@@ -179,7 +181,7 @@ pub(super) fn await_signal<W: World>(
         let set = process.memory.space.read_u64(set)? & !UNSTOPPABLE;
         let time = time::read_limit(&mut process.memory.space, request)?;
         process.threads.wait_for(task, set);
-        process.expire_timers(task, world.nanoseconds());
+        process.expire_timers(task, world);
         let (signals, threads) = (&mut process.signals, &mut process.threads);
         if let Some(sent) = signals.next_of(threads, task.number, set) {
             if info != 0 {
@@ -237,7 +239,7 @@ pub(in crate::linux) fn interrupt<W: World>(
     world: &mut W,
 ) -> Option<TaskState> {
     let now = world.nanoseconds();
-    process.expire_timers(task, now);
+    process.expire_timers(task, world);
     while let Some(sent) = process.signals.next(&mut process.threads, task) {
         let Some(restarts) = process.signals.restarts(sent.signal) else {
             if process.signals.ignores(sent.signal) {

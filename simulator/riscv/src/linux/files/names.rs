@@ -159,12 +159,6 @@ impl Files {
         self.free_number(0)?;
         let end = socket.accept()?;
         end.flags().set(flags & NON_BLOCKING);
-        if socket.domain == INTERNET {
-            // TCP gives a connection the listener's limits.
-            for (limit, of) in end.settings().limits.iter().zip(&socket.settings().limits) {
-                limit.set(of.get());
-            }
-        }
         if to != 0 {
             put_name(space, &end.name(1), to, length)?;
         }
@@ -196,6 +190,26 @@ impl Files {
             Open::Stream(end) if end.is_socket() => Ok(Rc::clone(end.settings())),
             _ => Err(ENOTSOCK),
         }
+    }
+
+    /// Whether a number is a socket of TCP.
+    pub(crate) fn is_tcp(&self, number: u64) -> bool {
+        match self.get(number) {
+            Ok(Open::Socket(socket)) => socket.domain == INTERNET,
+            Ok(Open::Stream(end)) => end.name(0).first() == Some(&(INTERNET as u8)),
+            _ => false,
+        }
+    }
+
+    /// Whether a read of a connection fails, since the peer is closed and did not read all bytes.
+    pub(crate) fn is_reset(&self, number: u64) -> bool {
+        let end = self.socket(number);
+        end.is_ok_and(|end| end.waiting() == 0 && end.is_reset())
+    }
+
+    /// Whether a connection may still get bytes to read.
+    pub(crate) fn may_get_more(&self, number: u64) -> bool {
+        self.socket(number).is_ok_and(|end| end.may_get_more())
     }
 
     /// How long a socket's reads or writes wait, in nanoseconds. `None` means for ever.
@@ -256,12 +270,16 @@ impl Files {
         if level == SOCKET
             && let Some(which) = limit_of(name)
         {
-            let limit = self.settings(number)?.limits[which].get();
-            if space.read_u32(length)? < TIME {
+            let limit = self.settings(number)?.limits[which].get() / 1_000;
+            let words = [limit / 1_000_000, limit % 1_000_000];
+            let room = space.read_u32(length)?;
+            if (room as i32) < 0 {
                 return Err(EINVAL);
             }
-            space.write_u32(length, TIME)?;
-            return time::write_micros(space, to, limit);
+            let room = room.min(TIME);
+            space.write(to, &words.map(u64::to_le_bytes).concat()[..room as usize])?;
+            space.write_u32(length, room)?;
+            return Ok(0);
         }
         let value = match (level, name) {
             (SOCKET, TYPE) => vec![STREAM as u32],

@@ -262,6 +262,13 @@ impl Socket {
         };
         let processes = [process, *listener_process];
         let [one, other] = End::connected(&self.settings, [own, to], processes);
+        if self.domain == INTERNET {
+            // TCP gives a connection the limits that the listener has now.
+            let limits = listener.settings.limits.iter();
+            for (of, limit) in limits.zip(&other.settings().limits) {
+                limit.set(of.get());
+            }
+        }
         waiting.push_back(other);
         *arrived += 1;
         drop(state);

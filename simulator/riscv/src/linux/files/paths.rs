@@ -141,7 +141,7 @@ impl Files {
             let mut new = OpenOptions::new();
             new.write(true).create_new(true).mode(mode).open(&host)?;
         }
-        if flags & TRUNCATE != 0 && !write {
+        if flags & TRUNCATE != 0 && !write && !is_new {
             // Rust's library does not empty such a file either.
             OpenOptions::new().write(true).truncate(true).open(&host)?;
         }

@@ -5,6 +5,7 @@ use super::groups::{ADD, Group, REMOVE};
 use super::streams::{End, NON_BLOCKING};
 use super::table::{Files, Open};
 use crate::linux::errno::{EFAULT, EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::memory::total;
 use crate::linux::world::World;
 use crate::memory::Space;
 use std::rc::Rc;
@@ -95,10 +96,7 @@ impl Files {
         flags: u64,
     ) -> Value {
         let end = self.socket(number)?;
-        let all = parts
-            .iter()
-            .fold(0u64, |sum, part| sum.saturating_add(part.1));
-        let mut bytes = vec![0; all.min(end.waiting().max(1) as u64) as usize];
+        let mut bytes = vec![0; total(parts).min(end.waiting().max(1) as u64) as usize];
         let count = end.read(&mut bytes, true)?;
         let mut rest = &bytes[..count];
         for &(address, length) in parts {

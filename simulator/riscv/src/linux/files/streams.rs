@@ -194,7 +194,7 @@ impl End {
     }
 
     /// Whether the peer is closed and did not read all bytes of this socket.
-    fn is_reset(&self) -> bool {
+    pub(super) fn is_reset(&self) -> bool {
         let unread = self
             .to
             .as_ref()
@@ -216,8 +216,13 @@ impl End {
 
     /// Whether nothing can be read now, but bytes may still arrive.
     pub(crate) fn awaits(&self) -> bool {
+        self.waiting() == 0 && self.may_get_more()
+    }
+
+    /// Whether bytes may still arrive.
+    pub(super) fn may_get_more(&self) -> bool {
         let from = self.from.as_ref().map(|from| from.borrow());
-        from.is_some_and(|from| from.waiting.is_empty() && !from.ended) && !self.is_alone()
+        from.is_some_and(|from| !from.ended) && !self.is_alone()
     }
 
     /// The unread bytes of a pipe, at either end.

@@ -13,6 +13,12 @@ const MOST: u64 = 0x7FFF_F000;
 /// The most bytes that one call copies between files.
 const MOST_COPIED: u64 = 1 << 20;
 
+/// The number of bytes of parts of memory. The program may give parts of any length.
+pub(crate) fn total(parts: &[(u64, u64)]) -> u64 {
+    let lengths = parts.iter().map(|(_, length)| *length);
+    lengths.fold(0, u64::saturating_add)
+}
+
 /// Divides parts of memory into pieces, in order. A part or a piece is an address and a length. If all parts are empty,
 /// yields one empty piece.
 fn pieces(parts: &[(u64, u64)]) -> impl Iterator<Item = (u64, usize)> {
@@ -55,7 +61,7 @@ impl Memory {
         if parts.len() > 1 && offset.is_none() && files.is_counter(number) {
             return self.read_count(files, number, parts);
         }
-        self.before_reading(files, number);
+        self.before_reading(files, number, offset, total(parts));
         let mut done = 0;
         for (address, length) in pieces(parts) {
             // Bytes that have no room in the program's memory stay in the file.
@@ -124,10 +130,7 @@ impl Memory {
             // Linux writes part after part, and a counter refuses a part of fewer than eight bytes.
             return Err(EINVAL);
         }
-        let all = parts
-            .iter()
-            .fold(0u64, |sum, part| sum.saturating_add(part.1));
-        if parts.len() > 1 && files.lacks_room(number, all) {
+        if parts.len() > 1 && files.lacks_room(number, total(parts)) {
             return Err(EAGAIN);
         }
         let mut done = 0;
@@ -198,7 +201,7 @@ impl Memory {
             _ => self.space.read_u64(at).map(Some),
         };
         let (start, end) = (place(from_at)?, place(to_at)?);
-        self.before_reading(files, from);
+        self.before_reading(files, from, start, count);
         let mut bytes = vec![0; count.min(MOST_COPIED) as usize];
         let got = files.read(from, &mut bytes, start)?;
         let written = files.write(to, &bytes[..got], end);

@@ -3,6 +3,8 @@
 mod io;
 mod shared;
 
+pub(crate) use io::total;
+
 use super::errno::{EEXIST, EFAULT, EINVAL, ENOMEM, EOPNOTSUPP, Errno, Value};
 use super::files::Files;
 use super::names::Names;
@@ -162,6 +164,7 @@ impl Memory {
             let mapped = mapped?;
             if !is_shared && rights & right::EXECUTE != 0 {
                 // The file is a library. Its code is based at the address that corresponds to offset 0 of the file.
+                self.before_reading(files, file, Some(0), u64::MAX);
                 names.add(&files.content(file)?, start.wrapping_sub(offset));
             }
             mapped
@@ -180,7 +183,6 @@ impl Memory {
 
     pub(crate) fn munmap(&mut self, address: u64, length: u64) -> Value {
         let (start, length) = range(address, length)?;
-        self.write_back();
         self.space.unmap(start, length);
         Ok(0)
     }
@@ -237,17 +239,15 @@ impl Memory {
                 return Err(EINVAL);
             }
             let kept = self.movable(start, old.min(new))?;
-            self.write_back();
             self.space.unmap(to, new);
             if new < old {
                 self.space.unmap(start + new, old - new);
             }
-            return Ok(self.move_range([start, kept], [to, new], keeps));
+            return self.move_range([start, kept], [to, new], keeps);
         }
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         if new <= old && !keeps {
             if new < old {
-                self.write_back();
                 self.space.unmap(start + new, old - new);
             }
             return Ok(start);
@@ -268,7 +268,7 @@ impl Memory {
             return Err(ENOMEM);
         }
         let to = self.space.free_below(MAPPINGS, new).ok_or(ENOMEM)?;
-        Ok(self.move_range([start, old], [to, new], keeps))
+        self.move_range([start, old], [to, new], keeps)
     }
 
     /// Whether the word at an address is in private anonymous memory without the right to write. Linux refuses to wait
@@ -294,11 +294,9 @@ impl Memory {
     }
 
     /// Moves a range of one mapping to `to` with the length `new`. Returns `to`. With `keeps`, the old range stays
-    /// mapped, as if the program had never written to it.
-    fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2], keeps: bool) -> u64 {
-        let Some((_, region)) = self.space.region(start) else {
-            return to;
-        };
+    /// mapped, as if the program had never written to it. Fails if the old range is not mapped any more.
+    fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2], keeps: bool) -> Value {
+        let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         let region = region.clone();
         let content = region.content.clone().moved(to.wrapping_sub(start));
         let end = to + new;
@@ -314,6 +312,6 @@ impl Memory {
         if !keeps {
             self.space.unmap(start, old);
         }
-        to
+        Ok(to)
     }
 }

@@ -8,6 +8,7 @@ use crate::memory::{Content, Key, Mapped, PAGE, Shared, right};
 use std::fs::File;
 use std::io::Seek;
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::rc::Rc;
 
 fn key(file: &File) -> Result<Key, Errno> {
@@ -63,7 +64,7 @@ impl Memory {
     /// Writes all programs' stores to mapped pages into their files.
     pub(crate) fn write_back(&self) {
         for file in self.space.physical().files() {
-            file.write_back();
+            file.write_back(0, u64::MAX);
         }
     }
 
@@ -102,11 +103,25 @@ impl Memory {
         }
     }
 
-    /// Writes stores to mapped pages of a file back before the file is read.
-    pub(super) fn before_reading(&self, files: &Files, number: u64) {
-        let pages = files.get(number).ok().and_then(|open| self.pages_of(open));
+    /// Writes stores to mapped pages of a file back before bytes of the file are read, at `at` or at its position.
+    pub(super) fn before_reading(&self, files: &Files, number: u64, at: Option<u64>, length: u64) {
+        let Ok(open @ Open::File { file, .. }) = files.get(number) else {
+            return;
+        };
+        let place = || at.or_else(|| (&**file).stream_position().ok());
+        if let Some(pages) = self.pages_of(open)
+            && let Some(at) = place()
+        {
+            pages.write_back(at, length);
+        }
+    }
+
+    /// Writes stores to mapped pages of a file back before the kernel reads the file by its path.
+    pub(crate) fn before_reading_path(&self, path: &Path) {
+        let data = path.metadata().ok();
+        let pages = data.and_then(|data| self.space.physical().file((data.dev(), data.ino())));
         if let Some(pages) = pages {
-            pages.write_back();
+            pages.write_back(0, u64::MAX);
         }
     }
 
@@ -129,5 +144,60 @@ impl Memory {
         if let Some(at) = at {
             pages.was_written(at, bytes);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Memory, key};
+    use crate::memory::tests::WRITTEN;
+    use crate::memory::{Content, Mapped, PAGE, Physical, Region, right};
+    use std::io::{Read, Seek, Write};
+    use std::rc::Rc;
+
+    const AT: u64 = 1 << 20;
+    const PAGES: u64 = 100;
+
+    fn map(memory: &mut Memory, at: u64, pages: u64, content: Content) {
+        let region = Region {
+            end: at + pages * PAGE,
+            rights: right::READ | right::WRITE,
+            content,
+            name: "".into(),
+        };
+        memory.space.map(at, region);
+    }
+
+    /// Only the pages that a read needs are written into the file, and an `munmap` writes none of another mapping.
+    #[test]
+    fn mapped_pages_are_written_when_they_are_needed() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![1; (PAGES * PAGE) as usize]).unwrap();
+        let mut memory = Memory::new(Physical::new(64 << 20));
+        let host = Rc::new(file);
+        let of = key(&host).unwrap();
+        let physical = memory.space.physical().clone();
+        let part = Mapped::shared(&physical, Rc::clone(&host), of, [AT, 0], true);
+        map(&mut memory, AT, PAGES, Content::Mapped(part));
+        for page in 0..PAGES {
+            memory.space.write(AT + page * PAGE, &[2]).unwrap();
+        }
+        let before = WRITTEN.get();
+        for _ in 0..100 {
+            map(&mut memory, 2 * AT, 16, Content::Zero);
+            memory.space.write(2 * AT, &[3]).unwrap();
+            memory.munmap(2 * AT, 16 * PAGE).unwrap();
+        }
+        assert_eq!(WRITTEN.get() - before, 0);
+        let pages = physical.file(of).unwrap();
+        pages.write_back(3 * PAGE + 9, PAGE);
+        assert_eq!(WRITTEN.get() - before, 2);
+        drop(pages);
+        memory.munmap(AT, PAGES * PAGE).unwrap();
+        assert_eq!(WRITTEN.get() - before, 2 + PAGES);
+        let mut bytes = Vec::new();
+        (&*host).rewind().unwrap();
+        (&*host).read_to_end(&mut bytes).unwrap();
+        assert!(bytes.chunks(PAGE as usize).all(|page| page[..2] == [2, 1]));
     }
 }

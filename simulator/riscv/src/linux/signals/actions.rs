@@ -24,7 +24,9 @@ pub(crate) struct Signals {
     /// signals to take.
     pub(crate) sent: u64,
     /// The signals that a `signalfd` reads or once read. Such a signal wakes the readers.
-    pub(super) watched: u64,
+    pub(crate) watched: u64,
+    /// Whether a timer has sent such a signal, and the readers do not know of it yet.
+    pub(crate) rings: bool,
     /// The number of signals that the process and its threads have ever got.
     pub(crate) arrived: u64,
 }
@@ -130,9 +132,15 @@ impl Signals {
 
     /// Whether a signal of a set is pending for a thread.
     pub(crate) fn is_sent_of(&self, threads: &Threads, thread: u32, set: u64) -> bool {
+        self.takeable(threads, thread) & set != 0
+    }
+
+    /// The pending signals that a thread takes if it does not block them, one bit for each signal. Signals that another
+    /// thread is to take are not among them.
+    pub(crate) fn takeable(&self, threads: &Threads, thread: u32) -> u64 {
         let own = threads.get(thread);
-        own.is_some_and(|own| (own.pending.bits() | own.lent.bits()) & set != 0)
-            || self.pending.bits() & set != 0
+        let own = own.map_or(0, |own| own.pending.bits() | own.lent.bits());
+        own | self.pending.bits()
     }
 
     /// Takes the next signal that the task's mask lets through.

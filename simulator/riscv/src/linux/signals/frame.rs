@@ -144,7 +144,6 @@ pub(crate) fn return_from_signal(
     (hart.fflags, hart.frm) = (fcsr as u8 & 31, (fcsr >> 5) as u8 & 7);
     hart.pc = get(REGISTERS) & !1;
     let mask = get(MASK);
-    task.hart.alarm = 0;
     task.alternate = std::array::from_fn(|at| get(STACK + 8 * at as u64));
     threads.replace_mask(task, mask);
     Outcome::Restored

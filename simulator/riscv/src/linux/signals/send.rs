@@ -2,7 +2,7 @@
 
 use super::actions::Signals;
 use crate::linux::errno::{EINVAL, ESRCH, Value};
-use crate::linux::signal::{LAST, Sent};
+use crate::linux::signal::{LAST, Pending, Sent};
 use crate::linux::threads::Threads;
 use crate::linux::words::STREAMS;
 use crate::linux::world::World;
@@ -20,20 +20,33 @@ impl Signals {
             1..=LAST => {}
             _ => return Err(EINVAL),
         }
-        self.give(threads, world, sent);
+        if sent.signal.is_queued() || !self.has(threads, |pending| pending.has(sent.signal)) {
+            self.give(threads, world, (self.arrived, sent));
+        }
         self.wake_watchers(world, sent);
         Ok(0)
     }
 
-    /// Gives a signal of the process to a thread that takes it.
-    fn give<W: World>(&mut self, threads: &mut Threads, world: &mut W, sent: Sent) {
+    /// Whether a list of pending signals of the process fulfils a condition: the list of those that no thread takes, or
+    /// the list of a thread that is to take some.
+    pub(super) fn has(&self, threads: &Threads, is_wanted: impl Fn(&Pending) -> bool) -> bool {
+        is_wanted(&self.pending) || threads.all().any(|thread| is_wanted(&thread.lent))
+    }
+
+    /// Gives a signal of the process to a thread that takes it. The signal has a number for the order of sending.
+    fn give<W: World>(
+        &mut self,
+        threads: &mut Threads,
+        world: &mut W,
+        (number, sent): (u64, Sent),
+    ) {
         let thread = threads.taker(sent.signal);
         let receiver = thread.and_then(|thread| Some((thread, threads.get_mut(thread)?)));
         let Some((thread, receiver)) = receiver else {
-            self.pending.receive(sent);
+            self.pending.receive((number, sent));
             return;
         };
-        receiver.lent.receive(sent);
+        receiver.lent.receive((number, sent));
         if receiver.is_woken_by(sent.signal) {
             self.make_look(threads, world, thread);
         } else {
@@ -62,7 +75,7 @@ impl Signals {
         }
         let receiver = threads.get_mut(thread).ok_or(ESRCH)?;
         if number != 0 {
-            receiver.pending.receive(sent);
+            receiver.pending.receive((self.arrived, sent));
             if receiver.is_woken_by(sent.signal) {
                 self.make_look(threads, world, thread);
             } else {

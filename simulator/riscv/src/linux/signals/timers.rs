@@ -69,7 +69,18 @@ impl Timer {
         let more = (now - due).checked_div(self.every).unwrap_or(0);
         let next = more.saturating_add(1).saturating_mul(self.every);
         self.due = (self.every > 0).then(|| due.saturating_add(next));
-        let thread = taker_of(threads, self.to, self.sent.signal);
+        // At most one signal of a timer is pending, whichever thread is to take it.
+        let [id, value] = self.sent.words;
+        let signal = self.sent.signal;
+        let is_pending = match self.sent.code {
+            BY_TIMER => {
+                let mut own = threads.all().map(|thread| &thread.pending);
+                own.any(|pending| pending.has_timer(id as u32))
+                    || signals.has(threads, |pending| pending.has_timer(id as u32))
+            }
+            _ => signals.has(threads, |pending| pending.has(signal)),
+        };
+        let thread = taker_of(threads, self.to, signal);
         let thread = thread.and_then(|thread| threads.get_mut(thread));
         let pending = match (self.to, thread) {
             (Target::Process, Some(thread)) => &mut thread.lent,
@@ -77,10 +88,8 @@ impl Timer {
             (Target::Process, None) => &mut signals.pending,
             _ => return,
         };
-        let [id, value] = self.sent.words;
         let missed = u32::try_from(more).unwrap_or(u32::MAX);
-        // At most one signal of a timer is pending.
-        if pending.has_timer(id as u32) {
+        if is_pending {
             self.overruns = self.overruns.saturating_add(missed).saturating_add(1);
             return;
         }
@@ -89,7 +98,8 @@ impl Timer {
             BY_TIMER => [id & 0xFFFF_FFFF | u64::from(missed) << 32, value],
             _ => self.sent.words,
         };
-        pending.receive(Sent { words, ..self.sent });
+        signals.rings |= signals.watched & signal.bit() != 0;
+        pending.receive((signals.arrived, Sent { words, ..self.sent }));
     }
 }
 
@@ -290,6 +300,12 @@ impl Timers {
             signals.make_look(threads, world, thread);
         }
         Ok(0)
+    }
+
+    /// Whether a timer sends signals to the process.
+    pub(crate) fn has_any(&self) -> bool {
+        let mut timers = self.by_number.values();
+        timers.any(|timer| timer.due.is_some() && timer.to == Target::Process)
     }
 
     /// Makes the threads that send the signals of timers of the process look at their times, except one thread, which
