@@ -88,7 +88,7 @@ impl Elf {
             Some(3) => true,
             _ => {
                 return Err(wrong(
-                    "no program; expected an executable or a shared library",
+                    "not a program; expected an executable or a shared library",
                 ));
             }
         };
@@ -112,7 +112,7 @@ impl Elf {
                 .ok_or_else(damaged)?;
         }
         if elf.segments.is_empty() {
-            return Err(wrong("nothing to load in it"));
+            return Err(wrong("without a segment to load; expected a program"));
         }
         if elf.headers.address == 0 {
             let holds = |s: &&Segment| s.offset <= table && table < s.offset + s.in_file;

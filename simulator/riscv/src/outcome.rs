@@ -162,7 +162,7 @@ impl Outcome {
 
 pub(crate) fn hot_symbol(system: &System, line: &HotLine) -> HotSymbol {
     let place = system.describe_line(line.address);
-    let place = place.unwrap_or_else(|| "memory that the program gave back".into());
+    let place = place.unwrap_or_else(|| "memory that the program has freed".into());
     HotSymbol {
         place,
         line: line.clone(),

@@ -266,7 +266,7 @@ impl<P: Platform> Builder<P> {
     /// Sets the CPUs that the pool's threads are bound to. A thread from outside that calls the pool, and so becomes
     /// worker 0, is not bound: that thread belongs to the program.
     ///
-    /// A thread that waits for long may later continue as another [index](Pool::current_thread_index). The pool then
+    /// A thread that waits for long may later continue as another [index](super::Pool::current_thread_index). The pool then
     /// binds the thread to the CPUs of that index, also if the program has set the thread's affinity meanwhile.
     ///
     /// By default the threads are not bound. If the machine has several core groups and the pool has more than 8

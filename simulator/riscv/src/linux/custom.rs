@@ -70,7 +70,7 @@ fn gem5(function: u32, first: u64, second: u64) -> Result<Asked, String> {
         m5::RESET_STATS => Asked::Mark(Mark::Reset),
         m5::DUMP_STATS => Asked::Mark(Mark::Dump),
         m5::DUMP_RESET_STATS => Asked::Mark(Mark::DumpReset),
-        _ => return Err("it is none of those that the README lists".into()),
+        _ => return Err("the README does not list this function".into()),
     };
     let again = if matches!(asked, Asked::Mark(_)) {
         second

@@ -126,7 +126,7 @@ impl Image {
                 let host = files.host_path(Path::new(&wanted), true);
                 let host = host.map_err(|_| RunError::Program {
                     file: wanted.clone(),
-                    what: "is not there".into(),
+                    what: "does not exist".into(),
                 });
                 let loader = host.and_then(|host| read(&wanted, &host));
                 let loader = loader.map_err(|error| RunError::Program {

@@ -155,7 +155,7 @@ fn stopped<W: World>(
         }
         Stop::Illegal(word) => {
             let what = format!(
-                "the bits {word:#010x} are no instruction of this machine (compile with -march=rv64gc)"
+                "the bits {word:#010x} are not an instruction of this machine (compile with -march=rv64gc)"
             );
             let sent = Sent::fault(signal::ILLEGAL, task.hart.pc);
             return raise(process, task, sent, &what);
@@ -177,7 +177,7 @@ fn stopped<W: World>(
                 Why::Forbidden => (
                     signal::SEGMENT,
                     signal::BY_RIGHTS,
-                    "which its rights forbid",
+                    "which the rights of the mapping forbid",
                 ),
                 Why::BehindFile => (
                     signal::BUS,
@@ -185,7 +185,7 @@ fn stopped<W: World>(
                     "behind the end of the file that is mapped there",
                 ),
                 Why::Unmapped | Why::Exhausted => {
-                    (signal::SEGMENT, signal::BY_FAULT, "where nothing is")
+                    (signal::SEGMENT, signal::BY_FAULT, "where nothing is mapped")
                 }
             };
             let what = format!("{way} {:#x}, {why}", fault.address);

@@ -94,17 +94,17 @@ fn what_a_program_may_not_do_kills_it_by_a_signal_and_says_where() {
         (
             vec![load],
             139,
-            "SIGSEGV: a read of 0x8, where nothing is, at 0x100000",
+            "SIGSEGV: a read of 0x8, where nothing is mapped, at 0x100000",
         ),
         (
             vec![store],
             139,
-            "SIGSEGV: a write to 0x8, where nothing is",
+            "SIGSEGV: a write to 0x8, where nothing is mapped",
         ),
         (
             vec![0xFFFF_FFFF],
             132,
-            "SIGILL: the bits 0xffffffff are no instruction",
+            "SIGILL: the bits 0xffffffff are not an instruction",
         ),
         (vec![0x0010_0073], 133, "SIGTRAP: ebreak"),
         (
