@@ -237,7 +237,8 @@ impl<P: Platform> Pool<P> {
         self.registry.broadcast(op)
     }
 
-    /// As [`broadcast`](Self::broadcast), but does not wait for the calls.
+    /// As [`broadcast`](Self::broadcast), but does not wait for the calls. If the pool can start no thread for index 0,
+    /// this thread runs the call of index 0 itself. So do not hold a lock that `op` takes.
     ///
     /// ```
     /// let pool = manycore::Pool::builder().threads(2).build()?;

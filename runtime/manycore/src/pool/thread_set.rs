@@ -146,7 +146,12 @@ impl<P: Platform> Registry<P> {
             let started = starting.try_with(|next| self.start_from(next));
             return started.unwrap_or(Ok(()));
         }
-        starting.with(|next| self.start_from(next))
+        let started = starting.with(|next| self.start_from(next));
+        if started.is_err() {
+            // `have_a_thread` may have lost permit 0. Mail is not read under the lock: its jobs may need threads.
+            self.read_mail_of(0);
+        }
+        started
     }
 
     /// Whether this thread is one that the pool has started.

@@ -220,17 +220,15 @@ impl Engine {
         }
         let flights = || tile.flights.iter();
         let is_own = |flight: &&Flight| flight.request.core == core;
-        let (stores, own) = (
-            || flights().filter(|it| it.is_store()),
-            flights().filter(is_own),
-        );
-        // The core waits for a line of its own if it has used up its part.
-        let waits = own.count() >= self.part(core, rules.lines)
-            || stores().filter(is_own).count() >= self.part(core, rules.store_buffer);
+        let stores = || flights().filter(|it| it.is_store());
+        // The core waits for a line or store of its own if it has used up its part.
+        let own_stores = stores().filter(is_own).count() >= self.part(core, rules.store_buffer);
+        let own_lines = flights().filter(is_own).count() >= self.part(core, rules.lines);
         let full = stores().count() >= rules.store_buffer as usize;
-        if waits || full || tile.flights.len() >= rules.lines as usize {
-            let wanted = flights().filter(|it| !waits || is_own(it));
-            let wanted = wanted.filter(|it| !full || it.is_store());
+        if own_stores || own_lines || full || tile.flights.len() >= rules.lines as usize {
+            // In each case there is such a flight.
+            let wanted = flights().filter(|it| !own_stores && !own_lines || is_own(it));
+            let wanted = wanted.filter(|it| !(own_stores || full && !own_lines) || it.is_store());
             let first = wanted.min_by_key(|flight| flight.landed.map_or(u64::MAX, |(at, _)| at));
             let first = first.and_then(|flight| flight.landed);
             return Some(self.wait_for(core, first));

@@ -45,6 +45,11 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
                 if world.must_wait() {
                     return TaskState::Suspended;
                 }
+                let process = system.of(task);
+                // Another task may have been suspended at the start of a handler.
+                if process.must_find_takers() {
+                    process.find_takers(task, world);
+                }
                 if let Some(state) = call(system, task, world) {
                     return state;
                 }

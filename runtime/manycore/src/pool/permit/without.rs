@@ -71,7 +71,9 @@ impl<P: Platform> Worker<P> {
 
     /// Waits on the idle list for a permit. Returns `false` if the pool no longer needs this thread.
     pub(in crate::pool) fn wait_idle(&self) -> bool {
-        let joined = (self.registry()).change_permits(|permits| permits.join_idle(self.id()));
+        let allowed = self.registry().shared().allowed();
+        let joined =
+            (self.registry()).change_permits(|permits| permits.join_idle(self.id(), allowed));
         joined.is_some_and(|listed| self.await_listed(&listed))
     }
 
@@ -325,7 +327,7 @@ impl<P: Platform> Worker<P> {
             if registry.has_detached() || !registry.mailboxes()[0].is_empty() {
                 return None;
             }
-            permits.give_back(me, || self.holding().clear())
+            permits.give_back(me, registry.shared().allowed(), || self.holding().clear())
         })?;
         Some(self.await_listed(&listed))
     }

@@ -49,7 +49,7 @@ impl<P: Platform> Pool<P> {
         }
         self.change(|permits| {
             if !self.is_posted() {
-                permits.give_back(1, || ());
+                permits.give_back(1, usize::MAX, || ());
             }
         });
     }

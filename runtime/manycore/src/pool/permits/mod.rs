@@ -166,7 +166,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Makes a thread read the mail of `permit`, which is lost.
-    fn read_mail_of(&self, permit: usize) {
+    pub(super) fn read_mail_of(&self, permit: usize) {
         match permit {
             0 if self.mailboxes()[0].is_empty() => {}
             0 => self.summon(),
@@ -279,7 +279,7 @@ impl<P: Platform> Registry<P> {
         self.start_thread_of(id, 0, None)
     }
 
-    /// Starts a thread for a pool that has started none yet.
+    /// Starts a thread for a pool that has started none yet. If this fails, the caller sees to the mail of permit 0.
     pub(super) fn have_a_thread(&self) -> io::Result<()> {
         if !self.threads().are_none() {
             return Ok(());
@@ -288,7 +288,7 @@ impl<P: Platform> Registry<P> {
         let occupied = self.change_permits(|permits| permits.occupy());
         let started = self.start_thread(occupied.then_some(0));
         if started.is_err() && occupied {
-            self.lose(0);
+            self.loses(0);
         }
         started
     }

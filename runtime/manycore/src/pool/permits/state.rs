@@ -83,7 +83,7 @@ struct Lists {
     /// Workers without a thread: the system refused the thread, or the thread has ended.
     spare: BinaryHeap<Reverse<usize>>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread. Until the pool
-    /// ends, no worker is on a list while there is such a permit.
+    /// ends, no worker is on a list while there is such a permit that the allotment allows.
     free: Vec<usize>,
     /// The pool ends: the mailboxes of the permits in `free` have no reader of their own.
     ending: bool,
@@ -289,6 +289,7 @@ impl<P: Platform> State<'_, P> {
     pub(in crate::pool) fn give_back(
         &mut self,
         id: usize,
+        allowed: usize,
         cleared: impl FnOnce(),
     ) -> Option<Listed> {
         if self.lists.closed || self.has_ready() {
@@ -299,7 +300,7 @@ impl<P: Platform> State<'_, P> {
             return None;
         }
         cleared();
-        self.join_idle(id)
+        self.join_idle(id, allowed)
     }
 }
 
@@ -371,12 +372,13 @@ impl<P: Platform> State<'_, P> {
         Some((next, adopted || !self.lists.closed))
     }
 
-    /// Worker `id` joins the idle list, or takes a lost permit. Returns `None` if the pool ends.
-    pub(in crate::pool) fn join_idle(&mut self, id: usize) -> Option<Listed> {
+    /// Worker `id` joins the idle list, or takes a lost permit below `allowed`, with which the allotment lets it run.
+    /// Returns `None` if the pool ends.
+    pub(in crate::pool) fn join_idle(&mut self, id: usize, allowed: usize) -> Option<Listed> {
         if self.lists.closed {
             return None;
         }
-        if let Some(permit) = self.find_lost(|_| true) {
+        if let Some(permit) = self.find_lost(|permit| permit < allowed) {
             return Some(Listed::Placed(permit));
         }
         self.lists.idle.push(id);

@@ -152,7 +152,7 @@ impl Walk {
         let Some(id) = self.any(|id, at| id != 0 && at == At::Waits) else {
             return;
         };
-        let listed = self.change(|permits| permits.join_idle(id));
+        let listed = self.change(|permits| permits.join_idle(id, usize::MAX));
         self.join_list(id, &listed.expect("the pool does not end"), At::Idle);
     }
 
@@ -227,7 +227,9 @@ impl Walk {
                 let Some(id) = holder.filter(|_| self.jobs == 0) else {
                     return;
                 };
-                if let Some(listed) = self.change(|permits| permits.give_back(id, || ())) {
+                if let Some(listed) =
+                    self.change(|permits| permits.give_back(id, usize::MAX, || ()))
+                {
                     self.join_list(id, &listed, At::Idle);
                 }
             }

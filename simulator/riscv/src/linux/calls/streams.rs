@@ -126,7 +126,7 @@ pub(super) fn wait_for_room<W: World>(
     send: impl FnOnce(&mut Process) -> Value,
 ) -> Outcome {
     let [number, ..] = task.arguments();
-    let waits = process.files.may_wait_for_room(number);
+    let waits = process.files.is_blocking_stream(number);
     match write(process, task, world, send) {
         Err(EAGAIN) if waits => await_socket(process, task, world, true),
         done => done.into(),
@@ -147,8 +147,12 @@ pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &
         }
     };
     match outcome {
-        // TCP goes on without the caller.
-        Outcome::Fail(EAGAIN) if process.files.is_tcp(number) => Outcome::Fail(EINPROGRESS),
+        // The limit of `SO_SNDTIMEO` has ended the wait. TCP goes on without the caller.
+        Outcome::Fail(EAGAIN)
+            if process.files.is_tcp(number) && process.files.is_blocking_socket(number) =>
+        {
+            Outcome::Fail(EINPROGRESS)
+        }
         outcome => outcome,
     }
 }
@@ -185,7 +189,7 @@ pub(super) fn write_parts<W: World>(
         Ok(parts) => parts,
         Err(errno) => return Outcome::Fail(errno),
     };
-    let waits = flags & DO_NOT_WAIT == 0 && process.files.may_wait_for_room(number);
+    let waits = flags & DO_NOT_WAIT == 0 && process.files.is_blocking_stream(number);
     let before = std::mem::take(&mut task.moved);
     let rest = without(&parts, before);
     let done = process.write(number, &rest, None);
@@ -306,7 +310,8 @@ fn receive_parts<W: World>(
             Err(errno) if before == 0 => return Outcome::Fail(errno),
             Ok(count @ 1..) if waits_for_all && count < total(&rest) => {
                 task.moved = before + count;
-                if peeks && process.files.may_get_more(number) {
+                let may_wait = process.files.is_blocking_stream(number);
+                if peeks && may_wait && process.files.may_get_more(number) {
                     return await_socket(process, task, world, false);
                 } else if peeks {
                     return Outcome::Return(std::mem::take(&mut task.moved));

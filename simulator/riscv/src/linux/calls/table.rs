@@ -142,6 +142,8 @@ calls! {
     73 ppoll = poll::poll(process, task, world);
     74 signalfd4 = files.set_signals(space, [a, b, d]).map(|(number, set)| {
         signals.watch(set);
+        // A thread that sleeps already may have to send the signals of timers that only this file takes.
+        threads.narrowed = true;
         number
     });
     78 readlinkat = made::read_link(process, world, [a, b], [c, d]);

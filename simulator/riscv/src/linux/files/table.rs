@@ -245,8 +245,8 @@ impl Files {
         }
     }
 
-    /// Whether a full stream makes a writer to this number wait.
-    pub(crate) fn may_wait_for_room(&self, number: u64) -> bool {
+    /// Whether the number is a stream on which calls wait, for room or for bytes.
+    pub(crate) fn is_blocking_stream(&self, number: u64) -> bool {
         let end = self.get(number).ok().and_then(Open::end);
         end.is_some_and(|end| end.is_blocking())
     }

@@ -44,6 +44,8 @@ impl Signals {
         let receiver = thread.and_then(|thread| Some((thread, threads.get_mut(thread)?)));
         let Some((thread, receiver)) = receiver else {
             self.pending.receive((number, sent));
+            // A thread may read the signal from a file again.
+            self.rings |= self.watched & sent.signal.bit() != 0;
             return;
         };
         receiver.lent.receive((number, sent));

@@ -1,8 +1,8 @@
 //! Transitions of lost permits: permits that have no holder in a pool that goes on, because the system refused a thread
 //! or the pool has no reserve.
 //!
-//! A lost permit goes to the next worker that would join the ready list or the idle list. So no worker is on a list
-//! while a permit is lost, and the pool runs with fewer threads only while it has fewer.
+//! A lost permit goes to the next worker that would join the ready list, or the idle list if the allotment lets the
+//! worker run with the permit. Permit 0 is lost in another way: it returns to the caller slot.
 
 use super::super::word::Word;
 use super::{State, Successor, ThreadState};
