@@ -58,8 +58,7 @@ impl<P: Platform> Nearest<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn call_from(&self, poster: usize) -> bool {
-        self.claim_core(poster);
-        self.call(poster)
+        self.call_near(poster, true)
     }
 
     /// Wakes a worker for a job that was just posted, unless a wake-up is already under way. Returns
@@ -67,6 +66,13 @@ impl<P: Platform> Nearest<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {
+        self.call_near(near, false)
+    }
+
+    /// As [`call`](Self::call). `is_poster` says whether this thread has the permit `near`. Then a sleeper that is
+    /// woken runs on another core than this thread.
+    #[cold]
+    fn call_near(&self, near: usize, is_poster: bool) -> bool {
         // The poster's fence orders the post before this load. Acquire: if a watchdog left before this
         // value was written, `is_watched` below does not see that watchdog.
         let mut word = self.callable.load(Ordering::Acquire);
@@ -87,6 +93,10 @@ impl<P: Platform> Nearest<P> {
         };
         if self.oversubscription.as_ref().is_some_and(is_left) {
             return false;
+        }
+        if is_poster {
+            // This may be a system call, so it is made only for a wake-up.
+            self.claim_core(near);
         }
         // WAKING is set first, so that only one of many posters wakes a worker. Relaxed: the word's modification order
         // decides, and the poster has fenced.
