@@ -72,6 +72,7 @@ impl<P: Platform> Nearest<P> {
     /// As [`call`](Self::call). `is_poster` says whether this thread has the permit `near`. Then a sleeper that is
     /// woken runs on another core than this thread.
     #[cold]
+    #[inline(never)]
     fn call_near(&self, near: usize, is_poster: bool) -> bool {
         // The poster's fence orders the post before this load. Acquire: if a watchdog left before this
         // value was written, `is_watched` below does not see that watchdog.
