@@ -8,7 +8,7 @@ const HELD: u32 = 1;
 /// Held, and a thread may be asleep.
 const AWAITED: u32 = 2;
 
-/// A mutex like that of the C library: one word with three states. A thread that finds the mutex held sleeps at once.
+/// A mutex as in the C library: one word with three states. A thread that finds the mutex held sleeps at once.
 /// The published baselines use such a mutex. The pool's own lock differs: its threads spin first, and a store releases
 /// it. Sections must not unwind.
 pub(crate) struct Mutex<P: Platform, T> {

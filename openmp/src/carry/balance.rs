@@ -50,7 +50,8 @@ impl Balance {
         self.room.iter().filter(|&&room| room > 0).count() as u32
     }
 
-    /// Learns from an episode whose ranks were cut. `done` returns the time at which a worker had finished.
+    /// Learns from an episode in which workers divided ranks between them. `done` returns the time at which a worker had
+    /// finished.
     pub(super) fn learn(&mut self, done: impl Fn(usize) -> u64) {
         for worker in 1..self.moved.len() {
             let step = (2 * self.room[worker] / STEP).cast_signed();

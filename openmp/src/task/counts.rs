@@ -94,8 +94,8 @@ impl Counts {
         self.take((LENT - self.made.get()) * (CHILD + REFERENCE) + REFERENCE)
     }
 
-    /// Whether the task has ended and a single reference keeps its memory: that of a child. The task counts the child
-    /// unless it is `adopted`.
+    /// Whether the task has ended and only a reference from one child keeps its memory. The task counts the child
+    /// unless the child is `adopted`.
     pub(crate) fn is_kept_by_child(&self, adopted: bool) -> bool {
         let child = if adopted {
             REFERENCE

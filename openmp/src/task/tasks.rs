@@ -221,7 +221,7 @@ impl Tasks {
             // The parent has ended, so its own parent counts it as a child no more. Its reference to its parent now
             // belongs to `task`.
             let above = parent.parent.get();
-            // SAFETY: the parent's only reference is that of `task`. `task` is in no queue and has no descendants, so
+            // SAFETY: only `task` still refers to the parent. `task` is in no queue and has no descendants, so
             // no other thread is on a way through it to the parent.
             unsafe { self.give_back(Some(member), NonNull::from(parent)) };
             task.parent.set(above);

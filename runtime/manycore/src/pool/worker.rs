@@ -62,8 +62,8 @@ struct WorkerState<P: Platform> {
     preemptions: Cell<u64>,
 }
 
-// SAFETY: only the worker's own thread uses the cells. Worker 0's thread is the one that holds the caller slot (the
-// word by which a thread from outside takes permit 0). That word is handed over with acquire and release. The pointers
+// SAFETY: only the worker's own thread uses the cells. The holder of the caller slot (the
+// word by which a thread from outside takes permit 0) is worker 0's thread. That word is handed over with acquire and release. The pointers
 // are to the registry that holds the worker, and to the registry's sleep policy, and both are `Sync`. Other threads
 // read a group only under the lock of a queue that holds a job of the group, and this job keeps the group alive.
 unsafe impl<P: Platform> Sync for Worker<P> {}

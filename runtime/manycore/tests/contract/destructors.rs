@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::Duration;
 
-/// A thread-local whose destructor calls a closure.
+/// A value of a thread-local variable. Its destructor calls a closure.
 struct AtEnd(Box<dyn FnMut()>);
 
 impl Drop for AtEnd {

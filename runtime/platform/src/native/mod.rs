@@ -94,7 +94,7 @@ fn spin_while(word: &atomic::AtomicU32, value: u32, until: u64, clock: impl Fn()
     }
 }
 
-// SAFETY: each number names a promise of the trait. 1: the cells are those of the standard library. 2: the system's
+// SAFETY: each number names a promise of the trait. 1: the standard library has the cells. 2: the system's
 // module `futex` has the argument. 3: the fences are those of the standard library, and the system's module `fence`
 // has the argument about the asymmetric pair. 4: see `spin_while`. 5: the threads are those of the standard library,
 // and `thread` drops a body that does not run. 6: the slot is a thread-local variable without a destructor, which

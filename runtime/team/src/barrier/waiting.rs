@@ -20,7 +20,7 @@ const LOOKS: u32 = 64;
 ///
 /// # No wake-up is lost
 ///
-/// The proof at [`Sleepers`] holds here, with asymmetric fences. What the releaser publishes is the
+/// The proof at [`Sleepers`] holds here, with asymmetric fences. The releaser publishes the
 /// word itself. So a sleeper sees that the word has changed, or the releaser sees a sleeper and
 /// wakes all members that sleep on the word.
 ///

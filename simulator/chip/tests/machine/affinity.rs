@@ -2,10 +2,22 @@
 
 use crate::support::{machine, spawn};
 use manycore_chip::guest::{Core, FIRST_ADDRESS, State};
-use manycore_chip::{Simulated, Simulation};
+use manycore_chip::{Simulated, SimulatedThread, Simulation};
 use manycore_platform::Platform;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Starts a thread on core 1 that moves `thread` to core 1 and back to core 0 until `stop` is set.
+fn moves_and_restores(thread: SimulatedThread, stop: Arc<AtomicBool>) -> SimulatedThread {
+    spawn(1, move || {
+        while !stop.load(Relaxed) {
+            Simulated::compute(997);
+            Simulated::set_affinity(thread, &[1]).unwrap();
+            Simulated::set_affinity(thread, &[0]).unwrap();
+            Simulated::yield_now();
+        }
+    })
+}
 
 /// A guest that confines itself and falls asleep at once, as a warm start does.
 #[test]
@@ -83,14 +95,7 @@ fn the_second_of_two_affinities_in_one_miss_holds() {
             assert_eq!(Simulated::preemptions(), 0);
             ends.store(true, Relaxed);
         });
-        let other = spawn(1, move || {
-            while !stop.load(Relaxed) {
-                Simulated::compute(997);
-                Simulated::set_affinity(misses, &[1]).unwrap();
-                Simulated::set_affinity(misses, &[0]).unwrap();
-                Simulated::yield_now();
-            }
-        });
+        let other = moves_and_restores(misses, stop);
         Simulated::set_affinity(Simulated::this_thread(), &[2]).unwrap();
         Simulated::join(other);
         Simulated::join(misses);
@@ -149,14 +154,7 @@ fn a_preemption_outlives_an_affinity_that_is_taken_back() {
                 Simulated::compute(1_000);
             }
         });
-        let other = spawn(1, move || {
-            while !stop.load(Relaxed) {
-                Simulated::compute(997);
-                Simulated::set_affinity(misses, &[1]).unwrap();
-                Simulated::set_affinity(misses, &[0]).unwrap();
-                Simulated::yield_now();
-            }
-        });
+        let other = moves_and_restores(misses, stop);
         Simulated::bind(&[2]);
         let _ = [misses, beside, other].map(Simulated::join);
         preemptions.load(Relaxed)

@@ -1,8 +1,8 @@
 //! When the kernel's periods of a CPU quota begin.
 //!
 //! The kernel counts its periods. If the count has changed between two looks, a period has begun between them. Since
-//! all periods are equally long, the beginnings of the other periods follow. The time between the two looks is the
-//! interval in which the beginning lies. In a later period, a look in the middle of that interval halves the interval.
+//! all periods are equally long, the beginnings of the other periods follow. The beginning lies in the interval between
+//! the two looks. In a later period, a look in the middle of that interval halves the interval.
 //! So after some periods the beginning is known to a five-hundredth of a period. A group that rests has no periods: the
 //! first period after a rest may begin at any time.
 //!
