@@ -2,21 +2,22 @@
 //!
 //! The kernel's result has replaced the number in its register, and the signal's frame has no copy. So this module
 //! reads the instructions before the call: one of them wrote the number, and later instructions did not overwrite it.
-//! The module knows only the few kinds of instructions that prepare the arguments of a call. If the call is in the
-//! function `syscall` of the C library, that function got the number from its caller. So this library's own `syscall`,
-//! which calls that function, notes the number.
+//! The module knows only the few kinds of instructions that prepare the arguments of a call.
+//!
+//! A program may also make a call by the function `syscall`, which gets the number from its caller. This library's own
+//! `syscall` makes the call by [`make`], which keeps the number on the stack. No other word has the number: a kernel
+//! thread that has let a rank go still has the rank's thread pointer, and may itself make a call while the rank makes
+//! its own on another kernel thread.
 
-use super::current;
 use super::frame::{PAGE, Registers};
-use super::rank::NO_CALL;
-use crate::system::next;
-use std::ffi::c_long;
+use crate::system::masks::set_errno;
+use std::ffi::{c_int, c_long};
 
 /// How many bytes before the call are read.
 const REACH: usize = 32;
 /// The length of the instruction that makes a call.
 const CALL: usize = 2;
-/// The C library's `syscall` makes its call within this number of bytes.
+/// [`by_number`] makes its call within this number of bytes.
 const FUNCTION: usize = 64;
 /// The numbers of all calls are below this.
 const MOST: u32 = 1_024;
@@ -24,15 +25,61 @@ const MOST: u32 = 1_024;
 /// The number of the call before the frame's next instruction.
 pub(super) fn of(registers: &Registers) -> Option<c_long> {
     let end = registers.at - CALL;
-    if end.wrapping_sub(next::syscall_address()) < FUNCTION {
-        return current::rank()
-            .map(|rank| rank.call.get())
-            .filter(|&number| number != NO_CALL);
+    if end.wrapping_sub(by_number as *const () as usize) < FUNCTION {
+        // SAFETY: at its call the function has the number on top of its stack.
+        return Some(unsafe { *(registers.stack() as *const c_long) });
     }
     let count = (end % PAGE).min(REACH);
     // SAFETY: the bytes are in the page that has the call.
     let before = unsafe { std::slice::from_raw_parts((end - count) as *const u8, count) };
     written(before, |register| registers.by_number(register))
+}
+
+/// Makes a system call for the program, which has called `syscall`.
+///
+/// # Safety
+///
+/// The caller promises what the system call requires.
+pub(super) unsafe fn make(number: c_long, arguments: [usize; 6]) -> c_long {
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: by the caller's promise.
+    match unsafe { by_number(number, a, b, c, d, e, f) } {
+        error @ -4095..0 => {
+            set_errno(-error as c_int);
+            -1
+        }
+        result => result,
+    }
+}
+
+/// Makes a system call, and returns the kernel's result. During the call, the number is on top of the stack.
+#[unsafe(naked)]
+unsafe extern "C" fn by_number(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rdi",
+        ".cfi_adjust_cfa_offset 8",
+        "mov rax, rdi",
+        "mov rdi, rsi",
+        "mov rsi, rdx",
+        "mov rdx, rcx",
+        "mov r10, r8",
+        "mov r8, r9",
+        "mov r9, [rsp + 16]",
+        "syscall",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "ret",
+        ".cfi_endproc",
+    )
 }
 
 /// The last value that these instructions write into `eax`. `value` returns the value of another register, by its
@@ -165,5 +212,37 @@ mod tests {
         // mov $0x12345, %eax
         assert_eq!(of(&[0xb8, 0x45, 0x23, 1, 0]), None);
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn the_number_of_a_call_by_number_is_found() {
+        use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+        static FOUND: AtomicBool = AtomicBool::new(false);
+        extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, frame: *mut std::ffi::c_void) {
+            // SAFETY: the kernel passes the signal's frame.
+            let registers = Registers::of(unsafe { &*frame.cast() });
+            if super::of(&registers) == Some(libc::SYS_ppoll) {
+                FOUND.store(true, SeqCst);
+            }
+        }
+        // SAFETY: the handler has three arguments, and the calls have their arguments as the kernel expects them.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(libc::SIGURG, &raw const action, std::ptr::null_mut());
+            let waiter = libc::pthread_self();
+            let sender = std::thread::spawn(move || {
+                while !FOUND.load(SeqCst) {
+                    libc::pthread_kill(waiter, libc::SIGURG);
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+            });
+            let minute = [60_i64, 0];
+            let arguments = [0, 0, (&raw const minute).addr(), 0, 8, 0];
+            assert_eq!(make(libc::SYS_ppoll, arguments), -1);
+            assert_eq!(crate::system::masks::errno(), libc::EINTR);
+            sender.join().unwrap();
+        }
     }
 }

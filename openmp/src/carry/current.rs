@@ -7,7 +7,6 @@ use crate::system::masks::{errno, set_errno};
 use crate::system::next;
 use crate::team::context::{Context, known};
 use std::any::Any;
-use std::ffi::c_long;
 
 /// The rank of the thread with this context, if any.
 pub(super) fn of(context: &Context) -> Option<&'static Rank> {
@@ -35,13 +34,4 @@ pub(super) fn note() {
     }
     rank.worker().alarm.has_mask(rank.state.mask());
     set_errno(error);
-}
-
-/// Makes the system call of this number for the program, which has called `syscall`.
-pub(super) fn calling(number: c_long, make: impl FnOnce() -> c_long) -> c_long {
-    let note = |number| rank().map(|rank| rank.call.replace(number));
-    let before = note(number);
-    let result = make();
-    before.inspect(|&before| _ = note(before));
-    result
 }

@@ -3,11 +3,15 @@
 //! starts with this library preloaded calls these functions. Each of them calls the C library's function, and notes the
 //! change.
 
-use super::current::{calling, note, rank};
+#[cfg(target_arch = "x86_64")]
+use super::call_number::make;
+use super::current::{note, rank};
 use super::rank::Rank;
 use super::thread_state::be_careful;
 use super::{blocking, pending, pins, policy, setxid, signals};
 use crate::system::masks::{bit, errno};
+#[cfg(not(target_arch = "x86_64"))]
+use crate::system::next::syscall as make;
 use crate::system::next::{self, Next};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
@@ -164,7 +168,7 @@ define! {
             return result;
         }
         // SAFETY: the caller promises what this call requires.
-        let result = calling(number, || unsafe { next::syscall(number, [a, b, c, d, e, f]) });
+        let result = unsafe { make(number, [a, b, c, d, e, f]) };
         match number {
             libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack | libc::SYS_set_mempolicy => {
                 note();

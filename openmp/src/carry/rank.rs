@@ -11,13 +11,9 @@ use crate::words::Waiter;
 use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
-use std::ffi::c_long;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, compiler_fence};
-
-/// See [`Rank::call`].
-pub(super) const NO_CALL: c_long = -1;
 
 /// See the module. A rank lives for ever. Its *owner* is the worker that has taken the rank, or the rank itself while
 /// it runs.
@@ -57,8 +53,6 @@ pub(crate) struct Rank {
     /// The number of locks that the rank holds. While the rank holds a lock, no alarm makes it leave. The number is an
     /// estimate: another rank may unlock a lock.
     pub(super) held: Cell<u32>,
-    /// The number of the system call that the rank makes by `syscall`, or [`NO_CALL`].
-    pub(super) call: Cell<c_long>,
     /// The time up to which `used` counts, while the rank runs.
     pub(super) since: AtomicU64,
     /// The ticks that the rank ran in this episode before `since`.
@@ -98,7 +92,6 @@ impl Rank {
             pinned: AtomicBool::new(false),
             polled: Polled::new(),
             held: Cell::new(0),
-            call: Cell::new(NO_CALL),
             since: AtomicU64::new(0),
             used: Cell::new(0),
             lost: Cell::new(0),

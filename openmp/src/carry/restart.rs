@@ -15,7 +15,7 @@
 //!
 //! The program's signals break off the call, as they would without ours. Our handler has all signals blocked from its
 //! first instruction. If the call has a signal mask, the call itself unblocks signals, and none is missed. Otherwise
-//! the handler looks for a pending signal. If there is one, the program gets `EINTR`. A signal may still come in the
+//! the handler looks for a pending signal that the program does not ignore. If there is one, the program gets `EINTR`. A signal may still come in the
 //! roughly 0.3 us between this look and the call. The program then sees what it would see if the signal had come before
 //! the call.
 //!
@@ -30,6 +30,7 @@
 
 use super::alarm::Alarm;
 use super::frame::Registers;
+use super::signals;
 use crate::system::masks::{self, errno, set_errno, set_mask};
 use crate::system::next;
 use std::ffi::c_long;
@@ -153,7 +154,7 @@ impl Call {
         let open = mask | ours;
         let mut arguments = self.arguments;
         match self.kind {
-            Kind::Kept | Kind::Plain if masks::pending() & !open != 0 => None,
+            Kind::Kept | Kind::Plain if signals::is_heeded_in(masks::pending() & !open) => None,
             Kind::Kept => {
                 set_mask(open);
                 Some(make(libc::SYS_restart_syscall, [0; 6]))

@@ -100,6 +100,31 @@ pub(super) fn choose(handler: Handler, leaders: *const c_void) {
     }
 }
 
+/// Whether the program does not ignore some signal in `set`. Without an action, a program ignores a few signals, among
+/// them that of a child that ends.
+pub(super) fn is_heeded_in(set: u64) -> bool {
+    const IGNORED: [c_int; 4] = [libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH];
+    (1..65)
+        .filter(|&signal| set & bit(signal) != 0)
+        .any(|signal| {
+            let known = || HANDLERS[signal as usize].load(Relaxed);
+            let is_ours = OURS.load(Relaxed) & bit(signal) != 0;
+            match if is_ours { known() } else { handler_of(signal) } {
+                libc::SIG_IGN => false,
+                libc::SIG_DFL => !IGNORED.contains(&signal),
+                _ => true,
+            }
+        })
+}
+
+/// The kernel's handler for a signal.
+fn handler_of(signal: c_int) -> usize {
+    // SAFETY: all zeros are a valid `sigaction`.
+    let mut now: libc::sigaction = unsafe { mem::zeroed() };
+    action(signal, ptr::null(), &raw mut now);
+    now.sa_sigaction
+}
+
 /// Chooses a signal other than `from` that is not in `others`. If there is no such signal, ranks are no longer cut.
 fn move_on(from: c_int, others: u64) {
     let not = others | AVOIDED.load(Relaxed);
@@ -135,10 +160,7 @@ fn install(signal: c_int) -> bool {
 /// Returns whether the kernel still has our handler for the signal. If not, the program has bypassed the functions of
 /// this library, and this function chooses another signal.
 pub(super) fn check(signal: c_int) -> bool {
-    // SAFETY: all zeros are a valid `sigaction`.
-    let mut now: libc::sigaction = unsafe { mem::zeroed() };
-    action(signal, ptr::null(), &raw mut now);
-    let is_ours = now.sa_sigaction == HANDLER.load(Relaxed);
+    let is_ours = handler_of(signal) == HANDLER.load(Relaxed);
     if !is_ours {
         OURS.fetch_and(!bit(signal), Relaxed);
         AVOIDED.fetch_or(bit(signal), Relaxed);
@@ -324,4 +346,23 @@ pub(super) fn drain(signal: c_int) {
         }
     }
     masks::set_errno(error);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_not_heeded() {
+        find();
+        assert!(!is_heeded_in(0));
+        assert!(!is_heeded_in(bit(libc::SIGCHLD) | bit(libc::SIGCONT)));
+        assert!(is_heeded_in(bit(libc::SIGCHLD) | bit(libc::SIGTERM)));
+        // SAFETY: this process uses the signal for nothing else.
+        unsafe { libc::signal(libc::SIGUSR2, libc::SIG_IGN) };
+        assert!(!is_heeded_in(bit(libc::SIGUSR2)));
+        // SAFETY: likewise.
+        unsafe { libc::signal(libc::SIGUSR2, libc::SIG_DFL) };
+        assert!(is_heeded_in(bit(libc::SIGUSR2)));
+    }
 }

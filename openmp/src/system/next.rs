@@ -105,11 +105,6 @@ type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
 
 static SYSCALL: Next = Next::new(c"syscall");
 
-/// The address of `syscall` in the C library.
-pub(crate) fn syscall_address() -> usize {
-    SYSCALL.get() as usize
-}
-
 /// Makes a system call by its number. Calls `syscall` of the C library instead of that of this library.
 ///
 /// # Safety
