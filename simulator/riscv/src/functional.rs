@@ -447,6 +447,9 @@ impl World for Functional {
         }
     }
 
+    /// This machine executes one task at a time, in order.
+    fn fence(&mut self, _: &[u32]) {}
+
     fn join(&mut self, _: u32) -> bool {
         self.joiners.push(self.running);
         self.sleeps = true;

@@ -325,6 +325,12 @@ impl World for Timed<'_, '_> {
         self.core.disturb(thread);
     }
 
+    fn fence(&mut self, handles: &[u32]) {
+        let threads = self.shared.threads.borrow();
+        let fenced: Vec<_> = handles.iter().map(|&at| threads[at as usize]).collect();
+        self.core.fence(&fenced);
+    }
+
     fn join(&mut self, handle: u32) -> bool {
         let thread = self.shared.threads.borrow()[handle as usize];
         self.core.join(thread)

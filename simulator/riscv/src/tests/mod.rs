@@ -6,6 +6,7 @@ mod calls;
 mod compiled;
 mod differential;
 mod exec;
+mod fence;
 mod guest;
 mod hashes;
 mod mixture;

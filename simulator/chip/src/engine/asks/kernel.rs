@@ -88,12 +88,13 @@ impl Engine {
         woken.len()
     }
 
-    /// Executes a fence on all cores: interrupts each core that runs another thread, one after another, and waits for
-    /// the last interrupted core.
-    pub(crate) fn fence_all(&mut self, core: u32) {
+    /// Executes a fence on this core, and on each other core that runs a thread which `counts`: interrupts these cores
+    /// one after another, and waits for the last.
+    pub(crate) fn fence_all(&mut self, core: u32, counts: impl Fn(ThreadId) -> bool) {
         let os = &self.config.os;
         let from = self.ports[core as usize].clock + self.lookahead;
-        let busy = |&other: &u32| other != core && self.ports[other as usize].thread.is_some();
+        let busy =
+            |&other: &u32| other != core && self.ports[other as usize].thread.is_some_and(&counts);
         let others: Vec<u32> = (0..self.config.cores).filter(busy).collect();
         let wait = if others.is_empty() { 0 } else { os.interrupt };
         let cycles = self.config.atomics.fence + os.ipi * others.len() as u64 + wait;

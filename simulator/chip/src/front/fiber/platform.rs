@@ -108,7 +108,7 @@ unsafe impl Platform for Simulated {
         drain();
         in_order();
         let since = Self::now();
-        with(Engine::fence_all);
+        with(|engine, core| engine.fence_all(core, |_| true));
         // Each interrupted core executes a fence of its own.
         while with(|engine, core| engine.must_drain_all(core, since)) {
             suspend();

@@ -4,6 +4,7 @@ use super::core::Core;
 use super::run::{Guest, GuestBody};
 use crate::engine::{Before, DISTURBED, LATE};
 use crate::os::ThreadId;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A handle to a guest's thread, which [`Core::spawn`] returns.
@@ -442,6 +443,43 @@ impl Core<'_> {
     /// ```
     pub fn written(&mut self, addresses: &[Range<u64>]) {
         self.engine.written(self.core, addresses);
+    }
+
+    /// Executes a fence on this core, and on each other core that runs one of `threads`, as `membarrier` of Linux does:
+    /// interrupts these cores one after another, and waits for the last. The guest must be in the order of simulated
+    /// time ([`must_wait`](Self::must_wait)).
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let mut step = 0;
+    /// let mut other = None;
+    /// let main = move |core: &mut Core<'_>| {
+    ///     step += 1;
+    ///     if step == 1 {
+    ///         let busy = |core: &mut Core<'_>| {
+    ///             core.execute(100_000, &mut 0);
+    ///             State::Ended
+    ///         };
+    ///         other = core.spawn("busy".into(), Box::new(busy), &[1]).ok();
+    ///         core.execute(50_000, &mut 0);
+    ///     }
+    ///     if core.must_wait() {
+    ///         return State::Suspended;
+    ///     }
+    ///     let (before, machine) = (core.clock(), core.machine().clone());
+    ///     core.fence(&[other.expect("core 1 is there")]);
+    ///     let waits = machine.os.ipi + machine.os.interrupt;
+    ///     assert_eq!(core.clock() - before, machine.atomics.fence + waits);
+    ///     State::Exited
+    /// };
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fence(&mut self, threads: &[GuestThread]) {
+        let threads: HashSet<ThreadId> = threads.iter().map(|thread| thread.0).collect();
+        let counts = |thread| threads.contains(&thread);
+        self.engine.fence_all(self.core, counts);
     }
 
     /// Lets other threads of the core run. The guest must suspend.

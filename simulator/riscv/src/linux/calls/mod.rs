@@ -3,6 +3,7 @@
 mod awaited;
 mod cut;
 mod exec;
+mod fence;
 mod futex;
 mod inherit;
 mod made;

@@ -3,7 +3,7 @@
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
 use super::{
-    cut, exec, futex, made, poll, processes, streams, system as machine, threads as thread,
+    cut, exec, fence, futex, made, poll, processes, streams, system as machine, threads as thread,
 };
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, Errno, Value};
 use crate::linux::process::Process;
@@ -287,8 +287,7 @@ calls! {
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
     278 getrandom = memory.fill_random(random, a, b);
     279 memfd_create = files.make_memory_file(b);
-    // The machine keeps the order of memory accesses, so `membarrier` has nothing to do.
-    283 membarrier = Return(0);
+    283 membarrier = fence::membarrier(process, task, world, a, b);
     284 mlock2 = Return(0);
     285 copy_file_range = memory.copy(files, [a, b], [c, d], e);
     286 preadv2 = match (f, place(d)) {
