@@ -153,8 +153,8 @@ impl Registers {
     }
 }
 
-/// Whether the rank has used the matrix registers (AMX), on any kernel thread. A kernel thread that uses them gets room
-/// for them. If a frame has matrix registers and the kernel thread lacks this room, the kernel restores only the
+/// Whether the frame has room for the matrix registers (AMX). A kernel thread that first uses them gets this room in
+/// its frames. If a kernel thread without the room returned from such a frame, the kernel would restore only the
 /// registers of the oldest processors.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
@@ -169,7 +169,9 @@ fn are_matrices_in(state: &[u8; 512]) -> bool {
     // of saved components.
     const USED: usize = 464;
     const NUMBER: u32 = 0x4650_5853;
-    const TILES: u64 = 3 << 17;
+    // The registers' contents. Their configuration (17) is small, so each frame has it if the processor has matrix
+    // registers.
+    const TILES: u64 = 1 << 18;
     let number = u32::from_le_bytes(std::array::from_fn(|at| state[USED + at]));
     let saved = u64::from_le_bytes(std::array::from_fn(|at| state[USED + 8 + at]));
     number == NUMBER && saved & TILES != 0
@@ -193,11 +195,34 @@ mod tests {
         state[464..468].copy_from_slice(&0x4650_5853_u32.to_le_bytes());
         state[472..480].copy_from_slice(&0xe7_u64.to_le_bytes());
         assert!(!are_matrices_in(&state));
+        state[472..480].copy_from_slice(&0x200e7_u64.to_le_bytes());
+        assert!(!are_matrices_in(&state));
         state[472..480].copy_from_slice(&0x600e7_u64.to_le_bytes());
         assert!(are_matrices_in(&state));
         // A kernel may not mark these bytes as used.
         state[464] = 0;
         assert!(!are_matrices_in(&state));
+    }
+
+    /// On processors with matrix registers too.
+    #[test]
+    fn frames_of_threads_that_use_no_matrices_have_none() {
+        use std::ffi::{c_int, c_void};
+        use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+        static FOUND: AtomicU32 = AtomicU32::new(2);
+        extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, frame: *mut c_void) {
+            // SAFETY: the kernel passes the signal's frame.
+            FOUND.store(has_matrices(unsafe { &*frame.cast() }).into(), Relaxed);
+        }
+        // SAFETY: the handler has three arguments, and this process uses the signal for nothing else.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(libc::SIGIO, &raw const action, std::ptr::null_mut());
+            libc::raise(libc::SIGIO);
+        }
+        assert_eq!(FOUND.load(Relaxed), 0);
     }
 
     #[test]
