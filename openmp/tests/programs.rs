@@ -335,6 +335,23 @@ fn interrupted() {
     }
 }
 
+/// Ranks keep their matrix registers (AMX) and their vector registers.
+#[test]
+fn matrices() {
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    if !has_compiler() || !processor.contains(" amx_tile") {
+        return eprintln!("SKIPPED: no gcc with OpenMP, or no matrix registers");
+    }
+    let program = tempfile("matrices").join("matrices");
+    let flags = ["-mamx-tile", "-mavx512f"];
+    compile_with(&flags, &source("matrices.c"), &program).expect("our programs can be compiled");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for ranks in [1, cores, cores + 1, 3 * cores] {
+        let ours = text(&run(&program, ranks.min(64), &[], true));
+        assert_eq!(ours, "0 wrong\nexit status: 0", "{ranks} ranks");
+    }
+}
+
 /// A rank has read a kernel thread's number. A signal to that thread is handled even between regions.
 #[test]
 fn known_number() {
