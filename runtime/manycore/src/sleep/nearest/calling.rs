@@ -25,6 +25,12 @@ pub(super) const SLEEPERS: u32 = SETTLED - 1;
 /// heavy fence, 2 us. So at worst a pool pays twice as much as a pool that knew the future would pay.
 pub(super) const MOST_FENCED: u32 = 256;
 
+/// At most this many wake-ups are under way at once.
+const OVERLAP: u64 = 16;
+/// While a wake-up is under way, posters make no other for this many times the time that its poster needed. So a poster
+/// spends at most a third of its time on such wake-ups.
+const PAUSE: u64 = 2;
+
 /// Faults that tests insert into the protocol.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +89,7 @@ impl<P: Platform> Nearest<P> {
             word = self.callable.load(Ordering::Acquire);
             self.count_fenced_post(word);
         }
-        if word & WAKING != 0 {
+        if word & WAKING != 0 && !self.is_late(word) {
             return false;
         }
         if word & SLEEPERS == 0 {
@@ -102,15 +108,51 @@ impl<P: Platform> Nearest<P> {
         // WAKING is set first, so that only one of many posters wakes a worker. Relaxed: the word's modification order
         // decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
-        if before & WAKING != 0 || self.wake_one(near, true, None) {
+        if before & WAKING != 0 {
+            // The wake-up under way is late, or another poster was first. WAKING is not this thread's to clear.
+            if word & WAKING != 0 {
+                self.wake_next(near);
+            }
+            return false;
+        }
+        if self.wake_next(near) {
             return false;
         }
         // All workers were awake. Since then a worker may have lain down, and another poster may have left its job to
         // this call. So this thread looks again. Acquire pairs with the exchange that counted the sleeper, so that
         // this thread finds it parked.
         let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
-        let woken = word & SLEEPERS != 0 && self.wake_one(near, true, None);
+        let woken = word & SLEEPERS != 0 && self.wake_next(near);
         !woken && word & VACANT != 0
+    }
+
+    /// Whether to wake a sleeper although another wake-up is under way. On an idle machine a wake-up takes
+    /// tens of microseconds, in which one poster may have posted jobs for many workers. If each wake-up waited for the
+    /// last one, `n` workers would be awake after the time of `n` wake-ups.
+    fn is_late(&self, word: u32) -> bool {
+        // The woken worker is counted until it gets up. If threads outnumber cores, a bit tells how many are awake.
+        if sleepers(word) < 2 || self.oversubscription.is_some() {
+            return false;
+        }
+        // Relaxed, as in `wake_next`: the time only limits the number of wake-ups.
+        let next = self.next_call.load(Ordering::Relaxed);
+        let now = P::now();
+        // Of many posters, one goes on.
+        let (soon, relaxed) = (now + self.idle.wake_cost() / OVERLAP, Ordering::Relaxed);
+        now >= next
+            && (self.next_call)
+                .compare_exchange(next, soon, relaxed, relaxed)
+                .is_ok()
+    }
+
+    /// As [`wake_one`](Self::wake_one), for a job. Notes when the next wake-up may begin.
+    fn wake_next(&self, near: usize) -> bool {
+        let began = P::now();
+        let woken = self.wake_one(near, true, None);
+        let now = P::now();
+        let pause = (PAUSE * now.saturating_sub(began)).max(self.idle.wake_cost() / OVERLAP);
+        self.next_call.store(now + pause, Ordering::Relaxed);
+        woken
     }
 
     /// Counts a post that has fenced. After many posts since the last sleep, posters stop fencing, and the

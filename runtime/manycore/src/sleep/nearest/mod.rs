@@ -43,6 +43,8 @@ pub(crate) struct Nearest<P: Platform> {
     /// While posters fence, the number of posts since a worker last fell asleep.
     fenced_posts: CachePadded<P::AtomicU32>,
     most_fenced: u32,
+    /// While a wake-up is under way, the time at which a poster may begin another.
+    next_call: CachePadded<P::AtomicU64>,
     #[cfg(test)]
     fault: Option<FenceFault>,
     slots: ParkingSlots<P>,
@@ -78,6 +80,7 @@ impl<P: Platform> Nearest<P> {
             callable: CachePadded::new(P::AtomicU32::new(FENCED | SETTLED)),
             fenced_posts: CachePadded::new(P::AtomicU32::new(0)),
             most_fenced: MOST_FENCED,
+            next_call: CachePadded::new(P::AtomicU64::new(0)),
             #[cfg(test)]
             fault: None,
             slots: ParkingSlots::new(setup.clusters),
@@ -123,6 +126,7 @@ impl<P: Platform> Nearest<P> {
     pub(crate) fn name(&self) {
         P::name(&self.callable, "sleep: callable");
         P::name(&self.fenced_posts, "sleep: fenced posts");
+        P::name(&self.next_call, "sleep: next call");
         self.slots.name();
         if let Some(oversubscription) = &self.oversubscription {
             oversubscription.name();
