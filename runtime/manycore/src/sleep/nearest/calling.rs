@@ -137,7 +137,7 @@ impl<P: Platform> Nearest<P> {
         // Relaxed, as in `wake_next`: the time only limits the number of wake-ups.
         let next = self.next_call.load(Ordering::Relaxed);
         let now = P::now();
-        // Of many posters, one goes on.
+        // Many posters may come here, and a single poster goes on.
         let (soon, relaxed) = (now + self.idle.wake_cost() / OVERLAP, Ordering::Relaxed);
         now >= next
             && (self.next_call)
