@@ -344,10 +344,15 @@ fn matrices() {
     }
     let program = tempfile("matrices").join("matrices");
     let flags = ["-mamx-tile", "-mavx512f"];
-    compile_with(&flags, &source("matrices.c"), &program).expect("our programs can be compiled");
+    if compile_with(&flags, &source("matrices.c"), &program).is_none() {
+        return eprintln!("SKIPPED: this gcc knows no matrix registers");
+    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for ranks in [1, cores, cores + 1, 3 * cores] {
         let ours = text(&run(&program, ranks.min(64), &[], true));
+        if ours.starts_with("refused") {
+            return eprintln!("SKIPPED: the system grants no matrix registers");
+        }
         assert_eq!(ours, "0 wrong\nexit status: 0", "{ranks} ranks");
     }
 }

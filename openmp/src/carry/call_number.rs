@@ -5,9 +5,9 @@
 //! The module knows only the few kinds of instructions that prepare the arguments of a call.
 //!
 //! A program may also make a call by the function `syscall`, which gets the number from its caller. This library's own
-//! `syscall` makes the call by [`make`], which keeps the number on the stack. No other word has the number: a kernel
-//! thread that has let a rank go still has the rank's thread pointer, and may itself make a call while the rank makes
-//! its own on another kernel thread.
+//! `syscall` makes the call by [`make`], which keeps the number on the stack. A word of the rank (a thread of a team)
+//! would not do: a kernel thread that has let the rank go still has the rank's thread pointer, and may make a call
+//! while the rank makes its own on another kernel thread.
 
 use super::frame::{PAGE, Registers};
 use crate::system::masks::set_errno;
@@ -18,7 +18,7 @@ const REACH: usize = 32;
 /// The length of the instruction that makes a call.
 const CALL: usize = 2;
 /// [`by_number`] makes its call within this number of bytes.
-const FUNCTION: usize = 64;
+const FUNCTION: usize = 32;
 /// The numbers of all calls are below this.
 const MOST: u32 = 1_024;
 
@@ -26,8 +26,8 @@ const MOST: u32 = 1_024;
 pub(super) fn of(registers: &Registers) -> Option<c_long> {
     let end = registers.at - CALL;
     if end.wrapping_sub(by_number as *const () as usize) < FUNCTION {
-        // SAFETY: at its call the function has the number on top of its stack.
-        return Some(unsafe { *(registers.stack() as *const c_long) });
+        // SAFETY: at its call the function has the number below the top of its stack.
+        return Some(unsafe { *(registers.stack() as *const c_long).sub(1) });
     }
     let count = (end % PAGE).min(REACH);
     // SAFETY: the bytes are in the page that has the call.
@@ -52,7 +52,8 @@ pub(super) unsafe fn make(number: c_long, arguments: [usize; 6]) -> c_long {
     }
 }
 
-/// Makes a system call, and returns the kernel's result. During the call, the number is on top of the stack.
+/// Makes a system call, and returns the kernel's result. During the call, the number is below the top of the stack,
+/// where no signal writes: the kernel leaves 128 bytes there unchanged.
 #[unsafe(naked)]
 unsafe extern "C" fn by_number(
     number: c_long,
@@ -65,18 +66,15 @@ unsafe extern "C" fn by_number(
 ) -> c_long {
     std::arch::naked_asm!(
         ".cfi_startproc",
-        "push rdi",
-        ".cfi_adjust_cfa_offset 8",
+        "mov [rsp - 8], rdi",
         "mov rax, rdi",
         "mov rdi, rsi",
         "mov rsi, rdx",
         "mov rdx, rcx",
         "mov r10, r8",
         "mov r8, r9",
-        "mov r9, [rsp + 16]",
+        "mov r9, [rsp + 8]",
         "syscall",
-        "pop rcx",
-        ".cfi_adjust_cfa_offset -8",
         "ret",
         ".cfi_endproc",
     )
@@ -221,7 +219,9 @@ mod tests {
         extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, frame: *mut std::ffi::c_void) {
             // SAFETY: the kernel passes the signal's frame.
             let registers = Registers::of(unsafe { &*frame.cast() });
-            if super::of(&registers) == Some(libc::SYS_ppoll) {
+            // SAFETY: the next instruction is code of this program.
+            let is_broken_off = unsafe { registers.is_broken_off() };
+            if is_broken_off && super::of(&registers) == Some(libc::SYS_ppoll) {
                 FOUND.store(true, SeqCst);
             }
         }
@@ -238,8 +238,9 @@ mod tests {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
             });
-            let minute = [60_i64, 0];
-            let arguments = [0, 0, (&raw const minute).addr(), 0, 8, 0];
+            // The kernel writes the remaining time here.
+            let mut minute = [60_i64, 0];
+            let arguments = [0, 0, (&raw mut minute).expose_provenance(), 0, 8, 0];
             assert_eq!(make(libc::SYS_ppoll, arguments), -1);
             assert_eq!(crate::system::masks::errno(), libc::EINTR);
             sender.join().unwrap();

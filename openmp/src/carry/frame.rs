@@ -153,8 +153,8 @@ impl Registers {
     }
 }
 
-/// Whether the frame has room for the matrix registers (AMX). A kernel thread that first uses them gets this room in
-/// its frames. If a kernel thread without the room returned from such a frame, the kernel would restore only the
+/// Whether the frame has room for the matrix registers (AMX). When a kernel thread first uses these registers, its
+/// frames get the room. If a kernel thread without the room returned from such a frame, the kernel would restore only the
 /// registers of the oldest processors.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
@@ -206,6 +206,7 @@ mod tests {
 
     /// On processors with matrix registers too.
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no signals")]
     fn frames_of_threads_that_use_no_matrices_have_none() {
         use std::ffi::{c_int, c_void};
         use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -15,7 +15,8 @@
 //! * The rank's signal mask is the mask that this library has noted. In a signal handler of the program the mask
 //!   differs.
 //! * The rank is not on an alternate stack, where a signal handler of the program may run with the noted mask.
-//! * The rank has not used the matrix registers (AMX): a kernel thread that has not used them does not restore them.
+//! * The worker's kernel thread has not used the matrix registers (AMX), for this or an earlier rank: a kernel thread
+//!   that has not used them would not restore them.
 //!
 //! Otherwise the alarm is set again, each time after a longer delay, for a limited number of times.
 //!

@@ -100,8 +100,8 @@ pub(super) fn choose(handler: Handler, leaders: *const c_void) {
     }
 }
 
-/// Whether the program does not ignore some signal in `set`. Without an action, a program ignores a few signals, among
-/// them that of a child that ends.
+/// Whether a signal in `set` would have an effect: the program has a handler, or the signal's default is to end or stop
+/// the program.
 pub(super) fn is_heeded_in(set: u64) -> bool {
     const IGNORED: [c_int; 4] = [libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH];
     (1..65)

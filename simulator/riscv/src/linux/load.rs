@@ -91,7 +91,6 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         timers: Timers::default(),
         threads: Threads::new(FIRST, Thread::new(0, 0, cores.collect())),
         random: Random::new(start.seed),
-        fences: 0,
         stack_limit: STACK,
         command: Command {
             executable: executable.map_or_else(|_| name.clone(), |path| path.display().to_string()),

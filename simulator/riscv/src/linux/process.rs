@@ -44,8 +44,6 @@ pub(crate) struct Process {
     pub(super) timers: Timers,
     pub(crate) threads: Threads,
     pub(super) random: Random,
-    /// The commands of `membarrier` for which the process has registered.
-    pub(super) fences: u64,
     /// The soft limit of the stack in bytes, for the next program (`execve`).
     pub(super) stack_limit: u64,
     pub(super) command: Command,
@@ -225,7 +223,6 @@ impl Process {
             timers: Timers::default(),
             threads: Threads::new(number, Thread::new(0, 0, Vec::new())),
             random: Random::new(self.random.bits()),
-            fences: self.fences,
             stack_limit: self.stack_limit,
             command: self.command.clone(),
             status: None,

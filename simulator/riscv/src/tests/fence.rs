@@ -31,9 +31,11 @@ fn a_process_must_register() {
         assert_eq!(status(&[16, 32]), 1);
         assert_eq!(status(&[64, 32]), 0);
         assert_eq!(status(&[1]), 22);
-        // The commands, and those for which the process has registered, negated as a status of 8 bits.
+        // The lower bits of the commands, and those for which the process has registered, negated.
         assert_eq!(status(&[0]), -0x278 & 0xFF);
+        assert_eq!(status(&[512]), 0);
         assert_eq!(status(&[16, 512]), -16 & 0xFF);
+        assert_eq!(status(&[64, 512]), -80 & 0xFF);
     }
 }
 

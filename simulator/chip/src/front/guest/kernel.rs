@@ -446,30 +446,35 @@ impl Core<'_> {
     }
 
     /// Executes a fence on this core, and on each other core that runs one of `threads`, as `membarrier` of Linux does:
-    /// interrupts these cores one after another, and waits for the last. The guest must be in the order of simulated
-    /// time ([`must_wait`](Self::must_wait)).
+    /// interrupts these cores one after another, and waits for the last. No store of a guest is ever under way, so the
+    /// fence waits for none. The guest must be in the order of simulated time ([`must_wait`](Self::must_wait)).
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};
-    /// # let machine = Config::preset("atac-64")?;
+    /// # let machine = Config::preset("dahu")?;
     /// let mut step = 0;
-    /// let mut other = None;
+    /// let mut others = Vec::new();
     /// let main = move |core: &mut Core<'_>| {
     ///     step += 1;
     ///     if step == 1 {
-    ///         let busy = |core: &mut Core<'_>| {
-    ///             core.execute(100_000, &mut 0);
-    ///             State::Ended
-    ///         };
-    ///         other = core.spawn("busy".into(), Box::new(busy), &[1]).ok();
-    ///         core.execute(50_000, &mut 0);
+    ///         for cpu in 1..4 {
+    ///             let busy = |core: &mut Core<'_>| {
+    ///                 core.execute(1_000_000, &mut 0);
+    ///                 State::Ended
+    ///             };
+    ///             let thread = core.spawn(format!("busy {cpu}"), Box::new(busy), &[cpu]);
+    ///             others.push(thread.expect("the core is there"));
+    ///         }
+    ///         core.execute(500_000, &mut 0);
     ///     }
     ///     if core.must_wait() {
     ///         return State::Suspended;
     ///     }
     ///     let (before, machine) = (core.clock(), core.machine().clone());
-    ///     core.fence(&[other.expect("core 1 is there")]);
-    ///     let waits = machine.os.ipi + machine.os.interrupt;
+    ///     // The third thread is not interrupted.
+    ///     core.fence(&others[..2]);
+    ///     let waits = 2 * machine.os.ipi + machine.os.interrupt;
+    ///     assert!(waits > 0);
     ///     assert_eq!(core.clock() - before, machine.atomics.fence + waits);
     ///     State::Exited
     /// };

@@ -96,7 +96,6 @@ fn become_program(
     process.names = Names::default();
     process.files.close_for_exec();
     process.signals.reset();
-    process.fences = 0;
     process.timers.keep_interval();
     // The calling thread becomes the main thread.
     process.survivor = None;

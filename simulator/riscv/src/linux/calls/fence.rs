@@ -1,8 +1,8 @@
 //! `membarrier`: a fence on all cores that run the process.
 //!
 //! The machine keeps the order of all memory accesses, so the call only takes time: it interrupts the cores that run
-//! other threads of the process, and waits for them. As in a kernel without periodic interrupts (`nohz_full`), there is
-//! no `MEMBARRIER_CMD_GLOBAL`. A process registers at once: the grace period of a kernel, for which a process with
+//! other threads of the process, and waits for them. Only the private commands exist. As in a kernel without periodic
+//! interrupts (`nohz_full`), there is no `MEMBARRIER_CMD_GLOBAL`. A process registers at once: the grace period of a kernel, for which a process with
 //! several threads waits, is not modelled.
 
 use crate::linux::errno::{EINVAL, EPERM, Value};
@@ -36,14 +36,18 @@ pub(super) fn membarrier<W: World>(
     }
     match command {
         QUERY => Ok(COMMANDS),
-        GET_REGISTRATIONS => Ok(process.fences),
+        // The kernel reports that a process which has registered for the one is registered for both.
+        GET_REGISTRATIONS => Ok(match process.memory.fences & REGISTER_SYNC_CORE {
+            0 => process.memory.fences,
+            _ => REGISTER_PRIVATE | REGISTER_SYNC_CORE,
+        }),
         REGISTER_PRIVATE | REGISTER_SYNC_CORE => {
-            process.fences |= command;
+            process.memory.fences |= command;
             Ok(0)
         }
         PRIVATE | SYNC_CORE => {
             // The command to register is the next bit.
-            if process.fences & command << 1 == 0 {
+            if process.memory.fences & command << 1 == 0 {
                 return Err(EPERM);
             }
             if command == SYNC_CORE {

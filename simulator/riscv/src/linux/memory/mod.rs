@@ -62,6 +62,8 @@ pub(crate) struct Memory {
     pub(crate) space: Space,
     /// The start and end of the heap. `brk` moves the end.
     heap: (u64, u64),
+    /// The commands of `membarrier` for which a process with this memory has registered.
+    pub(super) fences: u64,
 }
 
 impl Memory {
@@ -70,6 +72,7 @@ impl Memory {
         Self {
             space: Space::new(physical),
             heap: (0, 0),
+            fences: 0,
         }
     }
 
@@ -78,6 +81,7 @@ impl Memory {
         Some(Self {
             space: self.space.fork()?,
             heap: self.heap,
+            fences: self.fences,
         })
     }
 
