@@ -9,7 +9,7 @@ use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 pub(super) const WAITER: u32 = 1;
 /// One sleeper that may take any job.
 pub(super) const FREE: u32 = 1 << 14;
-/// A worker has been woken for a job, and has not begun to look.
+/// A thread calls a worker for a job, or has called a worker that is not up yet.
 pub(super) const WAKING: u32 = 1 << 31;
 /// Posters must make a full fence and read the word again. This bit is set in a new pool, and always on systems
 /// without light fences.
@@ -25,11 +25,33 @@ pub(super) const SLEEPERS: u32 = SETTLED - 1;
 /// heavy fence, 2 us. So at worst a pool pays twice as much as a pool that knew the future would pay.
 pub(super) const MOST_FENCED: u32 = 256;
 
-/// At most this many wake-ups are under way at once.
+/// Posters make at most this many calls in the time that a called worker usually needs to get up.
 const OVERLAP: u64 = 16;
-/// While a wake-up is under way, posters make no other for this many times the time that its poster needed. So a poster
-/// spends at most a third of its time on such wake-ups.
+/// A burst of jobs that is shorter than a wake-up divided by this number makes one call: it is over before a called
+/// worker is up.
+const SHORT: u64 = 2;
+/// After a call that took the time `t`, the next waits for this many times `t`. So a poster spends at most a third of its
+/// time on calls.
 const PAUSE: u64 = 2;
+
+/// Sleepers that may take any job come first, because a waiter may not be allowed to run the job.
+const ALL_KINDS: [bool; 2] = [true, false];
+
+/// The calls under way: each is for a worker that is not up yet, or that its poster still looks for.
+pub(super) struct Calls<P: Platform> {
+    under_way: P::AtomicU32,
+    /// When the next call is late, in ticks.
+    pub(super) next: P::AtomicU64,
+}
+
+impl<P: Platform> Calls<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            under_way: P::AtomicU32::new(0),
+            next: P::AtomicU64::new(0),
+        }
+    }
+}
 
 /// Faults that tests insert into the protocol.
 #[cfg(test)]
@@ -67,8 +89,8 @@ impl<P: Platform> Nearest<P> {
         self.call_near(poster, true)
     }
 
-    /// Wakes a worker for a job that was just posted, unless a wake-up is already under way. Returns
-    /// `true` if no worker sleeps and a permit is vacant.
+    /// Wakes a worker for a job that was just posted, unless such a call is under way and not late. Returns `true` if
+    /// no worker sleeps and a permit is vacant.
     #[cold]
     #[inline(never)]
     pub(super) fn call(&self, near: usize) -> bool {
@@ -89,8 +111,8 @@ impl<P: Platform> Nearest<P> {
             word = self.callable.load(Ordering::Acquire);
             self.count_fenced_post(word);
         }
-        if word & WAKING != 0 && !self.is_late(word) {
-            return false;
+        if word & WAKING != 0 {
+            return self.call_late(near, is_poster, word);
         }
         if word & SLEEPERS == 0 {
             return word & VACANT != 0;
@@ -108,51 +130,87 @@ impl<P: Platform> Nearest<P> {
         // WAKING is set first, so that only one of many posters wakes a worker. Relaxed: the word's modification order
         // decides, and the poster has fenced.
         let before = self.callable.fetch_or(WAKING, Ordering::Relaxed);
-        if before & WAKING != 0 {
-            // The wake-up under way is late, or another poster was first. WAKING is not this thread's to clear.
-            if word & WAKING != 0 {
-                self.wake_next(near);
+        before & WAKING == 0 && self.call_sleeper(near, &ALL_KINDS)
+    }
+
+    /// Calls a sleeper of one of the `kinds`. Returns `true` if no worker sleeps and a permit is vacant.
+    fn call_sleeper(&self, near: usize, kinds: &[bool]) -> bool {
+        if self.begin_call(near, kinds) {
+            return false;
+        }
+        // All workers were awake, or other posters have called them.
+        let Some(word) = self.end_call() else {
+            return false;
+        };
+        // Since then a worker may have lain down, and another poster may have left its job to this call. So this
+        // thread looks again.
+        if word & SLEEPERS != 0 {
+            if self.begin_call(near, &ALL_KINDS) {
+                return false;
             }
-            return false;
+            self.end_call();
         }
-        if self.wake_next(near) {
-            return false;
-        }
-        // All workers were awake. Since then a worker may have lain down, and another poster may have left its job to
-        // this call. So this thread looks again. Acquire pairs with the exchange that counted the sleeper, so that
-        // this thread finds it parked.
-        let word = self.callable.fetch_and(!WAKING, Ordering::Acquire);
-        let woken = word & SLEEPERS != 0 && self.wake_next(near);
-        !woken && word & VACANT != 0
+        word & VACANT != 0
     }
 
-    /// Whether to wake a sleeper although another wake-up is under way. On an idle machine a wake-up takes
-    /// tens of microseconds, in which one poster may have posted jobs for many workers. If each wake-up waited for the
-    /// last one, `n` workers would be awake after the time of `n` wake-ups.
-    fn is_late(&self, word: u32) -> bool {
-        // The woken worker is counted until it gets up. If threads outnumber cores, a bit tells how many are awake.
-        if sleepers(word) < 2 || self.oversubscription.is_some() {
+    /// Calls another sleeper if the calls under way are late. Returns the same as [`call`](Self::call).
+    ///
+    /// On an idle machine a wake-up takes tens of microseconds, in which one poster may have posted jobs for many
+    /// workers. If each call waited for the last, `n` workers would be awake after the time of `n` wake-ups.
+    fn call_late(&self, near: usize, is_poster: bool, word: u32) -> bool {
+        // A called worker is counted as a sleeper until it is up. If threads outnumber cores, `absent` takes at most
+        // one sleeper as called.
+        if (word & SLEEPERS) / FREE < 2 || self.oversubscription.is_some() {
             return false;
         }
-        // Relaxed, as in `wake_next`: the time only limits the number of wake-ups.
-        let next = self.next_call.load(Ordering::Relaxed);
-        let now = P::now();
+        // Relaxed: the time only limits the number of calls.
+        let (now, next, relaxed) = (P::now(), &self.calls.next, Ordering::Relaxed);
+        let due = next.load(relaxed);
+        #[cfg(test)]
+        let now = if self.is_hasty { now.max(due) } else { now };
+        if now < due {
+            return false;
+        }
         // Many posters may come here, and a single poster goes on.
-        let (soon, relaxed) = (now + self.idle.wake_cost() / OVERLAP, Ordering::Relaxed);
-        now >= next
-            && (self.next_call)
-                .compare_exchange(next, soon, relaxed, relaxed)
-                .is_ok()
+        let soon = now + self.idle.wake_cost() / OVERLAP;
+        if (next.compare_exchange(due, soon, relaxed, relaxed)).is_err() {
+            return false;
+        }
+        if is_poster {
+            self.claim_core(near);
+        }
+        // A waiter may not be allowed to run the job.
+        self.call_sleeper(near, &[true])
     }
 
-    /// As [`wake_one`](Self::wake_one), for a job. Notes when the next wake-up may begin.
-    fn wake_next(&self, near: usize) -> bool {
+    /// Calls a sleeper near worker `near`: one that may take any job (`true` in `kinds`), or a waiter (`false`).
+    /// Returns whether there was one. If there was none, the caller ends the call.
+    fn begin_call(&self, near: usize, kinds: &[bool]) -> bool {
         let began = P::now();
-        let woken = self.wake_one(near, true, None);
-        let now = P::now();
-        let pause = (PAUSE * now.saturating_sub(began)).max(self.idle.wake_cost() / OVERLAP);
-        self.next_call.store(now + pause, Ordering::Relaxed);
-        woken
+        // Relaxed: the release by `rouse` publishes the count to the called worker.
+        let is_first = self.calls.under_way.fetch_add(1, Ordering::Relaxed) == 0;
+        let gap = self.idle.wake_cost() / if is_first { SHORT } else { OVERLAP };
+        self.calls.next.store(began + gap, Ordering::Relaxed);
+        let mut roused = kinds
+            .iter()
+            .filter_map(|&free| self.slots.rouse_near(near, free, true, None));
+        let Some(roused) = roused.next() else {
+            return false;
+        };
+        roused.wake();
+        let took = P::now().saturating_sub(began);
+        let next = began + gap.max((1 + PAUSE) * took);
+        self.calls.next.store(next, Ordering::Relaxed);
+        true
+    }
+
+    /// A call is over: its worker is up, or there was no sleeper. The last call under way clears WAKING, and returns the
+    /// word from before.
+    pub(super) fn end_call(&self) -> Option<u32> {
+        // AcqRel: the last call comes after all others. Acquire, on the word, pairs with the exchange that counted a
+        // sleeper, so that this thread finds the sleeper parked.
+        let is_last = self.calls.under_way.fetch_sub(1, Ordering::AcqRel) == 1;
+        is_last.then(|| self.callable.fetch_and(!WAKING, Ordering::Acquire))
     }
 
     /// Counts a post that has fenced. After many posts since the last sleep, posters stop fencing, and the
@@ -201,12 +259,11 @@ impl<P: Platform> Nearest<P> {
         }
     }
 
-    /// Wakes a sleeper near worker `near`, in the clusters (groups of near workers) `within` or in any. `called` says
-    /// whether the wake-up is for a job. Returns whether there was a sleeper.
-    pub(super) fn wake_one(&self, near: usize, called: bool, within: Option<Invited>) -> bool {
-        // Sleepers that may take any job come first, because a waiter may not be allowed to run this job.
+    /// Wakes a sleeper near worker `near`, in the clusters (groups of near workers) `within` or in any, but not for a
+    /// job. Returns whether there was a sleeper.
+    pub(super) fn wake_one(&self, near: usize, within: Option<Invited>) -> bool {
         for free in [true, false] {
-            if let Some(roused) = self.slots.rouse_near(near, free, called, within) {
+            if let Some(roused) = self.slots.rouse_near(near, free, false, within) {
                 roused.wake();
                 return true;
             }

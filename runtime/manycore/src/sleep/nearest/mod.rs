@@ -2,6 +2,8 @@
 //! workers sleep, are grouped by cluster (a group of near workers).
 
 mod calling;
+#[cfg(test)]
+mod late_checked;
 mod lending;
 #[cfg(test)]
 mod lending_checked;
@@ -19,7 +21,7 @@ use crate::clusters::Invited;
 use crate::times::{FIRST_SLICE, LONGEST_SLICE};
 #[cfg(test)]
 pub(super) use calling::FenceFault;
-use calling::{FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
+use calling::{Calls, FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,10 +45,11 @@ pub(crate) struct Nearest<P: Platform> {
     /// While posters fence, the number of posts since a worker last fell asleep.
     fenced_posts: CachePadded<P::AtomicU32>,
     most_fenced: u32,
-    /// While a wake-up is under way, the time at which a poster may begin another.
-    next_call: CachePadded<P::AtomicU64>,
+    calls: CachePadded<Calls<P>>,
     #[cfg(test)]
     fault: Option<FenceFault>,
+    #[cfg(test)]
+    is_hasty: bool,
     slots: ParkingSlots<P>,
     idle: Arc<Idle<P>>,
     /// Present if threads outnumber cores.
@@ -80,9 +83,11 @@ impl<P: Platform> Nearest<P> {
             callable: CachePadded::new(P::AtomicU32::new(FENCED | SETTLED)),
             fenced_posts: CachePadded::new(P::AtomicU32::new(0)),
             most_fenced: MOST_FENCED,
-            next_call: CachePadded::new(P::AtomicU64::new(0)),
+            calls: CachePadded::new(Calls::new()),
             #[cfg(test)]
             fault: None,
+            #[cfg(test)]
+            is_hasty: false,
             slots: ParkingSlots::new(setup.clusters),
             idle: Arc::clone(setup.idle),
             oversubscription: (setup.idle.scarce_cores())
@@ -109,6 +114,12 @@ impl<P: Platform> Nearest<P> {
         self
     }
 
+    /// Makes each call late at once.
+    pub(super) fn hasty(mut self) -> Self {
+        self.is_hasty = true;
+        self
+    }
+
     /// Makes posters stop fencing `posts` posts after a sleep.
     pub(super) fn fenced_for(mut self, posts: u32) -> Self {
         self.most_fenced = posts;
@@ -126,7 +137,7 @@ impl<P: Platform> Nearest<P> {
     pub(crate) fn name(&self) {
         P::name(&self.callable, "sleep: callable");
         P::name(&self.fenced_posts, "sleep: fenced posts");
-        P::name(&self.next_call, "sleep: next call");
+        P::name(&self.calls, "sleep: calls under way");
         self.slots.name();
         if let Some(oversubscription) = &self.oversubscription {
             oversubscription.name();
@@ -208,7 +219,7 @@ impl<P: Platform> Nearest<P> {
             self.claim_core(near);
         }
         for _ in 0..count {
-            if !self.wake_one(near, false, within) {
+            if !self.wake_one(near, within) {
                 return;
             }
         }

@@ -7,7 +7,7 @@ use super::super::policy::{Left, Scan};
 use super::Nearest;
 #[cfg(test)]
 use super::calling::FenceFault;
-use super::calling::{FREE, SLEEPERS, WAITER, WAKING, absent};
+use super::calling::{FREE, SLEEPERS, WAITER, absent};
 use manycore_cores::sync::Parker;
 use manycore_platform::{Atomic, AtomicInteger, Ordering, Platform};
 use std::time::Duration;
@@ -176,6 +176,9 @@ impl<P: Platform> Nearest<P> {
         self.slots.lie_down(worker, free && time.is_none(), moves);
         if !latch.announce_sleep() {
             sleep.reason = ParkingSlots::rise(parker);
+            if sleep.was_called() {
+                self.end_call();
+            }
             return sleep;
         }
         let kind = if free { FREE } else { WAITER };
@@ -198,11 +201,10 @@ impl<P: Platform> Nearest<P> {
         sleep.reason = ParkingSlots::rise(parker);
         self.claim_core(worker);
         self.slots.unmark(worker, free);
-        // The called worker searches next, so no wake-up is under way any more. Relaxed: the worker makes a fence
-        // before its second search (see `Looking::unfenced`).
+        // Relaxed: a called worker makes a fence before its second search (see `Looking::unfenced`).
         self.callable.fetch_sub(kind, Ordering::Relaxed);
         if sleep.was_called() {
-            self.callable.fetch_and(!WAKING, Ordering::Relaxed);
+            self.end_call();
         }
         latch.withdraw();
         sleep
