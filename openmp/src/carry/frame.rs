@@ -1,6 +1,8 @@
 //! The state of an interrupted rank (a thread of a team), as the kernel has saved it in the frame of a signal.
 
 use super::vectors;
+#[cfg(target_arch = "x86_64")]
+use crate::system::next;
 use std::array;
 
 #[cfg(target_arch = "x86_64")]
@@ -153,28 +155,44 @@ impl Registers {
     }
 }
 
-/// Whether the frame has room for the matrix registers (AMX). When a kernel thread first uses these registers, its
-/// frames get the room. If a kernel thread without the room returned from such a frame, the kernel would restore only the
-/// registers of the oldest processors.
+/// Whether the kernel threads of this process may have frames of two sizes, so that a frame is only good for the kernel
+/// thread that made it. This is so once the program may use the matrix registers (AMX): when a kernel thread first uses
+/// them, its frames get room for them. A kernel thread without the room restores only the registers of the oldest
+/// processors from a large frame. Linux 6.15 to 7.0 does the same with a small frame on a kernel thread that has the
+/// room.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
     // SAFETY: null, or the kernel's floating-point state of at least 512 bytes.
     let state = unsafe { frame.uc_mcontext.fpregs.cast::<[u8; 512]>().as_ref() };
-    state.is_some_and(are_matrices_in)
+    state.is_some_and(are_configurations_in) && may_use_matrices()
 }
 
+/// The contents of the matrix registers, as the kernel numbers the parts of a thread's state. Their configuration is
+/// the part before.
 #[cfg(target_arch = "x86_64")]
-fn are_matrices_in(state: &[u8; 512]) -> bool {
+const TILES: u32 = 18;
+
+/// Whether the processor has matrix registers: then each frame has their configuration.
+#[cfg(target_arch = "x86_64")]
+fn are_configurations_in(state: &[u8; 512]) -> bool {
     // The processor leaves these bytes to the kernel, which writes a number that marks their use, a size, and the set
     // of saved components.
     const USED: usize = 464;
     const NUMBER: u32 = 0x4650_5853;
-    // The registers' contents. Their configuration (17) is small, so each frame has it if the processor has matrix
-    // registers.
-    const TILES: u64 = 1 << 18;
     let number = u32::from_le_bytes(std::array::from_fn(|at| state[USED + at]));
     let saved = u64::from_le_bytes(std::array::from_fn(|at| state[USED + 8 + at]));
-    number == NUMBER && saved & TILES != 0
+    number == NUMBER && saved >> (TILES - 1) & 1 != 0
+}
+
+/// Whether the kernel lets the program use the matrix registers, because the program has asked for them.
+#[cfg(target_arch = "x86_64")]
+fn may_use_matrices() -> bool {
+    const GET_PERMISSIONS: usize = 0x1022;
+    let mut granted = 0_u64;
+    let arguments = [GET_PERMISSIONS, &raw mut granted as usize, 0, 0, 0, 0];
+    // SAFETY: the kernel writes one word.
+    let result = unsafe { next::syscall(libc::SYS_arch_prctl, arguments) };
+    result == 0 && granted >> TILES & 1 != 0
 }
 
 /// Only x86-64 has matrix registers in its frames.
@@ -189,19 +207,17 @@ mod tests {
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn matrices_are_found_in_frames_that_have_them() {
+    fn frames_show_whether_the_processor_has_matrices() {
         let mut state = [0; 512];
-        assert!(!are_matrices_in(&state));
+        assert!(!are_configurations_in(&state));
         state[464..468].copy_from_slice(&0x4650_5853_u32.to_le_bytes());
         state[472..480].copy_from_slice(&0xe7_u64.to_le_bytes());
-        assert!(!are_matrices_in(&state));
+        assert!(!are_configurations_in(&state));
         state[472..480].copy_from_slice(&0x200e7_u64.to_le_bytes());
-        assert!(!are_matrices_in(&state));
-        state[472..480].copy_from_slice(&0x600e7_u64.to_le_bytes());
-        assert!(are_matrices_in(&state));
+        assert!(are_configurations_in(&state));
         // A kernel may not mark these bytes as used.
         state[464] = 0;
-        assert!(!are_matrices_in(&state));
+        assert!(!are_configurations_in(&state));
     }
 
     /// On processors with matrix registers too.

@@ -15,8 +15,8 @@
 //! * The rank's signal mask is the mask that this library has noted. In a signal handler of the program the mask
 //!   differs.
 //! * The rank is not on an alternate stack, where a signal handler of the program may run with the noted mask.
-//! * The worker's kernel thread has not used the matrix registers (AMX), for this or an earlier rank: a kernel thread
-//!   that has not used them would not restore them.
+//! * The program has not asked for the matrix registers (AMX): afterwards the frames of kernel threads may differ in
+//!   size, and a kernel thread restores only frames of its own size.
 //!
 //! Otherwise the alarm is set again, each time after a longer delay, for a limited number of times.
 //!

@@ -12,7 +12,7 @@
 //! | memory policy (`set_mempolicy`) | the rank's | likewise, once a thread has set one ([`policy`](super::policy)) |
 //! | CPU number of `sched_getcpu` | the worker's | the rank has no area for it ([`parked`](super::parked)), so that the C library asks the kernel |
 //! | user and group ids | the process's | [`setxid`](super::setxid) |
-//! | matrix registers (AMX) | the rank's | a rank that has used them is not cut; no call preserves them |
+//! | matrix registers (AMX) | the rank's | no rank is cut once the program has asked for them; no call preserves them |
 //! | `gettid`, CPU mask, nice value, scheduling policy, timer slack, thread name in the kernel | the worker's | |
 //! | processor time of a thread (`CLOCK_THREAD_CPUTIME_ID`, `RUSAGE_THREAD`), `perf_event_open` | the worker's | |
 //! | `setfsuid`, capabilities, seccomp filters, namespaces that one thread enters | the worker's | |
