@@ -21,8 +21,8 @@ pub(super) const SETTLED: u32 = 1 << 28;
 /// The counts of both kinds of sleepers.
 pub(super) const SLEEPERS: u32 = SETTLED - 1;
 
-/// The number of posts that make a fence after a worker has fallen asleep. Together their fences cost as much as a
-/// heavy fence, 2 us. So at worst a pool pays twice as much as a pool that knew the future would pay.
+/// The number of posts of one poster that make a fence after a worker has fallen asleep. Together their fences cost as
+/// much as a heavy fence, 2 us. So at worst a pool pays twice as much as a pool that knew the future would pay.
 pub(super) const MOST_FENCED: u32 = 256;
 
 /// Posters make at most this many calls in the time that a called worker usually needs to get up.
@@ -49,6 +49,24 @@ impl<P: Platform> Calls<P> {
         Self {
             under_way: P::AtomicU32::new(0),
             next: P::AtomicU64::new(0),
+        }
+    }
+}
+
+/// The posts of one permit's holder while posters fence. If all posters counted in one word, the word's line would go
+/// from core to core with each post.
+pub(super) struct FencedPosts<P: Platform> {
+    /// The value of `callable` at the last post. It changes when a worker falls asleep.
+    word: P::AtomicU32,
+    /// The number of posts since the value changed.
+    posts: P::AtomicU32,
+}
+
+impl<P: Platform> FencedPosts<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            word: P::AtomicU32::new(0),
+            posts: P::AtomicU32::new(0),
         }
     }
 }
@@ -109,7 +127,9 @@ impl<P: Platform> Nearest<P> {
             // This fence takes the place of the light fence in `posted_by`.
             P::fence(Ordering::SeqCst);
             word = self.callable.load(Ordering::Acquire);
-            self.count_fenced_post(word);
+            if is_poster {
+                self.count_fenced_post(near, word);
+            }
         }
         if word & WAKING != 0 {
             return self.call_late(near, is_poster, word);
@@ -213,15 +233,21 @@ impl<P: Platform> Nearest<P> {
         is_last.then(|| self.callable.fetch_and(!WAKING, Ordering::Acquire))
     }
 
-    /// Counts a post that has fenced. After many posts since the last sleep, posters stop fencing, and the
-    /// next sleeper makes a heavy fence.
-    pub(super) fn count_fenced_post(&self, word: u32) {
+    /// Counts a post that has fenced. After many posts since the last sleep, posters stop fencing, and the next sleeper
+    /// makes a heavy fence.
+    pub(super) fn count_fenced_post(&self, poster: usize, word: u32) {
         if !P::has_light_fences() {
             return;
         }
-        // Relaxed, and no read-modify-write, since the count affects only speed. A worker that falls asleep resets it.
-        let posts = self.fenced_posts.load(Ordering::Relaxed).saturating_add(1);
-        self.fenced_posts.store(posts, Ordering::Relaxed);
+        // Relaxed, and no read-modify-write, since the count affects only speed.
+        let (mine, relaxed) = (&self.fenced_posts[poster], Ordering::Relaxed);
+        let posts = if mine.word.load(relaxed) == word {
+            mine.posts.load(relaxed).saturating_add(1)
+        } else {
+            mine.word.store(word, relaxed);
+            1
+        };
+        mine.posts.store(posts, relaxed);
         if posts < self.most_fenced || word & SETTLED == 0 {
             return;
         }

@@ -41,7 +41,6 @@ impl<P: Platform> Nearest<P> {
         // These are the steps of `sleep`. The top of this file says why the order differs.
         self.slots.mark(worker, true);
         self.callable.fetch_add(FREE, Ordering::Relaxed);
-        self.fenced_posts.store(0, Ordering::Relaxed);
         self.slots.lay_back(worker);
         // The `fetch_or` of 0 keeps the value. Release: a poster that reads this or a later value with acquire finds
         // the worker in its parker. Acquire pairs with the release by the sleeper that set SETTLED.

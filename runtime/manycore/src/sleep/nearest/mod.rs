@@ -21,7 +21,7 @@ use crate::clusters::Invited;
 use crate::times::{FIRST_SLICE, LONGEST_SLICE};
 #[cfg(test)]
 pub(super) use calling::FenceFault;
-use calling::{Calls, FENCED, MOST_FENCED, SETTLED, VACANT, sleepers};
+use calling::{Calls, FENCED, FencedPosts, MOST_FENCED, SETTLED, VACANT, sleepers};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,8 +42,8 @@ pub(crate) struct Nearest<P: Platform> {
     /// The numbers of sleeping *free workers*, which may take any job, and of sleeping *waiters*, which wait for a
     /// stolen job. Further bits say whether posters or sleepers make the fence (`calling.rs`).
     callable: CachePadded<P::AtomicU32>,
-    /// While posters fence, the number of posts since a worker last fell asleep.
-    fenced_posts: CachePadded<P::AtomicU32>,
+    /// For each permit, its holder's posts while posters fence.
+    fenced_posts: Box<[CachePadded<FencedPosts<P>>]>,
     most_fenced: u32,
     calls: CachePadded<Calls<P>>,
     #[cfg(test)]
@@ -81,7 +81,9 @@ impl<P: Platform> Nearest<P> {
         Self {
             // No thread has posted without a fence yet.
             callable: CachePadded::new(P::AtomicU32::new(FENCED | SETTLED)),
-            fenced_posts: CachePadded::new(P::AtomicU32::new(0)),
+            fenced_posts: (setup.clusters.iter())
+                .map(|_| CachePadded::new(FencedPosts::new()))
+                .collect(),
             most_fenced: MOST_FENCED,
             calls: CachePadded::new(Calls::new()),
             #[cfg(test)]
@@ -136,7 +138,7 @@ impl<P: Platform> Nearest<P> {
     /// Names the policy's words for a simulator, which counts the accesses to each.
     pub(crate) fn name(&self) {
         P::name(&self.callable, "sleep: callable");
-        P::name(&self.fenced_posts, "sleep: fenced posts");
+        P::name(&*self.fenced_posts, "sleep: fenced posts");
         P::name(&self.calls, "sleep: calls under way");
         self.slots.name();
         if let Some(oversubscription) = &self.oversubscription {

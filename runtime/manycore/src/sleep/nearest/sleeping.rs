@@ -186,8 +186,6 @@ impl<P: Platform> Nearest<P> {
         // Release pairs with `call`. Acquire pairs with the thread that has set SETTLED. The fence below orders this
         // exchange before the last look.
         let word = self.callable.fetch_add(kind, Ordering::AcqRel);
-        // Relaxed: this is a hint.
-        self.fenced_posts.store(0, Ordering::Relaxed);
         self.fence_against_posters(word);
         sleep.blocked = !scan.anything() || self.leaves_it(worker, scan);
         if sleep.blocked {

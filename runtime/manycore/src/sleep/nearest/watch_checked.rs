@@ -30,7 +30,7 @@ fn the_watch_ends<P: Platform>(policy: Nearest<P>) {
             policy.end_watch(oversubscription, watch.expect("one watchdog"));
             found.store(LookAtJobs(Some(&jobs)).anything(), Ordering::Relaxed);
         }
-        1 => policy.count_fenced_post(policy.callable.load(Ordering::Acquire)),
+        1 => policy.count_fenced_post(1, policy.callable.load(Ordering::Acquire)),
         _ => {
             jobs.push(0);
             let _ = policy.posted_by(|| 2, true);
