@@ -155,11 +155,12 @@ impl Registers {
     }
 }
 
-/// Whether the kernel threads of this process may have frames of two sizes, so that a frame is only good for the kernel
-/// thread that made it. This is so once the program may use the matrix registers (AMX): when a kernel thread first uses
-/// them, its frames get room for them. A kernel thread without the room restores only the registers of the oldest
-/// processors from a large frame. Linux 6.15 to 7.0 does the same with a small frame on a kernel thread that has the
-/// room.
+/// Whether the frames of this process may have two sizes. If so, only the kernel thread that has made a frame may
+/// restore it.
+///
+/// Frames may differ once the program may use the matrix registers (AMX). When a kernel thread first uses these
+/// registers, its frames get room for them. A kernel thread without the room restores only the registers of the oldest
+/// processors from a large frame. Linux 6.15 to 7.0 also does so with a small frame on a kernel thread with the room.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_matrices(frame: &libc::ucontext_t) -> bool {
     // SAFETY: null, or the kernel's floating-point state of at least 512 bytes.

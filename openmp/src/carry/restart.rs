@@ -15,9 +15,9 @@
 //!
 //! The program's signals break off the call, as they would without ours. Our handler has all signals blocked from its
 //! first instruction. If the call has a signal mask, the call itself unblocks signals, and none is missed. Otherwise
-//! the handler looks for a pending signal that the program does not ignore. If there is one, the program gets `EINTR`. A
-//! signal may still come in the roughly 0.3 us between this look and the call. The program then sees what it would see
-//! if the signal had come before the call.
+//! the handler looks for a pending signal that the program does not ignore. If there is one, the program gets `EINTR`.
+//! A signal may still come in the roughly 0.3 us between this look and the call. The program then sees what it would
+//! see if the signal had come before the call.
 //!
 //! While a handler of the program blocks all signals, our signal waits until that handler returns. If the program's
 //! signal had broken off a call, the frame looks as if ours had, and our handler makes the call once more. The two

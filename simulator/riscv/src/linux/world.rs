@@ -37,7 +37,7 @@ pub(crate) trait World: Machine {
     /// Ends another task's sleep, or its wait in a spin loop.
     fn disturb(&mut self, handle: u32);
 
-    /// Executes a fence on this core, and on each other core that runs one of these tasks.
+    /// Executes a fence on this core, and on all other cores that run these tasks.
     fn fence(&mut self, handles: &[u32]);
 
     /// Waits for another task to end. Returns `true` if the running task must suspend.

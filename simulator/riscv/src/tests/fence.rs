@@ -31,7 +31,7 @@ fn a_process_must_register() {
         assert_eq!(status(&[16, 32]), 1);
         assert_eq!(status(&[64, 32]), 0);
         assert_eq!(status(&[1]), 22);
-        // The lower bits of the commands, and those for which the process has registered, negated.
+        // A status has 8 bits, so only the lower commands are compared. The program ends with the negated result.
         assert_eq!(status(&[0]), -0x278 & 0xFF);
         assert_eq!(status(&[512]), 0);
         assert_eq!(status(&[16, 512]), -16 & 0xFF);

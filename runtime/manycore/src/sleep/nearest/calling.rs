@@ -21,7 +21,7 @@ pub(super) const SETTLED: u32 = 1 << 28;
 /// The counts of both kinds of sleepers.
 pub(super) const SLEEPERS: u32 = SETTLED - 1;
 
-/// The number of posts of one poster that make a fence after a worker has fallen asleep. Together their fences cost as
+/// After a worker has fallen asleep, a poster makes a fence with this number of posts. Together their fences cost as
 /// much as a heavy fence, 2 us. So at worst a pool pays twice as much as a pool that knew the future would pay.
 pub(super) const MOST_FENCED: u32 = 256;
 
@@ -30,8 +30,8 @@ const OVERLAP: u64 = 16;
 /// A burst of jobs that is shorter than a wake-up divided by this number makes one call: it is over before a called
 /// worker is up.
 const SHORT: u64 = 2;
-/// After a call that took the time `t`, the next waits for this many times `t`. So a poster spends at most a third of its
-/// time on calls.
+/// After a call that took the time `t`, the next waits for this many times `t`. So a poster spends at most a third of
+/// its time on calls.
 const PAUSE: u64 = 2;
 
 /// Sleepers that may take any job come first, because a waiter may not be allowed to run the job.
@@ -153,7 +153,7 @@ impl<P: Platform> Nearest<P> {
         before & WAKING == 0 && self.call_sleeper(near, &ALL_KINDS)
     }
 
-    /// Calls a sleeper of one of the `kinds`. Returns `true` if no worker sleeps and a permit is vacant.
+    /// Calls a sleeper, at first only of these `kinds`. Returns `true` if no worker sleeps and a permit is vacant.
     fn call_sleeper(&self, near: usize, kinds: &[bool]) -> bool {
         if self.begin_call(near, kinds) {
             return false;
@@ -175,7 +175,7 @@ impl<P: Platform> Nearest<P> {
 
     /// Calls another sleeper if the calls under way are late. Returns the same as [`call`](Self::call).
     ///
-    /// On an idle machine a wake-up takes tens of microseconds, in which one poster may have posted jobs for many
+    /// On an idle machine a wake-up takes tens of microseconds. Meanwhile a single poster may post jobs for many
     /// workers. If each call waited for the last, `n` workers would be awake after the time of `n` wake-ups.
     fn call_late(&self, near: usize, is_poster: bool, word: u32) -> bool {
         // A called worker is counted as a sleeper until it is up. If threads outnumber cores, `absent` takes at most
@@ -203,8 +203,8 @@ impl<P: Platform> Nearest<P> {
         self.call_sleeper(near, &[true])
     }
 
-    /// Calls a sleeper near worker `near`: one that may take any job (`true` in `kinds`), or a waiter (`false`).
-    /// Returns whether there was one. If there was none, the caller ends the call.
+    /// Calls a sleeper near worker `near`. In `kinds`, `true` stands for free workers and `false` for waiters. Returns
+    /// whether there was a sleeper. If there was none, the caller ends the call.
     fn begin_call(&self, near: usize, kinds: &[bool]) -> bool {
         let began = P::now();
         // Relaxed: the release by `rouse` publishes the count to the called worker.
@@ -224,8 +224,8 @@ impl<P: Platform> Nearest<P> {
         true
     }
 
-    /// A call is over: its worker is up, or there was no sleeper. The last call under way clears WAKING, and returns the
-    /// word from before.
+    /// A call is over: its worker is up, or there was no sleeper. The last call under way clears WAKING, and returns
+    /// the word from before.
     pub(super) fn end_call(&self) -> Option<u32> {
         // AcqRel: the last call comes after all others. Acquire, on the word, pairs with the exchange that counted a
         // sleeper, so that this thread finds the sleeper parked.

@@ -88,8 +88,8 @@ impl Engine {
         woken.len()
     }
 
-    /// Executes a fence on this core, and on each other core that runs a thread which `counts`: interrupts these cores
-    /// one after another, and waits for the last.
+    /// Executes a fence on this core, and on all other cores whose threads `counts` accepts: interrupts these cores one
+    /// after another, and waits for the last.
     pub(crate) fn fence_all(&mut self, core: u32, counts: impl Fn(ThreadId) -> bool) {
         let os = &self.config.os;
         let from = self.ports[core as usize].clock + self.lookahead;

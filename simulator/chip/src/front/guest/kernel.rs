@@ -445,9 +445,9 @@ impl Core<'_> {
         self.engine.written(self.core, addresses);
     }
 
-    /// Executes a fence on this core, and on each other core that runs one of `threads`, as `membarrier` of Linux does:
-    /// interrupts these cores one after another, and waits for the last. No store of a guest is ever under way, so the
-    /// fence waits for none. The guest must be in the order of simulated time ([`must_wait`](Self::must_wait)).
+    /// Executes a fence on this core, and on all other cores that run these `threads`. Linux does so in `membarrier`: the
+    /// core interrupts the other cores one after another, and waits for the last. Stores of guests are done in order, so
+    /// the fence waits for no store. The guest must be in the order of simulated time ([`must_wait`](Self::must_wait)).
     ///
     /// ```
     /// # use manycore_chip::{Simulation, config::Config, guest::*};

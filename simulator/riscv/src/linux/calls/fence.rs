@@ -1,9 +1,11 @@
 //! `membarrier`: a fence on all cores that run the process.
 //!
 //! The machine keeps the order of all memory accesses, so the call only takes time: it interrupts the cores that run
-//! other threads of the process, and waits for them. Only the private commands exist. As in a kernel without periodic
-//! interrupts (`nohz_full`), there is no `MEMBARRIER_CMD_GLOBAL`. A process registers at once: the grace period of a kernel, for which a process with
-//! several threads waits, is not modelled.
+//! other threads of the process, and waits for them.
+//!
+//! Only the private commands exist. As in a kernel without periodic interrupts (`nohz_full`), there is no
+//! `MEMBARRIER_CMD_GLOBAL`. A process registers at once. In Linux, a process with several threads waits for a grace
+//! period first.
 
 use crate::linux::errno::{EINVAL, EPERM, Value};
 use crate::linux::process::Process;
@@ -36,7 +38,7 @@ pub(super) fn membarrier<W: World>(
     }
     match command {
         QUERY => Ok(COMMANDS),
-        // The kernel reports that a process which has registered for the one is registered for both.
+        // In Linux, the registration for `SYNC_CORE` is reported as both registrations.
         GET_REGISTRATIONS => Ok(match process.memory.fences & REGISTER_SYNC_CORE {
             0 => process.memory.fences,
             _ => REGISTER_PRIVATE | REGISTER_SYNC_CORE,

@@ -62,7 +62,7 @@ pub(crate) struct Memory {
     pub(crate) space: Space,
     /// The start and end of the heap. `brk` moves the end.
     heap: (u64, u64),
-    /// The commands of `membarrier` for which a process with this memory has registered.
+    /// The registrations for `membarrier`, as bits of its commands. Processes that share this memory share them.
     pub(super) fences: u64,
 }
 
