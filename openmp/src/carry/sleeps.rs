@@ -9,6 +9,7 @@
 
 use super::blocking;
 use super::yields;
+use crate::system::clock::has_passed;
 use crate::system::export;
 use crate::system::next::Next;
 use libc::{clockid_t, timespec, useconds_t};
@@ -65,10 +66,12 @@ fn doze(duration: Duration) -> Option<Duration> {
     }
     yields::leave(|rank| {
         let since = clock(libc::CLOCK_MONOTONIC);
-        let end = Native::now() + Native::duration_to_ticks(duration);
-        rank.polled.set_time(end);
+        let (begin, ticks) = (Native::now(), Native::duration_to_ticks(duration));
+        rank.polled.set_time(begin.saturating_add(ticks));
         rank.worker().let_others_first();
-        rank.leave_until(&|| Native::now() >= end);
+        // If the processor's counter steps, this ends at another time than the one that workers sleep until. Workers
+        // sleep for at most 10 ms.
+        rank.leave_until(&|| has_passed(ticks, begin, Native::now()));
         rank.polled.set(false);
         // Measures the sleep by a clock that the program can read.
         let slept = clock(libc::CLOCK_MONOTONIC).saturating_sub(since);

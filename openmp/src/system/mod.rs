@@ -1,5 +1,6 @@
 //! Access to the C library and the kernel, for all layers above.
 
+pub(crate) mod clock;
 pub(crate) mod cpus;
 mod debugger;
 pub(crate) mod ending;
