@@ -7,7 +7,7 @@ use super::registry::Lead;
 use super::worker::Worker;
 use super::{
     code_map, current, kernel_threads, parked, pins, preempt, priority, registry, room, setxid,
-    signals, switch, thread_state, watchdog,
+    signals, switch, thread_state, vectors, watchdog,
 };
 use crate::environment::cores::cores;
 use crate::environment::{places, settings};
@@ -128,6 +128,7 @@ fn lead() -> &'static Lead {
         lead.rank.thread_pointer.set(switch::thread_pointer());
         return lead;
     }
+    vectors::find();
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
     let worker = make_first_worker();
     rank.set_worker(worker);

@@ -119,6 +119,5 @@ pub(crate) fn on_load() {
     blocking::find();
     blocking_names::find();
     sleeps::find();
-    vectors::find();
     yields::find();
 }
