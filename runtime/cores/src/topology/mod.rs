@@ -157,10 +157,15 @@ impl Topology {
     /// ```
     pub fn detect() -> Self {
         let tree = Tree(Path::new("/"));
-        let mask = affinity_mask().or_else(|| sysfs::allowed(tree));
         let known = known::this_machine();
         let limits = cgroup::limits(&known.groups, tree);
-        match &known.facts {
+        let mask = affinity_mask();
+        let facts = known.facts.as_ref().filter(|facts| {
+            let mask = mask.as_ref();
+            mask.is_none_or(|mask| assemble::are_of(facts, mask))
+        });
+        let mask = mask.or_else(|| sysfs::allowed(tree));
+        match facts {
             Some(facts) => assemble::assemble(facts, mask, limits),
             None => assemble::assemble(&equal_cpus(mask.as_ref()), mask, limits),
         }
