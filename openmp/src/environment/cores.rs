@@ -29,6 +29,11 @@ impl Followed {
 /// a place (a set of CPUs to bind threads to).
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
+        // A rank must not be the first to ask for this: it could leave its worker while it reads files, and other ranks
+        // would block the workers until it has read them.
+        if settings().threads.is_empty() {
+            at_first();
+        }
         // The watch must not receive a signal that the program has blocked in all its threads.
         let start = || with_signals_blocked(|| Watch::start().ok());
         let watch = with_cpus(places::unbound(), start);
@@ -82,11 +87,25 @@ fn heed(watch: &Watch, heeds: bool) {
 /// The number of cores that this process may use now: by mask, cpuset, quota and neighbours.
 #[inline]
 pub(crate) fn cores() -> usize {
-    static AT_FIRST: OnceLock<usize> = OnceLock::new();
     match FOLLOWED.get() {
         Some(followed) => followed.allotment.cores(),
-        None => *AT_FIRST.get_or_init(|| Topology::detect().default_threads()),
+        None => at_first(),
     }
+}
+
+/// The number of cores that this process might use when the library was loaded. Most processes that load this library
+/// never ask, so the first call reads the system's files: some 15 for each CPU of the machine.
+pub(super) fn at_first() -> usize {
+    static AT_FIRST: OnceLock<usize> = OnceLock::new();
+    *AT_FIRST.get_or_init(|| {
+        let (machine, cpus) = (Topology::detect(), places::at_first());
+        if places::mask() == cpus {
+            return machine.default_threads();
+        }
+        // The calling thread was bound after the library was loaded.
+        let paid = machine.quota().map_or(usize::MAX, |cpus| cpus as usize);
+        cpus.len().min(paid).max(1)
+    })
 }
 
 /// Sleeps until the kernel thread with the number `worker`, counted from 0, may use one of the [`cores`].

@@ -1,5 +1,7 @@
 //! OpenMP's internal control variables of a task.
 
+use super::cores;
+
 /// How iterations are given to threads, in libgomp's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -49,7 +51,8 @@ pub(crate) const MOST_LEVELS: u32 = 255;
 /// Control variables that a task inherits from the task that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Icv {
-    pub(crate) threads: u32,
+    /// The number of threads of a region. `None` stands for the number of cores when the library was loaded.
+    pub(crate) threads: Option<u32>,
     pub(crate) dynamic: bool,
     pub(crate) max_active: u32,
     pub(crate) schedule: Schedule,
@@ -57,4 +60,11 @@ pub(crate) struct Icv {
     pub(crate) default_device: i32,
     pub(crate) bind: Bind,
     pub(crate) allocator: usize,
+}
+
+impl Icv {
+    /// The number of threads of a region.
+    pub(crate) fn threads(self) -> u32 {
+        self.threads.unwrap_or_else(|| cores::at_first() as u32)
+    }
 }

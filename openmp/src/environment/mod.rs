@@ -10,7 +10,6 @@ pub(crate) mod places;
 
 pub(crate) use display::{display, show};
 
-use cores::cores;
 use icv::{Bind, Icv, Kind, MOST_LEVELS, Schedule};
 use parse::Variable;
 use places::Places;
@@ -61,6 +60,7 @@ pub(crate) fn settings() -> &'static Settings {
 }
 
 fn read() -> Settings {
+    places::at_first();
     let threads = Variable::new("OMP_NUM_THREADS")
         .positives()
         .unwrap_or_default();
@@ -96,7 +96,7 @@ fn read() -> Settings {
             Bind::False
         });
     let icv = Icv {
-        threads: threads.first().copied().unwrap_or_else(|| cores() as u32),
+        threads: threads.first().copied(),
         dynamic: Variable::new("OMP_DYNAMIC").truth().unwrap_or(false),
         max_active,
         schedule: parse::schedule().unwrap_or(Schedule {

@@ -198,7 +198,7 @@ impl Partition {
 }
 
 /// The CPUs that the process had when the settings were read, before any thread was bound.
-fn at_first() -> &'static [usize] {
+pub(super) fn at_first() -> &'static [usize] {
     static AT_FIRST: OnceLock<Vec<usize>> = OnceLock::new();
     AT_FIRST.get_or_init(mask)
 }
