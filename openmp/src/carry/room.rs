@@ -1,11 +1,14 @@
 //! Whether the system allows the threads that a carried team needs.
 //!
 //! A carried team (workers execute its threads) needs more threads than another team: the workers, and the threads that
-//! observe the workers. If a limit leaves no room for these, teams are not carried. To find out, before the first team
-//! is carried, the process starts as many threads as it will need, and ends them. A later test would be too late: the
-//! kernel thread of a carried thread lives until the process ends.
+//! observe the workers. It also needs more memory: each kernel thread that sleeps has a second stack. If a limit leaves
+//! no room for these, teams are not carried. To find out, before the first team is carried, the process starts as many
+//! threads as it will need, with stacks of at least the size that they will need, and ends them. A later test would be
+//! too late: the kernel thread of a carried thread lives until the process ends.
 
-use crate::environment::settings;
+use super::home;
+use crate::environment::{settings, stack_size};
+use crate::system::limits::{USUAL, has_room, is_memory_limited, limit};
 use crate::system::masks::with_signals_blocked;
 use crate::system::report::line;
 use crate::system::threads::try_spawn;
@@ -20,8 +23,8 @@ use std::sync::{Mutex, PoisonError};
 const BESIDE: usize = 6;
 /// If a limit leaves more room than this, there is no need to try.
 const AMPLE: u64 = 4096;
-/// The stack size of the threads that are started to find out.
-const STACK: usize = 64 << 10;
+/// The size of the guards and the signal frames on the second stack of a rank.
+const FRAMES: usize = 128 << 10;
 
 /// The results of earlier calls.
 struct Known {
@@ -71,12 +74,6 @@ impl Known {
 
 /// Whether a limit may leave room for few threads.
 fn is_limited() -> bool {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the call writes the limit.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) } == 0;
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let free = |most: String| {
         let now = number(&most.replace("pids.max", "pids.current")).unwrap_or(0);
@@ -84,7 +81,12 @@ fn is_limited() -> bool {
     };
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let of_system = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    (known && limit.rlim_cur.saturating_sub(threads_of(&of_system)) < AMPLE)
+    // The kernel counts all memory that a process has reserved if this number is 2.
+    let is_strict = number("/proc/sys/vm/overcommit_memory") == Some(2);
+    is_strict
+        || is_memory_limited()
+        || limit(libc::RLIMIT_NPROC)
+            .is_some_and(|most| most.saturating_sub(threads_of(&of_system)) < AMPLE)
         || limits(&groups)
             .into_iter()
             .filter_map(free)
@@ -139,8 +141,9 @@ fn can_begin(threads: usize) -> bool {
         ENDED.fetch_add(1, Release);
         Futex::wake(&ENDED, 1);
     };
+    let stack = Some(stack_size().unwrap_or(USUAL) + home::STACK + FRAMES);
     let begun = (0..threads)
-        .take_while(|_| try_spawn("manycore-omp-t", Some(STACK), body).is_ok())
+        .take_while(|_| has_room(stack) && try_spawn("manycore-omp-t", stack, body).is_ok())
         .count();
     MAY_END.store(1, Release);
     Futex::wake(&MAY_END, u32::MAX);

@@ -10,6 +10,7 @@ pub(crate) mod places;
 
 pub(crate) use display::{display, show};
 
+use crate::system::limits::limit;
 use icv::{Bind, Icv, Kind, MOST_LEVELS, Schedule};
 use parse::Variable;
 use places::Places;
@@ -57,6 +58,12 @@ pub(crate) fn binds() -> bool {
 pub(crate) fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(read)
+}
+
+/// The size in bytes of the stacks of a team's threads: the size that the user has set, or else the limit of the
+/// process, which other threads get too.
+pub(crate) fn stack_size() -> Option<usize> {
+    (settings().stack_size).or_else(|| limit(libc::RLIMIT_STACK).map(|bytes| bytes as usize))
 }
 
 fn read() -> Settings {

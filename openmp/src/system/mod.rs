@@ -5,6 +5,7 @@ pub(crate) mod cpus;
 mod debugger;
 pub(crate) mod ending;
 mod export;
+pub(crate) mod limits;
 #[allow(
     dead_code,
     reason = "the layer `carry` calls most of these, and some targets have no such layer"

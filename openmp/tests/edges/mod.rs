@@ -269,3 +269,28 @@ fn a_limit_on_threads() {
     }
     std::fs::remove_dir_all(&folder).expect("a folder of ours");
 }
+
+/// A team grows although a limit on memory leaves no room for the stacks of its threads.
+#[test]
+fn a_limit_on_memory() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("memory").join("grow");
+    compile(&source("grow.c"), &program).expect("our programs can be compiled");
+    for stack in [512, 8_192] {
+        for limit in [30_000, 60_000, 100_000, 300_000, 800_000, 3_000_000] {
+            let script = format!(
+                "ulimit -s {stack} -v {limit} && LD_PRELOAD={} exec timeout 60 {}",
+                library().display(),
+                program.display()
+            );
+            let shell = std::process::Command::new("bash")
+                .args(["-c", &script])
+                .output();
+            let text = text(&shell.expect("`bash` is there"));
+            let expected = "1 1\n1 1\n1 1\nexit status: 0";
+            assert_eq!(text, expected, "limit {limit}, stack {stack}");
+        }
+    }
+}
