@@ -56,8 +56,9 @@ pub(crate) fn claim(
     let worker = lead.worker.address();
     kernel_threads::enter(worker, switch::thread_pointer());
     pins::note_leader();
-    // In regions other kernel threads may execute the leader.
+    // In regions other kernel threads may execute the leader, and the leader's own kernel thread executes ranks.
     parked::has_no_cpu();
+    switch::use_vectors();
     signals::choose(preempt::handler, worker);
     lead.worker.alarm.make(worker);
     code_map::refresh(true);

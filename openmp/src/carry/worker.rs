@@ -335,6 +335,7 @@ impl Worker {
             self.flags.set(switch::flags());
             registry::lead().inspect(|lead| _ = self.has_left(lead.rank));
         } else {
+            switch::use_vectors();
             kernel_threads::enter(self.address(), self.thread_pointer);
             self.alarm.make(self.address());
         }

@@ -2,13 +2,18 @@
 
 use std::ptr;
 
+#[cfg(target_env = "gnu")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Resource = std::ffi::c_int;
+
 /// A thread is not started if less memory than this would be left for the threads' other needs.
 const SPARE: usize = 8 << 20;
 /// The size of a stack, if no limit determines it.
 pub(crate) const USUAL: usize = 8 << 20;
 
 /// The limit on this resource, if there is one.
-pub(crate) fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
+pub(crate) fn limit(resource: Resource) -> Option<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,

@@ -5,6 +5,7 @@ pub(crate) mod cpus;
 mod debugger;
 pub(crate) mod ending;
 mod export;
+#[allow(dead_code, reason = "`carry` calls some of these, as below")]
 pub(crate) mod limits;
 #[allow(
     dead_code,
