@@ -13,6 +13,7 @@ use crate::environment::cores::cores;
 use crate::environment::{places, settings};
 use crate::system::masks::with_signals_blocked;
 use crate::system::next::is_preloaded;
+use crate::system::report::line;
 use crate::system::threads::spawn;
 use crate::team::Carrier;
 use crate::team::context::Context;
@@ -21,7 +22,7 @@ use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicPtr, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 
 /// Claims the workers for a team of `size`, if its ranks can be carried. For example, the team must have more ranks
 /// than there are cores, and no team of another thread may be carried. `waiting` ranks wait for a team. If too many
@@ -33,12 +34,12 @@ pub(crate) fn claim(
     waiting: usize,
 ) -> Option<&'static dyn Carrier> {
     let wanted = settings().carries && switch::is_possible();
-    let ranks = (registry::rank_count() - waiting.min(registry::rank_count())) + size as usize;
-    let fits = size as usize > cores() && ranks < registry::MOST && depth == 0;
+    let fits = size as usize > cores() && depth == 0;
     // A child process after `fork` has neither the workers nor the kernel threads that sleep for ranks.
     if !wanted
         || !fits
         || context.is_carried()
+        || !has_slots(size as usize, waiting)
         || Native::forks() > 0
         || priority::is_announced()
         || !registry::claim(size as usize)
@@ -63,6 +64,21 @@ pub(crate) fn claim(
     lead.worker.alarm.make(worker);
     code_map::refresh(true);
     Some(lead)
+}
+
+/// Whether the registry has slots for the ranks of a team of `size`, if `waiting` ranks can join the team.
+fn has_slots(size: usize, waiting: usize) -> bool {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let ranks = registry::rank_count().saturating_sub(waiting) + size;
+    let has_slots = ranks < registry::MOST;
+    // Relaxed: the flag publishes nothing else.
+    if !has_slots && settings().displays && !TOLD.swap(true, Relaxed) {
+        line(format_args!(
+            "a team of {size} is not carried: fewer than {} threads can be",
+            registry::MOST
+        ));
+    }
+    has_slots
 }
 
 impl Carrier for Lead {

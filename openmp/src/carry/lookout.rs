@@ -35,9 +35,6 @@ const RAREST: u32 = 8;
 const RARE: Duration = Duration::from_millis(1);
 /// The time between two looks, if no team has run since the last look.
 const REST: Duration = Duration::from_millis(20);
-/// The most workers that this thread looks at.
-const MOST: usize = 64;
-
 /// The last look at a worker: how often the worker had changed ranks, and the processor time of its kernel thread, in
 /// ns.
 #[derive(Clone, Copy, PartialEq, Default)]
@@ -106,7 +103,7 @@ pub(super) fn look() {
     if !be_modest() {
         return;
     }
-    let mut seen = [Seen::default(); MOST];
+    let mut seen = [Seen::default(); registry::MOST];
     let (mut misses, mut meetings) = (0_u32, 0);
     let mut regions = registry::Seen::default();
     loop {

@@ -294,3 +294,27 @@ fn a_limit_on_memory() {
         }
     }
 }
+
+/// A team that is too large to be carried is right, and the user is told once.
+#[test]
+fn a_team_of_a_thousand() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = tempfile("thousand").join("grow");
+    compile(&source("grow.c"), &program).expect("our programs can be compiled");
+    let variables = [("OMP_STACKSIZE", "256K"), ("OMP_DISPLAY_ENV", "true")];
+    let ours = text(&run_with(
+        &program,
+        &[Path::new("1060")],
+        2,
+        &variables,
+        true,
+    ));
+    assert!(ours.starts_with("1 1\n1 1\n1 1\n"), "{ours}");
+    assert_eq!(
+        ours.matches("a team of 1060 is not carried").count(),
+        1,
+        "{ours}"
+    );
+}

@@ -1,6 +1,7 @@
-// Regions of two sizes. Prints whether each region has at least one member, and at most as many as it wants.
+// Regions of two sizes, the larger one from the first argument. Prints whether each region has at least one member, and at most as many as it wants.
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int is_right(int wanted) {
     int members = 0, counted = 0;
@@ -13,8 +14,9 @@ static int is_right(int wanted) {
     return members == counted && members >= 1 && members <= wanted;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    int most = count > 1 ? atoi(arguments[1]) : 40;
     for (int round = 0; round < 3; round++)
-        printf("%d %d\n", is_right(5), is_right(40));
+        printf("%d %d\n", is_right(5), is_right(most));
     return 0;
 }
