@@ -1,5 +1,6 @@
 //! The number of cores that this process may use now.
 
+use super::icv::Icv;
 use super::{idle, places, settings};
 use crate::system::cpus::{Cpus, with_cpus};
 use crate::system::ending::WATCH;
@@ -93,9 +94,16 @@ pub(crate) fn cores() -> usize {
     }
 }
 
+impl Icv {
+    /// The number of threads of a region.
+    pub(crate) fn threads(self) -> u32 {
+        self.threads.unwrap_or_else(|| at_first() as u32)
+    }
+}
+
 /// The number of cores that this process might use when the library was loaded. Most processes that load this library
 /// never ask, so the first call reads the system's files: some 15 for each CPU of the machine.
-pub(super) fn at_first() -> usize {
+fn at_first() -> usize {
     static AT_FIRST: OnceLock<usize> = OnceLock::new();
     *AT_FIRST.get_or_init(|| {
         let (machine, cpus) = (Topology::detect(), places::at_first());

@@ -1,7 +1,5 @@
 //! OpenMP's internal control variables of a task.
 
-use super::cores;
-
 /// How iterations are given to threads, in libgomp's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -60,11 +58,4 @@ pub(crate) struct Icv {
     pub(crate) default_device: i32,
     pub(crate) bind: Bind,
     pub(crate) allocator: usize,
-}
-
-impl Icv {
-    /// The number of threads of a region.
-    pub(crate) fn threads(self) -> u32 {
-        self.threads.unwrap_or_else(|| cores::at_first() as u32)
-    }
 }

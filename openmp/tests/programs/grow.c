@@ -1,4 +1,5 @@
-// Regions of two sizes, the larger one from the first argument. Prints whether each region has at least one member, and at most as many as it wants.
+// Regions of two sizes. The first argument is the larger one. Prints whether each region has at least one member, and
+// at most as many as it wants.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
