@@ -11,8 +11,8 @@ pub(crate) fn has_passed(ticks: u64, since: u64, now: u64) -> bool {
     now.checked_sub(since).is_none_or(|passed| passed >= ticks)
 }
 
-/// The ticks until the time `end` of a wait of `length` ticks that was to be over now. `None` if the wait is over, or if
-/// the counter has stepped back or stands still.
+/// The ticks until the time `end` of a wait of `length` ticks that was to be over now. `None` if the wait is over, or
+/// if the counter has stepped back or stands still.
 pub(crate) fn rest(length: u64, end: u64, now: u64) -> Option<u64> {
     end.checked_sub(now)
         .filter(|&rest| rest > 0 && rest < length)

@@ -130,8 +130,8 @@ pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
 
 pub(in super::super) use super::others::{flags, has_keys, keys, set_keys};
 
-/// See [`use_vectors`](super::use_vectors). The kernel gives a thread vector registers when the thread first uses them. It
-/// ends a process that returns to a frame with vector registers on a thread without them.
+/// See [`use_vectors`](super::use_vectors). The kernel gives a thread vector registers when the thread first uses them.
+/// If a thread without vector registers returns to a frame with them, the kernel ends the process.
 pub(in super::super) fn use_vectors() {
     const PR_RISCV_V_GET_CONTROL: libc::c_int = 70;
     const STATE: libc::c_int = 3;

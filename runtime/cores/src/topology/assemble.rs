@@ -59,8 +59,8 @@ fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
 }
 
 /// Whether the facts are about the machine of a thread with this mask, which the kernel has reported itself. The kernel
-/// reports only CPUs that are online. If `/sys` shows a container other CPUs (lxcfs numbers the CPUs of a cpuset from 0),
-/// nothing is known about the real CPUs.
+/// reports only CPUs that are online. If `/sys` shows other CPUs in a container (lxcfs numbers the CPUs of a cpuset
+/// from 0), nothing is known about the real CPUs.
 pub(super) fn are_of(facts: &[(usize, Facts)], mask: &CpuSet) -> bool {
     let is_known = |cpu: usize| facts.binary_search_by_key(&cpu, |&(id, _)| id).is_ok();
     mask.iter().all(is_known)
