@@ -35,8 +35,9 @@ pub(super) struct Alarm {
     signal: Cell<c_int>,
     /// When the rank is to leave. 0 if the alarm is not set.
     pub(super) due: AtomicU64,
-    /// The length of the timer, and when it ends.
+    /// The length of the timer, in ticks.
     length: Cell<u64>,
+    /// When the timer ends.
     end: Cell<u64>,
     pub(super) tries: Cell<u32>,
     /// How often other threads have called [`ring`](Self::ring) since the handler last ran. If this is not 0, the
@@ -290,7 +291,7 @@ impl Alarm {
 
     /// Sets the alarm for the rank that this worker executes. The alarm's handler calls this.
     pub(super) fn wake_after(&self, now: u64, delay: u64) {
-        self.due.store(now + delay, Relaxed);
+        self.due.store(now.saturating_add(delay), Relaxed);
         self.start(delay);
     }
 }

@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// Sleeps below this are short: they end before the [watchdog](super::watchdog) acts.
 const SHORT: Duration = super::division::STALL;
+/// If at most this is left of a short sleep, the kernel makes the rest. The two clocks differ by less.
+const FEW: Duration = Duration::from_micros(100);
 
 static SLEEP: Next = Next::new(c"sleep");
 static USLEEP: Next = Next::new(c"usleep");
@@ -81,19 +83,21 @@ fn doze(duration: Duration) -> Option<Duration> {
 
 /// Sleeps like [`doze`], and makes the remaining sleep in the kernel. Returns whether the caller has slept.
 pub(super) fn sleeps(duration: Duration) -> bool {
-    match doze(duration) {
-        None => false,
-        Some(Duration::ZERO) => true,
-        Some(rest) => {
-            let rest = timespec {
-                tv_sec: 0,
-                tv_nsec: rest.subsec_nanos() as c_long,
-            };
-            // The rest is some microseconds, since the two clocks differ.
-            sleep_in_kernel(libc::CLOCK_MONOTONIC, 0, &raw const rest, ptr::null_mut());
-            true
-        }
+    let Some(mut rest) = doze(duration) else {
+        return false;
+    };
+    // More is left if the processor's counter has stepped. In the kernel, a rank that sleeps blocks its worker.
+    while let Some(left) = (rest > FEW).then(|| doze(rest)).flatten() {
+        rest = left;
     }
+    if !rest.is_zero() {
+        let rest = timespec {
+            tv_sec: 0,
+            tv_nsec: rest.subsec_nanos() as c_long,
+        };
+        sleep_in_kernel(libc::CLOCK_MONOTONIC, 0, &raw const rest, ptr::null_mut());
+    }
+    true
 }
 
 /// Calls the C library's `clock_nanosleep`. Returns the error's number.

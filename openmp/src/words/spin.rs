@@ -83,7 +83,8 @@ impl Yields {
     }
 }
 
-/// When a waiting thread next yields its core to other threads: so many ticks after a time.
+/// When a waiting thread next yields its core to other threads. The wait began, or the thread last yielded, at `since`.
+/// The thread yields `patience` ticks later. `u64::MAX` stands for never.
 #[derive(Clone, Copy)]
 pub(crate) struct NextYield {
     since: u64,
@@ -91,7 +92,7 @@ pub(crate) struct NextYield {
 }
 
 impl NextYield {
-    /// Begins a wait of the calling thread.
+    /// The calling thread begins a wait at `since`.
     pub(crate) fn begin(since: u64) -> Self {
         let mut yields = YIELDS.get();
         let patience = yields.begin();
@@ -102,7 +103,7 @@ impl NextYield {
     /// Whether the thread is to yield.
     #[inline]
     pub(crate) fn is_due(self, now: u64) -> bool {
-        has_passed(self.patience, self.since, now)
+        self.patience != u64::MAX && has_passed(self.patience, self.since, now)
     }
 
     /// Yields the core to another thread. Returns when the thread next yields.
