@@ -46,7 +46,7 @@ pub(super) fn start(leader: &'static Rank) {
             look();
         });
         spawn("manycore-omp-p", Some(64 << 10), Granularity::count);
-        spawn("manycore-omp-i", Some(64 << 10), lookout::look);
+        spawn("manycore-omp-i", Some(64 << 10), lookout::begin());
     };
     ONCE.call_once(|| {
         with_signals_blocked(begin);

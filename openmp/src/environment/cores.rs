@@ -8,6 +8,8 @@ use crate::system::masks::with_signals_blocked;
 use manycore_cores::elastic::{Allotment, Watch};
 use manycore_cores::topology::Topology;
 use std::fs;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 struct Followed {
@@ -30,11 +32,6 @@ impl Followed {
 /// a place (a set of CPUs to bind threads to).
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
-        // A rank must not be the first to ask for this: it could leave its worker while it reads files, and other ranks
-        // would block the workers until it has read them.
-        if settings().threads.is_empty() {
-            at_first();
-        }
         // The watch must not receive a signal that the program has blocked in all its threads.
         let start = || with_signals_blocked(|| Watch::start().ok());
         let watch = with_cpus(places::unbound(), start);
@@ -95,25 +92,42 @@ pub(crate) fn cores() -> usize {
 }
 
 impl Icv {
-    /// The number of threads of a region.
+    /// The number of threads of a region. By default this is the number of cores that the process had at first.
     pub(crate) fn threads(self) -> u32 {
         self.threads.unwrap_or_else(|| at_first() as u32)
     }
 }
 
-/// The number of cores that this process might use when the library was loaded. Most processes that load this library
-/// never ask, so the first call reads the system's files: some 15 for each CPU of the machine.
+/// The number of cores that this process might use at first: by its mask when the library was loaded, and by its quota
+/// at the first call. Most processes that load this library never ask, so the first call reads the system's files: some
+/// 15 for each CPU of the machine. A program may forbid itself these files before that (`seccomp`, `chroot`): then the
+/// quota does not count.
+///
+/// There is no lock: a child process of `fork` would wait for a thread that it does not have, and a signal handler for
+/// the thread that it has interrupted. Threads that call this at once each count.
 fn at_first() -> usize {
-    static AT_FIRST: OnceLock<usize> = OnceLock::new();
-    *AT_FIRST.get_or_init(|| {
-        let (machine, cpus) = (Topology::detect(), places::at_first());
-        if places::mask() == cpus {
-            return machine.default_threads();
+    static KNOWN: AtomicUsize = AtomicUsize::new(0);
+    // Relaxed: the number publishes nothing else.
+    match KNOWN.load(Relaxed) {
+        0 => {
+            let cores = count();
+            // All callers get the number that was stored first.
+            let stored = KNOWN.compare_exchange(0, cores, Relaxed, Relaxed);
+            stored.err().unwrap_or(cores)
         }
-        // The calling thread was bound after the library was loaded.
-        let paid = machine.quota().map_or(usize::MAX, |cpus| cpus as usize);
-        cpus.len().min(paid).max(1)
-    })
+        cores => cores,
+    }
+}
+
+/// Counts the cores for [`at_first`]. There is at least one.
+fn count() -> usize {
+    let (machine, cpus) = (Topology::detect(), places::at_first());
+    if places::mask() == cpus {
+        return machine.default_threads();
+    }
+    // The calling thread was bound after the library was loaded.
+    let paid = machine.quota().map_or(usize::MAX, |cpus| cpus as usize);
+    cpus.len().min(paid).max(1)
 }
 
 /// Sleeps until the kernel thread with the number `worker`, counted from 0, may use one of the [`cores`].

@@ -49,7 +49,7 @@ pub(crate) const MOST_LEVELS: u32 = 255;
 /// Control variables that a task inherits from the task that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Icv {
-    /// The number of threads of a region. `None` stands for the number of cores when the library was loaded.
+    /// The number of threads of a region. `None` stands for the default ([`Icv::threads`]).
     pub(crate) threads: Option<u32>,
     pub(crate) dynamic: bool,
     pub(crate) max_active: u32,

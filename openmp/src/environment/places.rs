@@ -206,7 +206,7 @@ pub(super) fn at_first() -> &'static [usize] {
 /// The number of CPUs of the program. If threads are bound, these are the CPUs that the program had before.
 pub(crate) fn processors() -> usize {
     if all().is_empty() {
-        mask().len().max(1)
+        Cpus::of_caller().count().max(1)
     } else {
         at_first().len()
     }
