@@ -39,15 +39,15 @@ pub(crate) fn claim(
     if !wanted
         || !fits
         || context.is_carried()
-        || !has_slots(size as usize, waiting)
         || Native::forks() > 0
         || priority::is_announced()
+        || !has_slots(size as usize, waiting)
         || !registry::claim(size as usize)
     {
         return None;
     }
     // Only a claimed team is looked at: its threads then exist for ever.
-    if !room::is_there(size as usize + cores()) {
+    if !room::is_there(size as usize, cores()) {
         registry::release();
         return None;
     }
@@ -69,16 +69,17 @@ pub(crate) fn claim(
 /// Whether the registry has slots for the ranks of a team of `size`, if `waiting` ranks can join the team.
 fn has_slots(size: usize, waiting: usize) -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    let ranks = registry::rank_count().saturating_sub(waiting) + size;
-    let has_slots = ranks < registry::MOST;
+    // All leaders have the same rank.
+    let leaders = usize::from(registry::lead().is_some());
+    let others = registry::rank_count().saturating_sub(waiting + leaders);
     // Relaxed: the flag publishes nothing else.
-    if !has_slots && settings().displays && !TOLD.swap(true, Relaxed) {
+    if size >= registry::MOST && settings().displays && !TOLD.swap(true, Relaxed) {
         line(format_args!(
             "a team of {size} is not carried: fewer than {} threads can be",
             registry::MOST
         ));
     }
-    has_slots
+    others + size < registry::MOST
 }
 
 impl Carrier for Lead {
@@ -120,6 +121,11 @@ impl Carrier for Lead {
     fn release(&self) {
         kernel_threads::leave();
         registry::release();
+    }
+
+    fn lacks_room(&self, waiting: usize) {
+        room::was_missing(registry::size(), registry::rank_count().max(waiting + 1));
+        self.release();
     }
 
     fn open_episode(&self, site: usize, begins: bool) {

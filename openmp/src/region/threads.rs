@@ -95,7 +95,7 @@ pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
             }
             Err(_) => {
                 pool(true).with(|ranks| ranks.append(&mut docks));
-                carrier.inspect(|carrier| carrier.release());
+                carrier.inspect(|carrier| carrier.lacks_room(waiting_ranks()));
                 return hot(size, None);
             }
         }
@@ -124,8 +124,15 @@ fn start(is_carried: bool) -> io::Result<Arc<Dock>> {
         }
         try_spawn("manycore-omp", stack, move || serve(&mine))
     };
-    // If a limit on threads leaves no room, ends the watch of the cores, which is a thread too, and tries again.
-    start().or_else(|error| if give_up_watch() { start() } else { Err(error) })?;
+    // If a limit leaves no room, ends the watch of the cores, which is a thread too, and tries again. For a rank, the
+    // watch goes on: a team that is not carried needs fewer threads.
+    start().or_else(|error| {
+        if !is_carried && give_up_watch() {
+            start()
+        } else {
+            Err(error)
+        }
+    })?;
     Ok(dock)
 }
 
