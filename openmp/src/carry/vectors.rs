@@ -1,11 +1,11 @@
-//! Hashes all registers in the frame of a signal, other than the general registers, to one number.
+//! Hashes the registers in the frame of a signal, other than the general registers, to one number.
 //!
 //! A loop may compute in these registers alone: for example it adds a time step until it reaches an end. Then the
 //! general registers do not change, as in a loop that waits.
 //!
 //! On x86-64 the frame has the layout of the processor (`XSAVE`), with a word that marks the parts in use. The
-//! processor says where each part is. So parts count even if this module does not know them. On Arm and RISC-V the
-//! registers follow one after another.
+//! processor says where each part is. So all parts count, even if this module does not know them. On Arm only the 32
+//! vector registers of 128 bits count, and on RISC-V only the 32 registers for `double`. They follow one after another.
 
 /// A hash like FNV, but of words. Two different frames have the same number only by chance.
 fn fold(hash: u64, words: &[u64]) -> u64 {

@@ -1,6 +1,6 @@
 //! Uses of the interface that are legal and seldom: each case of `edges.c`, `corners.c` and `blocking.c` prints `ok`.
 
-use super::{compile, compile_with, has_compiler, library, run, run_with, source, tempfile, text};
+use super::{compile_with, has_compiler, library, run, run_with, source, tempfile, text};
 use std::path::Path;
 
 /// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
@@ -229,92 +229,4 @@ fn complaints() {
     ];
     let ours = text(&run_with(&program, &names, 1, &variables, true));
     assert!(ours.contains("OMP_STACKSIZE = '67108864'"), "{ours}");
-}
-
-/// A team grows although a limit leaves no room for its threads. The limit counts the threads of a user with no other
-/// threads. The superuser has no limit.
-#[test]
-fn a_limit_on_threads() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    if std::fs::metadata("/proc/self").is_ok_and(|it| it.uid() != 0) {
-        return eprintln!("SKIPPED: only the superuser can run programs as another user");
-    }
-    // The other user may not see cargo's folder.
-    let folder = std::env::temp_dir().join(format!("openmp-limit-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("the folder for temporary files is writable");
-    let (program, copy) = (folder.join("grow"), folder.join("library.so"));
-    compile(&source("grow.c"), &program).expect("our programs can be compiled");
-    std::fs::copy(library(), &copy).expect("the library is there");
-    for path in [&folder, &program, &copy] {
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(path, mode).expect("a file of ours");
-    }
-    for limit in [6, 12, 30, 60] {
-        let output = std::process::Command::new("setpriv")
-            .args(["--reuid=54321", "--clear-groups", "--inh-caps=-all"])
-            .args(["--bounding-set=-all", "prlimit"])
-            .arg(format!("--nproc={limit}"))
-            .args(["timeout", "60"])
-            .arg(&program)
-            .env("LD_PRELOAD", &copy)
-            .output();
-        let Ok(output) = output else {
-            return eprintln!("SKIPPED: no setpriv");
-        };
-        let text = text(&output);
-        assert_eq!(text, "1 1\n1 1\n1 1\nexit status: 0", "limit {limit}");
-    }
-    std::fs::remove_dir_all(&folder).expect("a folder of ours");
-}
-
-/// A team grows although a limit on memory leaves no room for the stacks of its threads.
-#[test]
-fn a_limit_on_memory() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("memory").join("grow");
-    compile(&source("grow.c"), &program).expect("our programs can be compiled");
-    for stack in [512, 8_192] {
-        for limit in [30_000, 60_000, 100_000, 300_000, 800_000, 3_000_000] {
-            let script = format!(
-                "ulimit -s {stack} -v {limit} && LD_PRELOAD={} exec timeout 60 {}",
-                library().display(),
-                program.display()
-            );
-            let shell = std::process::Command::new("bash")
-                .args(["-c", &script])
-                .output();
-            let text = text(&shell.expect("`bash` is there"));
-            let expected = "1 1\n1 1\n1 1\nexit status: 0";
-            assert_eq!(text, expected, "limit {limit}, stack {stack}");
-        }
-    }
-}
-
-/// A team that is too large to be carried is right, and the user is told once.
-#[test]
-fn a_team_of_a_thousand() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("thousand").join("grow");
-    compile(&source("grow.c"), &program).expect("our programs can be compiled");
-    let variables = [("OMP_STACKSIZE", "256K"), ("OMP_DISPLAY_ENV", "true")];
-    let ours = text(&run_with(
-        &program,
-        &[Path::new("1060")],
-        2,
-        &variables,
-        true,
-    ));
-    assert!(ours.starts_with("1 1\n1 1\n1 1\n"), "{ours}");
-    assert_eq!(
-        ours.matches("a team of 1060 is not carried").count(),
-        1,
-        "{ours}"
-    );
 }
