@@ -1,7 +1,6 @@
 //! The process's limits on resources.
 
 use super::small_file;
-use std::ptr;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -12,6 +11,9 @@ type Resource = std::ffi::c_int;
 
 /// A thread is not started if less memory than this would be left for the threads' other needs.
 const SPARE: usize = 8 << 20;
+/// If the kernel counts all reserved memory, it does not give all of it away. By default it keeps back 8 MiB, and up to
+/// 128 MiB more from a large process.
+const KEPT: u64 = 136 << 20;
 /// If no limit determines the size of a thread's stack, the C library makes a stack of at most this size.
 pub(crate) const USUAL: usize = 8 << 20;
 
@@ -49,19 +51,53 @@ fn is_strict() -> bool {
     state & STRICT != 0
 }
 
-/// Whether a limit on memory leaves room for such a stack and some more. Otherwise the threads of a team might take all
-/// memory, and the next allocation would end the program.
+/// Whether the limits on memory leave room for such a stack and some more. Otherwise the threads of a team might take
+/// all memory, and the next allocation would end the program. A trial would take the memory from the other threads for
+/// a moment, so this only reads numbers.
 pub(crate) fn has_room(stack: Option<usize>) -> bool {
-    if !is_memory_limited() {
-        return true;
-    }
-    let size = stack.unwrap_or(USUAL).saturating_add(SPARE);
-    // If all reserved memory counts, the kernel ignores `MAP_NORESERVE`.
-    // SAFETY: the memory is new, and nothing else uses it before it is unmapped.
-    unsafe {
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let memory = libc::mmap(ptr::null_mut(), size, protection, flags, -1, 0);
-        memory != libc::MAP_FAILED && libc::munmap(memory, size) == 0
+    let size = stack.unwrap_or(USUAL).saturating_add(SPARE) as u64;
+    free_of_process(libc::RLIMIT_AS, 0).is_none_or(|free| free >= size)
+        && free_of_process(libc::RLIMIT_DATA, 5).is_none_or(|free| free >= size)
+        && (!is_strict() || free_of_system().is_none_or(|free| free >= size))
+}
+
+/// The bytes that this limit leaves to the process, if there is a limit. `column` of `/proc/self/statm` has the pages
+/// that count. With `RLIMIT_DATA` that number has the stack of the first thread too, which the kernel does not count.
+fn free_of_process(resource: Resource, column: usize) -> Option<u64> {
+    let most = limit(resource)?;
+    let mut text = [0; 256];
+    let text = str::from_utf8(small_file::read(c"/proc/self/statm", &mut text)).ok()?;
+    let pages: u64 = text.split_ascii_whitespace().nth(column)?.parse().ok()?;
+    // SAFETY: the call reads a number of the system.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+    Some(most.saturating_sub(pages.saturating_mul(page)))
+}
+
+/// The bytes that all processes may still reserve, if the kernel counts them.
+fn free_of_system() -> Option<u64> {
+    let mut text = [0; 4096];
+    let text = str::from_utf8(small_file::read(c"/proc/meminfo", &mut text)).ok()?;
+    Some(not_committed(text)?.saturating_sub(KEPT))
+}
+
+/// The bytes that are not reserved, from the text of `/proc/meminfo`.
+fn not_committed(text: &str) -> Option<u64> {
+    let bytes = |name| {
+        let (_, rest) = text.split_once(name)?;
+        let kib: u64 = rest.split_ascii_whitespace().next()?.parse().ok()?;
+        kib.checked_mul(1024)
+    };
+    Some(bytes("CommitLimit:")?.saturating_sub(bytes("Committed_AS:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_committed() {
+        let text = "Mapped: 5 kB\nCommitLimit:     2000 kB\nCommitted_AS:    1500 kB\nVmallocTotal: 7 kB\n";
+        assert_eq!(not_committed(text), Some(500 << 10));
+        assert_eq!(not_committed("CommitLimit: 5 kB\n"), None);
     }
 }
