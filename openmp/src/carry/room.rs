@@ -44,11 +44,14 @@ fn known() -> MutexGuard<'static, Known> {
 
 /// Whether there is room for a team of `size` with `workers` workers. The caller has claimed the team, so that its
 /// threads will exist if there is room. A call for more threads than in all earlier calls starts them to find out, if a
-/// limit is near.
+/// limit is near or an earlier team had no room.
 pub(super) fn is_there(size: usize, workers: usize) -> bool {
     let mut known = known();
-    let is_near = known.least < usize::MAX || is_limited();
-    let can = |ranks, beside| !is_near || with_signals_blocked(|| can_begin(ranks, beside));
+    let has_failed = known.least < usize::MAX;
+    let can = |ranks, beside| {
+        let is_near = has_failed || is_limited();
+        !is_near || with_signals_blocked(|| can_begin(ranks, beside))
+    };
     known.has_room(size, workers + BESIDE, can)
 }
 
@@ -158,8 +161,9 @@ fn limits(groups: &str) -> Vec<String> {
     files
 }
 
-/// Whether the system allows the threads of so many more ranks, and `beside` other threads, at once. All of them have ended their functions when this returns,
-/// except for a wake-up that has no effect. The caller has the lock of [`KNOWN`].
+/// Whether the system allows the threads of this number of further ranks, and `beside` other threads, at once. All of
+/// them have ended their functions when this returns, except for a wake-up that has no effect. The caller has the lock
+/// of [`KNOWN`].
 fn can_begin(ranks: usize, beside: usize) -> bool {
     static MAY_END: AtomicU32 = AtomicU32::new(0);
     static ENDED: AtomicU32 = AtomicU32::new(0);
