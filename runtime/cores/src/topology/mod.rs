@@ -144,8 +144,8 @@ impl Topology {
     ///
     /// This never fails. It leaves out the facts that the system does not report. If the system reports nothing, the
     /// machine is one core group of [`available_parallelism`](std::thread::available_parallelism) CPUs. In a container
-    /// `/sys` may lack CPUs of the affinity mask. Then it describes other CPUs, so its facts are left out: the machine is
-    /// one core group of the CPUs of the mask.
+    /// `/sys` may lack CPUs of the affinity mask. Then it describes other CPUs, so its facts are left out. The machine
+    /// is then one core group of the CPUs of the mask.
     ///
     /// The affinity mask is that of the calling thread. Threads that it starts inherit the mask, so call this before
     /// you bind the calling thread to CPUs. The first call opens about 15 small files for every CPU, which takes some
