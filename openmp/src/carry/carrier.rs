@@ -75,7 +75,7 @@ fn has_slots(size: usize, waiting: usize) -> bool {
     // Relaxed: the flag publishes nothing else.
     if size >= registry::MOST && settings().displays && !TOLD.swap(true, Relaxed) {
         line(format_args!(
-            "a team of {size} is not carried: fewer than {} threads can be",
+            "a team of {size} is not carried: a carried team has fewer than {} threads",
             registry::MOST
         ));
     }

@@ -67,6 +67,7 @@ pub(crate) fn stack_size() -> Option<usize> {
 }
 
 fn read() -> Settings {
+    // The mask is read now, before any thread is bound.
     places::at_first();
     let threads = Variable::new("OMP_NUM_THREADS")
         .positives()

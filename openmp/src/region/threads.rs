@@ -124,10 +124,11 @@ fn start(is_carried: bool) -> io::Result<Arc<Dock>> {
         }
         try_spawn("manycore-omp", stack, move || serve(&mine))
     };
-    // If a limit leaves no room, ends the watch of the cores, which is a thread too, and tries again. For a rank, the
-    // watch goes on: a team that is not carried needs fewer threads.
+    // If the system refuses the thread, ends the watch of the cores, which is a thread too, and tries again. For a rank,
+    // the watch goes on: a team that is not carried needs fewer threads. The end of the watch frees no memory.
     start().or_else(|error| {
-        if !is_carried && give_up_watch() {
+        let may_help = !is_carried && error.kind() != io::ErrorKind::OutOfMemory;
+        if may_help && give_up_watch() {
             start()
         } else {
             Err(error)

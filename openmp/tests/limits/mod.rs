@@ -76,7 +76,7 @@ fn a_limit_on_memory() {
             let Ok(output) = command.output() else {
                 return eprintln!("SKIPPED: the system does not allow these limits");
             };
-            let is_large = (stack, limit) == (512, 3_000_000);
+            let is_large = (stack, limit) == (512, 3_000_000) && !is_strict();
             check(
                 &output,
                 40,
@@ -85,6 +85,11 @@ fn a_limit_on_memory() {
             );
         }
     }
+}
+
+/// Whether the system promises no more memory than it has. It may then refuse threads for which a limit has room.
+fn is_strict() -> bool {
+    std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2")
 }
 
 /// Checks the output of `grow.c`: each region has a member, and at most as many as it wants. If `is_full`, each region
@@ -129,5 +134,8 @@ fn a_team_of_a_thousand() {
     let is_carrying = cfg!(target_env = "gnu") && (is_allowed || !cfg!(target_arch = "x86_64"));
     let least = usize::from(is_carrying && cores < 1060);
     assert!((least..=1).contains(&told), "{}", text(&ours));
-    check(&ours, 1060, true, "a thousand");
+    // Not every system has room for so many threads.
+    let theirs = run_with(&program, &arguments, 2, &variables, false);
+    let is_full = text(&theirs).starts_with("5 1060") && !is_strict();
+    check(&ours, 1060, is_full, "a thousand");
 }

@@ -75,7 +75,7 @@ impl<P: Platform> Worker<P> {
     ///
     /// A patient search passes over queues that other threads use at the moment. If many thieves waited for one queue,
     /// its owner would lose the queue's cache line at each push. No job is overlooked: before a worker sleeps, it sees
-    /// that the queue is not empty.
+    /// that the queue is not empty. It then stays awake, or leaves the job to the watchdog.
     ///
     /// A search ends early when a loop may have been posted. In a large pool it ends before it has seen all workers,
     /// and the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).

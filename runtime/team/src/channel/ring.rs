@@ -30,7 +30,7 @@ pub(super) struct Ring<P: Platform> {
     claim: CachePadded<Claim<P>>,
     /// The owner waits here for room.
     pub(super) room: CachePadded<Bell<P>>,
-    readers: Lock<P, Readers<P>>,
+    readers: CachePadded<Lock<P, Readers<P>>>,
 }
 
 /// A cache line. With this alignment, no record of a word lies in two lines.
@@ -121,7 +121,7 @@ impl<P: Platform> Ring<P> {
                 settled: zero(),
             }),
             room: CachePadded::new(Bell::new()),
-            readers: Lock::new(readers),
+            readers: CachePadded::new(Lock::new(readers)),
         }
     }
 

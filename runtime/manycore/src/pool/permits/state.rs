@@ -16,7 +16,7 @@ use super::word::{CallerSlot, Word};
 #[cfg(test)]
 use crate::conserving::fault;
 use manycore_cores::sync::Lock;
-use manycore_platform::{Atomic, Ordering, Platform};
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -105,7 +105,8 @@ struct Lists {
 pub(in crate::pool) struct Permits<P: Platform> {
     lists: Lock<P, Lists>,
     /// How many workers are on the ready list. This is written under the lock.
-    ready: P::AtomicU32,
+    /// Every search reads it, so it has a cache line of its own.
+    ready: CachePadded<P::AtomicU32>,
 }
 
 /// The state, while the lock is held: from [`Permits::begin`] to [`State::end`].
@@ -131,12 +132,12 @@ impl<P: Platform> Permits<P> {
                 inside: Vec::new(),
                 changed: false,
             }),
-            ready: P::AtomicU32::new(0),
+            ready: CachePadded::new(P::AtomicU32::new(0)),
         }
     }
 
     pub(in crate::pool) fn name(&self) {
-        P::name(&self.ready, "pool: threads that return");
+        P::name(&*self.ready, "pool: threads that return");
     }
 
     /// Takes the lock for transitions of these permits and of `slot`, the caller slot of the same pool. The caller

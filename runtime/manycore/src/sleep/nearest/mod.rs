@@ -261,8 +261,8 @@ impl<P: Platform> Nearest<P> {
         scan: &dyn Scan,
     ) -> bool {
         if idle.unfenced {
-            // The first search after the call made no fence, and was in vain. After a fence, the next
-            // search finds any job that was left to this worker.
+            // The first search after the call made no fence, and was in vain. After a fence, the next search finds any
+            // job that was left to this worker, unless another thread uses the job's queue at that moment.
             idle.unfenced = false;
             // Acquire pairs with the release by the sleeper that set SETTLED.
             self.fence_against_posters(self.callable.load(Ordering::Acquire));
