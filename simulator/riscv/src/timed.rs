@@ -238,6 +238,10 @@ impl Machine for Timed<'_, '_> {
         self.core.reply()
     }
 
+    fn has_lost_reservation(&self) -> bool {
+        self.core.has_lost_reservation()
+    }
+
     #[inline(always)]
     fn must_pause(&mut self) -> bool {
         self.core.must_pause()

@@ -30,6 +30,9 @@ pub(crate) trait Machine {
     /// was done.
     fn reply(&mut self) -> (u64, bool);
 
+    /// Whether another hart has written the word that this hart's last `lr` has reserved.
+    fn has_lost_reservation(&self) -> bool;
+
     /// Whether the hart must suspend at the end of a block, because other harts must run now.
     fn must_pause(&mut self) -> bool;
 

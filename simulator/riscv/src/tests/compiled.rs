@@ -156,3 +156,10 @@ fn an_empty_range_of_shared_memory_is_mapped_a_second_time() {
     text += "to itself: error 14\n";
     expect("twice.c", &text);
 }
+
+#[test]
+fn a_conditional_store_fails_after_a_change_that_was_undone() {
+    let one = |attempts, cpu| format!("{attempts} {cpu}: failed 1, word 5\n");
+    let text = [0, 100].map(|attempts| [1, 2, 3].map(|cpu| one(attempts, cpu)).concat());
+    expect("reservation.c", &text.concat());
+}
