@@ -11,7 +11,7 @@ use super::port::Mode;
 use super::thread::{DISTURBED, State, Wait};
 use crate::account::Activity;
 use crate::os::ThreadId;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 impl Engine {
     /// `core` spins on the word at the address `word`, which it has just read, until another core takes the line, or
@@ -62,8 +62,8 @@ impl Engine {
     /// Ends the spinning on all lines that overlap `addresses`, which the kernel has written on `core`.
     pub(crate) fn written(&mut self, core: u32, addresses: &[Range<u64>]) {
         for range in addresses {
-            let lines = self.lines_of(range);
-            self.memory.reservations.written(core, &lines);
+            let reservations = &mut self.memory.reservations;
+            reservations.written(core, range, self.line_shift);
         }
         let earliest = self.ports[core as usize].clock + self.lookahead;
         for port in &self.ports {
@@ -71,7 +71,10 @@ impl Engine {
                 continue;
             };
             let line = self.line_at(word);
-            let has_line = |range: &Range<u64>| self.lines_of(range).contains(&line);
+            let has_line = |range: &Range<u64>| {
+                let last = range.end.saturating_sub(1).max(range.start);
+                (self.line_at(range.start)..=self.line_at(last)).contains(&line)
+            };
             if addresses.iter().any(has_line) {
                 let (at, plan) = (earliest.max(port.clock), port.plan);
                 self.agenda.plan(at, port.core, Event::Patience { plan });
@@ -79,12 +82,6 @@ impl Engine {
         }
         // The new horizon (the time up to which the core may run) makes the core stop in time for these events.
         self.set_horizon(core);
-    }
-
-    /// The lines of a guest's addresses.
-    fn lines_of(&self, addresses: &Range<u64>) -> RangeInclusive<u32> {
-        let last = addresses.end.saturating_sub(1).max(addresses.start);
-        self.line_at(addresses.start)..=self.line_at(last)
     }
 
     pub(super) fn patience_ended(&mut self, core: u32, plan: u32, at: u64) {

@@ -5,7 +5,7 @@
 
 use super::cache::LineId;
 use super::operation::{Operation, Word};
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reservation {
@@ -92,10 +92,15 @@ impl Reservations {
         value
     }
 
-    /// Ends all reservations of other cores in these lines.
-    pub(crate) fn written(&mut self, core: u32, lines: &RangeInclusive<LineId>) {
+    /// Ends the reservations of other cores in a range of simulated addresses. The host's memory is aligned to lines as
+    /// the simulated memory is.
+    pub(crate) fn written(&mut self, core: u32, addresses: &Range<u64>, line_shift: u32) {
         if self.filter != 0 {
-            self.lose(core, |line, _| lines.contains(&line));
+            self.lose(core, |line, place| {
+                let offset = (place as u64) << 3 & ((1 << line_shift) - 1);
+                let start = (u64::from(line) << line_shift) + offset;
+                start < addresses.end && addresses.start < start + 8
+            });
         }
     }
 
