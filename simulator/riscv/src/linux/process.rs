@@ -59,6 +59,18 @@ pub(crate) struct Process {
     pub(crate) absent: BTreeMap<String, String>,
     /// Executed instructions of all tasks.
     pub(crate) retired: u64,
+    /// The processor time in nanoseconds of the threads that have ended, and of the children that were waited for.
+    pub(super) used: u64,
+    pub(super) used_by_children: u64,
+    /// The nice value and the policy, which all threads of the process have. Neither has an effect.
+    pub(super) nice: i64,
+    pub(super) policy: u64,
+    /// Limits without an effect, by resource: the soft one and the hard one.
+    pub(super) limits: BTreeMap<u64, [u64; 2]>,
+    /// The signal that the process gets when its parent ends (`PR_SET_PDEATHSIG`), or 0.
+    pub(super) death_signal: u64,
+    /// Whether the process becomes the parent of its descendants without a parent (`PR_SET_CHILD_SUBREAPER`).
+    pub(super) is_reaper: bool,
 }
 
 #[derive(Clone)]
@@ -152,6 +164,9 @@ impl Process {
     /// Reads an open file into parts of memory, from `place`, or from the file's position if `place` is `None`.
     pub(super) fn read(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
         let (files, random) = (&mut self.files, &mut self.random);
+        if place.is_none() && files.socket(number).is_ok() {
+            return files.receive(&mut self.memory.space, number, parts, 0);
+        }
         self.memory.read_file(files, random, number, parts, place)
     }
 
@@ -231,6 +246,13 @@ impl Process {
             message: None,
             absent: BTreeMap::new(),
             retired: 0,
+            used: 0,
+            used_by_children: 0,
+            nice: self.nice,
+            policy: self.policy,
+            limits: self.limits.clone(),
+            death_signal: 0,
+            is_reaper: false,
         })
     }
 

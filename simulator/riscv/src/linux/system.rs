@@ -12,7 +12,7 @@
 
 use super::process::Process;
 use super::robust::unlock_robust;
-use super::signal::{BY_DEATH, BY_EXIT, CHILD, Sent};
+use super::signal::{BY_DEATH, BY_EXIT, BY_KILL, CHILD, Sent};
 use super::task::{Task, TaskState};
 use super::threads::{FIRST, Thread, Threads};
 use super::words;
@@ -40,6 +40,8 @@ pub(crate) struct System {
     pub(super) ended: BTreeMap<u32, Ended>,
     /// The number of the next process or thread.
     next: u32,
+    /// The processor time of ended processes, in nanoseconds.
+    used: u64,
     /// Instructions, unsupported calls and counts of ended processes.
     retired: u64,
     absent: BTreeMap<String, String>,
@@ -51,6 +53,8 @@ pub(super) struct Ended {
     pub(super) group: u32,
     pub(super) status: i32,
     pub(super) killed_by: Option<u64>,
+    /// The processor time of the process and of the children that it waited for, in nanoseconds.
+    pub(super) used: u64,
 }
 
 impl Ended {
@@ -78,6 +82,7 @@ impl System {
             table: vec![Some(Box::new(first))],
             ended: BTreeMap::new(),
             next: FIRST + 1,
+            used: 0,
             retired: 0,
             absent: BTreeMap::new(),
             counts: Vec::new(),
@@ -198,6 +203,7 @@ impl System {
     pub(super) fn end_task<W: World>(&mut self, task: &Task, world: &mut W) -> TaskState {
         let process = self.of(task);
         process.tasks -= 1;
+        process.used += world.own_nanoseconds();
         process.threads.remove(task.number);
         if process.tasks == 0 {
             self.bury(task.slot, world);
@@ -214,20 +220,19 @@ impl System {
             return;
         };
         self.retired += process.retired;
+        self.used += process.used;
         keep_first(&mut self.absent, process.absent.clone());
         if process.code.counts() {
             self.counts.push(process.counts(Some(world.nanoseconds())));
         }
         let number = process.number;
-        for orphan in self.all_mut().filter(|other| other.parent == number) {
-            orphan.parent = NO_PARENT;
-        }
-        self.ended.retain(|_, ended| ended.parent != number);
+        self.leave_children(number, process.parent, world);
         let ended = Ended {
             parent: process.parent,
             group: process.group,
             status: process.status.unwrap_or(0),
             killed_by: process.killed_by,
+            used: process.used + process.used_by_children,
         };
         drop(process);
         // Threads of other processes may wait for the ends of streams that this process has just closed.
@@ -239,14 +244,55 @@ impl System {
             return;
         };
         let notice = ended.notice(number);
-        let keeps = !process.signals.forgets_children();
-        let (signals, threads) = (&mut process.signals, &mut process.threads);
-        // The call fails only for a number that is no signal.
-        let _ = signals.send_to_process(threads, world, notice);
-        if keeps {
+        if !process.signals.forgets_children() {
             self.ended.insert(number, ended);
         }
+        // A waiting parent looks for the child before it takes the signal.
         world.futex_wake(words::children(parent), u32::MAX);
+        if let Some(process) = self.numbered(parent) {
+            let (signals, threads) = (&mut process.signals, &mut process.threads);
+            // The call fails only for a number that is no signal.
+            let _ = signals.send_to_process(threads, world, notice);
+        }
+    }
+
+    /// Gives the children of a process that ends to its nearest ancestor that takes orphans, and sends the signals that
+    /// they have asked for.
+    fn leave_children<W: World>(&mut self, number: u32, parent: u32, world: &mut W) {
+        let mut reaper = parent;
+        while let Some(process) = self.numbered(reaper)
+            && !process.is_reaper
+        {
+            reaper = process.parent;
+        }
+        let is_reaped = self.numbered(reaper).is_some();
+        let new = if is_reaped { reaper } else { NO_PARENT };
+        for orphan in self.all_mut().filter(|other| other.parent == number) {
+            orphan.parent = new;
+            let sent = Sent::by_process(orphan.death_signal, BY_KILL, number, 0);
+            if orphan.death_signal != 0 {
+                // The number is a signal's.
+                let _ = orphan
+                    .signals
+                    .send_to_process(&mut orphan.threads, world, sent);
+            }
+        }
+        for ended in self.ended.values_mut().filter(|it| it.parent == number) {
+            ended.parent = new;
+        }
+        self.ended.retain(|_, ended| ended.parent != NO_PARENT);
+    }
+
+    /// The processor time of a task's process, in nanoseconds. Of other processes that still run, a process with
+    /// several threads counts the time too.
+    pub(super) fn used<W: World>(&mut self, task: &Task, world: &W) -> u64 {
+        let ended = self.used;
+        let is_alone = ended == 0 && self.all().count() == 1;
+        let process = self.of(task);
+        match process.threads.count() {
+            1 if !is_alone => process.used + world.own_nanoseconds(),
+            _ => world.busy_nanoseconds().saturating_sub(ended),
+        }
     }
 
     /// If another process borrows the memory of a process that ends, the borrower keeps the memory.

@@ -1,8 +1,8 @@
-//! `execve`: the process runs another program.
+//! `execve`, `execveat`: the process runs another program.
 
 use crate::hart::Code;
-use crate::linux::errno::{E2BIG, EACCES, ELOOP, ENOEXEC, Errno};
-use crate::linux::files::{Files, read_path};
+use crate::linux::errno::{E2BIG, EACCES, EINVAL, ELOOP, ENOEXEC, Errno};
+use crate::linux::files::{EMPTY_PATH, Files, NO_FOLLOW, Open, read_path};
 use crate::linux::load::{self, Image};
 use crate::linux::memory::Memory;
 use crate::linux::names::Names;
@@ -31,7 +31,16 @@ struct Wanted {
     arguments: Vec<String>,
 }
 
-pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
+/// `execve`, `execveat`.
+pub(super) fn execute<W: World>(
+    system: &mut System,
+    task: &mut Task,
+    world: &mut W,
+    [folder, path, arguments, environment, flags]: [u64; 5],
+) -> Outcome {
+    if flags & 0xFFFF_FFFF & !(EMPTY_PATH | NO_FOLLOW) != 0 {
+        return Outcome::Fail(EINVAL);
+    }
     let process = system.of(task);
     let threads = process.threads.count();
     if threads > 1 && process.lingers {
@@ -42,10 +51,9 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         ));
         return Outcome::Exit(1);
     }
-    let [path, arguments, environment, ..] = task.arguments();
     let (files, memory) = (&process.files, &mut process.memory);
     let executable = process.command.executable.clone();
-    let found = read_path(&mut memory.space, path).and_then(|path| {
+    let found = path_of(files, &mut memory.space, [folder, path, flags]).and_then(|path| {
         let path = match path.to_str() {
             Some("/proc/self/exe") => executable.into(),
             _ => path,
@@ -72,6 +80,26 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
             outcome
         }
         Err(errno) => Outcome::Fail(errno),
+    }
+}
+
+/// The path of the program: the path at an address, or the path of an open file.
+fn path_of(
+    files: &Files,
+    space: &mut Space,
+    [folder, address, flags]: [u64; 3],
+) -> Result<PathBuf, Errno> {
+    if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
+        return match files.get(folder)? {
+            Open::File { path, .. } => Ok(PathBuf::from(&**path)),
+            _ => Err(EACCES),
+        };
+    }
+    let path = files.path_at(space, [folder, address])?;
+    let is_link = flags & NO_FOLLOW != 0 && files.host_path(&path, false)?.is_symlink();
+    match is_link {
+        true => Err(ELOOP),
+        false => Ok(path),
     }
 }
 

@@ -189,7 +189,9 @@ pub(super) fn write_parts<W: World>(
         Ok(parts) => parts,
         Err(errno) => return Outcome::Fail(errno),
     };
-    let waits = flags & DO_NOT_WAIT == 0 && process.files.is_blocking_stream(number);
+    let blocks =
+        process.files.is_blocking_stream(number) || process.files.is_blocking_count(number);
+    let waits = flags & DO_NOT_WAIT == 0 && blocks;
     let before = std::mem::take(&mut task.moved);
     let rest = without(&parts, before);
     let done = process.write(number, &rest, None);

@@ -8,6 +8,9 @@ use crate::linux::threads::Threads;
 use crate::linux::world::World;
 use crate::memory::Space;
 
+/// The size in bytes of the head of a robust list.
+pub(super) const ROBUST_LIST: u64 = 24;
+
 /// Ends a thread: zeroes the thread's word, and wakes a joiner that sleeps on the word.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     unlock_robust(process, task.number, world);
@@ -87,7 +90,10 @@ pub(super) fn set_clear(task: &mut Task, address: u64) -> Value {
 }
 
 /// `set_robust_list`: sets the list of mutexes that the thread's end unlocks.
-pub(super) fn set_robust(threads: &mut Threads, task: &Task, list: u64) -> Value {
+pub(super) fn set_robust(threads: &mut Threads, task: &Task, [list, length]: [u64; 2]) -> Value {
+    if length != ROBUST_LIST {
+        return Err(EINVAL);
+    }
     if let Some(thread) = threads.get_mut(task.number) {
         thread.robust = list;
     }

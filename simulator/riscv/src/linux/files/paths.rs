@@ -223,6 +223,9 @@ impl Files {
 
     /// `getcwd`.
     pub(crate) fn working_directory(&self, space: &mut Space, to: u64, length: u64) -> Value {
+        if !is_systems(&self.folder) && !self.folder.exists() {
+            return Err(ENOENT);
+        }
         let mut bytes = self.folder.as_os_str().as_bytes().to_vec();
         bytes.push(0);
         if bytes.len() as u64 > length {
@@ -280,7 +283,12 @@ impl Files {
     }
 
     /// `renameat2`. An exchange of names is not supported.
-    pub(crate) fn rename(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
+    pub(crate) fn rename(
+        &mut self,
+        space: &mut Space,
+        [from, to]: [[u64; 2]; 2],
+        flags: u64,
+    ) -> Value {
         let (from, to) = (self.path_at(space, from)?, self.path_at(space, to)?);
         let [from, to] = [from, to].map(|path| self.host_path(&path, false));
         let (from, to) = (from?, to?);
@@ -290,7 +298,17 @@ impl Files {
         if flags & NO_REPLACE != 0 && to.symlink_metadata().is_ok() {
             return Err(EEXIST);
         }
+        // The working directory keeps its place if it is in a renamed folder.
+        let below = from.canonicalize().ok();
+        let below = below.and_then(|old| Some(self.folder.strip_prefix(old).ok()?.to_owned()));
         fs::rename(&from, &to)?;
+        if let Some(below) = below {
+            self.folder = to
+                .canonicalize()?
+                .components()
+                .chain(below.components())
+                .collect();
+        }
         self.touch_folder_of(&from);
         self.touch_folder_of(&to);
         Ok(0)
