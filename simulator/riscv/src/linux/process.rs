@@ -164,9 +164,6 @@ impl Process {
     /// Reads an open file into parts of memory, from `place`, or from the file's position if `place` is `None`.
     pub(super) fn read(&mut self, number: u64, parts: &[(u64, u64)], place: Option<u64>) -> Value {
         let (files, random) = (&mut self.files, &mut self.random);
-        if place.is_none() && files.socket(number).is_ok() {
-            return files.receive(&mut self.memory.space, number, parts, 0);
-        }
         self.memory.read_file(files, random, number, parts, place)
     }
 

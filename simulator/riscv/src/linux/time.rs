@@ -1,8 +1,6 @@
 //! Clocks, which show simulated time, and the formats of times in the program's memory.
 
 use super::errno::{EINVAL, EPERM, Errno, Value};
-use super::system::System;
-use super::task::Task;
 use super::world::World;
 use crate::memory::Space;
 
@@ -136,17 +134,4 @@ pub(super) fn usage(busy: u64, resident: u64) -> Vec<u8> {
     (words[0], words[1]) = (busy / SECOND, busy % SECOND / 1_000);
     words[4] = resident >> 10;
     words.map(u64::to_le_bytes).concat()
-}
-
-/// `times`, in hundredths of a second.
-pub(super) fn tell_ticks<W: World>(system: &mut System, task: &Task, world: &W, to: u64) -> Value {
-    const TICK: u64 = SECOND / 100;
-    let own = system.used(task, world);
-    let process = system.of(task);
-    let words = [own / TICK, 0, process.used_by_children / TICK, 0];
-    let space = &mut process.memory.space;
-    if to != 0 {
-        space.write(to, &words.map(u64::to_le_bytes).concat())?;
-    }
-    Ok(world.nanoseconds() / TICK)
 }

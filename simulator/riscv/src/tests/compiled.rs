@@ -167,9 +167,9 @@ fn a_conditional_store_fails_after_a_change_that_was_undone() {
 #[test]
 fn a_receive_moves_whole_writes_into_a_partly_mapped_buffer() {
     let lines = [
-        "unix: half -1/14, left 8; after a write 8/0, left 8; enough 8/0, left -1; parts -1/14, left 8; read -1/14, left 8;",
+        "unix: half -1/14, left 8; after a write 8/0, left 8; enough 8/0, left -1; parts -1/14, left 8;",
         "unix peek: half -1/14, left 8; after a write 8/0, left 16; enough 8/0, left 8; parts -1/14, left 8;",
-        "tcp: half -1/14, left 8; after a write 8/0, left -1; enough 8/0, left -1; parts -1/14, left 8; read -1/14, left 8;",
+        "tcp: half -1/14, left 8; after a write 8/0, left -1; enough 8/0, left -1; parts -1/14, left 8;",
         "tcp peek: half -1/14, left 8; after a write 8/0, left 8; enough 8/0, left 8; parts -1/14, left 8;",
     ];
     expect("received.c", &(lines.join("\n") + "\n"));

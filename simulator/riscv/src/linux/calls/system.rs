@@ -62,6 +62,19 @@ pub(super) fn tell_usage<W: World>(
     Ok(0)
 }
 
+/// `times`, in hundredths of a second.
+pub(super) fn tell_ticks<W: World>(system: &mut System, task: &Task, world: &W, to: u64) -> Value {
+    const TICK: u64 = time::SECOND / 100;
+    let own = system.used(task, world);
+    let process = system.of(task);
+    let words = [own / TICK, 0, process.used_by_children / TICK, 0];
+    let space = &mut process.memory.space;
+    if to != 0 {
+        space.write(to, &words.map(u64::to_le_bytes).concat())?;
+    }
+    Ok(world.nanoseconds() / TICK)
+}
+
 /// `sysinfo`.
 pub(super) fn tell_system(space: &mut Space, to: u64) -> Value {
     let mut bytes = [0; 112];

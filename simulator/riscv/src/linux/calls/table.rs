@@ -226,7 +226,7 @@ calls! {
     150 getresgid = machine::tell_users(space, [a, b, c]);
     151 setfsuid = Return(USER.into());
     152 setfsgid = Return(USER.into());
-    153 times = time::tell_ticks(system, task, world, a);
+    153 times = machine::tell_ticks(system, task, world, a);
     154 setpgid = processes::set_group(system, task, [a, b]);
     155 getpgid = processes::tell_of(system, task, a, |process| process.group);
     156 getsid = processes::tell_of(system, task, a, |process| process.session);

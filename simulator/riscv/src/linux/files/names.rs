@@ -1,7 +1,7 @@
 //! System calls of named sockets: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
 
-use super::network::{INTERNET, Name, Place, Socket, UNIX, no_name};
-use super::streams::{NON_BLOCKING, Settings};
+use super::network::{Name, Place, Socket, UNIX, no_name};
+use super::streams::{INTERNET, NON_BLOCKING, Settings};
 use super::table::{Files, Open};
 use crate::linux::errno::{
     EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EDOM, EINVAL, ENETUNREACH, ENOPROTOOPT, ENOTCONN,

@@ -4,7 +4,7 @@
 //! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller keeps the other end.
 //! If the queue is full, a caller of TCP that does not wait is called back by the listener's next `accept`.
 
-use super::streams::{End, NON_BLOCKING, Settings, ready};
+use super::streams::{End, INTERNET, NON_BLOCKING, Settings, ready};
 use crate::linux::errno::{
     EADDRINUSE, EAGAIN, EALREADY, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENOTCONN, EOPNOTSUPP,
     EPIPE, Errno,
@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::{Rc, Weak};
 
 pub(super) const UNIX: u16 = 1;
-pub(super) const INTERNET: u16 = 2;
 
 /// The address of a socket. Other sockets connect to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -93,7 +93,7 @@ impl Files {
     }
 
     /// The stream end of a socket. Fails if the socket has no stream end.
-    pub(crate) fn socket(&self, number: u64) -> Result<End, Errno> {
+    pub(super) fn socket(&self, number: u64) -> Result<End, Errno> {
         match self.get(number)? {
             Open::Stream(end) if end.is_socket() => Ok(end.clone()),
             Open::Socket(socket) => socket.connected(),

@@ -1,6 +1,5 @@
 //! Streams between threads: pipes and connected sockets.
 
-use super::network::INTERNET;
 use crate::linux::errno::{EAGAIN, EBADF, EBUSY, ECONNRESET, EINVAL, EPERM, EPIPE, Errno, Value};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -8,6 +7,8 @@ use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 pub(crate) const NON_BLOCKING: u64 = 0o4000;
+/// The first word of the name of a socket of TCP (`AF_INET`).
+pub(super) const INTERNET: u16 = 2;
 
 /// The ready states of a file, as in `poll`.
 pub(crate) mod ready {
