@@ -333,12 +333,6 @@ impl Machine for Functional {
     }
 
     #[inline(always)]
-    fn has_lost_reservation(&self) -> bool {
-        // Each slice begins without a reservation, and no other hart runs within a slice.
-        false
-    }
-
-    #[inline(always)]
     fn must_pause(&mut self) -> bool {
         self.clock >= self.until
     }

@@ -41,21 +41,14 @@ impl Reservations {
         operation: Operation,
         word: Word,
     ) -> u64 {
-        if operation == Operation::LoadReserved
-            || !operation.reads_only() && self.filter >> (word.place() & 63) & 1 != 0
-        {
+        let is_of_pair = matches!(
+            operation,
+            Operation::LoadReserved | Operation::Conditional(_) | Operation::Persistent(_)
+        );
+        if is_of_pair || !operation.reads_only() && self.filter >> (word.place() & 63) & 1 != 0 {
             return self.apply_to_reserved(core, line, &operation, word);
         }
-        self.apply_alone(core, operation, word)
-    }
-
-    /// Does an operation on a word that no core has reserved.
-    #[inline(always)]
-    fn apply_alone(&self, core: u32, operation: Operation, word: Word) -> u64 {
-        match self.refuses(core, operation) {
-            true => word.peek(),
-            false => word.apply(operation),
-        }
+        word.apply(operation)
     }
 
     /// Whether the operation is not done, since it needs a reservation that `core` has lost.
@@ -76,7 +69,10 @@ impl Reservations {
         operation: &Operation,
         word: Word,
     ) -> u64 {
-        let value = self.apply_alone(core, *operation, word);
+        let value = match self.refuses(core, *operation) {
+            true => word.peek(),
+            false => word.apply(*operation),
+        };
         let place = word.place();
         match operation {
             Operation::LoadReserved => self.set(core, Reservation::Held(line, place)),

@@ -30,8 +30,11 @@ pub(crate) trait Machine {
     /// was done.
     fn reply(&mut self) -> (u64, bool);
 
-    /// Whether another hart has written the word that this hart's last `lr` has reserved.
-    fn has_lost_reservation(&self) -> bool;
+    /// Whether another hart has written the word that this hart's last `lr` has reserved. A machine whose harts lose
+    /// their reservations whenever another hart runs has nothing to add.
+    fn has_lost_reservation(&self) -> bool {
+        false
+    }
 
     /// Whether the hart must suspend at the end of a block, because other harts must run now.
     fn must_pause(&mut self) -> bool;
