@@ -72,6 +72,12 @@ static void counts(void) {
     pthread_join(reader, 0);
     read(counter, &value, 8);
     printf("count %d\n", (int)value);
+    value = 1;
+    write(counter, &value, 8);
+    pthread_create(&reader, 0, read_later, (void *)(long)counter);
+    value = UINT64_MAX - 1;
+    show("write of the largest count", write(counter, &value, 8));
+    pthread_join(reader, 0);
 }
 
 static void masks(void) {

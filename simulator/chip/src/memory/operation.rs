@@ -97,9 +97,17 @@ impl Rmw {
 }
 
 impl Operation {
-    /// Whether a shared copy of the line is enough.
+    /// Whether the operation writes nothing, so that a shared copy of the line is enough.
+    ///
+    /// ```
+    /// use manycore_chip::guest::Operation;
+    ///
+    /// assert!(Operation::LoadReserved.reads_only());
+    /// assert!(!Operation::Add(0).reads_only());
+    /// ```
+    #[must_use]
     #[inline(always)]
-    pub(crate) fn reads_only(self) -> bool {
+    pub fn reads_only(self) -> bool {
         matches!(self, Self::Load | Self::LoadReserved | Self::TouchRead)
     }
 

@@ -41,14 +41,38 @@ impl Reservations {
         operation: Operation,
         word: Word,
     ) -> u64 {
-        let is_of_pair = matches!(
-            operation,
-            Operation::LoadReserved | Operation::Conditional(_) | Operation::Persistent(_)
-        );
-        if is_of_pair || !operation.reads_only() && self.filter >> (word.place() & 63) & 1 != 0 {
+        let is_slow = match operation {
+            Operation::LoadReserved => true,
+            Operation::Conditional(_) | Operation::Persistent(_) => {
+                self.cores[core as usize] != Reservation::None || self.may_be_held(word.place())
+            }
+            _ => !operation.reads_only() && self.may_be_held(word.place()),
+        };
+        if is_slow {
             return self.apply_to_reserved(core, line, &operation, word);
         }
         word.apply(operation)
+    }
+
+    /// Whether a core may hold a reservation of this place.
+    #[inline(always)]
+    fn may_be_held(&self, place: usize) -> bool {
+        self.filter >> (place & 63) & 1 != 0
+    }
+
+    /// Ends the reservation that a core holds. A lost reservation stays lost.
+    pub(super) fn end(&mut self, core: u32) {
+        if let Reservation::Held(..) = self.cores[core as usize] {
+            self.set(core, Reservation::None);
+        }
+    }
+
+    /// Forgets a core's reservation, which its thread no longer has.
+    #[inline]
+    pub(crate) fn forget(&mut self, core: u32) {
+        if self.cores[core as usize] != Reservation::None {
+            self.set(core, Reservation::None);
+        }
     }
 
     /// Whether the operation is not done, since it needs a reservation that `core` has lost.
@@ -78,8 +102,9 @@ impl Reservations {
             Operation::LoadReserved => self.set(core, Reservation::Held(line, place)),
             Operation::TouchWrite | Operation::TouchFill => {}
             Operation::Conditional(rmw) | Operation::Persistent(rmw) => {
-                if !self.refuses(core, *operation) && rmw.writes(value) {
-                    self.set(core, Reservation::None);
+                let stores = !self.refuses(core, *operation) && rmw.writes(value);
+                self.end(core);
+                if stores && self.may_be_held(place) {
                     self.lose(core, |_, held| held == place);
                 }
             }
@@ -129,5 +154,51 @@ impl Reservations {
             self.held[place & 63] += 1;
             self.filter |= 1 << (place & 63);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Rmw, Width};
+
+    #[test]
+    fn an_ended_reservation_leaves_nothing_that_slows_stores() {
+        let mut value = 1u64;
+        // SAFETY: the local variable above, which this thread alone uses.
+        let word = unsafe { Word::new((&raw mut value).cast(), Width::Eight) };
+        let failing = Rmw::CompareExchange { current: 7, new: 2 };
+        let ways: [fn(&mut Reservations, Word, Rmw); 4] = [
+            |them, word, rmw| {
+                them.apply(0, 3, Operation::Conditional(rmw), word);
+            },
+            |them, word, rmw| {
+                them.apply(0, 3, Operation::Persistent(rmw), word);
+            },
+            |them, _, _| them.end(0),
+            |them, _, _| them.forget(0),
+        ];
+        for way in ways {
+            let mut all = Reservations::new(2);
+            all.apply(0, 3, Operation::LoadReserved, word);
+            assert!(all.filter != 0);
+            way(&mut all, word, failing);
+            assert!(all.filter == 0 && !all.is_lost(0));
+        }
+    }
+
+    #[test]
+    fn a_lost_reservation_stays_lost_until_it_is_forgotten() {
+        let mut value = 1u64;
+        // SAFETY: as above.
+        let word = unsafe { Word::new((&raw mut value).cast(), Width::Eight) };
+        let mut all = Reservations::new(2);
+        all.apply(0, 3, Operation::LoadReserved, word);
+        all.apply(1, 3, Operation::Store(1), word);
+        all.end(0);
+        all.apply(0, 3, Operation::Conditional(Rmw::Add(1)), word);
+        assert!(all.is_lost(0) && word.peek() == 1);
+        all.forget(0);
+        assert!(!all.is_lost(0));
     }
 }

@@ -146,6 +146,7 @@ impl Memory {
             if line.sharers.contains(tile) || line.owner == Some(tile) {
                 self.serve_write(&request, now)
             } else {
+                self.reservations.end(request.core);
                 self.refuse(&request, now)
             }
         } else {

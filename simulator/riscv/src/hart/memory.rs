@@ -188,6 +188,7 @@ pub(super) fn atomic<M: Machine>(
                 // Without a reservation for this place, `sc` fails without an access.
                 hart.failures += 1;
                 hart.reservation = None;
+                machine.drop_reservation();
                 hart.set(instruction.rd, 1);
                 return Ok(Answer::Done(0));
             }
@@ -262,6 +263,9 @@ pub(super) fn finish(
         if let Ok(place) = hart.translations.place(space, address, right::READ) {
             finish_atomic(hart, instruction, place, value, stored);
         }
+    }
+    if std::mem::take(&mut hart.unreserved) {
+        hart.reservation = None;
     }
     hart.pc = hart.pc.wrapping_add(instruction.length.into());
     hart.retired += 1;

@@ -212,6 +212,7 @@ fn flags_that_linux_does_not_know_are_refused() {
         "full count: 1",
         "write to a full count: 8 0",
         "count 7",
+        "write of the largest count: 8 0",
         "ppoll: -1 4",
         "pselect: -1 4",
         "epoll_pwait: 0 0",

@@ -79,11 +79,6 @@ impl Events {
         Ok(8)
     }
 
-    /// Whether a writer may wait for a reader.
-    pub(crate) fn is_full(&self) -> bool {
-        self.count.get() > u64::MAX / 2
-    }
-
     pub(crate) fn ready(&self) -> ready::State {
         let reads = if self.awaits() { 0 } else { ready::IN };
         let writes = match self.count.get() {

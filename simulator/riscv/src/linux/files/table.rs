@@ -284,7 +284,8 @@ impl Files {
     pub(crate) fn is_full(&self, number: u64) -> bool {
         match self.get(number) {
             Ok(Open::Socket(socket)) if socket.is_listening() => socket.is_full(),
-            Ok(Open::Events(events)) => events.is_full(),
+            // A large number has no room even beside a count of 1.
+            Ok(Open::Events(events)) => !events.awaits(),
             open => open
                 .ok()
                 .and_then(Open::end)
