@@ -111,7 +111,11 @@ static void files(void) {
     int ends[2];
     pipe(ends);
     show("no wait", preadv2(ends[0], &part, 1, -1, RWF_NOWAIT));
+    static char full[65536];
+    write(ends[1], full, sizeof full);
+    show("write without a wait", pwritev2(ends[1], &part, 1, -1, RWF_NOWAIT));
     show("fsync", fsync(ends[0]));
+    show("sync_file_range", sync_file_range(ends[0], 0, 1, 0));
     show("fallocate", fallocate(file, 0, -1, 5));
     show("of nothing", fallocate(file, 0, 0, 0));
     show("too far", fallocate(file, 0, INT64_MAX, 5));
@@ -136,6 +140,10 @@ static void scheduling(void) {
     show("of -1", sched_getscheduler(-1));
     show("unknown policy", sched_get_priority_min(99));
     param.sched_priority = 5;
+    show("no parameter", sched_getparam(0, 0));
+    struct timespec slice;
+    show("slice", sched_rr_get_interval(0, &slice));
+    show("slice of -1", sched_rr_get_interval(-1, &slice));
     show("fifo", sched_setscheduler(0, SCHED_FIFO, &param));
     show("with priority", sched_setscheduler(0, SCHED_OTHER, &param));
     struct rlimit limit = {100, 200};

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -27,6 +28,35 @@ static void look(const char *what, int socket, int time) {
 }
 
 static int caller(void) { return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0); }
+
+// A queue that grows, and connections that a close breaks.
+static void grow(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    struct linger breaks = {1, 0};
+    char byte;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), made = caller(), pending = caller();
+    show("short linger", setsockopt(made, SOL_SOCKET, SO_LINGER, &breaks, 7));
+    setsockopt(listener, SOL_SOCKET, SO_LINGER, &breaks, sizeof breaks);
+    setsockopt(made, SOL_SOCKET, SO_LINGER, &breaks, sizeof breaks);
+    bind(listener, (void *)&at, sizeof at);
+    listen(listener, 0);
+    getsockname(listener, (void *)&at, &length);
+    connect(made, (void *)&at, sizeof at);
+    look("made", made, 1000);
+    show("pending", connect(pending, (void *)&at, sizeof at));
+    look("pending", pending, 20);
+    listen(listener, 4);
+    fcntl(pending, F_SETFL, 0);
+    look("grown", pending, 5000);
+    show("grown: again", connect(pending, (void *)&at, sizeof at));
+    show("grown: once more", connect(pending, (void *)&at, sizeof at));
+    int one = accept(listener, 0, 0), other = accept(listener, 0, 0);
+    close(made);
+    show("broken by the caller", recv(one, &byte, 1, 0));
+    close(other);
+    show("broken by the listener", recv(pending, &byte, 1, 0));
+}
 
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
@@ -67,12 +97,14 @@ int main(void) {
         int refused = caller();
         show("refused", connect(refused, (void *)&at, sizeof at));
         look("refused", refused, 1000);
-        if (i)
+        if (i) {
+            show("refused: shutdown", shutdown(refused, SHUT_RD));
             show("refused: receive", recv(refused, &byte, 1, 0));
-        else
+        } else
             for (int k = 0; k < 2; k++)
                 printf("refused: error %d\n", error_of(refused));
     }
+    grow();
     show("unconnected", send(caller(), "x", 1, 0));
 
     struct sockaddr_un path = {.sun_family = AF_UNIX};

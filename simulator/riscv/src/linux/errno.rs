@@ -74,3 +74,11 @@ impl From<std::io::Error> for Errno {
 }
 
 pub(crate) type Value = Result<u64, Errno>;
+
+/// Fails if a call's flags have a bit that is not in `known`. Flags are an `int`.
+pub(crate) fn known_flags(flags: u64, known: u64) -> Result<(), Errno> {
+    match flags & 0xFFFF_FFFF & !known {
+        0 => Ok(()),
+        _ => Err(EINVAL),
+    }
+}

@@ -29,9 +29,6 @@ const LINE: u64 = 64;
 /// The most processes that a message names.
 const SHOWN: usize = 8;
 
-/// The parent's number, for a process that has no parent.
-const NO_PARENT: u32 = 1;
-
 /// All processes, and what remains of ended processes.
 pub(crate) struct System {
     /// The process table. The first process is at 0 until the run ends.
@@ -239,8 +236,15 @@ impl System {
         world.futex_wake(words::STREAMS, u32::MAX);
         // The parent may wait in `vfork` for this process.
         world.futex_wake(words::children(number), u32::MAX);
+        self.leave_ended(number, ended, world);
+    }
+
+    /// Leaves an ended child to its parent, and notifies the parent. Nothing remains of a child that has no parent or
+    /// whose parent ignores its children.
+    fn leave_ended<W: World>(&mut self, number: u32, ended: Ended, world: &mut W) {
         let parent = ended.parent;
-        let Some(process) = self.numbered(parent) else {
+        // A parent that exits leaves the child to its own parent later.
+        let Some(process) = self.all().find(|it| it.number == parent) else {
             return;
         };
         let notice = ended.notice(number);
@@ -259,14 +263,12 @@ impl System {
     /// Gives the children of a process that ends to its nearest ancestor that takes orphans, and sends the signals that
     /// they have asked for.
     fn leave_children<W: World>(&mut self, number: u32, parent: u32, world: &mut W) {
-        let mut reaper = parent;
-        while let Some(process) = self.numbered(reaper)
-            && !process.is_reaper
+        let mut new = parent;
+        while let Some(process) = self.all().find(|it| it.number == new)
+            && (process.is_over || !process.is_reaper)
         {
-            reaper = process.parent;
+            new = process.parent;
         }
-        let is_reaped = self.numbered(reaper).is_some();
-        let new = if is_reaped { reaper } else { NO_PARENT };
         for orphan in self.all_mut().filter(|other| other.parent == number) {
             orphan.parent = new;
             let sent = Sent::by_process(orphan.death_signal, BY_KILL, number, 0);
@@ -277,10 +279,14 @@ impl System {
                     .send_to_process(&mut orphan.threads, world, sent);
             }
         }
-        for ended in self.ended.values_mut().filter(|it| it.parent == number) {
-            ended.parent = new;
+        let ended = self.ended.extract_if(.., |_, it| it.parent == number);
+        for (number, ended) in ended.collect::<Vec<_>>() {
+            let ended = Ended {
+                parent: new,
+                ..ended
+            };
+            self.leave_ended(number, ended, world);
         }
-        self.ended.retain(|_, ended| ended.parent != NO_PARENT);
     }
 
     /// The processor time of a task's process, in nanoseconds. Of other processes that still run, a process with
@@ -289,10 +295,12 @@ impl System {
         let ended = self.used;
         let is_alone = ended == 0 && self.all().count() == 1;
         let process = self.of(task);
-        match process.threads.count() {
+        let used = match process.threads.count() {
             1 if !is_alone => process.used + world.own_nanoseconds(),
             _ => world.busy_nanoseconds().saturating_sub(ended),
-        }
+        };
+        process.told = process.told.max(used);
+        process.told
     }
 
     /// If another process borrows the memory of a process that ends, the borrower keeps the memory.

@@ -192,7 +192,14 @@ fn waits_for_children_check_their_options_and_report_times() {
 
 #[test]
 fn orphans_go_to_the_ancestor_that_takes_them() {
-    expect("orphans.c", "sum 10\nkilled by 9\n");
+    let lines = [
+        "sum 10",
+        "killed by 9",
+        "by the orphan: 1",
+        "sum 6",
+        "no child: -1",
+    ];
+    expect("orphans.c", &(lines.join("\n") + "\n"));
 }
 
 #[test]
@@ -224,7 +231,9 @@ fn flags_that_linux_does_not_know_are_refused() {
         "read: 10 0",
         "unknown: -1 95",
         "no wait: -1 11",
+        "write without a wait: -1 11",
         "fsync: -1 22",
+        "sync_file_range: -1 29",
         "fallocate: -1 22",
         "of nothing: -1 22",
         "too far: -1 27",
@@ -238,6 +247,9 @@ fn flags_that_linux_does_not_know_are_refused() {
         "policy: 3 0",
         "of -1: -1 22",
         "unknown policy: -1 22",
+        "no parameter: -1 22",
+        "slice: 0 0",
+        "slice of -1: -1 22",
         "fifo: -1 1",
         "with priority: -1 22",
         "limit 100 200",

@@ -33,10 +33,13 @@ const AT_ONCE: u64 = 1;
 const OF_ENDS: u64 = 4;
 const KEEPS: u64 = 0x100_0000;
 /// Options that change nothing, since no child stops and all threads of a process wait for its children: `WUNTRACED`,
-/// `WCONTINUED`, `__WNOTHREAD`, `__WALL`, `__WCLONE`.
+/// `WCONTINUED`, `__WNOTHREAD`, `__WALL`.
 const OF_STOPS: u64 = 2;
 const OF_CONTINUED: u64 = 8;
-const OF_ALL_KINDS: u64 = 0xE000_0000;
+const OF_ALL_KINDS: u64 = 0x6000_0000;
+/// `__WALL` and `__WCLONE`. Without the first, the second excludes ordinary children.
+const ALL: u64 = 0x4000_0000;
+const UNUSUAL: u64 = 0x8000_0000;
 /// The values by which `waitid` names any child, one child, and the children of a group.
 const ANY: u64 = 0;
 const ONE: u64 = 1;
@@ -165,6 +168,9 @@ fn await_child<W: World>(
     wanted: Wanted,
     options: u64,
 ) -> Result<Result<(u32, Ended), Outcome>, Errno> {
+    if options & (UNUSUAL | ALL) == UNUSUAL {
+        return Err(ECHILD);
+    }
     let parent = system.of(task).number;
     let mut ended = system.ended.iter();
     let found = ended.find(|(number, it)| it.parent == parent && wanted.is(**number, it.group));
@@ -198,7 +204,7 @@ pub(super) fn wait<W: World>(
     world: &mut W,
     [child, status, options, usage]: [u64; 4],
 ) -> Result<Outcome, Errno> {
-    if options as u32 as u64 & !(AT_ONCE | OF_STOPS | OF_CONTINUED | OF_ALL_KINDS) != 0 {
+    if options as u32 as u64 & !(AT_ONCE | OF_STOPS | OF_CONTINUED | OF_ALL_KINDS | UNUSUAL) != 0 {
         return Err(EINVAL);
     }
     let wanted = match child as i32 {
@@ -229,7 +235,7 @@ pub(super) fn wait_by<W: World>(
     world: &mut W,
     [kind, child, to, options]: [u64; 4],
 ) -> Result<Outcome, Errno> {
-    let known = AT_ONCE | OF_ENDS | OF_STOPS | OF_CONTINUED | KEEPS | OF_ALL_KINDS;
+    let known = AT_ONCE | OF_ENDS | OF_STOPS | OF_CONTINUED | KEEPS | OF_ALL_KINDS | UNUSUAL;
     if options as u32 as u64 & !known != 0 || options & OF_ENDS == 0 {
         return Err(EINVAL);
     }

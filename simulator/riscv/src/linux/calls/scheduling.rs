@@ -4,7 +4,7 @@ use crate::linux::errno::{EACCES, EINVAL, EPERM, ESRCH, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::system::System;
 use crate::linux::task::Task;
-use crate::memory::Space;
+use crate::linux::time;
 
 /// Policies: without priorities, with priorities, and with deadlines.
 const OTHER: u64 = 0;
@@ -15,6 +15,9 @@ const IDLE: u64 = 5;
 const DEADLINE: u64 = 6;
 /// The flag of a policy that a child does not inherit.
 const RESETS: u64 = 0x4000_0000;
+
+/// The time slice in nanoseconds that a thread without priority is told.
+const SLICE: u64 = 4_000_000;
 
 /// What `setpriority` names: a process, a group, a user.
 const LAST_KIND: u64 = 2;
@@ -37,13 +40,21 @@ fn process_of<'a>(
     found.ok_or(ESRCH)
 }
 
+/// Reads a `sched_param`.
+fn priority_at(system: &mut System, task: &Task, from: u64) -> Result<u32, Errno> {
+    match from {
+        0 => Err(EINVAL),
+        _ => Ok(system.of(task).memory.space.read_u32(from)?),
+    }
+}
+
 /// `sched_setscheduler`.
 pub(super) fn set_policy(
     system: &mut System,
     task: &Task,
     [number, policy, from]: [u64; 3],
 ) -> Value {
-    let priority = system.of(task).memory.space.read_u32(from)?;
+    let priority = priority_at(system, task, from)?;
     let process = process_of(system, task, number)?;
     match (policy & !RESETS, priority) {
         (policy @ (OTHER | BATCH | IDLE), 0) => {
@@ -57,7 +68,7 @@ pub(super) fn set_policy(
 
 /// `sched_setparam`.
 pub(super) fn set_priority(system: &mut System, task: &Task, [number, from]: [u64; 2]) -> Value {
-    let priority = system.of(task).memory.space.read_u32(from)?;
+    let priority = priority_at(system, task, from)?;
     process_of(system, task, number)?;
     match priority {
         0 => Ok(0),
@@ -72,9 +83,18 @@ pub(super) fn tell_policy(system: &mut System, task: &Task, number: u64) -> Valu
 
 /// `sched_getparam`.
 pub(super) fn tell_priority(system: &mut System, task: &Task, [number, to]: [u64; 2]) -> Value {
+    if to == 0 {
+        return Err(EINVAL);
+    }
     process_of(system, task, number)?;
     system.of(task).memory.space.write_u32(to, 0)?;
     Ok(0)
+}
+
+/// `sched_rr_get_interval`.
+pub(super) fn tell_slice(system: &mut System, task: &Task, [number, to]: [u64; 2]) -> Value {
+    process_of(system, task, number)?;
+    time::write(&mut system.of(task).memory.space, to, SLICE)
 }
 
 /// `sched_get_priority_min`, `sched_get_priority_max`: returns 0 if the policy has no priorities.
@@ -107,21 +127,4 @@ pub(super) fn tell_nice(system: &mut System, task: &Task, [kind, number]: [u64; 
     }
     let process = process_of(system, task, number).map_err(|_| ESRCH)?;
     Ok((MOST_NICE + 1 - process.nice) as u64)
-}
-
-/// `get_robust_list`, of a thread of the caller's process.
-pub(super) fn tell_robust(
-    process: &mut Process,
-    task: &Task,
-    [number, list, length]: [u64; 3],
-) -> Value {
-    let number = match number as u32 {
-        0 => task.number(),
-        number => number,
-    };
-    let space: &mut Space = &mut process.memory.space;
-    let thread = process.threads.get(number).ok_or(ESRCH)?;
-    space.write_u64(length, super::threads::ROBUST_LIST)?;
-    space.write_u64(list, thread.robust)?;
-    Ok(0)
 }

@@ -13,7 +13,7 @@ use crate::memory::{Fault, Space};
 /// Flags of `send` and `recv`.
 const PEEK: u64 = 2;
 const ALL: u64 = 0x100;
-const DO_NOT_WAIT: u64 = 0x40;
+pub(super) const DO_NOT_WAIT: u64 = 0x40;
 const NO_SIGNAL: u64 = 0x4000;
 
 /// Bytes of a signal that a program reads from a `signalfd`.
@@ -59,16 +59,17 @@ pub(super) fn read_vector<W: World>(
     })
 }
 
-/// `writev`.
+/// `writev`, with the flags of `sendmsg`.
 pub(super) fn write_vector<W: World>(
     process: &mut Process,
     task: &mut Task,
     world: &mut W,
+    flags: u64,
 ) -> Outcome {
     let [number, address, count, ..] = task.arguments();
     match process.parts_to_write(number, [address, count], None) {
         Ok(parts) if parts.is_empty() => Outcome::Return(0),
-        parts => write_parts(process, task, world, parts, 0),
+        parts => write_parts(process, task, world, parts, flags),
     }
 }
 

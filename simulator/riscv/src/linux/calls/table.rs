@@ -6,7 +6,7 @@ use super::{
     cut, exec, fence, futex, made, poll, processes, scheduling, streams, system as machine,
     threads as thread, vectors,
 };
-use crate::linux::errno::{EINVAL, EOPNOTSUPP, Value};
+use crate::linux::errno::{EINVAL, EOPNOTSUPP, ESPIPE, Value, known_flags};
 use crate::linux::files::HERE;
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
@@ -112,7 +112,7 @@ calls! {
         cut::cut(system, file)
     };
     47 fallocate = files.allocate(a, b, [c, d]);
-    48 faccessat = are_known(c, RIGHTS).and_then(|_| made::access(process, world, [a, b], 0, c));
+    48 faccessat = known_flags(c, RIGHTS).and_then(|_| made::access(process, world, [a, b], 0, c));
     49 chdir = made::change_directory(process, world, a);
     50 fchdir = files.change_to_open(a);
     52 fchmod = files.set_mode(a, b);
@@ -132,7 +132,7 @@ calls! {
     });
     64 write = streams::write_parts(process, task, world, Ok(vec![(b, c)]), 0);
     65 readv = streams::read_vector(process, task, world);
-    66 writev = streams::write_vector(process, task, world);
+    66 writev = streams::write_vector(process, task, world, 0);
     67 pread64 = not_negative(d).and_then(|at| process.read(a, &[(b, c)], Some(at)));
     68 pwrite64 = not_negative(d).and_then(|at| process.write(a, &[(b, c)], Some(at)));
     69 preadv = not_negative(d).and_then(|at| process.read_parts(a, [b, c], Some(at)));
@@ -153,9 +153,9 @@ calls! {
         .and_then(|stat| put(process, c, &stat.classic()));
     80 fstat = files.stat(a).and_then(|stat| put(process, b, &stat.classic()));
     81 sync = memory.synchronise();
-    82 fsync = memory.synchronise().and_then(|_| files.has_places(a));
-    83 fdatasync = memory.synchronise().and_then(|_| files.has_places(a));
-    84 sync_file_range = memory.synchronise().and_then(|_| files.has_places(a));
+    82 fsync = memory.synchronise().and_then(|_| files.has_places(a, EINVAL));
+    83 fdatasync = memory.synchronise().and_then(|_| files.has_places(a, EINVAL));
+    84 sync_file_range = memory.synchronise().and_then(|_| files.has_places(a, ESPIPE));
     85 timerfd_create = files.make_clock(a, b);
     86 timerfd_settime = {
         let done = files.set_clock(space, world, [a, b, c, d]);
@@ -170,7 +170,7 @@ calls! {
     96 set_tid_address = thread::set_clear(task, a);
     98 futex = futex::futex(system, task, world);
     99 set_robust_list = thread::set_robust(threads, task, [a, b]);
-    100 get_robust_list = scheduling::tell_robust(process, task, [a, b, c]);
+    100 get_robust_list = thread::tell_robust(process, task, [a, b, c]);
     101 nanosleep = nap(process, task, world, [time::REALTIME, 0, a, b]);
     102 getitimer = timers.tell_interval(space, world, a, b);
     103 setitimer = timers.set_interval(space, signals, threads, world, [a, b, c]);
@@ -192,6 +192,7 @@ calls! {
     124 sched_yield = thread::make_way(world);
     125 sched_get_priority_max = scheduling::limit(a, 99);
     126 sched_get_priority_min = scheduling::limit(a, 1);
+    127 sched_rr_get_interval = scheduling::tell_slice(system, task, [a, b]);
     129 kill = processes::kill(system, task, world, [a, b]);
     130 tkill = is_positive(a)
         .and_then(|_| processes::kill_thread(system, task, world, None, [a, b]));
@@ -251,7 +252,7 @@ calls! {
     198 socket = files.make_socket([a, b, c]);
     199 socketpair = files.make_sockets(space, a, b, d);
     200 bind = files.bind(space, [a, b, c]);
-    201 listen = files.listen(a, b);
+    201 listen = streams::change(process, world, |p| p.files.listen(a, b));
     202 accept = streams::read(files.awaits_caller(a), process, task, world, |p| {
         p.files.accept(&mut p.memory.space, [a, b, c, 0])
     });
@@ -265,7 +266,7 @@ calls! {
     210 shutdown = streams::shut(process, world, a, b);
     211 sendmsg = streams::send_message(process, task, world);
     212 recvmsg = streams::receive_message(process, task, world);
-    213 readahead = files.has_places(a);
+    213 readahead = files.has_places(a, EINVAL);
     214 brk = Return(memory.brk(a));
     215 munmap = memory.munmap(a, b);
     216 mremap = memory.mremap([a, b], [e, c], d);
@@ -290,7 +291,7 @@ calls! {
     261 prlimit64 = machine::limits(process, [b, c, d]);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
-    278 getrandom = are_known(c, RANDOM_FLAGS).and_then(|_| memory.fill_random(random, a, b));
+    278 getrandom = known_flags(c, RANDOM_FLAGS).and_then(|_| memory.fill_random(random, a, b));
     279 memfd_create = files.make_memory_file(b);
     281 execveat = exec::execute(system, task, world, [a, b, c, d, e]);
     283 membarrier = fence::membarrier(process, task, world, a, b);
@@ -302,7 +303,7 @@ calls! {
         .and_then(|_| made::stat(process, world, [a, b], c))
         .and_then(|stat| put(process, e, &stat.extended()));
     436 close_range = streams::change(process, world, |p| p.files.close_range([a, b, c]));
-    439 faccessat2 = are_known(c, RIGHTS).and_then(|_| made::access(process, world, [a, b], d, c));
+    439 faccessat2 = known_flags(c, RIGHTS).and_then(|_| made::access(process, world, [a, b], d, c));
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }
 
@@ -337,14 +338,6 @@ fn is_positive(number: u64) -> Value {
 fn is_not_less(count: u64) -> Value {
     match count as i32 {
         0.. => Ok(0),
-        _ => Err(EINVAL),
-    }
-}
-
-/// Fails if bits of an `int` are set that are not in `known`.
-fn are_known(bits: u64, known: u64) -> Value {
-    match bits & 0xFFFF_FFFF & !known {
-        0 => Ok(0),
         _ => Err(EINVAL),
     }
 }

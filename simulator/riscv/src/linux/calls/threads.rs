@@ -9,7 +9,7 @@ use crate::linux::world::World;
 use crate::memory::Space;
 
 /// The size in bytes of the head of a robust list.
-pub(super) const ROBUST_LIST: u64 = 24;
+const ROBUST_LIST: u64 = 24;
 
 /// Ends a thread: zeroes the thread's word, and wakes a joiner that sleeps on the word.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
@@ -97,6 +97,23 @@ pub(super) fn set_robust(threads: &mut Threads, task: &Task, [list, length]: [u6
     if let Some(thread) = threads.get_mut(task.number) {
         thread.robust = list;
     }
+    Ok(0)
+}
+
+/// `get_robust_list`, of a thread of the caller's process.
+pub(super) fn tell_robust(
+    process: &mut Process,
+    task: &Task,
+    [number, list, length]: [u64; 3],
+) -> Value {
+    let number = match number as u32 {
+        0 => task.number(),
+        number => number,
+    };
+    let space = &mut process.memory.space;
+    let thread = process.threads.get(number).ok_or(ESRCH)?;
+    space.write_u64(length, ROBUST_LIST)?;
+    space.write_u64(list, thread.robust)?;
     Ok(0)
 }
 

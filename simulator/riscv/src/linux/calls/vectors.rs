@@ -1,7 +1,7 @@
 //! Reads and writes of vectors with flags: `preadv2`, `pwritev2`.
 
-use super::streams::{read_vector, write_vector};
-use crate::linux::errno::{EAGAIN, EOPNOTSUPP, Errno, Value};
+use super::streams::{self, read_vector, write_vector};
+use crate::linux::errno::{EAGAIN, EOPNOTSUPP, Errno, Value, known_flags};
 use crate::linux::process::Process;
 use crate::linux::task::{Outcome, Task};
 use crate::linux::world::World;
@@ -15,10 +15,7 @@ const APPENDS: u64 = 0x10;
 const KNOWN: u64 = POLLS | SYNCS_DATA | SYNCS | DO_NOT_WAIT | APPENDS;
 
 fn check(flags: u64) -> Result<(), Errno> {
-    match flags & 0xFFFF_FFFF & !KNOWN {
-        0 => Ok(()),
-        _ => Err(EOPNOTSUPP),
-    }
+    known_flags(flags, KNOWN).map_err(|_| EOPNOTSUPP)
 }
 
 /// `preadv2`, from `place`, or from the file's position if `place` is `None`.
@@ -64,7 +61,11 @@ pub(super) fn write<W: World>(
         };
         return Ok(written().into());
     }
-    Ok(write_vector(process, task, world))
+    let flags = match flags & DO_NOT_WAIT {
+        0 => 0,
+        _ => streams::DO_NOT_WAIT,
+    };
+    Ok(write_vector(process, task, world, flags))
 }
 
 /// `SEEK_SET`.

@@ -1,9 +1,9 @@
 //! Time and signals as files: `timerfd`, `signalfd`.
 
-use super::descriptors::{CLOSES, known_flags};
+use super::descriptors::CLOSES;
 use super::streams::{NON_BLOCKING, ready};
 use super::table::{Files, Open};
-use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value};
+use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value, known_flags};
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
 use crate::memory::Space;

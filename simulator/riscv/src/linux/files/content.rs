@@ -119,7 +119,7 @@ impl Files {
                 length
             }
             (Open::Stream(end), None) => end.read(to, false)?,
-            (Open::Socket(socket), None) => socket.connected()?.read(to, false)?,
+            (Open::Socket(socket), None) => socket.for_reading()?.read(to, false)?,
             (Open::Events(events), None) => events.read(to)?,
             (Open::Clock(clock), None) => clock.read(to)?,
             (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),

@@ -42,14 +42,6 @@ const SET_BLOCKING: u64 = 0x5421;
 const STAY_OPEN: u64 = 0x5450;
 const CLOSE: u64 = 0x5451;
 
-/// Fails if a call's flags have a bit that is not in `known`. Flags are an `int`.
-pub(super) fn known_flags(flags: u64, known: u64) -> Result<(), Errno> {
-    match flags & 0xFFFF_FFFF & !known {
-        0 => Ok(()),
-        _ => Err(EINVAL),
-    }
-}
-
 impl Files {
     /// Sets whether `execve` closes a number.
     pub(crate) fn set_closing(&mut self, number: u64, flags: u64) {

@@ -41,6 +41,8 @@ const DOMAIN: u64 = 39;
 const BUFFER: u32 = 212_992;
 /// The size of a `timeval` in bytes.
 const TIME: u32 = 16;
+/// The size of a `linger` in bytes.
+const LINGER_SIZE: u64 = 8;
 
 impl Files {
     /// `socket`: TCP over IPv4, and Unix streams.
@@ -240,8 +242,12 @@ impl Files {
             return Err(EOPNOTSUPP);
         }
         if (level, name) == (SOCKET, LINGER) && self.is_tcp(number) {
+            if length < LINGER_SIZE {
+                return Err(EINVAL);
+            }
             let lingers = space.read_u32(from)? != 0;
             let time = space.read_u32(from.wrapping_add(4))?;
+            settings.breaks.set(lingers && time == 0);
             if let Ok(end) = self.socket(number) {
                 end.set_breaks(lingers && time == 0);
             }

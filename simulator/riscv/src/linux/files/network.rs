@@ -219,6 +219,9 @@ impl Socket {
             } => (*most_now, *process_now) = (most, process),
             _ => return Err(EINVAL),
         }
+        drop(state);
+        // The queue may have more room now.
+        self.call_back();
         Ok(())
     }
 
@@ -258,7 +261,6 @@ impl Socket {
                 && let Some(end) = self.take_caller(&caller, std::mem::take(names), *process)
             {
                 *state = State::Connected(end);
-                caller.has_news.set(!caller.is_blocking());
             }
         }
     }
@@ -315,7 +317,9 @@ impl Socket {
         };
         let names = [own, to];
         *self.state.borrow_mut() = State::Connects { names, process };
+        self.has_news.set(goes_on);
         if let State::Listens { callers, .. } = &mut *listener.state.borrow_mut() {
+            callers.retain(|caller| caller.strong_count() > 0);
             callers.push_back(Rc::downgrade(self));
         }
         listener.call_back();
@@ -339,11 +343,13 @@ impl Socket {
         };
         let [one, other] = End::connected(&caller.settings, names, [process, *own]);
         if self.domain == INTERNET {
-            // TCP gives a connection the limits that the listener has now.
+            // TCP gives a connection the settings that the listener has now.
             let limits = self.settings.limits.iter();
             for (of, limit) in limits.zip(&other.settings().limits) {
                 limit.set(of.get());
             }
+            one.set_breaks(caller.settings.breaks.get());
+            other.set_breaks(self.settings.breaks.get());
         }
         waiting.push_back(other);
         *arrived += 1;
@@ -384,13 +390,21 @@ impl Socket {
         match &*self.state.borrow() {
             State::Connected(end) => Ok(end.clone()),
             State::Connects { .. } => Err(EAGAIN),
-            _ => Err(self.error.take().unwrap_or(ENOTCONN)),
+            _ => Err(ENOTCONN),
         }
     }
 
-    /// Like [`connected`](Self::connected), for a write. TCP reports the broken connection.
-    pub(super) fn for_writing(&self) -> Result<End, Errno> {
+    /// Like [`connected`](Self::connected), for a read. Takes the error of a `connect` that did not wait.
+    pub(super) fn for_reading(&self) -> Result<End, Errno> {
         match self.connected() {
+            Err(ENOTCONN) => Err(self.error.take().unwrap_or(ENOTCONN)),
+            connected => connected,
+        }
+    }
+
+    /// Like [`for_reading`](Self::for_reading), for a write. TCP reports the broken connection.
+    pub(super) fn for_writing(&self) -> Result<End, Errno> {
+        match self.for_reading() {
             Err(ENOTCONN) if self.domain == INTERNET => Err(EPIPE),
             connected => connected,
         }

@@ -298,16 +298,13 @@ impl Files {
         if flags & NO_REPLACE != 0 && to.symlink_metadata().is_ok() {
             return Err(EEXIST);
         }
-        // The working directory keeps its place if it is in a renamed folder.
-        let below = from.canonicalize().ok();
+        // The working directory keeps its place if it is in a renamed folder. A renamed link does not move its folder.
+        let is_link = from.is_symlink();
+        let below = from.canonicalize().ok().filter(|_| !is_link);
         let below = below.and_then(|old| Some(self.folder.strip_prefix(old).ok()?.to_owned()));
         fs::rename(&from, &to)?;
-        if let Some(below) = below {
-            self.folder = to
-                .canonicalize()?
-                .components()
-                .chain(below.components())
-                .collect();
+        if let (Some(below), Ok(new)) = (below, to.canonicalize()) {
+            self.folder = new.components().chain(below.components()).collect();
         }
         self.touch_folder_of(&from);
         self.touch_folder_of(&to);

@@ -1,11 +1,13 @@
 //! Files that the host does not have: pipes, pairs of sockets, counters (`eventfd`) and groups (`epoll`).
 
-use super::descriptors::{CLOSES, known_flags};
+use super::descriptors::CLOSES;
 use super::events::{BY_ONES, Events};
 use super::groups::{ADD, Group, REMOVE};
 use super::streams::{End, NON_BLOCKING};
 use super::table::{Files, Open};
-use crate::linux::errno::{EFAULT, EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::errno::{
+    EFAULT, EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value, known_flags,
+};
 use crate::linux::memory::total;
 use crate::linux::world::World;
 use crate::memory::Space;
@@ -115,7 +117,10 @@ impl Files {
         parts: &[(u64, u64)],
         flags: u64,
     ) -> Value {
-        let end = self.socket(number)?;
+        let end = match self.get(number)? {
+            Open::Socket(socket) => socket.for_reading()?,
+            _ => self.socket(number)?,
+        };
         let mut bytes = vec![0; total(parts).min(end.waiting().max(1) as u64) as usize];
         let count = end.read(&mut bytes, true)?;
         let room = room_for(space, parts, count);

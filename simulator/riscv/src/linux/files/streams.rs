@@ -38,6 +38,8 @@ pub(super) struct Settings {
     pub(super) flags: Cell<u64>,
     /// How long a read and a write wait, in nanoseconds (`SO_RCVTIMEO`, `SO_SNDTIMEO`). 0 means for ever.
     pub(super) limits: [Cell<u64>; 2],
+    /// Whether the close of an end that is not connected yet will break its connection (`SO_LINGER` with no time).
+    pub(super) breaks: Cell<bool>,
 }
 
 impl Settings {

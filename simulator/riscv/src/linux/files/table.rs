@@ -227,10 +227,10 @@ impl Files {
         self.open.range(range).map(|(&number, _)| number).collect()
     }
 
-    /// Fails if a file has no places that a call could mean.
-    pub(crate) fn has_places(&self, number: u64) -> Value {
+    /// Fails with `error` if a file has no places that a call could mean.
+    pub(crate) fn has_places(&self, number: u64, error: Errno) -> Value {
         match self.get(number)?.has_no_places() {
-            true => Err(EINVAL),
+            true => Err(error),
             false => Ok(0),
         }
     }
