@@ -1,8 +1,12 @@
 // Processes share mutexes with inheritance and without: they wait for each other's, also if the owner is another process.
+#define _GNU_SOURCE
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +14,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_barrier_t barrier;
     int count;
+    volatile unsigned word;
 } *shared;
 
 int main(void) {
@@ -38,5 +43,26 @@ int main(void) {
     while (wait(&status) > 0)
         failed += status != 0;
     printf("count %d, failed %d\n", shared->count, failed);
+
+    // The owner ends while another process waits.
+    static const char *const ways[] = {"exit", "kill"};
+    for (int i = 0; i < 2; i++) {
+        shared->word = 0;
+        pid_t owner = fork();
+        if (!owner) {
+            syscall(SYS_futex, &shared->word, FUTEX_LOCK_PI, 0, 0, 0, 0);
+            while (!(shared->word & FUTEX_WAITERS))
+                usleep(100);
+            if (i)
+                kill(getpid(), SIGKILL);
+            _exit(0);
+        }
+        while (!shared->word)
+            usleep(100);
+        long taken = syscall(SYS_futex, &shared->word, FUTEX_LOCK_PI, 0, 0, 0, 0);
+        int own = (shared->word & FUTEX_TID_MASK) == getpid(), died = (shared->word & FUTEX_OWNER_DIED) != 0;
+        printf("%s: %ld, own %d, died %d\n", ways[i], taken, own, died);
+        waitpid(owner, &status, 0);
+    }
     return 0;
 }

@@ -11,7 +11,7 @@
 //! resumed. They exchange it back when the thread suspends.
 
 use super::process::Process;
-use super::robust::unlock_robust;
+use super::robust::leave_mutexes;
 use super::signal::{BY_DEATH, BY_EXIT, BY_KILL, CHILD, Sent};
 use super::task::{Task, TaskState};
 use super::threads::{FIRST, Thread, Threads};
@@ -184,13 +184,13 @@ impl System {
     pub(super) fn finish<W: World>(&mut self, task: &Task, world: &mut W) {
         let process = self.of(task);
         if !process.is_over {
-            // Other processes may wait for robust mutexes of this process.
+            // Other processes may wait for mutexes of this process. They find no owner in a process that has exited.
+            process.is_over = true;
             let threads: Vec<u32> = process.threads.numbers().collect();
             for thread in threads {
-                unlock_robust(process, thread, world);
+                leave_mutexes(process, thread, world);
             }
         }
-        process.is_over = true;
         for handle in process.threads.handles_beside(task.number) {
             world.disturb(handle);
         }

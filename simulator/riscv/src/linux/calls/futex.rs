@@ -115,9 +115,16 @@ pub(super) fn futex<W: World>(system: &mut System, task: &mut Task, world: &mut 
             let owner = inherit::owner_of(word.unwrap_or(0));
             let mut has_owner = process.threads.get(owner).is_some();
             if is_shared {
-                has_owner |= system.all().any(|it| it.threads.get(owner).is_some());
+                let is_owner = |it: &Process| !it.is_over && it.threads.get(owner).is_some();
+                has_owner |= system.all().any(is_owner);
             }
-            inherit::lock(system.of(task), task, world, physical, has_owner)
+            let outcome = inherit::lock(system.of(task), task, world, physical, has_owner);
+            if matches!(outcome, Outcome::Await)
+                && let Some(thread) = system.all_mut().find_map(|it| it.threads.get_mut(owner))
+            {
+                thread.awaited.insert(physical);
+            }
+            outcome
         }
         // Linux would move some sleepers to the other word. Here those sleepers wake, and check the word again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {

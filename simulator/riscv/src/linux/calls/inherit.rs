@@ -71,7 +71,13 @@ fn try_lock<W: World>(
         return Err(EAGAIN);
     }
     if !has_owner {
-        return Err(ESRCH);
+        // Waiters take the mutex of an owner that has ended.
+        if word & WAITERS == 0 {
+            return Err(ESRCH);
+        }
+        let word = task.number | WAITERS | OWNER_DIED;
+        process.memory.space.write_u32(address, word)?;
+        return Ok(Outcome::Return(0));
     }
     let time = match timeout {
         0 => None,

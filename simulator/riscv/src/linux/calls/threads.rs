@@ -2,7 +2,7 @@
 
 use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::process::Process;
-use crate::linux::robust::{unlock_robust, wake_one};
+use crate::linux::robust::{leave_mutexes, wake_one};
 use crate::linux::task::{Outcome, Task};
 use crate::linux::threads::Threads;
 use crate::linux::world::World;
@@ -13,7 +13,7 @@ const ROBUST_LIST: u64 = 24;
 
 /// Ends a thread: zeroes the thread's word, and wakes a joiner that sleeps on the word.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
-    unlock_robust(process, task.number, world);
+    leave_mutexes(process, task.number, world);
     process.threads.remove(task.number);
     process.timers.remove_of(task.number);
     if task.clear != 0 && process.memory.space.write_u32(task.clear, 0).is_ok() {
