@@ -49,7 +49,7 @@ fn seconds(read: unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c
 
 export! {
     pub(super) fn omp_set_num_threads(threads: c_int) {
-        change(context(), |icv| icv.threads = threads.max(1) as u32);
+        change(context(), |icv| icv.threads = Some(threads.max(1) as u32));
     }
 
     fn omp_get_num_threads() -> c_int {
@@ -57,7 +57,7 @@ export! {
     }
 
     fn omp_get_max_threads() -> c_int {
-        int(context().task().icv.get().threads)
+        int(context().task().icv.get().threads())
     }
 
     fn omp_get_thread_num() -> c_int {

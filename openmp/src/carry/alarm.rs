@@ -10,6 +10,7 @@
 use super::costs::{LATE, SET};
 use super::frame::Noted;
 use super::{kernel_threads, signals};
+use crate::system::clock::rest;
 use crate::system::masks::bit;
 use crate::system::next;
 use manycore_platform::{Native, Platform};
@@ -34,8 +35,10 @@ pub(super) struct Alarm {
     signal: Cell<c_int>,
     /// When the rank is to leave. 0 if the alarm is not set.
     pub(super) due: AtomicU64,
-    /// When the timer ends. A signal that comes before this was for another rank.
-    pub(super) end: Cell<u64>,
+    /// The length of the timer, in ticks.
+    length: Cell<u64>,
+    /// When the timer ends.
+    end: Cell<u64>,
     pub(super) tries: Cell<u32>,
     /// How often other threads have called [`ring`](Self::ring) since the handler last ran. If this is not 0, the
     /// kernel thread waits for a core.
@@ -58,6 +61,7 @@ impl Alarm {
             thread: AtomicI32::new(0),
             signal: Cell::new(0),
             due: AtomicU64::new(0),
+            length: Cell::new(0),
             end: Cell::new(0),
             tries: Cell::new(0),
             rung: AtomicU32::new(0),
@@ -151,7 +155,7 @@ impl Alarm {
             return 0;
         }
         self.tries.set(0);
-        self.due.store(now + budget, Relaxed);
+        self.due.store(now.saturating_add(budget), Relaxed);
         self.start(budget.saturating_sub(LATE.ticks()));
         // The kernel thread may have moved to a CPU with an earlier time.
         let took = Native::now().saturating_sub(now);
@@ -166,8 +170,19 @@ impl Alarm {
             return;
         }
         let ticks = ticks.max(Native::duration_to_ticks(Duration::from_micros(1)));
-        self.end.set(Native::now() + ticks);
+        self.length.set(ticks);
+        self.end.set(Native::now().saturating_add(ticks));
         self.set_timer(Native::ticks_to_ns(ticks) as i64);
+    }
+
+    /// Whether the rank is to leave, now that the timer's signal has come. A signal that comes early was for another
+    /// rank, or the timer's clock is faster than the processor's counter. Then the timer is set for the rest.
+    pub(super) fn has_ended(&self, now: u64) -> bool {
+        if self.due.load(Relaxed) == 0 {
+            return false;
+        }
+        let rest = rest(self.length.get(), self.end.get(), now);
+        rest.inspect(|&rest| self.start(rest)).is_none()
     }
 
     /// Sets the timer to end after `ns`. 0 stops it.
@@ -276,7 +291,7 @@ impl Alarm {
 
     /// Sets the alarm for the rank that this worker executes. The alarm's handler calls this.
     pub(super) fn wake_after(&self, now: u64, delay: u64) {
-        self.due.store(now + delay, Relaxed);
+        self.due.store(now.saturating_add(delay), Relaxed);
         self.start(delay);
     }
 }

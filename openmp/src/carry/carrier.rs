@@ -7,12 +7,13 @@ use super::registry::Lead;
 use super::worker::Worker;
 use super::{
     code_map, current, kernel_threads, parked, pins, preempt, priority, registry, room, setxid,
-    signals, switch, thread_state, watchdog,
+    signals, switch, thread_state, vectors, watchdog,
 };
 use crate::environment::cores::cores;
 use crate::environment::{places, settings};
 use crate::system::masks::with_signals_blocked;
 use crate::system::next::is_preloaded;
+use crate::system::report::line;
 use crate::system::threads::spawn;
 use crate::team::Carrier;
 use crate::team::context::Context;
@@ -21,7 +22,7 @@ use crate::words::bell::WORKERS;
 use manycore_platform::{Native, Platform};
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicPtr, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 
 /// Claims the workers for a team of `size`, if its ranks can be carried. For example, the team must have more ranks
 /// than there are cores, and no team of another thread may be carried. `waiting` ranks wait for a team. If too many
@@ -33,20 +34,20 @@ pub(crate) fn claim(
     waiting: usize,
 ) -> Option<&'static dyn Carrier> {
     let wanted = settings().carries && switch::is_possible();
-    let ranks = (registry::rank_count() - waiting.min(registry::rank_count())) + size as usize;
-    let fits = size as usize > cores() && ranks < registry::MOST && depth == 0;
+    let fits = size as usize > cores() && depth == 0;
     // A child process after `fork` has neither the workers nor the kernel threads that sleep for ranks.
     if !wanted
         || !fits
         || context.is_carried()
         || Native::forks() > 0
         || priority::is_announced()
+        || !has_slots(size as usize, waiting)
         || !registry::claim(size as usize)
     {
         return None;
     }
     // Only a claimed team is looked at: its threads then exist for ever.
-    if !room::is_there(size as usize + cores()) {
+    if !room::is_there(size as usize, cores()) {
         registry::release();
         return None;
     }
@@ -56,12 +57,29 @@ pub(crate) fn claim(
     let worker = lead.worker.address();
     kernel_threads::enter(worker, switch::thread_pointer());
     pins::note_leader();
-    // In regions other kernel threads may execute the leader.
+    // In regions other kernel threads may execute the leader, and the leader's own kernel thread executes ranks.
     parked::has_no_cpu();
+    switch::use_vectors();
     signals::choose(preempt::handler, worker);
     lead.worker.alarm.make(worker);
     code_map::refresh(true);
     Some(lead)
+}
+
+/// Whether the registry has slots for the ranks of a team of `size`, if `waiting` ranks can join the team.
+fn has_slots(size: usize, waiting: usize) -> bool {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    // All leaders have the same rank.
+    let leaders = usize::from(registry::lead().is_some());
+    let others = registry::rank_count().saturating_sub(waiting + leaders);
+    // Relaxed: the flag publishes nothing else.
+    if size >= registry::MOST && settings().displays && !TOLD.swap(true, Relaxed) {
+        line(format_args!(
+            "a team of {size} is not carried: fewer than {} threads can be",
+            registry::MOST
+        ));
+    }
+    others + size < registry::MOST
 }
 
 impl Carrier for Lead {
@@ -105,6 +123,11 @@ impl Carrier for Lead {
         registry::release();
     }
 
+    fn lacks_room(&self, waiting: usize) {
+        room::was_missing(registry::size(), registry::rank_count().max(waiting + 1));
+        self.release();
+    }
+
     fn open_episode(&self, site: usize, begins: bool) {
         let took = |id| registry::member(id).map_or(0, |rank| rank.took.load(Relaxed));
         registry::division().inspect(|it| it.next(site, begins, took));
@@ -128,6 +151,7 @@ fn lead() -> &'static Lead {
         lead.rank.thread_pointer.set(switch::thread_pointer());
         return lead;
     }
+    vectors::find();
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
     let worker = make_first_worker();
     rank.set_worker(worker);

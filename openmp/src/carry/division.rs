@@ -34,6 +34,9 @@ use std::time::Duration;
 /// How long a worker may stay with one rank while other ranks wait. After this time the [watchdog](super::watchdog)
 /// acts.
 pub(super) const STALL: Duration = Duration::from_millis(5);
+/// A worker may stay longer with a rank whose planned time is longer, but not longer than this. A step of the
+/// processor's counter may have made the planned time absurd.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Divides the ranks of teams of one size among the workers.
 pub(super) struct Division {
@@ -308,9 +311,9 @@ impl Division {
         self.quantum.store(quantum, Relaxed);
         // If ranks spin, their times are not those of their work.
         let work = if quantum > 0 { 0 } else { work.iter().sum() };
-        let least = Native::duration_to_ticks(STALL);
-        self.stall
-            .store(least.max(2 * work / cores as u64), Relaxed);
+        let [least, most] = [STALL, LONGEST].map(Native::duration_to_ticks);
+        let stall = work.saturating_mul(2) / cores as u64;
+        self.stall.store(stall.clamp(least, most), Relaxed);
         self.spins.store(0, Relaxed);
         self.cuts.store(0, Relaxed);
         // Release: a worker that sees the number of the episode also sees the plan.

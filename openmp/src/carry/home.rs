@@ -41,10 +41,10 @@
 //!
 //! See [`Order`].
 
-use super::kernel_threads;
 use super::order::Order;
 use super::rank::Rank;
 use super::worker::Worker;
+use super::{kernel_threads, switch};
 use crate::system::threads::spawn;
 use manycore_platform::Native;
 use std::sync::atomic::Ordering::Release;
@@ -70,6 +70,7 @@ pub(super) struct Home {
 impl Home {
     /// Makes the home of the calling thread. The thread has all signals blocked when it begins to execute its rank.
     pub(super) fn of_this_thread(rank: Option<&'static Rank>) -> &'static Self {
+        switch::use_vectors();
         let home = Box::leak(Box::new(Self {
             order: Order::new(),
             worker: Worker::new(FIRST),

@@ -14,8 +14,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
-/// The most workers at once, with spare workers.
-const MOST: usize = 1024;
+/// The most workers at once: those of the team, and that of the leader's home.
+const MOST: usize = super::registry::MOST + 1;
 
 struct Entry {
     /// The number of the thread in the kernel, or 0 if the entry is free.

@@ -35,7 +35,7 @@ const RAREST: u32 = 8;
 const RARE: Duration = Duration::from_millis(1);
 /// The time between two looks, if no team has run since the last look.
 const REST: Duration = Duration::from_millis(20);
-/// The most workers that this thread looks at.
+/// The most workers in one look. If there are more, the looks take turns: each worker costs a system call.
 const MOST: usize = 64;
 
 /// The last look at a worker: how often the worker had changed ranks, and the processor time of its kernel thread, in
@@ -100,14 +100,19 @@ fn be_modest() -> bool {
     }
 }
 
-/// The main function of the thread.
-pub(super) fn look() {
+/// The main function of the thread, and the table that it needs. On the thread's own stack the table might not fit: the
+/// C library puts the program's thread-locals there too.
+pub(super) fn begin() -> impl FnOnce() + Send + 'static {
+    let mut seen = vec![Seen::default(); registry::MOST];
+    move || look(&mut seen)
+}
+
+fn look(seen: &mut [Seen]) {
     // A usual thread would take cores from workers.
     if !be_modest() {
         return;
     }
-    let mut seen = [Seen::default(); MOST];
-    let (mut misses, mut meetings) = (0_u32, 0);
+    let (mut first, mut misses, mut meetings) = (0, 0_u32, 0);
     let mut regions = registry::Seen::default();
     loop {
         registry::rest(&mut regions);
@@ -127,7 +132,8 @@ pub(super) fn look() {
             misses = 0;
             continue;
         }
-        let blocked = workers().zip(&mut seen).any(|(worker, seen)| {
+        let mut looked = workers().zip(&mut *seen).skip(first).take(MOST);
+        let blocked = looked.any(|(worker, seen)| {
             let thread = worker.alarm.thread();
             let has_rank = !worker.current.load(Relaxed).is_null();
             let Some(time) = time_of(thread).filter(|_| has_rank && thread != 0) else {
@@ -138,6 +144,10 @@ pub(super) fn look() {
             let stands = std::mem::replace(seen, now) == now;
             stands && sleeps(thread)
         });
+        first += MOST;
+        if first >= workers().count() {
+            first = 0;
+        }
         misses = misses.saturating_add(1);
         if !blocked {
             continue;

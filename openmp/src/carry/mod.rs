@@ -47,12 +47,12 @@
 //!
 //! A rank may spin on a word of the program that another rank will write. While ranks wait for a worker, a thread
 //! ([`watchdog`]) interrupts each worker that has not changed ranks for too long: [`STALL`](division::STALL), or twice
-//! the planned time between the two barriers if that is longer. If such interruptions repeat between the same two
-//! barriers, the ranks there have turns of limited length from then on ([`slices`]). If a rank spins on memory
-//! ([`waits`]), a worker takes it again when that memory has changed. The watchdog also interrupts a worker that has
-//! lost its core. A rank may also block in the kernel, or spin outside the code where it can be cut. If interruptions
-//! change nothing, another rank continues on its own kernel thread, its [`home`], and the system shares the cores. So
-//! every rank continues at some time.
+//! the planned time between the two barriers if that is longer, but at most 10 s. If such interruptions repeat between
+//! the same two barriers, the ranks there have turns of limited length from then on ([`slices`]). If a rank spins on
+//! memory ([`waits`]), a worker takes it again when that memory has changed. The watchdog also interrupts a worker that
+//! has lost its core. A rank may also block in the kernel, or spin outside the code where it can be cut. If
+//! interruptions change nothing, another rank continues on its own kernel thread, its [`home`], and the system shares
+//! the cores. So every rank continues at some time.
 //!
 //! A rank that calls the C library to yield or to sleep leaves its worker by itself ([`yields`], [`sleeps`]).
 
@@ -119,6 +119,5 @@ pub(crate) fn on_load() {
     blocking::find();
     blocking_names::find();
     sleeps::find();
-    vectors::find();
     yields::find();
 }

@@ -82,6 +82,15 @@ pub(super) fn find() {
     OFFSET.store(found.cast(), Relaxed);
 }
 
+/// The sizes that an `rseq` area may be registered with, if the kernel's version of the area has this size and
+/// alignment. The first version had 32 bytes, and the kernel refuses less. glibc registers the size of the kernel's
+/// version, which need not be a multiple of the alignment. Other registrars round it up.
+fn sizes(kernels: usize, align: usize) -> [usize; 3] {
+    const FIRST: usize = 32;
+    let size = kernels.max(FIRST);
+    [FIRST, size, size.next_multiple_of(align.max(1))]
+}
+
 /// From this call on, the `rseq` area of the calling thread has no CPU.
 pub(super) fn has_no_cpu() {
     const UNREGISTER: usize = 1;
@@ -93,8 +102,6 @@ pub(super) fn has_no_cpu() {
     const SIGNATURE: usize = 0xd428_bc00;
     #[cfg(target_arch = "riscv64")]
     const SIGNATURE: usize = 0xf140_1073;
-    /// The size of the area's first version. The C library registers this size, unless the kernel has a larger version.
-    const FIRST: usize = 32;
     const AT_RSEQ_FEATURE_SIZE: u64 = 27;
     const AT_RSEQ_ALIGN: u64 = 28;
     // SAFETY: null, or the address of the C library's constant: the distance of the areas from the thread pointer.
@@ -108,10 +115,9 @@ pub(super) fn has_no_cpu() {
             libc::getauxval(AT_RSEQ_ALIGN) as usize,
         )
     };
-    let extended = size.max(FIRST).next_multiple_of(align.max(1));
     let error = errno();
     let area = switch::thread_pointer().wrapping_add_signed(offset);
-    for size in [FIRST, extended] {
+    for size in sizes(size, align) {
         // SAFETY: the kernel compares address, size and signature with the registered ones, and refuses all others.
         let done = unsafe {
             libc::syscall(
@@ -127,4 +133,41 @@ pub(super) fn has_no_cpu() {
         }
     }
     set_errno(error);
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_of_all_kernels() {
+        // Before Linux 6.3 the kernel does not report the size.
+        assert_eq!(sizes(0, 0), [32; 3]);
+        assert_eq!(sizes(28, 32), [32; 3]);
+        assert_eq!(sizes(33, 64), [32, 33, 64]);
+        assert_eq!(sizes(40, 64), [32, 40, 64]);
+    }
+
+    #[test]
+    fn an_area_without_a_cpu() {
+        find();
+        // SAFETY: null, or the address of the C library's constant.
+        let Some(&offset) = (unsafe { OFFSET.load(Relaxed).as_ref() }) else {
+            return; // The C library has no areas.
+        };
+        let cpu = move || {
+            let area = switch::thread_pointer().wrapping_add_signed(offset);
+            // SAFETY: the area begins with two words. Both hold the CPU, or the second one holds a negative number. The
+            // kernel may write them at any time.
+            unsafe { (area as *const i32).add(1).read_volatile() }
+        };
+        let thread = std::thread::spawn(move || {
+            let before = cpu();
+            has_no_cpu();
+            (before, cpu())
+        });
+        let (before, after) = thread.join().expect("it does not panic");
+        // A simulated kernel may register no areas.
+        assert!(before < 0 || after < 0, "{before} {after}");
+    }
 }

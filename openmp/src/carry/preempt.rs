@@ -99,12 +99,11 @@ fn look(worker: &'static Worker, by_timer: bool, broken_off: bool, frame: &mut l
     };
     let now = Native::now();
     if by_timer {
-        let due = alarm.due.load(Relaxed);
-        if due == 0 || now < alarm.end.get() {
+        if !alarm.has_ended(now) {
             return;
         }
         if alarm.tries.get() == 0 && alarm.noted.get().is_none() {
-            LATE.learn((now + LATE.ticks()).saturating_sub(due));
+            LATE.learn((now + LATE.ticks()).saturating_sub(alarm.due.load(Relaxed)));
         }
     }
     let (registers, machine) = (Registers::of(frame), Machine::of(frame));

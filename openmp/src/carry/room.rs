@@ -1,82 +1,117 @@
 //! Whether the system allows the threads that a carried team needs.
 //!
 //! A carried team (workers execute its threads) needs more threads than another team: the workers, and the threads that
-//! observe the workers. If a limit leaves no room for these, teams are not carried. To find out, before the first team
-//! is carried, the process starts as many threads as it will need, and ends them. A later test would be too late: the
-//! kernel thread of a carried thread lives until the process ends.
+//! observe the workers. It also needs more memory: each kernel thread that sleeps has a second stack. If a limit leaves
+//! no room for these, teams are not carried. To find out, before the first team is carried, the process starts as many
+//! threads as it will need, with stacks of at least the size that they will need, and ends them. A later test would be
+//! too late: the kernel thread of a carried thread lives until the process ends.
 
-use crate::environment::settings;
+use super::home;
+use crate::environment::{settings, stack_size};
+use crate::system::limits::{USUAL, has_room, is_memory_limited, limit};
 use crate::system::masks::with_signals_blocked;
 use crate::system::report::line;
 use crate::system::threads::try_spawn;
 use manycore_platform::Futex;
 use std::fs;
+use std::iter::repeat_n;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The threads of the cores' watch, `watchdog`, `lookout` and `granularity`, the leader's home, and the thread with
 /// worker 0's stack.
 const BESIDE: usize = 6;
 /// If a limit leaves more room than this, there is no need to try.
 const AMPLE: u64 = 4096;
-/// The stack size of the threads that are started to find out.
-const STACK: usize = 64 << 10;
+/// The size of the guards and the signal frames on the second stack of a rank.
+const FRAMES: usize = 128 << 10;
 
 /// The results of earlier calls.
 struct Known {
-    /// The threads of the largest team with room so far, or 0. This includes the threads beside the team. All of these
-    /// threads exist.
-    most: usize,
-    /// The least number of threads without room.
+    /// The size of the largest team with room so far, and the number of threads beside it. All of these threads exist.
+    ranks: usize,
+    beside: usize,
+    /// The size of the smallest team without room.
     least: usize,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known {
-    most: 0,
-    least: usize::MAX,
-});
+static KNOWN: Mutex<Known> = Mutex::new(Known::NOTHING);
 
-/// Whether there is room for a team that needs `threads` threads and [`BESIDE`] more. The caller has claimed the team,
-/// so that these threads will exist if there is room. A call for more threads than in all earlier calls starts them to
-/// find out, if a limit is near.
-pub(super) fn is_there(threads: usize) -> bool {
-    let can = |more| !is_limited() || with_signals_blocked(|| can_begin(more));
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.has_room(threads + BESIDE, can)
+fn known() -> MutexGuard<'static, Known> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether there is room for a team of `size` with `workers` workers. The caller has claimed the team, so that its
+/// threads will exist if there is room. A call for more threads than in all earlier calls starts them to find out, if a
+/// limit is near or an earlier team had no room.
+pub(super) fn is_there(size: usize, workers: usize) -> bool {
+    let mut known = known();
+    let has_failed = known.least < usize::MAX;
+    let can = |ranks, beside| {
+        let is_near = has_failed || is_limited();
+        !is_near || with_signals_blocked(|| can_begin(ranks, beside))
+    };
+    known.has_room(size, workers + BESIDE, can)
+}
+
+/// Notes that there was no room for a team of `size`, although [`is_there`] found room. Only `ranks` ranks exist.
+pub(super) fn was_missing(size: usize, ranks: usize) {
+    known().lacks_room(size, ranks);
 }
 
 impl Known {
-    /// Whether there is room for `threads` threads. `can` tries to start a number of threads. The threads of the
-    /// largest team so far still exist, so only the threads that a larger team has in addition are tried.
-    fn has_room(&mut self, threads: usize, can: impl FnOnce(usize) -> bool) -> bool {
-        if threads <= self.most || threads >= self.least {
-            return threads <= self.most;
+    const NOTHING: Self = Self {
+        ranks: 0,
+        beside: 0,
+        least: usize::MAX,
+    };
+
+    /// Whether there is room for a team of `size` and `beside` threads beside it. `can` tries to start numbers of ranks
+    /// and of other threads. The threads of the largest team so far still exist, so only the threads that a larger team
+    /// has in addition are tried.
+    fn has_room(
+        &mut self,
+        size: usize,
+        beside: usize,
+        can: impl FnOnce(usize, usize) -> bool,
+    ) -> bool {
+        if size >= self.least {
+            return false;
         }
-        let more = threads - self.most;
-        let has_room = can(more);
+        let more = (
+            size.saturating_sub(self.ranks),
+            beside.saturating_sub(self.beside),
+        );
+        let has_room = more == (0, 0) || can(more.0, more.1);
         if has_room {
-            self.most = threads;
+            self.ranks += more.0;
+            self.beside += more.1;
         } else {
-            self.least = threads;
-            if settings().displays {
-                line(format_args!(
-                    "no room for {more} threads more: threads are not carried"
-                ));
-            }
+            self.is_least(size);
         }
         has_room
+    }
+
+    /// There was no room for a team of `size`: only `ranks` ranks exist. Whether the threads beside them exist is not
+    /// known.
+    fn lacks_room(&mut self, size: usize, ranks: usize) {
+        (self.ranks, self.beside) = (ranks, 0);
+        self.is_least(size);
+    }
+
+    fn is_least(&mut self, size: usize) {
+        self.least = size;
+        if settings().displays {
+            line(format_args!(
+                "no room for the threads of a team of {size}: it is not carried"
+            ));
+        }
     }
 }
 
 /// Whether a limit may leave room for few threads.
 fn is_limited() -> bool {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the call writes the limit.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) } == 0;
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let free = |most: String| {
         let now = number(&most.replace("pids.max", "pids.current")).unwrap_or(0);
@@ -84,7 +119,9 @@ fn is_limited() -> bool {
     };
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let of_system = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    (known && limit.rlim_cur.saturating_sub(threads_of(&of_system)) < AMPLE)
+    is_memory_limited()
+        || limit(libc::RLIMIT_NPROC)
+            .is_some_and(|most| most.saturating_sub(threads_of(&of_system)) < AMPLE)
         || limits(&groups)
             .into_iter()
             .filter_map(free)
@@ -124,9 +161,10 @@ fn limits(groups: &str) -> Vec<String> {
     files
 }
 
-/// Whether the system allows `threads` more threads at once. All of them have ended their functions when this returns,
-/// except for a wake-up that has no effect. The caller has the lock of [`KNOWN`].
-fn can_begin(threads: usize) -> bool {
+/// Whether the system allows the threads of this number of further ranks, and `beside` other threads, at once. All of
+/// them have ended their functions when this returns, except for a wake-up that has no effect. The caller has the lock
+/// of [`KNOWN`].
+fn can_begin(ranks: usize, beside: usize) -> bool {
     static MAY_END: AtomicU32 = AtomicU32::new(0);
     static ENDED: AtomicU32 = AtomicU32::new(0);
     // Relaxed: the lock orders these stores after the last call, and starting a thread publishes them.
@@ -139,15 +177,17 @@ fn can_begin(threads: usize) -> bool {
         ENDED.fetch_add(1, Release);
         Futex::wake(&ENDED, 1);
     };
-    let begun = (0..threads)
-        .take_while(|_| try_spawn("manycore-omp-t", Some(STACK), body).is_ok())
+    let of_rank = (stack_size().unwrap_or(USUAL)).saturating_add(home::STACK + FRAMES);
+    let stacks = repeat_n(of_rank, ranks).chain(repeat_n(home::STACK, beside));
+    let begun = (stacks.map(Some))
+        .take_while(|&stack| has_room(stack) && try_spawn("manycore-omp-t", stack, body).is_ok())
         .count();
     MAY_END.store(1, Release);
     Futex::wake(&MAY_END, u32::MAX);
     loop {
         let ended = ENDED.load(Acquire);
         if ended as usize == begun {
-            return begun == threads;
+            return begun == ranks + beside;
         }
         Futex::wait(&ENDED, ended, None);
     }
@@ -186,22 +226,29 @@ mod tests {
 
     #[test]
     fn larger_teams_are_tried_again() {
-        let mut known = Known {
-            most: 0,
-            least: usize::MAX,
-        };
-        let never = |_| panic!("the answer is known");
-        assert!(known.has_room(13, |more| more == 13));
-        assert!(known.has_room(13, never) && known.has_room(5, never));
-        assert!(known.has_room(20, |more| more == 7));
-        assert!(!known.has_room(48, |more| more != 28));
-        assert!(!known.has_room(50, never) && known.has_room(20, never));
-        assert!(known.has_room(30, |more| more == 10));
+        let mut known = Known::NOTHING;
+        let never = |_, _| panic!("the answer is known");
+        assert!(known.has_room(13, 8, |ranks, beside| (ranks, beside) == (13, 8)));
+        assert!(known.has_room(13, 8, never) && known.has_room(5, 7, never));
+        assert!(known.has_room(20, 8, |ranks, beside| (ranks, beside) == (7, 0)));
+        assert!(!known.has_room(48, 9, |ranks, beside| (ranks, beside) != (28, 1)));
+        assert!(!known.has_room(50, 8, never) && known.has_room(20, 8, never));
+        assert!(known.has_room(30, 9, |ranks, beside| (ranks, beside) == (10, 1)));
+    }
+
+    #[test]
+    fn a_team_that_found_no_room_is_not_tried_again() {
+        let mut known = Known::NOTHING;
+        let never = |_, _| panic!("the answer is known");
+        assert!(known.has_room(40, 8, |_, _| true));
+        known.lacks_room(40, 12);
+        assert!(!known.has_room(40, 8, never));
+        assert!(known.has_room(20, 8, |ranks, beside| (ranks, beside) == (8, 8)));
     }
 
     #[test]
     fn threads_are_tried_repeatedly() {
         let _known = KNOWN.lock();
-        assert!((1..5).all(can_begin));
+        assert!((1..5).all(|threads| can_begin(threads, 5 - threads)));
     }
 }

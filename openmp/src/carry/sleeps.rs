@@ -9,6 +9,7 @@
 
 use super::blocking;
 use super::yields;
+use crate::system::clock::has_passed;
 use crate::system::export;
 use crate::system::next::Next;
 use libc::{clockid_t, timespec, useconds_t};
@@ -19,6 +20,8 @@ use std::time::Duration;
 
 /// Sleeps below this are short: they end before the [watchdog](super::watchdog) acts.
 const SHORT: Duration = super::division::STALL;
+/// If at most this is left of a short sleep, the kernel makes the rest. The two clocks differ by less.
+const FEW: Duration = Duration::from_micros(100);
 
 static SLEEP: Next = Next::new(c"sleep");
 static USLEEP: Next = Next::new(c"usleep");
@@ -65,10 +68,12 @@ fn doze(duration: Duration) -> Option<Duration> {
     }
     yields::leave(|rank| {
         let since = clock(libc::CLOCK_MONOTONIC);
-        let end = Native::now() + Native::duration_to_ticks(duration);
-        rank.polled.set_time(end);
+        let (begin, ticks) = (Native::now(), Native::duration_to_ticks(duration));
+        rank.polled.set_time(begin.saturating_add(ticks));
         rank.worker().let_others_first();
-        rank.leave_until(&|| Native::now() >= end);
+        // If the processor's counter steps, this ends at another time than the one that workers sleep until. Workers
+        // sleep for at most 10 ms.
+        rank.leave_until(&|| has_passed(ticks, begin, Native::now()));
         rank.polled.set(false);
         // Measures the sleep by a clock that the program can read.
         let slept = clock(libc::CLOCK_MONOTONIC).saturating_sub(since);
@@ -78,19 +83,21 @@ fn doze(duration: Duration) -> Option<Duration> {
 
 /// Sleeps like [`doze`], and makes the remaining sleep in the kernel. Returns whether the caller has slept.
 pub(super) fn sleeps(duration: Duration) -> bool {
-    match doze(duration) {
-        None => false,
-        Some(Duration::ZERO) => true,
-        Some(rest) => {
-            let rest = timespec {
-                tv_sec: 0,
-                tv_nsec: rest.subsec_nanos() as c_long,
-            };
-            // The rest is some microseconds, since the two clocks differ.
-            sleep_in_kernel(libc::CLOCK_MONOTONIC, 0, &raw const rest, ptr::null_mut());
-            true
-        }
+    let Some(mut rest) = doze(duration) else {
+        return false;
+    };
+    // More is left if the processor's counter has stepped. In the kernel, a rank that sleeps blocks its worker.
+    while let Some(left) = (rest > FEW).then(|| doze(rest)).flatten() {
+        rest = left;
     }
+    if !rest.is_zero() {
+        let rest = timespec {
+            tv_sec: 0,
+            tv_nsec: rest.subsec_nanos() as c_long,
+        };
+        sleep_in_kernel(libc::CLOCK_MONOTONIC, 0, &raw const rest, ptr::null_mut());
+    }
+    true
 }
 
 /// Calls the C library's `clock_nanosleep`. Returns the error's number.

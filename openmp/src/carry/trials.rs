@@ -62,6 +62,8 @@ const SPUN: u32 = 1 << 13;
 const SAMPLE: u32 = 16;
 /// The time until the first trial, if ranks were sent home without a trial.
 const UNTRIED: Duration = Duration::from_millis(50);
+/// An interval counts as no longer than this. It may contain a step of the processor's counter.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Signs that the ranks of an interval lose by being carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -196,7 +198,9 @@ impl Trials {
         let Some((site, since)) = self.last.take() else {
             return;
         };
-        let ticks = now.saturating_sub(since);
+        let ticks = now
+            .saturating_sub(since)
+            .min(Native::duration_to_ticks(LONGEST));
         self.total += ticks;
         self.spent += ticks;
         self.ended += self.unread.max(1);

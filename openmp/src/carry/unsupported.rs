@@ -4,7 +4,12 @@ use crate::team::Carrier;
 use crate::team::context::Context;
 
 /// No team is carried.
-pub(crate) fn claim(_context: &Context, _depth: usize, _size: u32) -> Option<&'static dyn Carrier> {
+pub(crate) fn claim(
+    _context: &Context,
+    _depth: usize,
+    _size: u32,
+    _waiting: usize,
+) -> Option<&'static dyn Carrier> {
     None
 }
 

@@ -1,10 +1,11 @@
-//! Hashes the floating-point and vector registers in the frame of a signal to one number.
+//! Hashes the registers in the frame of a signal, other than the general registers, to one number.
 //!
 //! A loop may compute in these registers alone: for example it adds a time step until it reaches an end. Then the
 //! general registers do not change, as in a loop that waits.
 //!
-//! On x86-64 the frame has the layout of the processor (`XSAVE`), with a word that marks the parts in use. On Arm and
-//! RISC-V the registers follow one after another.
+//! On x86-64 the frame has the layout of the processor (`XSAVE`), with a word that marks the parts in use. The
+//! processor says where each part is. So all parts count, even if this module does not know them. On Arm only the 32
+//! vector registers of 128 bits count, and on RISC-V only the 32 registers for `double`. They follow one after another.
 
 /// A hash like FNV, but of words. Two different frames have the same number only by chance.
 fn fold(hash: u64, words: &[u64]) -> u64 {
@@ -28,22 +29,27 @@ mod layout {
     const HEADER: usize = 64;
     /// The number by which the kernel marks a frame with more registers.
     const EXTENDED: u32 = 0x4650_5853;
-    /// The components of the vector registers: bits 128 to 255 of the first 16 registers, their bits 256 to 511, and 16
-    /// more registers.
-    const VECTORS: [u32; 3] = [2, 6, 7];
+    /// The number by which the processor describes its components.
+    const COMPONENTS: u32 = 13;
 
-    /// The range in words where the processor stores each of [`VECTORS`].
-    fn places() -> &'static [Range<usize>; 3] {
-        static PLACES: OnceLock<[Range<usize>; 3]> = OnceLock::new();
+    /// The components of the registers after the SSE unit, by their bits, and the range in words where the processor
+    /// stores each of them: vector registers, mask registers, more general registers, and others.
+    fn places() -> &'static [(u64, Range<usize>)] {
+        static PLACES: OnceLock<Vec<(u64, Range<usize>)>> = OnceLock::new();
         PLACES.get_or_init(|| {
-            VECTORS.map(|component| {
-                if __cpuid(0).eax < 13 {
-                    return 0..0;
-                }
-                let found = __cpuid_count(13, component);
-                let first = found.ebx as usize / 8;
-                first..first + found.eax as usize / 8
-            })
+            if __cpuid(0).eax < COMPONENTS {
+                return vec![];
+            }
+            let all = __cpuid_count(COMPONENTS, 0);
+            let all = u64::from(all.edx) << 32 | u64::from(all.eax);
+            let known = (2..63).filter(|&component| all >> component & 1 != 0);
+            known
+                .map(|component| {
+                    let found = __cpuid_count(COMPONENTS, component);
+                    let first = found.ebx as usize / 8;
+                    (1 << component, first..first + found.eax as usize / 8)
+                })
+                .collect()
         })
     }
 
@@ -71,8 +77,8 @@ mod layout {
             return old;
         }
         let in_use = words(HEADER..HEADER + 1)[0];
-        let used = VECTORS.iter().zip(places());
-        used.filter(|&(component, place)| in_use >> component & 1 != 0 && place.end <= size)
+        let used = places().iter();
+        used.filter(|(component, place)| in_use & component != 0 && place.end <= size)
             .fold(old, |hash, (_, place)| fold(hash, words(place.clone())))
     }
 }
@@ -168,5 +174,30 @@ mod tests {
         let more = of(&|state| state[72] = 6);
         // A processor without these registers has no range for them.
         assert!(in_use != more || !std::is_x86_feature_detected!("avx"));
+    }
+
+    /// Each component that the processor has, other than the legacy ones, counts when it is in use.
+    #[test]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    fn every_component_counts() {
+        use std::arch::x86_64::__cpuid_count;
+        // SAFETY: all zeros are a valid `ucontext_t`.
+        let mut frame: libc::ucontext_t = unsafe { std::mem::zeroed() };
+        for component in 2..63 {
+            let mut state = vec![0_u64; 4096];
+            // SAFETY: every x86-64 processor has the instruction. An unknown component has a size of 0.
+            let found = __cpuid_count(13, component);
+            let is_in_frame = found.ecx & 1 == 0 && found.ebx >= 576;
+            if found.eax == 0 || !is_in_frame {
+                continue;
+            }
+            state[58] = 0x4650_5853;
+            state[60] = 32_768;
+            state[64] = 1 << component;
+            frame.uc_mcontext.fpregs = state.as_mut_ptr().cast();
+            let before = hash(&frame);
+            state[found.ebx as usize / 8] = 1;
+            assert_ne!(hash(&frame), before, "{component}");
+        }
     }
 }

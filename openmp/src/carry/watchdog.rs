@@ -11,6 +11,7 @@ use super::lookout;
 use super::rank::Rank;
 use super::registry::{self, Seen, ranks, workers};
 use super::worker::Worker;
+use crate::system::clock::has_passed;
 use crate::system::masks::with_signals_blocked;
 use crate::system::threads::spawn;
 use crate::words::bell::WORKERS;
@@ -45,7 +46,7 @@ pub(super) fn start(leader: &'static Rank) {
             look();
         });
         spawn("manycore-omp-p", Some(64 << 10), Granularity::count);
-        spawn("manycore-omp-i", Some(64 << 10), lookout::look);
+        spawn("manycore-omp-i", Some(64 << 10), lookout::begin());
     };
     ONCE.call_once(|| {
         with_signals_blocked(begin);
@@ -77,14 +78,14 @@ enum Sight {
 }
 
 impl Sight {
-    fn of(worker: &Worker, now: u64) -> Self {
+    fn of(worker: &Worker) -> Self {
         // SAFETY: ranks live for ever. Values read from the rank may be outdated.
         let rank = unsafe { worker.current.load(Relaxed).as_ref() };
         let (Some(rank), Some(division)) = (rank, registry::division()) else {
             return Self::Idle;
         };
-        let took = now.saturating_sub(rank.since.load(Relaxed));
-        if worker.is_revoked() || took > division.stall() {
+        let since = rank.since.load(Relaxed);
+        if worker.is_revoked() || has_passed(division.stall(), since, Native::now()) {
             Self::Late
         } else {
             Self::Computes
@@ -93,16 +94,16 @@ impl Sight {
 }
 
 /// Rings the alarm of each worker that is late, so that its rank leaves.
-fn ring(now: u64) {
-    for worker in workers().filter(|it| Sight::of(it, now) == Sight::Late) {
+fn ring() {
+    for worker in workers().filter(|it| Sight::of(it) == Sight::Late) {
         worker.alarm.ring(worker.address());
     }
 }
 
 /// Whether each worker that has a core executes a rank whose time is not over. Then no waiting rank goes home: it would
 /// only take turns with the ranks that run.
-fn all_compute(now: u64) -> bool {
-    workers().all(|worker| match Sight::of(worker, now) {
+fn all_compute() -> bool {
+    workers().all(|worker| match Sight::of(worker) {
         Sight::Idle => worker.is_revoked(),
         Sight::Computes => !lookout::sleeps(worker.alarm.thread()),
         Sight::Late => false,
@@ -152,13 +153,12 @@ fn look() -> ! {
         let contended = is_contended();
         std::thread::sleep(if contended { STALL } else { IDLE });
         let now = changes();
-        let time = Native::now();
-        let stalled = contended && now == last && is_contended() && !all_compute(time);
+        let stalled = contended && now == last && is_contended() && !all_compute();
         last = now;
         // Summoned ranks may have been at an instruction where they could not leave. So their alarms are rung again.
         ranks().for_each(Rank::ring);
         if contended {
-            ring(time);
+            ring();
         }
         looks = if stalled { looks + 1 } else { 0 };
         // The signals after the first look have made workers change ranks, if they can. If a worker only waits for a

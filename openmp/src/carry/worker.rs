@@ -9,7 +9,7 @@ use super::{costs, home, kernel_threads, pending, switch, thread_state};
 use crate::environment::cores::{await_core, cores};
 use crate::system::masks::{ALL, block_all, set_mask};
 use crate::words::bell::WORKERS;
-use crate::words::spin;
+use crate::words::spin::NextYield;
 use manycore_platform::{Native, Platform};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -335,6 +335,7 @@ impl Worker {
             self.flags.set(switch::flags());
             registry::lead().inspect(|lead| _ = self.has_left(lead.rank));
         } else {
+            switch::use_vectors();
             kernel_threads::enter(self.address(), self.thread_pointer);
             self.alarm.make(self.address());
         }
@@ -343,9 +344,9 @@ impl Worker {
         // The time since which the worker has found no rank, and the length of that time. `run` returns the time, so
         // the clock is not read again.
         let (mut since, mut waited) = (Native::now(), 0);
-        // `next_yield` holds for the wait that began at `wait`. The worker then yields its core, since another worker
+        // The wait that began at this time, and when the worker next yields its core in that wait, since another worker
         // may be on that core.
-        let (mut wait, mut next_yield) = (0, 0);
+        let mut wait = (since, NextYield::begin(since));
         loop {
             if let Some(rank) = self.next.take() {
                 (since, waited) = (self.run(rank, self.part.get().quantum()), 0);
@@ -377,14 +378,13 @@ impl Worker {
                 thread_state::rest(&self.mask);
             }
             if waited <= patience {
-                if wait != since {
-                    wait = since;
-                    next_yield = since.saturating_add(spin::begin_wait());
+                if wait.0 != since {
+                    wait = (since, NextYield::begin(since));
                 }
-                if since + waited < next_yield {
-                    Native::relax();
+                if wait.1.is_due(since + waited) {
+                    wait.1 = NextYield::yield_core();
                 } else {
-                    next_yield = spin::yield_core();
+                    Native::relax();
                 }
             } else if is_any_polled() {
                 // A rank may continue at any time, and no bell rings for it. Meanwhile other threads may use the core,

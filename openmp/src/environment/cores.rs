@@ -1,5 +1,6 @@
 //! The number of cores that this process may use now.
 
+use super::icv::Icv;
 use super::{idle, places, settings};
 use crate::system::cpus::{Cpus, with_cpus};
 use crate::system::ending::WATCH;
@@ -7,6 +8,8 @@ use crate::system::masks::with_signals_blocked;
 use manycore_cores::elastic::{Allotment, Watch};
 use manycore_cores::topology::Topology;
 use std::fs;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 struct Followed {
@@ -82,11 +85,49 @@ fn heed(watch: &Watch, heeds: bool) {
 /// The number of cores that this process may use now: by mask, cpuset, quota and neighbours.
 #[inline]
 pub(crate) fn cores() -> usize {
-    static AT_FIRST: OnceLock<usize> = OnceLock::new();
     match FOLLOWED.get() {
         Some(followed) => followed.allotment.cores(),
-        None => *AT_FIRST.get_or_init(|| Topology::detect().default_threads()),
+        None => at_first(),
     }
+}
+
+impl Icv {
+    /// The number of threads of a region. By default this is the number of cores that the process had at first.
+    pub(crate) fn threads(self) -> u32 {
+        self.threads.unwrap_or_else(|| at_first() as u32)
+    }
+}
+
+/// The number of cores that this process might use at first: by its mask when the library was loaded, and by its quota
+/// at the first call. Most processes that load this library never ask, so the first call reads the system's files: some
+/// 15 for each CPU of the machine. A program may forbid itself these files before that (`seccomp`, `chroot`): then the
+/// quota does not count.
+///
+/// There is no lock: a child process of `fork` would wait for a thread that it does not have, and a signal handler for
+/// the thread that it has interrupted. Threads that call this at once each count.
+fn at_first() -> usize {
+    static KNOWN: AtomicUsize = AtomicUsize::new(0);
+    // Relaxed: the number publishes nothing else.
+    match KNOWN.load(Relaxed) {
+        0 => {
+            let cores = count();
+            // All callers get the number that was stored first.
+            let stored = KNOWN.compare_exchange(0, cores, Relaxed, Relaxed);
+            stored.err().unwrap_or(cores)
+        }
+        cores => cores,
+    }
+}
+
+/// Counts the cores for [`at_first`]. There is at least one.
+fn count() -> usize {
+    let (machine, cpus) = (Topology::detect(), places::at_first());
+    if places::mask() == cpus {
+        return machine.default_threads();
+    }
+    // The calling thread was bound after the library was loaded.
+    let paid = machine.quota().map_or(usize::MAX, |cpus| cpus as usize);
+    cpus.len().min(paid).max(1)
 }
 
 /// Sleeps until the kernel thread with the number `worker`, counted from 0, may use one of the [`cores`].

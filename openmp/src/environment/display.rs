@@ -44,7 +44,7 @@ pub(crate) fn show(settings: &Settings, is_preloaded: Option<bool>) {
     put("OMP_DYNAMIC", truth(icv.dynamic));
     put("OMP_NESTED", truth(icv.max_active > 1));
     let threads = if settings.threads.is_empty() {
-        icv.threads.to_string()
+        icv.threads().to_string()
     } else {
         list(&settings.threads)
     };

@@ -49,7 +49,8 @@ pub(crate) const MOST_LEVELS: u32 = 255;
 /// Control variables that a task inherits from the task that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Icv {
-    pub(crate) threads: u32,
+    /// The number of threads of a region. `None` stands for the default ([`Icv::threads`]).
+    pub(crate) threads: Option<u32>,
     pub(crate) dynamic: bool,
     pub(crate) max_active: u32,
     pub(crate) schedule: Schedule,

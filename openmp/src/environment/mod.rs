@@ -10,7 +10,7 @@ pub(crate) mod places;
 
 pub(crate) use display::{display, show};
 
-use cores::cores;
+use crate::system::limits::limit;
 use icv::{Bind, Icv, Kind, MOST_LEVELS, Schedule};
 use parse::Variable;
 use places::Places;
@@ -60,7 +60,14 @@ pub(crate) fn settings() -> &'static Settings {
     SETTINGS.get_or_init(read)
 }
 
+/// The size in bytes of the stacks of a team's threads: the size that the user has set, or else the limit of the
+/// process, which other threads get too.
+pub(crate) fn stack_size() -> Option<usize> {
+    (settings().stack_size).or_else(|| limit(libc::RLIMIT_STACK).map(|bytes| bytes as usize))
+}
+
 fn read() -> Settings {
+    places::at_first();
     let threads = Variable::new("OMP_NUM_THREADS")
         .positives()
         .unwrap_or_default();
@@ -96,7 +103,7 @@ fn read() -> Settings {
             Bind::False
         });
     let icv = Icv {
-        threads: threads.first().copied().unwrap_or_else(|| cores() as u32),
+        threads: threads.first().copied(),
         dynamic: Variable::new("OMP_DYNAMIC").truth().unwrap_or(false),
         max_active,
         schedule: parse::schedule().unwrap_or(Schedule {

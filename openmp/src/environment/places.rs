@@ -177,16 +177,7 @@ fn counts(text: &str) -> Option<(usize, i64)> {
 
 /// The CPUs that this thread may use.
 pub(crate) fn mask() -> Vec<usize> {
-    // SAFETY: a zeroed set is an empty set, which the call fills. If the call reaches this library's
-    // `sched_getaffinity`, a carried thread gets its own set, not that of the worker.
-    let set = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
-        set
-    };
-    // SAFETY: the macro reads the set within its size.
-    let has = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &set) };
-    (0..libc::CPU_SETSIZE as usize).filter(has).collect()
+    Cpus::of_caller().numbers()
 }
 
 /// The places within which a thread and its nested regions are placed.
@@ -207,7 +198,7 @@ impl Partition {
 }
 
 /// The CPUs that the process had when the settings were read, before any thread was bound.
-fn at_first() -> &'static [usize] {
+pub(super) fn at_first() -> &'static [usize] {
     static AT_FIRST: OnceLock<Vec<usize>> = OnceLock::new();
     AT_FIRST.get_or_init(mask)
 }
@@ -215,7 +206,7 @@ fn at_first() -> &'static [usize] {
 /// The number of CPUs of the program. If threads are bound, these are the CPUs that the program had before.
 pub(crate) fn processors() -> usize {
     if all().is_empty() {
-        mask().len().max(1)
+        Cpus::of_caller().count().max(1)
     } else {
         at_first().len()
     }

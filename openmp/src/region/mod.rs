@@ -54,7 +54,7 @@ fn counted(context: &Context, icv: Icv) -> Option<Arc<AtomicU32>> {
 pub(crate) fn members(context: &Context, wanted: u32) -> u32 {
     let icv = context.task().icv.get();
     let active = context.team().region().active_level;
-    let size = if wanted == 0 { icv.threads } else { wanted };
+    let size = if wanted == 0 { icv.threads() } else { wanted };
     if size <= 1 || (active >= 1 && active >= icv.max_active) || icv.max_active == 0 {
         return 1;
     }
@@ -94,7 +94,7 @@ pub(crate) fn begin(context: &Context, wanted: Wanted<'_>) -> u32 {
     let settings = settings();
     let next = level as usize + 1;
     if let Some(&threads) = settings.threads.get(next) {
-        icv.threads = threads;
+        icv.threads = Some(threads);
     }
     // As with GCC's library, regions inside this region inherit the value of its `proc_bind` clause.
     icv.bind = settings.binds.get(next).copied().unwrap_or(bind);

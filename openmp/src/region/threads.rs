@@ -5,8 +5,9 @@
 
 use super::member;
 use crate::environment::cores::give_up_watch;
-use crate::environment::settings;
-use crate::system::report::{fatal, line};
+use crate::environment::{settings, stack_size};
+use crate::system::limits::has_room;
+use crate::system::report::line;
 use crate::system::threads::try_spawn;
 use crate::team::context::{Context, context};
 use crate::team::hot::Hot;
@@ -71,8 +72,8 @@ pub(super) fn waiting_ranks() -> usize {
     pool(true).with(|ranks| ranks.len())
 }
 
-/// Makes a team of `size` members, or a smaller team if there is no room for so many threads and the team is not
-/// carried. The other members, which are threads or ranks, wait for the first region.
+/// Makes a team of `size` members. If there is no room for so many ranks, the team is not carried. If there is no room
+/// for so many threads, the team is smaller. The other members, which are threads or ranks, wait for the first region.
 pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
     let is_carried = carrier.is_some();
     let dock = |_| {
@@ -92,9 +93,11 @@ pub(super) fn hot(size: u32, carrier: Option<&'static dyn Carrier>) -> Hot {
                 }
                 break;
             }
-            Err(error) => fatal(format_args!(
-                "no thread could be started for a team: {error}"
-            )),
+            Err(_) => {
+                pool(true).with(|ranks| ranks.append(&mut docks));
+                carrier.inspect(|carrier| carrier.lacks_room(waiting_ranks()));
+                return hot(size, None);
+            }
         }
     }
     let team = Arc::new(Team::new(docks.len() as u32 + 1, carrier));
@@ -115,25 +118,22 @@ fn start(is_carried: bool) -> io::Result<Arc<Dock>> {
     });
     let start = || {
         let mine = Arc::clone(&dock);
-        try_spawn("manycore-omp", stack_size(), move || serve(&mine))
+        let stack = stack_size();
+        if !has_room(stack) {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        try_spawn("manycore-omp", stack, move || serve(&mine))
     };
-    // If a limit on threads leaves no room, ends the watch of the cores, which is a thread too, and tries again.
-    start().or_else(|error| if give_up_watch() { start() } else { Err(error) })?;
+    // If a limit leaves no room, ends the watch of the cores, which is a thread too, and tries again. For a rank, the
+    // watch goes on: a team that is not carried needs fewer threads.
+    start().or_else(|error| {
+        if !is_carried && give_up_watch() {
+            start()
+        } else {
+            Err(error)
+        }
+    })?;
     Ok(dock)
-}
-
-/// The stack size in bytes that the user has set, or else the limit of the process, which other threads get too.
-fn stack_size() -> Option<usize> {
-    if let Some(bytes) = settings().stack_size {
-        return Some(bytes);
-    }
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the call writes `limit`.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) } == 0;
-    (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as usize)
 }
 
 /// The life of a thread of the pool.

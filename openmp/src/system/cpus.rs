@@ -1,32 +1,46 @@
 //! Sets of CPUs that kernel threads may use. The system calls bypass the functions that this library redefines.
 
 use super::next;
+use std::ffi::c_ulong;
 
 /// A set of CPUs, in the kernel's format.
 #[derive(Clone, Copy)]
-pub(crate) struct Cpus(libc::cpu_set_t);
+pub(crate) struct Cpus([c_ulong; MOST / BITS]);
+
+/// Linux supports at most this number of CPUs. The kernel refuses to report a mask to a smaller set than it needs for
+/// all CPUs that the machine may have.
+const MOST: usize = 8192;
+const BITS: usize = c_ulong::BITS as usize;
+const SIZE: usize = size_of::<Cpus>();
 
 impl Cpus {
-    /// A set of these numbers. Numbers that are too large for the kernel's format are left out.
+    const NONE: Self = Self([0; MOST / BITS]);
+
+    /// A set of these numbers. Numbers that are too large for the kernel are left out.
     pub(crate) fn of(numbers: &[usize]) -> Self {
-        // SAFETY: a zeroed set is an empty set. The numbers are within its size.
-        unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            for &cpu in numbers.iter().filter(|&&cpu| cpu < MOST) {
-                libc::CPU_SET(cpu, &mut set);
-            }
-            Self(set)
+        let mut set = Self::NONE;
+        for &cpu in numbers.iter().filter(|&&cpu| cpu < MOST) {
+            set.0[cpu / BITS] |= 1 << (cpu % BITS);
         }
+        set
+    }
+
+    /// The CPUs of the caller. The C library's function may be that of this library: then a rank gets its own set, not
+    /// that of its worker.
+    pub(crate) fn of_caller() -> Self {
+        let mut set = Self::NONE;
+        // SAFETY: the call writes at most `SIZE` bytes. A set has no invalid values.
+        unsafe { libc::sched_getaffinity(0, SIZE, (&raw mut set.0).cast()) };
+        set
     }
 
     /// The CPUs of the kernel thread with this number. 0 is the calling thread.
     pub(crate) fn of_thread(thread: libc::pid_t) -> Option<Self> {
-        // SAFETY: a zeroed set is an empty set, which the kernel fills.
-        unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            let arguments = [thread as usize, SIZE, &raw mut set as usize, 0, 0, 0];
-            (next::syscall(libc::SYS_sched_getaffinity, arguments) > 0).then_some(Self(set))
-        }
+        let mut set = Self::NONE;
+        let arguments = [thread as usize, SIZE, &raw mut set.0 as usize, 0, 0, 0];
+        // SAFETY: the kernel writes at most `SIZE` bytes. A set has no invalid values.
+        let got = unsafe { next::syscall(libc::SYS_sched_getaffinity, arguments) };
+        (got > 0).then_some(set)
     }
 
     /// Binds the kernel thread with this number to these CPUs. 0 is the calling thread. Returns whether the kernel has
@@ -37,17 +51,23 @@ impl Cpus {
         unsafe { next::syscall(libc::SYS_sched_setaffinity, arguments) == 0 }
     }
 
+    /// The number of CPUs.
+    pub(crate) fn count(&self) -> usize {
+        let words = self.0.iter();
+        words.map(|word| word.count_ones() as usize).sum()
+    }
+
     /// The numbers of the CPUs.
-    #[cfg(all(test, not(miri)))]
-    fn numbers(&self) -> Vec<usize> {
-        // SAFETY: the macro reads the set within its size.
-        let has = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &self.0) };
-        (0..MOST).filter(has).collect()
+    pub(crate) fn numbers(&self) -> Vec<usize> {
+        let words = (0..MOST).step_by(BITS).zip(self.0);
+        words
+            .filter(|&(_, word)| word != 0)
+            .flat_map(|(first, word)| {
+                (first..first + BITS).filter(move |cpu| word >> (cpu - first) & 1 != 0)
+            })
+            .collect()
     }
 }
-
-const MOST: usize = libc::CPU_SETSIZE as usize;
-const SIZE: usize = size_of::<libc::cpu_set_t>();
 
 /// Runs `body` on these CPUs. The threads that `body` starts inherit the CPUs. `None` stands for the CPUs of the
 /// calling thread.
@@ -77,6 +97,18 @@ mod tests {
         });
         assert_eq!(of_new.as_deref(), Some(&all[..1]));
         assert_eq!(Cpus::of_thread(0).map(|cpus| cpus.numbers()), Some(all));
+    }
+
+    #[test]
+    fn machines_of_all_sizes() {
+        let numbers = [0, 63, 64, 1_023, 1_024, MOST - 1];
+        let set = Cpus::of(&numbers);
+        assert_eq!((set.numbers(), set.count()), (numbers.to_vec(), 6));
+        assert_eq!(Cpus::of(&[MOST, usize::MAX]).numbers(), []);
+        assert_eq!(
+            Cpus::of_caller().numbers(),
+            Cpus::of_thread(0).expect("a thread has CPUs").numbers()
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! the cores belongs to another crate, and is recognised by its name. No thread inherits that name, since that thread
 //! starts no others.
 
-use super::threads::{is_first, is_ours, spawn};
+use super::threads::{is_first, is_ours, spawn, try_spawn};
 use manycore_platform::{Native, Platform};
 use std::ffi::c_void;
 use std::sync::Once;
@@ -27,6 +27,9 @@ use std::{fs, io, mem};
 
 /// The pause between two counts of the threads: the first pause, and the longest one.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
+
+/// The least size of the ending thread's stack.
+const SMALL: usize = 256 << 10;
 
 /// The name of the thread that watches the cores.
 pub(crate) const WATCH: &str = "manycore-watch";
@@ -65,8 +68,11 @@ extern "C" fn thread_ends(at_end: *mut c_void) {
     // A child process after `fork` starts its own ending thread.
     let generation = Native::forks() + 1;
     if STARTED.swap(generation, Relaxed) != generation {
-        // This thread has a stack of the usual size, since the program's `atexit` functions run there.
-        spawn("manycore-omp-e", None, await_end);
+        // This thread has a stack of the usual size, since the program's `atexit` functions run there. If a limit on
+        // memory leaves no room for that, the stack is small.
+        if try_spawn("manycore-omp-e", None, await_end).is_err() {
+            spawn("manycore-omp-e", Some(SMALL), await_end);
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! Access to the C library and the kernel, for all layers above.
 
+pub(crate) mod clock;
 pub(crate) mod cpus;
 mod debugger;
 pub(crate) mod ending;
 mod export;
+#[allow(dead_code, reason = "`carry` calls some of these, as below")]
+pub(crate) mod limits;
 #[allow(
     dead_code,
     reason = "the layer `carry` calls most of these, and some targets have no such layer"

@@ -174,7 +174,8 @@ fn create(stack: Option<usize>, start: *mut c_void) -> c_int {
         libc::pthread_attr_setdetachstate(attributes, libc::PTHREAD_CREATE_DETACHED);
         let mut error = 0;
         if let Some(bytes) = stack {
-            error = libc::pthread_attr_setstacksize(attributes, bytes.next_multiple_of(page));
+            let bytes = bytes.checked_next_multiple_of(page).unwrap_or(bytes);
+            error = libc::pthread_attr_setstacksize(attributes, bytes);
         }
         if error == 0 {
             let mut thread = MaybeUninit::uninit();

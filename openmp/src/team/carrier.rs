@@ -14,6 +14,10 @@ pub(crate) trait Carrier: Sync {
     /// The leader calls this when the team is dissolved.
     fn release(&self);
 
+    /// The leader calls this in place of [`release`](Self::release) if there was no room for the team's threads.
+    /// `waiting` ranks wait for a team.
+    fn lacks_room(&self, waiting: usize);
+
     /// Plans the time to the next barrier. That time begins at the address `site` in the program. All ranks have
     /// arrived, and the caller releases them after this call. A caller that `begins` a region does not wait for that
     /// release.

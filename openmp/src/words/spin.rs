@@ -3,6 +3,7 @@
 use crate::environment::cores::cores;
 pub(crate) use crate::environment::idle::{busy, enter, forget_regions, leave};
 use crate::environment::settings;
+use crate::system::clock::has_passed;
 use manycore_platform::{Native, Platform};
 use std::cell::Cell;
 use std::time::Duration;
@@ -82,25 +83,42 @@ impl Yields {
     }
 }
 
-/// Yields the core to another thread. Returns the time of the next yield, in ticks of the clock.
-#[cold]
-pub(crate) fn yield_core() -> u64 {
-    let begin = Native::now();
-    Native::yield_now();
-    let end = Native::now();
-    let mut yields = YIELDS.get();
-    // A clock that differs between cores can step back when the thread moves.
-    yields.learn(end.saturating_sub(begin));
-    YIELDS.set(yields);
-    end.saturating_add(yields.patience())
+/// When a waiting thread next yields its core to other threads. The wait began, or the thread last yielded, at `since`.
+/// The thread yields `patience` ticks later. `u64::MAX` stands for never.
+#[derive(Clone, Copy)]
+pub(crate) struct NextYield {
+    since: u64,
+    patience: u64,
 }
 
-/// Begins a wait of the calling thread. Returns how many ticks the thread waits before it yields.
-pub(crate) fn begin_wait() -> u64 {
-    let mut yields = YIELDS.get();
-    let patience = yields.begin();
-    YIELDS.set(yields);
-    patience
+impl NextYield {
+    /// The calling thread begins a wait at `since`.
+    pub(crate) fn begin(since: u64) -> Self {
+        let mut yields = YIELDS.get();
+        let patience = yields.begin();
+        YIELDS.set(yields);
+        Self { since, patience }
+    }
+
+    /// Whether the thread is to yield.
+    #[inline]
+    pub(crate) fn is_due(self, now: u64) -> bool {
+        self.patience != u64::MAX && has_passed(self.patience, self.since, now)
+    }
+
+    /// Yields the core to another thread. Returns when the thread next yields.
+    #[cold]
+    pub(crate) fn yield_core() -> Self {
+        let begin = Native::now();
+        Native::yield_now();
+        let since = Native::now();
+        let mut yields = YIELDS.get();
+        // A clock that differs between cores can step back when the thread moves.
+        yields.learn(since.saturating_sub(begin));
+        YIELDS.set(yields);
+        let patience = yields.patience();
+        Self { since, patience }
+    }
 }
 
 /// Evaluates `condition` until it holds or the thread's patience ends. Returns whether it held.
@@ -112,8 +130,8 @@ pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
         None => PATIENCE,
     };
     let begin = Native::now();
-    let end = begin.saturating_add(Native::duration_to_ticks(patience));
-    let mut next = begin.saturating_add(begin_wait());
+    let patience = Native::duration_to_ticks(patience);
+    let mut next = NextYield::begin(begin);
     loop {
         for _ in 0..LOOKS {
             if condition() {
@@ -122,11 +140,11 @@ pub(crate) fn spin(condition: &dyn Fn() -> bool) -> bool {
             Native::relax();
         }
         let now = Native::now();
-        if now >= end {
+        if has_passed(patience, begin, now) {
             return condition();
         }
-        if now >= next {
-            next = yield_core();
+        if next.is_due(now) {
+            next = NextYield::yield_core();
         }
     }
 }

@@ -64,3 +64,24 @@ fn a_process_rests() {
         assert_eq!(ours, expected, "{ranks} ranks");
     }
 }
+
+/// The library reads the system's files when the program first needs them.
+#[test]
+fn a_process_without_regions_reads_nothing() {
+    if !has_compiler() {
+        return eprintln!("SKIPPED: no gcc with OpenMP");
+    }
+    let program = program("idle");
+    let reads = |ours| {
+        let output = run(&program, 1, &[("OMP_NUM_THREADS", "")], ours);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.trim().parse::<i64>().expect("a number")
+    };
+    let theirs = reads(false);
+    if theirs < 0 {
+        return eprintln!("SKIPPED: the system does not count reads");
+    }
+    // The loader reads the heads of the libraries that this library needs.
+    let ours = reads(true);
+    assert!(ours < theirs + 10, "{ours} {theirs}");
+}

@@ -1,6 +1,6 @@
 //! Uses of the interface that are legal and seldom: each case of `edges.c`, `corners.c` and `blocking.c` prints `ok`.
 
-use super::{compile, compile_with, has_compiler, library, run, run_with, source, tempfile, text};
+use super::{compile_with, has_compiler, library, run, run_with, source, tempfile, text};
 use std::path::Path;
 
 /// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
@@ -229,43 +229,4 @@ fn complaints() {
     ];
     let ours = text(&run_with(&program, &names, 1, &variables, true));
     assert!(ours.contains("OMP_STACKSIZE = '67108864'"), "{ours}");
-}
-
-/// A team grows although a limit leaves no room for its threads. The limit counts the threads of a user with no other
-/// threads. The superuser has no limit.
-#[test]
-fn a_limit_on_threads() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    if std::fs::metadata("/proc/self").is_ok_and(|it| it.uid() != 0) {
-        return eprintln!("SKIPPED: only the superuser can run programs as another user");
-    }
-    // The other user may not see cargo's folder.
-    let folder = std::env::temp_dir().join(format!("openmp-limit-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("the folder for temporary files is writable");
-    let (program, copy) = (folder.join("grow"), folder.join("library.so"));
-    compile(&source("grow.c"), &program).expect("our programs can be compiled");
-    std::fs::copy(library(), &copy).expect("the library is there");
-    for path in [&folder, &program, &copy] {
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(path, mode).expect("a file of ours");
-    }
-    for limit in [6, 12, 30, 60] {
-        let output = std::process::Command::new("setpriv")
-            .args(["--reuid=54321", "--clear-groups", "--inh-caps=-all"])
-            .args(["--bounding-set=-all", "prlimit"])
-            .arg(format!("--nproc={limit}"))
-            .args(["timeout", "60"])
-            .arg(&program)
-            .env("LD_PRELOAD", &copy)
-            .output();
-        let Ok(output) = output else {
-            return eprintln!("SKIPPED: no setpriv");
-        };
-        let text = text(&output);
-        assert_eq!(text, "1 1\n1 1\n1 1\nexit status: 0", "limit {limit}");
-    }
-    std::fs::remove_dir_all(&folder).expect("a folder of ours");
 }

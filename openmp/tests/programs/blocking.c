@@ -1,13 +1,12 @@
-// Calls of ranks that wait or could wait. Each case prints `ok`, or what was wrong.
+// Calls of ranks that wait or could wait.
 #define _GNU_SOURCE
+#include "cases.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -138,20 +137,11 @@ static int results(void) {
   return wrong;
 }
 
-static const struct { const char *name; int (*run)(void); } cases[] = {
+static const struct named cases[] = {
     {"polling", polling},
     {"names", names},
     {"results", results},
 };
 int main(int count, char **arguments) {
-  for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-    if (count > 1 && strcmp(arguments[1], cases[i].name) == 0) {
-      int wrong = cases[i].run();
-      if (wrong) printf("wrong %d\n", wrong);
-      else printf("ok\n");
-      return 0;
-    }
-  }
-  printf("no such case\n");
-  return 2;
+  return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

@@ -1,12 +1,11 @@
 // Each case prints `ok`, or what was wrong.
 #define _GNU_SOURCE
+#include "cases.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <omp.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -308,7 +307,7 @@ static int doacross_of_llvm(void) {
   return wrong + 100000 * (after.ru_maxrss - before.ru_maxrss > 20000);
 }
 
-static const struct { const char *name; int (*run)(void); } cases[] = {
+static const struct named cases[] = {
     {"balanced", balanced},
     {"limited", limited},
     {"unposted", unposted},
@@ -320,14 +319,5 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
     {"reduced", reduced},
 };
 int main(int count, char **arguments) {
-  for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-    if (count > 1 && strcmp(arguments[1], cases[i].name) == 0) {
-      int wrong = cases[i].run();
-      if (wrong) printf("wrong %d\n", wrong);
-      else printf("ok\n");
-      return 0;
-    }
-  }
-  printf("no such case\n");
-  return 2;
+  return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

@@ -1,5 +1,6 @@
 // Each case prints `ok`, or what was wrong.
 #define _GNU_SOURCE
+#include "cases.h"
 #include <dlfcn.h>
 #include <omp.h>
 #include <poll.h>
@@ -9,9 +10,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -467,7 +466,7 @@ static int closed(void) {
   return result != 0;
 }
 
-static const struct { const char *name; int (*run)(void); } cases[] = {
+static const struct named cases[] = {
     {"cancelled loops", cancelled_loops},
     {"forked", forked},
     {"forked by rank", forked_by_rank},
@@ -488,14 +487,5 @@ static const struct { const char *name; int (*run)(void); } cases[] = {
 };
 int main(int count, char **arguments) {
   if (count > 2) library = arguments[2];
-  for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-    if (count > 1 && strcmp(arguments[1], cases[i].name) == 0) {
-      int wrong = cases[i].run();
-      if (wrong) printf("wrong %d\n", wrong);
-      else printf("ok\n");
-      return 0;
-    }
-  }
-  printf("no such case\n");
-  return 2;
+  return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

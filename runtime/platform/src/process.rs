@@ -4,7 +4,7 @@ use crate::native;
 use std::time::Duration;
 
 /// The system's numbers of the CPUs that the calling thread, and threads that it makes, may run on. `None` if the
-/// system does not report them, or has more CPUs than the call can name (1,024 on Linux).
+/// system does not report them.
 ///
 /// This makes one system call.
 ///

@@ -36,7 +36,7 @@ const UNITS: [(&str, &str); 14] = [
          task_cycles time time_median time_p10 time_p90 total_cycles total_p10 total_p90 user",
     ),
     ("a seed of the machine's perturbation", "order"),
-    ("us", "first_ten_us steady_us"),
+    ("us", "first_ten_us steady_us mean_us longest_us"),
     ("cycles", "value"),
     ("percent", "margin"),
     ("GHz", "ghz"),

@@ -99,6 +99,7 @@ pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
     };
 }
 
+pub(in super::super) use super::always::use_vectors;
 pub(in super::super) use super::others::{flags, has_keys, keys, set_keys};
 
 /// See [`is_possible`](super::is_possible): always.

@@ -21,9 +21,18 @@ mod processor;
 ///
 /// `keys` and `set_keys` read and write the register of memory protection keys, if `has_keys` returns `true`. The
 /// caller of `set_keys` promises that the keys allow the next accesses of this thread.
+///
+/// A kernel thread calls `use_vectors` before it executes ranks, since it may restore frames that another kernel thread
+/// has made.
 pub(super) use processor::{
-    flags, has_keys, is_possible, keys, set_keys, set_thread_pointer, thread_pointer,
+    flags, has_keys, is_possible, keys, set_keys, set_thread_pointer, thread_pointer, use_vectors,
 };
+
+/// On these processors a kernel thread restores the vector registers of every frame.
+#[cfg(not(target_arch = "riscv64"))]
+mod always {
+    pub(in super::super) fn use_vectors() {}
+}
 
 /// These functions are for processors without x87 flags and without protection keys.
 #[cfg(not(target_arch = "x86_64"))]

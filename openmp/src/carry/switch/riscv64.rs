@@ -1,5 +1,7 @@
 //! 64-bit RISC-V: the thread pointer is the register `tp`.
 
+use crate::system::masks::{errno, set_errno};
+
 /// Saves on the stack the state that a call preserves: the return address, twelve registers, twelve floating-point
 /// registers, and the rounding mode with the flags of floating-point exceptions.
 macro_rules! save {
@@ -127,6 +129,26 @@ pub(in super::super) unsafe fn set_thread_pointer(pointer: usize) {
 }
 
 pub(in super::super) use super::others::{flags, has_keys, keys, set_keys};
+
+/// See [`use_vectors`](super::use_vectors). The kernel gives a thread vector registers when the thread first uses them.
+/// If a thread without vector registers returns to a frame with them, the kernel ends the process.
+pub(in super::super) fn use_vectors() {
+    const PR_RISCV_V_GET_CONTROL: libc::c_int = 70;
+    const STATE: libc::c_int = 3;
+    const ON: libc::c_int = 2;
+    let error = errno();
+    // SAFETY: the call only returns a number: an error if the kernel or the processor has no vector registers.
+    let control = unsafe { libc::prctl(PR_RISCV_V_GET_CONTROL, 0, 0, 0, 0) };
+    set_errno(error);
+    if control >= 0 && control & STATE == ON {
+        // SAFETY: the kernel lets this thread use the vector unit. This is `vsetvli t0, zero, e8, m1, ta, ma`, for
+        // assemblers that do not know it. It changes `t0`, and the length and the type of vectors. No call preserves
+        // these two, and the compiler takes them for changed.
+        unsafe {
+            std::arch::asm!(".insn i 0x57, 7, t0, zero, 0xc0", out("t0") _, options(nomem, nostack));
+        }
+    }
+}
 
 /// See [`is_possible`](super::is_possible): always.
 pub(in super::super) fn is_possible() -> bool {

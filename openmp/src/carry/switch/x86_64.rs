@@ -194,6 +194,8 @@ pub(in super::super) unsafe fn set_keys(keys: u32) {
     }
 }
 
+pub(in super::super) use super::always::use_vectors;
+
 /// Whether a program can write the base of FS without the kernel. This is the second bit of the kernel's second word of
 /// hardware capabilities.
 pub(in super::super) fn is_possible() -> bool {

@@ -1,7 +1,7 @@
 //! The bell wakes threads that wait for conditions of any kind.
 
 use super::sleepers::{AfterRmw, Sleepers};
-use manycore_platform::{Atomic, AtomicInteger, Futex, Native, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, CachePadded, Futex, Native, Ordering, Platform};
 use std::sync::atomic;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// `sync::checked` checks this.
 pub struct Bell<P: Platform> {
     word: P::Futex,
-    sleepers: Sleepers<P, AfterRmw>,
+    sleepers: CachePadded<Sleepers<P, AfterRmw>>,
 }
 
 impl<P: Platform> Bell<P> {
@@ -27,7 +27,7 @@ impl<P: Platform> Bell<P> {
     pub fn new() -> Self {
         Self {
             word: <P::Futex as Atomic<u32>>::new(0),
-            sleepers: Sleepers::new(),
+            sleepers: CachePadded::new(Sleepers::new()),
         }
     }
 
@@ -85,7 +85,7 @@ impl Bell<Native> {
     pub const fn native() -> Self {
         Self {
             word: atomic::AtomicU32::new(0),
-            sleepers: Sleepers::native(),
+            sleepers: CachePadded::new(Sleepers::native()),
         }
     }
 

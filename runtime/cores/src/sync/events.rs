@@ -16,7 +16,7 @@ use std::time::Duration;
 /// `posted` went through all 2^32 values in between.
 pub struct EventCount<P: Platform> {
     posted: CachePadded<P::Futex>,
-    sleepers: Sleepers<P, AfterRmw>,
+    sleepers: CachePadded<Sleepers<P, AfterRmw>>,
 }
 
 impl<P: Platform> EventCount<P> {
@@ -31,7 +31,7 @@ impl<P: Platform> EventCount<P> {
     pub fn new() -> Self {
         Self {
             posted: CachePadded::new(<P::Futex as Atomic<u32>>::new(0)),
-            sleepers: Sleepers::new(),
+            sleepers: CachePadded::new(Sleepers::new()),
         }
     }
 

@@ -49,7 +49,9 @@ impl<P: Platform, T> Lock<P, T> {
 
     /// As [`with`](Self::with), but returns `None` at once if another thread has the lock.
     pub fn try_with<R>(&self, section: impl FnOnce(&mut T) -> R) -> Option<R> {
-        if !self.word.is_taken() {
+        // Relaxed: the exchange decides. A failed exchange would take the cache line away from the lock's holder.
+        let looks_free = self.word.state.load(Ordering::Relaxed) == FREE;
+        if !looks_free || !self.word.is_taken() {
             return None;
         }
         // SAFETY: this thread has changed the state from FREE to HELD. `section` cannot keep the reference.

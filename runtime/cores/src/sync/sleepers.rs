@@ -1,6 +1,6 @@
 //! A count of sleeping threads that publishers read, in two forms that differ in their fences.
 
-use manycore_platform::{Atomic, AtomicInteger, CachePadded, Native, Ordering, Platform};
+use manycore_platform::{Atomic, AtomicInteger, Native, Ordering, Platform};
 use std::marker::PhantomData;
 use std::sync::atomic;
 
@@ -48,8 +48,8 @@ impl Fences for Asymmetric {
     }
 }
 
-/// The number of threads that sleep or are about to, on its own cache line. Only sleepers write it, so a publisher's
-/// read transfers no line while no thread sleeps.
+/// The number of threads that sleep or are about to. Only sleepers write it. So if the count has its own cache line, or
+/// shares the line of the word that publishers write, a publisher's read transfers no line while no thread sleeps.
 ///
 /// # Why no wake-up is lost
 ///
@@ -63,7 +63,7 @@ impl Fences for Asymmetric {
 /// P4 follows. The futex compares the word and falls asleep in one step. So P4 finds the sleeper asleep, or the word
 /// has changed and the sleeper does not fall asleep. `sync::checked` checks both forms, with each fence left out.
 pub struct Sleepers<P: Platform, F: Fences> {
-    count: CachePadded<P::AtomicU32>,
+    count: P::AtomicU32,
     fences: PhantomData<F>,
 }
 
@@ -72,7 +72,7 @@ impl<P: Platform, F: Fences> Sleepers<P, F> {
     /// Makes a count of no sleepers.
     pub fn new() -> Self {
         Self {
-            count: CachePadded::new(P::AtomicU32::new(0)),
+            count: P::AtomicU32::new(0),
             fences: PhantomData,
         }
     }
@@ -114,7 +114,7 @@ impl<F: Fences> Sleepers<Native, F> {
     #[must_use]
     pub const fn native() -> Self {
         Self {
-            count: CachePadded::new(atomic::AtomicU32::new(0)),
+            count: atomic::AtomicU32::new(0),
             fences: PhantomData,
         }
     }

@@ -58,6 +58,14 @@ fn is_shared(cache: &CacheFacts, facts: &Facts) -> bool {
     cache.level >= 3 || !alone
 }
 
+/// Whether the facts are about the machine of a thread with this mask, which the kernel has reported itself. The kernel
+/// reports only CPUs that are online. If `/sys` shows other CPUs in a container (lxcfs numbers the CPUs of a cpuset
+/// from 0), nothing is known about the real CPUs.
+pub(super) fn are_of(facts: &[(usize, Facts)], mask: &CpuSet) -> bool {
+    let is_known = |cpu: usize| facts.binary_search_by_key(&cpu, |&(id, _)| id).is_ok();
+    mask.iter().all(is_known)
+}
+
 /// Builds the topology from `facts`, which has at least one CPU.
 pub(super) fn assemble(
     facts: &[(usize, Facts)],
@@ -144,4 +152,24 @@ fn usable(cpus: &[Cpu], mask: Option<CpuSet>, cpuset: Option<CpuSet>) -> Vec<Cpu
         }
     }
     usable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_of_a_container_are_not_those_of_the_machine() {
+        let facts = |cpus: &[usize]| -> Vec<_> {
+            let facts = cpus.iter().map(|&cpu| (cpu, Facts::default()));
+            facts.collect()
+        };
+        let mask = |cpus: &[usize]| CpuSet::from(cpus.to_vec());
+        assert!(are_of(&facts(&[0, 1, 2, 3]), &mask(&[0, 1, 2, 3])));
+        assert!(are_of(&facts(&[0, 1, 2, 3]), &mask(&[1, 3])));
+        // The container has CPUs 4 and 5, or 1 and 2, or more than the files show.
+        assert!(!are_of(&facts(&[0, 1]), &mask(&[4, 5])));
+        assert!(!are_of(&facts(&[0, 1]), &mask(&[1, 2])));
+        assert!(!are_of(&facts(&[0, 1]), &mask(&[0, 1, 2, 3])));
+    }
 }

@@ -143,7 +143,9 @@ impl Topology {
     /// Looks at this machine.
     ///
     /// This never fails. It leaves out the facts that the system does not report. If the system reports nothing, the
-    /// machine is one core group of [`available_parallelism`](std::thread::available_parallelism) CPUs.
+    /// machine is one core group of [`available_parallelism`](std::thread::available_parallelism) CPUs. In a container
+    /// `/sys` may lack CPUs of the affinity mask. Then it describes other CPUs, so its facts are left out. The machine
+    /// is then one core group of the CPUs of the mask.
     ///
     /// The affinity mask is that of the calling thread. Threads that it starts inherit the mask, so call this before
     /// you bind the calling thread to CPUs. The first call opens about 15 small files for every CPU, which takes some
@@ -157,10 +159,15 @@ impl Topology {
     /// ```
     pub fn detect() -> Self {
         let tree = Tree(Path::new("/"));
-        let mask = affinity_mask().or_else(|| sysfs::allowed(tree));
         let known = known::this_machine();
         let limits = cgroup::limits(&known.groups, tree);
-        match &known.facts {
+        let mask = affinity_mask();
+        let facts = known.facts.as_ref().filter(|facts| {
+            let mask = mask.as_ref();
+            mask.is_none_or(|mask| assemble::are_of(facts, mask))
+        });
+        let mask = mask.or_else(|| sysfs::allowed(tree));
+        match facts {
             Some(facts) => assemble::assemble(facts, mask, limits),
             None => assemble::assemble(&equal_cpus(mask.as_ref()), mask, limits),
         }
@@ -187,7 +194,8 @@ impl Topology {
         assemble::assemble(&facts, mask, limits)
     }
 
-    /// Every online CPU, by number.
+    /// Every online CPU, by number. If the system [describes](Self::is_described) none, these are the CPUs of the
+    /// affinity mask.
     ///
     /// ```
     /// use manycore_cores::topology::Topology;
@@ -343,8 +351,7 @@ fn equal_cpus(mask: Option<&CpuSet>) -> Vec<(usize, Facts)> {
     ids.into_iter().map(|id| (id, Facts::default())).collect()
 }
 
-/// The calling thread's affinity mask. `None` if the system has none, or if the machine has more CPUs than the system
-/// call's set has bits (then `/proc` has the mask).
+/// The calling thread's affinity mask. `None` if the system does not report it.
 pub(crate) fn affinity_mask() -> Option<CpuSet> {
     let cpus = manycore_platform::process::allowed_cpus()?;
     Some(cpus.into())

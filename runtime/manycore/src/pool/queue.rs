@@ -53,6 +53,15 @@ impl<P: Platform> Queue<P> {
         self.take(VecDeque::pop_front)
     }
 
+    /// As [`take_first`](Self::take_first), but also returns `None` if another thread uses the queue at the moment.
+    pub(super) fn try_take_first(&self) -> Option<Job> {
+        if self.is_empty() {
+            return None;
+        }
+        let take = |jobs: &mut VecDeque<Job>| self.take_locked(jobs, VecDeque::pop_front);
+        self.jobs.try_with(take).flatten()
+    }
+
     /// Takes the newest job.
     pub(super) fn take_last(&self) -> Option<Job> {
         self.take(VecDeque::pop_back)
@@ -92,11 +101,18 @@ impl<P: Platform> Queue<P> {
         if self.is_empty() {
             return None;
         }
-        self.jobs.with(|jobs| {
-            let job = end(jobs);
-            self.length.store(jobs.len(), Ordering::Release);
-            job
-        })
+        self.jobs.with(|jobs| self.take_locked(jobs, end))
+    }
+
+    /// Takes a job while this thread has the lock.
+    fn take_locked(
+        &self,
+        jobs: &mut VecDeque<Job>,
+        end: impl FnOnce(&mut VecDeque<Job>) -> Option<Job>,
+    ) -> Option<Job> {
+        let job = end(jobs);
+        self.length.store(jobs.len(), Ordering::Release);
+        job
     }
 }
 

@@ -73,6 +73,10 @@ impl<P: Platform> Worker<P> {
     /// other workers, jobs that other workers have spawned, jobs from outside. If there is no job, requests jobs of
     /// another worker. If `patient` is false, raises the limit of a worker that has not answered a request.
     ///
+    /// A patient search passes over queues that other threads use at the moment. If many thieves waited for one queue,
+    /// its owner would lose the queue's cache line at each push. No job is overlooked: before a worker sleeps, it sees
+    /// that the queue is not empty.
+    ///
     /// A search ends early when a loop may have been posted. In a large pool it ends before it has seen all workers,
     /// and the next search begins with other workers. Before a worker sleeps, it looks at all workers (`look_again`).
     ///
@@ -102,7 +106,13 @@ impl<P: Platform> Worker<P> {
             return self.find_left();
         }
         for victim in others.clone() {
-            if let Some(job) = registry.worker(victim).spawned().take_first() {
+            let spawned = registry.worker(victim).spawned();
+            let job = if patient {
+                spawned.try_take_first()
+            } else {
+                spawned.take_first()
+            };
+            if let Some(job) = job {
                 return Some(Found::Queued(job, true));
             }
         }

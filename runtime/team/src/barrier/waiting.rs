@@ -1,6 +1,6 @@
 use super::placement::Placement;
 use manycore_cores::sync::{Asymmetric, Sleepers};
-use manycore_platform::{Atomic, Futex, Ordering, Platform};
+use manycore_platform::{Atomic, CachePadded, Futex, Ordering, Platform};
 use std::time::Duration;
 
 /// The longest spin before a yield. The system may have put two members on one core although
@@ -28,7 +28,7 @@ const LOOKS: u32 = 64;
 /// Sleeping members pay for the fence.
 pub struct Waiting<P: Platform> {
     /// The number of members that sleep, or are about to sleep, on any word of the barrier.
-    sleepers: Sleepers<P, Asymmetric>,
+    sleepers: CachePadded<Sleepers<P, Asymmetric>>,
     /// How long a member waits awake, in ticks.
     patience: u64,
     /// How long a member spins before it yields, in ticks.
@@ -45,7 +45,7 @@ impl<P: Platform> Waiting<P> {
         // fences.
         P::has_light_fences();
         Self {
-            sleepers: Sleepers::new(),
+            sleepers: CachePadded::new(Sleepers::new()),
             patience: P::duration_to_ticks(placement.patience()),
             spin_quantum: P::duration_to_ticks(SPIN_QUANTUM),
             looks: if placement.patience().is_zero() {

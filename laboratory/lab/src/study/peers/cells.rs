@@ -29,14 +29,47 @@ impl Gap {
         }
     }
 
-    /// The median time of a run's calls, in us.
-    fn of(self, sample: &PeersSample) -> Option<f64> {
+    /// The times of a run's calls, in us.
+    fn calls(self, sample: &PeersSample) -> impl Iterator<Item = f64> {
         let calls = match self {
             Self::Hot => &sample.steady,
             Self::Millisecond => &sample.gap,
         };
-        let us = calls.iter().map(|&ns| ns as f64 / 1e3);
-        (!calls.is_empty()).then(|| median(us))
+        calls.iter().map(|&ns| ns as f64 / 1e3)
+    }
+
+    /// The median time of a run's calls, in us.
+    fn of(self, sample: &PeersSample) -> Option<f64> {
+        let calls: Vec<f64> = self.calls(sample).collect();
+        (!calls.is_empty()).then(|| median(calls))
+    }
+}
+
+/// All calls of a cell, of all orders together.
+pub(super) struct Calls {
+    us: Vec<f64>,
+}
+
+impl Calls {
+    pub(super) const fn count(&self) -> usize {
+        self.us.len()
+    }
+
+    pub(super) fn median(&self) -> f64 {
+        median(self.us.iter().copied())
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        self.us.iter().sum::<f64>() / self.us.len() as f64
+    }
+
+    pub(super) fn longest(&self) -> f64 {
+        self.us.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The number of calls that took longer than this time, in us.
+    pub(super) fn above(&self, us: f64) -> usize {
+        self.us.iter().filter(|&&call| call > us).count()
     }
 }
 
@@ -85,6 +118,13 @@ impl<'a> Cells<'a> {
         let times: Vec<f64> = times.filter_map(|(_, sample)| gap.of(sample)).collect();
         let whole = times.len() == self.runs(place, peer).len() && !times.is_empty();
         whole.then(|| median(times))
+    }
+
+    /// All calls of the cell's runs. Returns `None` if there is none.
+    pub(super) fn calls(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<Calls> {
+        let runs = self.right(place, peer);
+        let us: Vec<f64> = runs.flat_map(|(_, sample)| gap.calls(sample)).collect();
+        (!us.is_empty()).then_some(Calls { us })
     }
 
     /// The sum of the first calls in a run, in us. Returns the median over the runs.
@@ -150,5 +190,20 @@ impl<'a> Cells<'a> {
                 fingerprint(&hashes.join(" "))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rare_slow_call_changes_the_mean_and_not_the_median() {
+        let calls = Calls {
+            us: [[2.0; 9].as_slice(), &[82.0]].concat(),
+        };
+        let found = [calls.median(), calls.mean(), calls.longest()];
+        assert_eq!(found, [2.0, 10.0, 82.0]);
+        assert_eq!((calls.above(4.0), calls.count()), (1, 10));
     }
 }

@@ -14,6 +14,7 @@ mod sample;
 mod scaling;
 mod summary;
 mod tables;
+mod tail;
 mod verdict;
 
 use super::Study;
@@ -89,7 +90,9 @@ const TEXT: Text = Text {
          cell (a program on a machine with a number of threads) is the median over its orders. An \
          order is one seed of the machine's perturbation. The ratio of two runtimes is the \
          geometric mean of their ratios under each seed. Its 95% interval comes from Student's t \
-         distribution for the mean of the logarithms. With one order there is no interval.",
+         distribution for the mean of the logarithms. With one order there is no interval. Since \
+         medians hide rare slow calls, a table lists the cells in which the mean of all calls is \
+         more than 1.25 times their median.",
     ],
 };
 

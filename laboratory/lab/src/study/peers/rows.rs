@@ -30,6 +30,10 @@ columns! {
             .then(|| cells.first(place, peer).map(rounded))
             .flatten(),
         steady_us: Option<f64> = cells.time(place, peer, gap).map(rounded),
+        /// The mean and the longest of all calls, of all orders. Medians hide rare slow calls.
+        mean_us: Option<f64> = cells.calls(place, peer, gap).map(|calls| rounded(calls.mean())),
+        longest_us: Option<f64> =
+            cells.calls(place, peer, gap).map(|calls| rounded(calls.longest())),
         /// The runtime's time divided by the serial time.
         ratio_serial: Option<f64> = cells
             .time(place, peer, gap)

@@ -6,6 +6,7 @@ use super::config::PeersConfig;
 use super::peer::{OURS, SERIAL};
 use super::scaling;
 use super::summary;
+use super::tail;
 use super::verdict;
 use crate::report::table::{Cell, Table};
 
@@ -17,6 +18,7 @@ pub(super) fn all(config: &PeersConfig, cells: &Cells<'_>) -> Vec<Table> {
         first(config, cells),
         ahead(config, cells),
         slower(config, cells),
+        tail::table(config, cells),
         failed(config, cells),
     ];
     for machine in 0..config.threads.len() {
@@ -199,7 +201,7 @@ impl std::fmt::Display for Column {
 }
 
 /// Formats a time with three digits.
-fn microseconds(time: f64) -> String {
+pub(super) fn microseconds(time: f64) -> String {
     match time {
         _ if time < 10.0 => format!("{time:.2}"),
         _ if time < 100.0 => format!("{time:.1}"),

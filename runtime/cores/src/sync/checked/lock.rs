@@ -3,6 +3,7 @@
 use crate::sync::Lock;
 use manycore_check::{Deaf, Faulty, Fenced, Loom, NoFence, NoHeavyFence, caught, loom_model, team};
 use manycore_platform::Platform;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Each of `threads` threads increments a number that only the lock guards.
 fn all_are_counted<P: Platform>(threads: usize, times: u32) {
@@ -18,6 +19,28 @@ fn all_are_counted<P: Platform>(threads: usize, times: u32) {
         }
     });
     assert_eq!(count.with(|count| *count), threads as u32 * times);
+}
+
+/// One thread waits for the lock, and another thread tries it once. The number is right in both cases.
+fn attempts_are_counted<P: Platform>() {
+    let count = Lock::<P, u32>::new(0);
+    let increment = |count: &mut u32| {
+        let before = *count;
+        P::relax();
+        *count = before + 1;
+    };
+    let tried = AtomicU32::new(0);
+    team::<P>(2, |member| match member {
+        0 => count.with(increment),
+        _ => _ = tried.fetch_add(count.try_with(increment).map_or(0, |()| 1), Relaxed),
+    });
+    assert_eq!(count.with(|count| *count), 1 + tried.into_inner());
+}
+
+#[test]
+fn a_thread_may_try() {
+    loom_model(None, attempts_are_counted::<Loom>);
+    loom_model(None, attempts_are_counted::<Faulty<Loom, Fenced>>);
 }
 
 #[test]

@@ -1,28 +1,28 @@
 //! Sets of CPUs in the kernel's format.
 
+use std::ffi::c_ulong;
 use std::io;
-use std::mem::MaybeUninit;
 
-/// The number of CPUs that a set can hold.
-pub(super) const MOST: usize = libc::CPU_SETSIZE as usize;
+/// The number of CPUs that a set can hold: as many as Linux supports. The kernel reports no mask to a set that is
+/// smaller than the machine's own sets.
+pub(super) const MOST: usize = 8192;
+
+const BITS: usize = c_ulong::BITS as usize;
 
 /// The kernel's name for the calling thread.
 pub(super) const THIS: libc::pid_t = 0;
 
 /// A set of CPUs with numbers below [`MOST`].
-#[derive(Clone, Copy)]
-pub(super) struct CpuSet(libc::cpu_set_t);
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct CpuSet([c_ulong; MOST / BITS]);
 
 impl CpuSet {
     pub(super) fn new() -> Self {
-        // SAFETY: the type is an array of words, and zero is valid for each word.
-        Self(unsafe { MaybeUninit::zeroed().assume_init() })
+        Self([0; MOST / BITS])
     }
 
     pub(super) fn all() -> Self {
-        let mut set = Self::new();
-        (0..MOST).for_each(|cpu| set.insert(cpu));
-        set
+        Self([c_ulong::MAX; MOST / BITS])
     }
 
     /// The CPUs that this thread may run on.
@@ -32,8 +32,9 @@ impl CpuSet {
 
     pub(super) fn allowed_to(thread: libc::pid_t) -> io::Result<Self> {
         let mut set = Self::new();
-        // SAFETY: `size_of_val` bytes are writable there.
-        let got = unsafe { libc::sched_getaffinity(thread, size_of_val(&set.0), &raw mut set.0) };
+        let words = (&raw mut set.0).cast();
+        // SAFETY: `size_of_val` bytes are writable there, and each value is valid for a word.
+        let got = unsafe { libc::sched_getaffinity(thread, size_of_val(&set.0), words) };
         if got == 0 {
             Ok(set)
         } else {
@@ -47,9 +48,9 @@ impl CpuSet {
 
     /// Makes a thread run on the set's CPUs only.
     pub(super) fn bind_thread(&self, thread: libc::pid_t) -> io::Result<()> {
+        let words = (&raw const self.0).cast();
         // SAFETY: `size_of_val` bytes are readable there.
-        let set =
-            unsafe { libc::sched_setaffinity(thread, size_of_val(&self.0), &raw const self.0) };
+        let set = unsafe { libc::sched_setaffinity(thread, size_of_val(&self.0), words) };
         if set == 0 {
             Ok(())
         } else {
@@ -60,17 +61,15 @@ impl CpuSet {
     /// Panics if `cpu` is not below [`MOST`].
     pub(super) fn insert(&mut self, cpu: usize) {
         assert!(cpu < MOST, "CPU {cpu} is not below {MOST}");
-        // SAFETY: `cpu` is within the set.
-        unsafe { libc::CPU_SET(cpu, &mut self.0) };
-    }
-
-    pub(super) fn equals(&self, other: &Self) -> bool {
-        // SAFETY: both are sets.
-        unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
+        self.0[cpu / BITS] |= 1 << (cpu % BITS);
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        // SAFETY: `cpu` is within the set.
-        (0..MOST).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &self.0) })
+        let words = (0..MOST).step_by(BITS).zip(&self.0);
+        words
+            .filter(|&(_, &word)| word != 0)
+            .flat_map(|(first, &word)| {
+                (first..first + BITS).filter(move |cpu| word >> (cpu - first) & 1 != 0)
+            })
     }
 }

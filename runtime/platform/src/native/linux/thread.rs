@@ -127,7 +127,7 @@ fn forbid(thread: libc::pid_t, is_taken: &dyn Fn(usize) -> bool) -> Option<Moved
     let mut here = CpuSet::new();
     let free = before.iter().filter(|&cpu| !is_taken(cpu));
     free.for_each(|cpu| here.insert(cpu));
-    let moves = !here.equals(&before) && here.iter().next().is_some();
+    let moves = here != before && here.iter().next().is_some();
     let moved = Moved {
         thread,
         before,
@@ -146,13 +146,13 @@ impl Moved {
             before,
             here,
         } = self;
-        if CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(&here)) {
+        if CpuSet::allowed_to(thread).is_ok_and(|now| now != here) {
             return;
         }
         // The kernel keeps a mask that was set, even if the thread's control group gets CPUs later. If only the group
         // limits the thread, a mask of all CPUs is as good.
         let unlimited = CpuSet::all().bind_thread(thread);
-        if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| !now.equals(&before)) {
+        if unlimited.is_err() || CpuSet::allowed_to(thread).is_ok_and(|now| now != before) {
             // This fails only if a cpuset has been narrowed meanwhile. In that case the mask that is set now allows no
             // more CPUs than the cpuset.
             let _ = before.bind_thread(thread);
@@ -168,12 +168,12 @@ mod tests {
         let before = super::CpuSet::allowed().unwrap();
         for cpu in before.iter() {
             super::begin_on(&[cpu]);
-            assert!(super::CpuSet::allowed().unwrap().equals(&before));
+            assert!(super::CpuSet::allowed().unwrap() == before);
         }
         // There are no such CPUs, so nothing happens.
         super::begin_on(&[]);
         super::begin_on(&[super::MOST + 1]);
-        assert!(super::CpuSet::allowed().unwrap().equals(&before));
+        assert!(super::CpuSet::allowed().unwrap() == before);
     }
 
     use super::*;
@@ -204,7 +204,7 @@ mod tests {
         let is_only = before.iter().count() == 1;
         let expected = Some(first).filter(|_| !is_only && !cfg!(miri));
         assert!(forbidden.eq(expected));
-        assert!(other.join().expect("the thread ends").equals(&before));
+        assert!(other.join().expect("the thread ends") == before);
         // No such thread exists, so the call only wakes.
         let mut calls = 0;
         for thread in [0, 1 << 40] {
@@ -226,7 +226,7 @@ mod tests {
             wake_elsewhere(thread_number(), &|cpu| cpu == first, &mut || {
                 only.bind().expect("the CPU is allowed");
             });
-            assert!(CpuSet::allowed().is_ok_and(|now| now.equals(&only)));
+            assert!(CpuSet::allowed().is_ok_and(|now| now == only));
         });
         other.join().expect("the mask is as it was set");
     }
@@ -242,7 +242,7 @@ mod tests {
             }
             wake_elsewhere(thread_number(), &|cpu| cpu == core(), &mut || ());
             leave_core(core());
-            assert!(CpuSet::allowed().is_ok_and(|now| now.equals(&some)));
+            assert!(CpuSet::allowed().is_ok_and(|now| now == some));
         });
         narrow.join().expect("the mask is as it was");
     }
