@@ -154,6 +154,30 @@ static void scheduling(void) {
     printf("limit %d %d\n", (int)limit.rlim_cur, (int)limit.rlim_max);
 }
 
+// A renamed link leaves the working directory where it is, also if the link then leads elsewhere.
+static void links(void) {
+    char name[] = "/tmp/manycore-XXXXXX", here[4096];
+    chdir(mkdtemp(name));
+    mkdir("folder", 0700);
+    mkdir("beside", 0700);
+    mkdir("beside/folder", 0700);
+    symlink("folder", "link");
+    symlink("folder", "broken");
+    chdir("folder");
+    show("rename of a link", rename("../link", "../beside/link"));
+    printf("in %s\n", getcwd(here, sizeof here) + strlen(name));
+    rmdir("../beside/folder");
+    show("rename that breaks a link", rename("../broken", "../beside/broken"));
+    show("rename of the folder", rename("../folder", "../other"));
+    printf("in %s\n", getcwd(here, sizeof here) + strlen(name));
+    chdir(name);
+    unlink("beside/link");
+    unlink("beside/broken");
+    rmdir("beside");
+    rmdir("other");
+    show("empty", rmdir(name));
+}
+
 int main(int count, char **arguments) {
     if (count > 1) {
         printf("%s\n", arguments[1]);
@@ -164,6 +188,7 @@ int main(int count, char **arguments) {
     masks();
     files();
     scheduling();
+    links();
     char *const list[] = {"again", "run by its file", 0};
     fflush(stdout);
     int program = open("/proc/self/exe", O_RDONLY), copy = memfd_create("copy", 0);

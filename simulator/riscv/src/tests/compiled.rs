@@ -253,6 +253,12 @@ fn flags_that_linux_does_not_know_are_refused() {
         "fifo: -1 1",
         "with priority: -1 22",
         "limit 100 200",
+        "rename of a link: 0 0",
+        "in /folder",
+        "rename that breaks a link: 0 0",
+        "rename of the folder: 0 0",
+        "in /other",
+        "empty: 0 0",
         "run by its file",
     ];
     expect("checked.c", &(lines.join("\n") + "\n"));

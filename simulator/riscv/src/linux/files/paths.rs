@@ -291,7 +291,8 @@ impl Files {
     ) -> Value {
         let (from, to) = (self.path_at(space, from)?, self.path_at(space, to)?);
         let [from, to] = [from, to].map(|path| self.host_path(&path, false));
-        let (from, to) = (from?, to?);
+        // A path through the renamed folder would lead nowhere afterwards.
+        let (from, to) = (in_real_folder(from?), in_real_folder(to?));
         if flags & !NO_REPLACE != 0 {
             return Err(EINVAL);
         }
@@ -303,11 +304,22 @@ impl Files {
         let below = from.canonicalize().ok().filter(|_| !is_link);
         let below = below.and_then(|old| Some(self.folder.strip_prefix(old).ok()?.to_owned()));
         fs::rename(&from, &to)?;
-        if let (Some(below), Ok(new)) = (below, to.canonicalize()) {
-            self.folder = new.components().chain(below.components()).collect();
+        if let Some(below) = below {
+            self.folder = to.components().chain(below.components()).collect();
         }
         self.touch_folder_of(&from);
         self.touch_folder_of(&to);
         Ok(0)
+    }
+}
+
+/// The same path, with the real path of its folder. A slash at the end means that the path must be a folder, so such a
+/// path stays as it is.
+fn in_real_folder(path: PathBuf) -> PathBuf {
+    let ends_with_slash = path.as_os_str().as_bytes().ends_with(b"/");
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) if !ends_with_slash => folder.join(name),
+        _ => path,
     }
 }
