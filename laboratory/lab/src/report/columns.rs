@@ -49,6 +49,43 @@ const UNITS: [(&str, &str); 14] = [
     ("additions an iteration", "unit_comp"),
 ];
 
+/// Whether a column has a unit. The macro `columns!` asks at compile time, so that no study fails after its
+/// measurements.
+pub(crate) const fn has_unit(column: &str) -> bool {
+    let mut at = 0;
+    while at < UNITS.len() {
+        if is_among(column.as_bytes(), UNITS[at].1.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether `name` is one of these `names`, between which there are spaces.
+const fn is_among(name: &[u8], names: &[u8]) -> bool {
+    let (mut start, mut end) = (0, 0);
+    while end <= names.len() {
+        if end == names.len() || names[end] == b' ' {
+            if is_at(start, end, name, names) {
+                return true;
+            }
+            start = end + 1;
+        }
+        end += 1;
+    }
+    false
+}
+
+/// Whether `names[start..end]` is `name`.
+const fn is_at(start: usize, end: usize, name: &[u8], names: &[u8]) -> bool {
+    let mut at = 0;
+    while at < name.len() && start + at < end && name[at] == names[start + at] {
+        at += 1;
+    }
+    at == name.len() && start + at == end
+}
+
 /// The unit of a column. A sweep's table also has columns for its keys and for the ends of its intervals.
 fn unit(column: &str) -> Option<&'static str> {
     if column.starts_with("sweep.") {
@@ -91,6 +128,14 @@ mod tests {
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn only_whole_names_have_units() {
+        for (column, has) in [("threads", true), ("thread", false), ("threadss", false)] {
+            assert_eq!(has_unit(column), has);
+            assert_eq!(unit(column).is_some(), has);
+        }
     }
 
     #[test]

@@ -17,6 +17,11 @@ macro_rules! columns {
             $($(#[$doc])* $column: $kind,)*
         }
 
+        $(const _: () = assert!(
+            $crate::report::columns::has_unit(stringify!($column)),
+            "a column has no unit; expected it in report/columns.rs"
+        );)*
+
         impl $row {
             $vis fn new($($given: $of),*) -> Self {
                 Self { $($column: $value,)* }
