@@ -24,7 +24,8 @@ static long left(int end) {
     fcntl(end, F_SETFL, 0);
     return all;
 }
-/* Bad addresses in a pipe, a socket or a file. */
+/* Bad addresses in a pipe, a socket or a file. The parts of `recvmsg` are good, since qemu passes on the parts up to a bad
+   part, and Linux fails. */
 static void bad_parts(const char *what, int from, int to, int sockets) {
     printf("%s\n", what);
     struct iovec later[] = {part("hello ", 6), part("world", 5), part(bad, 7), part("lost", 4)};
@@ -42,7 +43,7 @@ static void bad_parts(const char *what, int from, int to, int sockets) {
     if (!sockets) return;
     struct msghdr message = {.msg_iov = later, .msg_iovlen = 3};
     said("sendmsg", sendmsg(to, &message, 0));
-    message = (struct msghdr){.msg_iov = into, .msg_iovlen = 3};
+    message = (struct msghdr){.msg_iov = into, .msg_iovlen = 1};
     said("recvmsg", recvmsg(from, &message, 0));
     printf("%s %s\n", a, b);
     struct iovec peeked[] = {part(a, 3), part(b, 3)};

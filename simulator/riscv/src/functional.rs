@@ -317,7 +317,7 @@ impl Machine for Functional {
     #[inline(always)]
     fn access(&mut self, place: Place, width: Width, operation: Operation) -> Answer {
         self.clock += 1;
-        let writes = !matches!(operation, Operation::Load | Operation::TouchRead);
+        let writes = !operation.reads_only();
         if writes {
             self.changes += 1;
         }

@@ -130,6 +130,7 @@ impl Guest for TimedTask {
         if *last != self.task.number() {
             *last = self.task.number();
             self.task.hart.lose_reservation();
+            core.drop_reservation();
         }
         let wakes = std::mem::take(&mut self.wakes);
         let mut world = Timed {
@@ -236,6 +237,14 @@ impl Machine for Timed<'_, '_> {
 
     fn reply(&mut self) -> (u64, bool) {
         self.core.reply()
+    }
+
+    fn has_lost_reservation(&self) -> bool {
+        self.core.has_lost_reservation()
+    }
+
+    fn drop_reservation(&mut self) {
+        self.core.drop_reservation();
     }
 
     #[inline(always)]

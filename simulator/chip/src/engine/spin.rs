@@ -61,6 +61,10 @@ impl Engine {
 
     /// Ends the spinning on all lines that overlap `addresses`, which the kernel has written on `core`.
     pub(crate) fn written(&mut self, core: u32, addresses: &[Range<u64>]) {
+        for range in addresses {
+            let reservations = &mut self.memory.reservations;
+            reservations.written(core, range, self.line_shift);
+        }
         let earliest = self.ports[core as usize].clock + self.lookahead;
         for port in &self.ports {
             let Mode::Spinning { word, .. } = port.mode else {

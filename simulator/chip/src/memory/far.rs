@@ -39,14 +39,16 @@ impl Memory {
     pub(super) fn keeps(&self, operation: Operation) -> u64 {
         let near = self.config.atomics.kind == AtomicKind::Near;
         match operation {
-            Operation::CompareExchange { .. } => self.config.atomics.hold.unwrap_or(0),
+            Operation::CompareExchange { .. } | Operation::Persistent(_) => {
+                self.config.atomics.hold.unwrap_or(0)
+            }
             _ if near && operation.is_read_modify_write() => self.config.atomics.hold.unwrap_or(0),
             _ => 0,
         }
     }
 
     pub(super) fn serve_far(&mut self, request: &Request, at: u64) -> Served {
-        let value = request.word.apply(request.operation);
+        let value = self.apply(request);
         let tile = self.places.tile(request.core);
         let stage = self.stage_place(request);
         let atomics = &self.config.atomics;

@@ -24,6 +24,7 @@ mod perturb;
 mod places;
 mod private;
 mod request;
+mod reservation;
 mod serve;
 mod transaction;
 mod warm;
@@ -44,6 +45,7 @@ use controller::Controllers;
 use line::LineTable;
 use perturb::Perturbation;
 use places::Places;
+use reservation::Reservations;
 
 pub(crate) struct Memory {
     pub(crate) config: Config,
@@ -54,6 +56,7 @@ pub(crate) struct Memory {
     network: Electrical,
     controllers: Controllers,
     perturbation: Perturbation,
+    pub(crate) reservations: Reservations,
     /// The counters, if the run asked for them.
     pub(crate) census: Option<Box<MemoryCensus>>,
     /// The lines that spinning cores have lost since the engine last emptied this list, each with
@@ -77,10 +80,23 @@ impl Memory {
             controllers: Controllers::new(&config.memory, config.controllers(), config.line),
             places,
             perturbation: Perturbation::new(config),
+            reservations: Reservations::new(config.cores),
             census: None,
             disturbed: Vec::new(),
             config: config.clone(),
         })
+    }
+
+    /// Does a request's operation on its word, and returns the previous value.
+    fn apply(&mut self, request: &Request) -> u64 {
+        let Request {
+            core,
+            line,
+            operation,
+            word,
+            ..
+        } = *request;
+        self.reservations.apply(core, line, operation, word)
     }
 
     /// Counts from now on.

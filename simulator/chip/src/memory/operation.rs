@@ -14,6 +14,8 @@ pub enum Operation {
     TouchFill,
     /// Reads the word.
     Load,
+    /// Reads the word, and reserves it for the core: the load of an LL/SC pair.
+    LoadReserved,
     /// Writes the word.
     Store(u64),
     /// Writes the word and reads its previous value.
@@ -42,8 +44,11 @@ pub enum Operation {
     /// The greater of word and operand.
     MaxUnsigned(u64),
     /// The store of an LL/SC pair, with the operation of the pair. The store is done only if the tile (the hardware
-    /// threads that share an L1) still has the reservation that the load has made.
+    /// threads that share an L1) still has the line, and if no other core has written a word that
+    /// [`Operation::LoadReserved`] has reserved.
     Conditional(Rmw),
+    /// Like [`Operation::Conditional`], for a pair that has failed too often. The tile may have lost the line.
+    Persistent(Rmw),
 }
 
 /// The read-modify-write operations, for an LL/SC pair.
@@ -67,6 +72,11 @@ pub enum Rmw {
 }
 
 impl Rmw {
+    /// Whether the operation writes a word with this value.
+    pub(super) fn writes(self, value: u64) -> bool {
+        !matches!(self, Self::CompareExchange { current, .. } if current != value)
+    }
+
     /// The operation that does an LL/SC pair as one access.
     ///
     /// ```
@@ -87,10 +97,18 @@ impl Rmw {
 }
 
 impl Operation {
-    /// Whether a shared copy of the line is enough.
+    /// Whether the operation writes nothing, so that a shared copy of the line is enough.
+    ///
+    /// ```
+    /// use manycore_chip::guest::Operation;
+    ///
+    /// assert!(Operation::LoadReserved.reads_only());
+    /// assert!(!Operation::Add(0).reads_only());
+    /// ```
+    #[must_use]
     #[inline(always)]
-    pub(crate) fn reads_only(self) -> bool {
-        matches!(self, Self::Load | Self::TouchRead)
+    pub fn reads_only(self) -> bool {
+        matches!(self, Self::Load | Self::LoadReserved | Self::TouchRead)
     }
 
     /// Whether the operation reads and writes the word.
@@ -98,7 +116,12 @@ impl Operation {
     pub(crate) fn is_read_modify_write(self) -> bool {
         !matches!(
             self,
-            Self::Load | Self::Store(_) | Self::TouchRead | Self::TouchWrite | Self::TouchFill
+            Self::Load
+                | Self::LoadReserved
+                | Self::Store(_)
+                | Self::TouchRead
+                | Self::TouchWrite
+                | Self::TouchFill
         )
     }
 
@@ -106,7 +129,7 @@ impl Operation {
     #[inline]
     pub(crate) fn execution(self, costs: &config::Atomics) -> u64 {
         match self {
-            Self::Load | Self::Store(_) => 0,
+            Self::Load | Self::LoadReserved | Self::Store(_) => 0,
             Self::TouchRead | Self::TouchWrite | Self::TouchFill => 0,
             Self::Swap(_) => costs.swap,
             Self::CompareExchange { .. } => costs.cas,
@@ -114,7 +137,7 @@ impl Operation {
             Self::Or(_) | Self::And(_) | Self::Xor(_) => costs.tas,
             Self::Add(_) | Self::Min(_) | Self::Max(_) => costs.faa,
             Self::MinUnsigned(_) | Self::MaxUnsigned(_) => costs.faa,
-            Self::Conditional(rmw) => rmw.operation().execution(costs),
+            Self::Conditional(rmw) | Self::Persistent(rmw) => rmw.operation().execution(costs),
         }
     }
 }
@@ -186,6 +209,12 @@ impl Word {
         self.read()
     }
 
+    /// The eight aligned bytes of host memory with the word.
+    #[inline(always)]
+    pub(super) fn place(self) -> usize {
+        self.address as usize >> 3
+    }
+
     /// Does `operation` and returns the previous value.
     pub(crate) fn apply(self, operation: Operation) -> u64 {
         if matches!(
@@ -209,7 +238,9 @@ impl Word {
             }
             Operation::MinUnsigned(value) => old.min(value),
             Operation::MaxUnsigned(value) => old.max(value),
-            Operation::Conditional(rmw) => return self.apply(rmw.operation()),
+            Operation::Conditional(rmw) | Operation::Persistent(rmw) => {
+                return self.apply(rmw.operation());
+            }
             _ => return old,
         };
         self.write(new);

@@ -17,7 +17,7 @@ impl Memory {
     }
 
     pub(super) fn serve_read(&mut self, request: &Request, now: u64) -> Served {
-        let value = request.word.apply(request.operation);
+        let value = self.apply(request);
         let Coherence {
             occupancy, writes, ..
         } = self.config.coherence;
@@ -88,7 +88,7 @@ impl Memory {
         if self.is_far(request) {
             return self.serve_far(request, at);
         }
-        let value = request.word.apply(request.operation);
+        let value = self.apply(request);
         let tile = self.places.tile(request.core);
         let execution = request.operation.execution(&self.config.atomics);
         let line = self.lines.line(request.line);

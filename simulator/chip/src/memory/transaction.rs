@@ -137,7 +137,7 @@ impl Memory {
         if let Some(census) = &mut self.census {
             census.home_queue.record(request.found.into());
         }
-        let served = if request.operation.reads_only() {
+        let mut served = if request.operation.reads_only() {
             self.serve_read(&request, now)
         } else if let Operation::Conditional(_) = request.operation {
             let tile = self.places.tile(request.core);
@@ -146,11 +146,14 @@ impl Memory {
             if line.sharers.contains(tile) || line.owner == Some(tile) {
                 self.serve_write(&request, now)
             } else {
+                self.reservations.end(request.core);
                 self.refuse(&request, now)
             }
         } else {
             self.serve_write(&request, now)
         };
+        // Only a lost reservation makes a served operation store nothing.
+        served.stored &= !self.reservations.refuses(request.core, request.operation);
         Arrival::Served(served)
     }
 

@@ -5,7 +5,7 @@ use crate::isa::{Instruction, Kind};
 use crate::memory::{Place, Space, right};
 use manycore_chip::guest::{Answer, Operation, Rmw, Width};
 
-/// After this number of failed conditional stores in a row, the next conditional store is done as a compare-and-swap.
+/// After this number of failed conditional stores in a row, the next conditional store needs no copy of the line.
 /// Otherwise threads that write at a steady pace could take the line away for ever. Real machines hold the line for a
 /// pair of `lr` and `sc` that fails too often.
 const FAILURES: u32 = 64;
@@ -170,7 +170,7 @@ pub(super) fn atomic<M: Machine>(
         .place(space, address, wanted)
         .map_err(Stop::Fault)?;
     let operation = match instruction.kind {
-        LrW | LrD => Operation::Load,
+        LrW | LrD => Operation::LoadReserved,
         ScW | ScD => match hart.reservation {
             Some(reserved) if reserved.place.physical == place.physical => {
                 hart.expected = mask(width, reserved.value);
@@ -181,13 +181,14 @@ pub(super) fn atomic<M: Machine>(
                 if hart.failures < FAILURES {
                     Operation::Conditional(rmw)
                 } else {
-                    rmw.operation()
+                    Operation::Persistent(rmw)
                 }
             }
             _ => {
                 // Without a reservation for this place, `sc` fails without an access.
                 hart.failures += 1;
                 hart.reservation = None;
+                machine.drop_reservation();
                 hart.set(instruction.rd, 1);
                 return Ok(Answer::Done(0));
             }
@@ -196,7 +197,8 @@ pub(super) fn atomic<M: Machine>(
     };
     let answer = machine.access(place, width, operation);
     if let Answer::Done(value) = answer {
-        finish_atomic(hart, instruction, place, value, true);
+        let stored = !machine.has_lost_reservation();
+        finish_atomic(hart, instruction, place, value, stored);
     }
     Ok(answer)
 }
@@ -261,6 +263,9 @@ pub(super) fn finish(
         if let Ok(place) = hart.translations.place(space, address, right::READ) {
             finish_atomic(hart, instruction, place, value, stored);
         }
+    }
+    if std::mem::take(&mut hart.unreserved) {
+        hart.reservation = None;
     }
     hart.pc = hart.pc.wrapping_add(instruction.length.into());
     hart.retired += 1;

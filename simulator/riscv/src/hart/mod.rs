@@ -30,6 +30,15 @@ pub(crate) trait Machine {
     /// was done.
     fn reply(&mut self) -> (u64, bool);
 
+    /// Whether another hart has written the word that this hart's last `lr` has reserved. A machine whose harts lose
+    /// their reservations whenever another hart runs has nothing to add.
+    fn has_lost_reservation(&self) -> bool {
+        false
+    }
+
+    /// Forgets the reservation that this hart's last `lr` has made, since the hart has lost it.
+    fn drop_reservation(&mut self) {}
+
     /// Whether the hart must suspend at the end of a block, because other harts must run now.
     fn must_pause(&mut self) -> bool;
 
@@ -94,6 +103,8 @@ pub(crate) struct Hart {
     pub(crate) alarm: u64,
     translations: Translations,
     reservation: Option<Reservation>,
+    /// Whether the pending access makes no reservation, even if it is an `lr`.
+    unreserved: bool,
     /// The word that the pending conditional store expects. The hart keeps this word if it loses its reservation
     /// meanwhile, since the store may be done already.
     expected: u64,
@@ -118,6 +129,7 @@ impl Hart {
             alarm: 0,
             translations: Translations::new(),
             reservation: None,
+            unreserved: false,
             expected: 0,
             failures: 0,
             waiting: None,
@@ -140,6 +152,7 @@ impl Hart {
     /// Drops the reservation of `lr`, since another hart may have run on this core.
     pub(crate) fn lose_reservation(&mut self) {
         self.reservation = None;
+        self.unreserved = self.waiting.is_some();
     }
 
     /// Whether the hart neither has a pending access nor waits in a spin loop.

@@ -45,6 +45,7 @@ pub(crate) const EISDIR: Errno = Errno(21);
 pub(crate) const EINVAL: Errno = Errno(22);
 pub(crate) const EMFILE: Errno = Errno(24);
 pub(crate) const ENOTTY: Errno = Errno(25);
+pub(crate) const EFBIG: Errno = Errno(27);
 pub(crate) const ESPIPE: Errno = Errno(29);
 pub(crate) const EPIPE: Errno = Errno(32);
 pub(crate) const EDOM: Errno = Errno(33);
@@ -55,6 +56,7 @@ pub(crate) const ENOSYS: Errno = Errno(38);
 pub(crate) const ELOOP: Errno = Errno(40);
 pub(crate) const ENOTSOCK: Errno = Errno(88);
 pub(crate) const EOPNOTSUPP: Errno = Errno(95);
+pub(crate) const EALREADY: Errno = Errno(114);
 pub(crate) const EINPROGRESS: Errno = Errno(115);
 pub(crate) const ETIMEDOUT: Errno = Errno(110);
 
@@ -72,3 +74,11 @@ impl From<std::io::Error> for Errno {
 }
 
 pub(crate) type Value = Result<u64, Errno>;
+
+/// Fails if a call's flags have a bit that is not in `known`. Flags are an `int`.
+pub(crate) fn known_flags(flags: u64, known: u64) -> Result<(), Errno> {
+    match flags & 0xFFFF_FFFF & !known {
+        0 => Ok(()),
+        _ => Err(EINVAL),
+    }
+}

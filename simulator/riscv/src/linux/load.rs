@@ -103,6 +103,14 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         message: None,
         absent: BTreeMap::new(),
         retired: 0,
+        used: 0,
+        used_by_children: 0,
+        told: 0,
+        nice: 0,
+        policy: 0,
+        limits: BTreeMap::new(),
+        death_signal: 0,
+        is_reaper: false,
     };
     let hart = begin(&mut process, &image)?;
     Ok((System::new(process), Task::new(hart, FIRST)))

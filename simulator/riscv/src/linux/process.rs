@@ -59,6 +59,20 @@ pub(crate) struct Process {
     pub(crate) absent: BTreeMap<String, String>,
     /// Executed instructions of all tasks.
     pub(crate) retired: u64,
+    /// The processor time in nanoseconds of the threads that have ended, and of the children that were waited for.
+    pub(super) used: u64,
+    pub(super) used_by_children: u64,
+    /// The largest processor time in nanoseconds that the process was told. Times from several clocks would go back.
+    pub(super) told: u64,
+    /// The nice value and the policy, which all threads of the process have. Neither has an effect.
+    pub(super) nice: i64,
+    pub(super) policy: u64,
+    /// Limits without an effect, by resource: the soft one and the hard one.
+    pub(super) limits: BTreeMap<u64, [u64; 2]>,
+    /// The signal that the process gets when its parent ends (`PR_SET_PDEATHSIG`), or 0.
+    pub(super) death_signal: u64,
+    /// Whether the process becomes the parent of its descendants without a parent (`PR_SET_CHILD_SUBREAPER`).
+    pub(super) is_reaper: bool,
 }
 
 #[derive(Clone)]
@@ -231,6 +245,14 @@ impl Process {
             message: None,
             absent: BTreeMap::new(),
             retired: 0,
+            used: 0,
+            used_by_children: 0,
+            told: 0,
+            nice: self.nice,
+            policy: self.policy,
+            limits: self.limits.clone(),
+            death_signal: 0,
+            is_reaper: false,
         })
     }
 

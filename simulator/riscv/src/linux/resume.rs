@@ -147,6 +147,7 @@ fn stopped<W: World>(
             world.enter(entry(&task.hart.x));
             // On the return from the kernel, the hart loses the reservation that `lr` made.
             task.hart.lose_reservation();
+            world.drop_reservation();
             task.phase = Phase::Called;
         }
         Stop::Custom(instruction) => return custom::execute(process, task, instruction, world),

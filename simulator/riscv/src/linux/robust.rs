@@ -10,7 +10,21 @@ pub(super) const WAITERS: u32 = 1 << 31;
 /// The bit of a mutex's word that says that the owner has ended without unlocking the mutex.
 pub(super) const OWNER_DIED: u32 = 1 << 30;
 
-pub(super) fn unlock_robust<W: World>(process: &mut Process, number: u32, world: &mut W) {
+/// Unlocks the robust mutexes of a thread that ends, and wakes the waiters of its mutexes with inheritance. Such a
+/// waiter takes the mutex when it finds no owner.
+pub(super) fn leave_mutexes<W: World>(process: &mut Process, number: u32, world: &mut W) {
+    unlock_robust(process, number, world);
+    let thread = process.threads.get_mut(number);
+    for word in thread
+        .map(|it| std::mem::take(&mut it.awaited))
+        .into_iter()
+        .flatten()
+    {
+        world.futex_wake(word, u32::MAX);
+    }
+}
+
+fn unlock_robust<W: World>(process: &mut Process, number: u32, world: &mut W) {
     const MOST: u32 = 2_048;
     let list = process.threads.get(number);
     let list = list.map_or(0, |thread| thread.robust);

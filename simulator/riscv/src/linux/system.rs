@@ -11,8 +11,8 @@
 //! resumed. They exchange it back when the thread suspends.
 
 use super::process::Process;
-use super::robust::unlock_robust;
-use super::signal::{BY_DEATH, BY_EXIT, CHILD, Sent};
+use super::robust::leave_mutexes;
+use super::signal::{BY_DEATH, BY_EXIT, BY_KILL, CHILD, Sent};
 use super::task::{Task, TaskState};
 use super::threads::{FIRST, Thread, Threads};
 use super::words;
@@ -29,9 +29,6 @@ const LINE: u64 = 64;
 /// The most processes that a message names.
 const SHOWN: usize = 8;
 
-/// The parent's number, for a process that has no parent.
-const NO_PARENT: u32 = 1;
-
 /// All processes, and what remains of ended processes.
 pub(crate) struct System {
     /// The process table. The first process is at 0 until the run ends.
@@ -40,6 +37,8 @@ pub(crate) struct System {
     pub(super) ended: BTreeMap<u32, Ended>,
     /// The number of the next process or thread.
     next: u32,
+    /// The processor time of ended processes, in nanoseconds.
+    used: u64,
     /// Instructions, unsupported calls and counts of ended processes.
     retired: u64,
     absent: BTreeMap<String, String>,
@@ -51,6 +50,8 @@ pub(super) struct Ended {
     pub(super) group: u32,
     pub(super) status: i32,
     pub(super) killed_by: Option<u64>,
+    /// The processor time of the process and of the children that it waited for, in nanoseconds.
+    pub(super) used: u64,
 }
 
 impl Ended {
@@ -78,6 +79,7 @@ impl System {
             table: vec![Some(Box::new(first))],
             ended: BTreeMap::new(),
             next: FIRST + 1,
+            used: 0,
             retired: 0,
             absent: BTreeMap::new(),
             counts: Vec::new(),
@@ -182,13 +184,13 @@ impl System {
     pub(super) fn finish<W: World>(&mut self, task: &Task, world: &mut W) {
         let process = self.of(task);
         if !process.is_over {
-            // Other processes may wait for robust mutexes of this process.
+            // Other processes may wait for mutexes of this process. They find no owner in a process that has exited.
+            process.is_over = true;
             let threads: Vec<u32> = process.threads.numbers().collect();
             for thread in threads {
-                unlock_robust(process, thread, world);
+                leave_mutexes(process, thread, world);
             }
         }
-        process.is_over = true;
         for handle in process.threads.handles_beside(task.number) {
             world.disturb(handle);
         }
@@ -198,6 +200,7 @@ impl System {
     pub(super) fn end_task<W: World>(&mut self, task: &Task, world: &mut W) -> TaskState {
         let process = self.of(task);
         process.tasks -= 1;
+        process.used += world.own_nanoseconds();
         process.threads.remove(task.number);
         if process.tasks == 0 {
             self.bury(task.slot, world);
@@ -214,39 +217,90 @@ impl System {
             return;
         };
         self.retired += process.retired;
+        self.used += process.used;
         keep_first(&mut self.absent, process.absent.clone());
         if process.code.counts() {
             self.counts.push(process.counts(Some(world.nanoseconds())));
         }
         let number = process.number;
-        for orphan in self.all_mut().filter(|other| other.parent == number) {
-            orphan.parent = NO_PARENT;
-        }
-        self.ended.retain(|_, ended| ended.parent != number);
+        self.leave_children(number, process.parent, world);
         let ended = Ended {
             parent: process.parent,
             group: process.group,
             status: process.status.unwrap_or(0),
             killed_by: process.killed_by,
+            used: process.used + process.used_by_children,
         };
         drop(process);
         // Threads of other processes may wait for the ends of streams that this process has just closed.
         world.futex_wake(words::STREAMS, u32::MAX);
         // The parent may wait in `vfork` for this process.
         world.futex_wake(words::children(number), u32::MAX);
+        self.leave_ended(number, ended, world);
+    }
+
+    /// Leaves an ended child to its parent, and notifies the parent. Nothing remains of a child that has no parent or
+    /// whose parent ignores its children.
+    fn leave_ended<W: World>(&mut self, number: u32, ended: Ended, world: &mut W) {
         let parent = ended.parent;
-        let Some(process) = self.numbered(parent) else {
+        // A parent that exits leaves the child to its own parent later.
+        let Some(process) = self.all().find(|it| it.number == parent) else {
             return;
         };
         let notice = ended.notice(number);
-        let keeps = !process.signals.forgets_children();
-        let (signals, threads) = (&mut process.signals, &mut process.threads);
-        // The call fails only for a number that is no signal.
-        let _ = signals.send_to_process(threads, world, notice);
-        if keeps {
+        if !process.signals.forgets_children() {
             self.ended.insert(number, ended);
         }
+        // A waiting parent looks for the child before it takes the signal.
         world.futex_wake(words::children(parent), u32::MAX);
+        if let Some(process) = self.numbered(parent) {
+            let (signals, threads) = (&mut process.signals, &mut process.threads);
+            // The call fails only for a number that is no signal.
+            let _ = signals.send_to_process(threads, world, notice);
+        }
+    }
+
+    /// Gives the children of a process that ends to its nearest ancestor that takes orphans, and sends the signals that
+    /// they have asked for.
+    fn leave_children<W: World>(&mut self, number: u32, parent: u32, world: &mut W) {
+        let mut new = parent;
+        while let Some(process) = self.all().find(|it| it.number == new)
+            && (process.is_over || !process.is_reaper)
+        {
+            new = process.parent;
+        }
+        for orphan in self.all_mut().filter(|other| other.parent == number) {
+            orphan.parent = new;
+            let sent = Sent::by_process(orphan.death_signal, BY_KILL, number, 0);
+            if orphan.death_signal != 0 {
+                // The number is a signal's.
+                let _ = orphan
+                    .signals
+                    .send_to_process(&mut orphan.threads, world, sent);
+            }
+        }
+        let ended = self.ended.extract_if(.., |_, it| it.parent == number);
+        for (number, ended) in ended.collect::<Vec<_>>() {
+            let ended = Ended {
+                parent: new,
+                ..ended
+            };
+            self.leave_ended(number, ended, world);
+        }
+    }
+
+    /// The processor time of a task's process, in nanoseconds. Of other processes that still run, a process with
+    /// several threads counts the time too.
+    pub(super) fn used<W: World>(&mut self, task: &Task, world: &W) -> u64 {
+        let ended = self.used;
+        let is_alone = ended == 0 && self.all().count() == 1;
+        let process = self.of(task);
+        let used = match process.threads.count() {
+            1 if !is_alone => process.used + world.own_nanoseconds(),
+            _ => world.busy_nanoseconds().saturating_sub(ended),
+        };
+        process.told = process.told.max(used);
+        process.told
     }
 
     /// If another process borrows the memory of a process that ends, the borrower keeps the memory.

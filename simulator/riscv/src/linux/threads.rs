@@ -4,7 +4,7 @@ use super::errno::{EINVAL, Value};
 use super::signal::{Pending, Sent, Signal, UNSTOPPABLE};
 use super::task::Task;
 use crate::memory::Space;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of the first process. A main thread has the number of its process.
 pub(super) const FIRST: u32 = 1_000;
@@ -44,6 +44,8 @@ pub(super) struct Thread {
     pub(super) name: Option<String>,
     /// The address of the list of mutexes to unlock when the thread ends, or 0.
     pub(super) robust: u64,
+    /// The words of mutexes with inheritance for which other threads have waited while this thread owned the mutexes.
+    pub(super) awaited: BTreeSet<u64>,
 }
 
 impl Thread {
@@ -59,6 +61,7 @@ impl Thread {
             sleeps_in: [0; 2],
             name: None,
             robust: 0,
+            awaited: BTreeSet::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Clocks, which show simulated time, and the formats of times in the program's memory.
 
-use super::errno::{EINVAL, Errno, Value};
+use super::errno::{EINVAL, EPERM, Errno, Value};
 use super::world::World;
 use crate::memory::Space;
 
@@ -104,6 +104,14 @@ pub(super) fn tell<W: World>(space: &mut Space, world: &W, number: u64, to: u64)
     write(space, to, clock(world, number)?)
 }
 
+/// `clock_settime`: only the administrator may set the wall clock, and no other clock can be set.
+pub(super) fn set(space: &mut Space, number: u64, from: u64) -> Value {
+    match number {
+        REALTIME => read(space, from).and(Err(EPERM)),
+        _ => Err(EINVAL),
+    }
+}
+
 /// `clock_getres`.
 pub(super) fn tell_resolution<W: World>(
     space: &mut Space,
@@ -120,12 +128,10 @@ pub(super) fn tell_of_day<W: World>(space: &mut Space, world: &W, to: u64) -> Va
     write_micros(space, to, clock(world, REALTIME)?)
 }
 
-/// `times`, in hundredths of a second.
-pub(super) fn tell_ticks<W: World>(space: &mut Space, world: &W, to: u64) -> Value {
-    const TICK: u64 = SECOND / 100;
-    let words = [world.busy_nanoseconds() / TICK, 0, 0, 0];
-    if to != 0 {
-        space.write(to, &words.map(u64::to_le_bytes).concat())?;
-    }
-    Ok(world.nanoseconds() / TICK)
+/// A `rusage` with this processor time, and this resident memory in bytes.
+pub(super) fn usage(busy: u64, resident: u64) -> Vec<u8> {
+    let mut words = [0; 18];
+    (words[0], words[1]) = (busy / SECOND, busy % SECOND / 1_000);
+    words[4] = resident >> 10;
+    words.map(u64::to_le_bytes).concat()
 }

@@ -134,6 +134,21 @@ fn a_handler_nowhere_is_a_fault() {
     check("SIG_ERR", &code, 128 + 11);
 }
 
+/// Each thread spins on a word that no thread writes: `lr`, and `wrs.nto`.
+#[test]
+fn threads_that_wait_for_a_word_for_ever_are_a_deadlock() {
+    const WAIT: u32 = 0x00D0_0073;
+    // lr.d t0, (s0)
+    let load = 2 << 27 | S0 << 15 | 3 << 12 | T0 << 7 | 0x2F;
+    let spin = [load, branch(1, T0, 12), WAIT, branch(0, 0, -12)];
+    let main = [&spin[..], &exit(6)].concat();
+    let code = threads(&data(&[]), &main, &spin);
+    for on in WORLDS {
+        let error = run(&code, on).expect_err("no thread writes the word");
+        assert!(error.to_string().contains("deadlock"), "{error}");
+    }
+}
+
 /// The lines do not have 64 bytes, or a word lies in two lines.
 #[test]
 fn a_spin_sees_all_lines_that_it_reads() {

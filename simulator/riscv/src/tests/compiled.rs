@@ -156,3 +156,110 @@ fn an_empty_range_of_shared_memory_is_mapped_a_second_time() {
     text += "to itself: error 14\n";
     expect("twice.c", &text);
 }
+
+#[test]
+fn a_conditional_store_fails_after_a_change_that_was_undone() {
+    let one = |attempts, cpu| format!("{attempts} {cpu}: failed 1, word 5\n");
+    let text = [0, 100].map(|attempts| [1, 2, 3].map(|cpu| one(attempts, cpu)).concat());
+    expect("reservation.c", &text.concat());
+}
+
+#[test]
+fn a_receive_moves_whole_writes_into_a_partly_mapped_buffer() {
+    let lines = [
+        "unix: half -1/14, left 8; after a write 8/0, left 8; enough 8/0, left -1; parts -1/14, left 8;",
+        "unix peek: half -1/14, left 8; after a write 8/0, left 16; enough 8/0, left 8; parts -1/14, left 8;",
+        "tcp: half -1/14, left 8; after a write 8/0, left -1; enough 8/0, left -1; parts -1/14, left 8;",
+        "tcp peek: half -1/14, left 8; after a write 8/0, left 8; enough 8/0, left 8; parts -1/14, left 8;",
+    ];
+    expect("received.c", &(lines.join("\n") + "\n"));
+}
+
+#[test]
+fn processes_wait_for_each_others_mutexes_with_inheritance() {
+    compare("programs/inherited.c");
+}
+
+#[test]
+fn connections_that_do_not_wait_are_made_refused_or_pending() {
+    compare("programs/connecting.c");
+}
+
+#[test]
+fn waits_for_children_check_their_options_and_report_times() {
+    compare("programs/children.c");
+}
+
+#[test]
+fn orphans_go_to_the_ancestor_that_takes_them() {
+    let lines = [
+        "sum 10",
+        "killed by 9",
+        "by the orphan: 1",
+        "sum 6",
+        "no child: -1",
+    ];
+    expect("orphans.c", &(lines.join("\n") + "\n"));
+}
+
+#[test]
+fn flags_that_linux_does_not_know_are_refused() {
+    let lines = [
+        "eventfd: -1 22",
+        "timerfd: -1 22",
+        "signalfd: -1 22",
+        "epoll: -1 22",
+        "pipe2: -1 22",
+        "getrandom: -1 22",
+        "access: -1 22",
+        "mount: -1 1",
+        "clock_settime: -1 1",
+        "pread of a timer: -1 29",
+        "change of an exclusive file: -1 22",
+        "full count: 1",
+        "write to a full count: 8 0",
+        "count 7",
+        "write of the largest count: 8 0",
+        "ppoll: -1 4",
+        "pselect: -1 4",
+        "epoll_pwait: 0 0",
+        "handled 2",
+        "write: 10 0",
+        "append: 10 0",
+        "append at the position: 10 0",
+        "position: 30 0",
+        "read: 10 0",
+        "unknown: -1 95",
+        "no wait: -1 11",
+        "write without a wait: -1 11",
+        "fsync: -1 22",
+        "sync_file_range: -1 29",
+        "fallocate: -1 22",
+        "of nothing: -1 22",
+        "too far: -1 27",
+        "position after no bytes: 0 0",
+        "from behind the end: 5 0",
+        "nice: 5 0",
+        "nice value: 5 0",
+        "less: -1 13",
+        "kind: -1 22",
+        "batch: 0 0",
+        "policy: 3 0",
+        "of -1: -1 22",
+        "unknown policy: -1 22",
+        "no parameter: -1 22",
+        "slice: 0 0",
+        "slice of -1: -1 22",
+        "fifo: -1 1",
+        "with priority: -1 22",
+        "limit 100 200",
+        "rename of a link: 0 0",
+        "in /folder",
+        "rename that breaks a link: 0 0",
+        "rename of the folder: 0 0",
+        "in /other",
+        "empty: 0 0",
+        "run by its file",
+    ];
+    expect("checked.c", &(lines.join("\n") + "\n"));
+}

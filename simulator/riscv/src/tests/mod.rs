@@ -4,6 +4,7 @@ mod awaited;
 mod beside;
 mod calls;
 mod compiled;
+mod damaged;
 mod differential;
 mod exec;
 mod fence;

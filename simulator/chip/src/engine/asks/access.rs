@@ -41,7 +41,8 @@ impl Engine {
             port.pass(Activity::Atomic, operation.execution(&self.config.atomics));
         }
         port.pass(Activity::L1, self.config.l1.latency);
-        Some(word.apply(operation))
+        let reservations = &mut self.memory.reservations;
+        Some(reservations.apply(core, line, operation, word))
     }
 
     /// Like [`hit`](Self::hit), for a plain access that hits the L2. A read-modify-write that misses the L1 most likely
@@ -61,7 +62,8 @@ impl Engine {
         if write {
             self.lines.wrote(line);
         }
-        Some(word.apply(operation))
+        let reservations = &mut self.memory.reservations;
+        Some(reservations.apply(core, line, operation, word))
     }
 
     /// Does an access to `line`, or sends its request.
@@ -101,7 +103,8 @@ impl Engine {
         }
         let port = &self.ports[core as usize];
         let at = port.clock;
-        let value = word.apply(operation);
+        let reservations = &mut self.memory.reservations;
+        let value = reservations.apply(core, line, operation, word);
         if self.wake_disturbed(at) {
             self.set_horizon(core);
         }

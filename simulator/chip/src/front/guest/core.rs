@@ -167,6 +167,43 @@ impl Core<'_> {
         self.engine.reply(self.core)
     }
 
+    /// Whether another core has written the word that this core's last [`Operation::LoadReserved`] has read. So this
+    /// tells, after an [`Operation::Conditional`] or [`Operation::Persistent`], that the store was not done.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     assert!(!core.has_lost_reservation());
+    ///     State::Exited
+    /// };
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn has_lost_reservation(&self) -> bool {
+        self.engine.memory.reservations.is_lost(self.core)
+    }
+
+    /// Forgets the reservation that the last [`Operation::LoadReserved`] of this core has made. A guest calls this when
+    /// its thread loses the reservation without a conditional store. Otherwise, other cores' stores to the word stay
+    /// slow on the host.
+    ///
+    /// ```
+    /// # use manycore_chip::{Simulation, config::Config, guest::*};
+    /// # let machine = Config::preset("atac-64")?;
+    /// let main = |core: &mut Core<'_>| {
+    ///     core.drop_reservation();
+    ///     assert!(!core.has_lost_reservation());
+    ///     State::Exited
+    /// };
+    /// Simulation::new(&machine).run_guest(Box::new(main))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn drop_reservation(&mut self) {
+        self.engine.memory.reservations.forget(self.core);
+    }
+
     /// Executes instructions without memory accesses. `rest` keeps a fraction of a cycle for the
     /// next call.
     ///

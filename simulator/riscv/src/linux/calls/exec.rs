@@ -1,8 +1,8 @@
-//! `execve`: the process runs another program.
+//! `execve`, `execveat`: the process runs another program.
 
 use crate::hart::Code;
-use crate::linux::errno::{E2BIG, EACCES, ELOOP, ENOEXEC, Errno};
-use crate::linux::files::{Files, read_path};
+use crate::linux::errno::{E2BIG, EACCES, EINVAL, ELOOP, ENOEXEC, Errno};
+use crate::linux::files::{EMPTY_PATH, Files, NO_FOLLOW, Open, read_path};
 use crate::linux::load::{self, Image};
 use crate::linux::memory::Memory;
 use crate::linux::names::Names;
@@ -14,6 +14,7 @@ use crate::linux::world::World;
 use crate::memory::Space;
 use std::ffi::OsStr;
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,16 @@ struct Wanted {
     arguments: Vec<String>,
 }
 
-pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
+/// `execve`, `execveat`.
+pub(super) fn execute<W: World>(
+    system: &mut System,
+    task: &mut Task,
+    world: &mut W,
+    [folder, path, arguments, environment, flags]: [u64; 5],
+) -> Outcome {
+    if flags & 0xFFFF_FFFF & !(EMPTY_PATH | NO_FOLLOW) != 0 {
+        return Outcome::Fail(EINVAL);
+    }
     let process = system.of(task);
     let threads = process.threads.count();
     if threads > 1 && process.lingers {
@@ -42,21 +52,21 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
         ));
         return Outcome::Exit(1);
     }
-    let [path, arguments, environment, ..] = task.arguments();
     let (files, memory) = (&process.files, &mut process.memory);
     let executable = process.command.executable.clone();
-    let found = read_path(&mut memory.space, path).and_then(|path| {
-        let path = match path.to_str() {
-            Some("/proc/self/exe") => executable.into(),
-            _ => path,
-        };
-        let arguments = list(&mut memory.space, arguments)?;
-        let environment = list(&mut memory.space, environment)?;
-        let wanted = program_of(files, memory, path, arguments)?;
-        let name = wanted.path.display().to_string();
-        let image = Image::read(files, &name, &wanted.host).map_err(|_| ENOEXEC)?;
-        Ok((wanted, environment, image))
-    });
+    let found =
+        path_of(files, &mut memory.space, [folder, path, flags]).and_then(|(path, open)| {
+            let path = match path.to_str() {
+                Some("/proc/self/exe") => executable.into(),
+                _ => path,
+            };
+            let arguments = list(&mut memory.space, arguments)?;
+            let environment = list(&mut memory.space, environment)?;
+            let wanted = program_of(files, memory, (path, open), arguments)?;
+            let name = wanted.path.display().to_string();
+            let image = Image::read(files, &name, &wanted.host).map_err(|_| ENOEXEC)?;
+            Ok((wanted, environment, image))
+        });
     match found {
         // Another thread may still access the old memory, so the other threads end first.
         Ok(_) if threads > 1 => Outcome::Outlive,
@@ -72,6 +82,30 @@ pub(super) fn execute<W: World>(system: &mut System, task: &mut Task, world: &mu
             outcome
         }
         Err(errno) => Outcome::Fail(errno),
+    }
+}
+
+/// The path of the program: the path at an address, or the path of an open file. An open file has a second path, by
+/// which the host opens the file even if it is no longer at the first path.
+fn path_of(
+    files: &Files,
+    space: &mut Space,
+    [folder, address, flags]: [u64; 3],
+) -> Result<(PathBuf, Option<PathBuf>), Errno> {
+    if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
+        return match files.get(folder)? {
+            Open::File { path, file, .. } => {
+                let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+                Ok((PathBuf::from(&**path), Some(open.into())))
+            }
+            _ => Err(EACCES),
+        };
+    }
+    let path = files.path_at(space, [folder, address])?;
+    let is_link = flags & NO_FOLLOW != 0 && files.host_path(&path, false)?.is_symlink();
+    match is_link {
+        true => Err(ELOOP),
+        false => Ok((path, None)),
     }
 }
 
@@ -142,16 +176,20 @@ fn list(space: &mut Space, address: u64) -> Result<Vec<String>, Errno> {
     }
 }
 
-/// Finds the program to run: the file itself, or the program that a script names.
+/// Finds the program to run: the file itself, or the program that a script names. `open` is the host's path of an open
+/// file.
 fn program_of(
     files: &Files,
     memory: &Memory,
-    path: PathBuf,
+    (path, open): (PathBuf, Option<PathBuf>),
     arguments: Vec<String>,
 ) -> Result<Wanted, Errno> {
-    let (mut path, mut arguments) = (path, arguments);
+    let (mut path, mut open, mut arguments) = (path, open, arguments);
     for _ in 0..=SCRIPTS {
-        let host = files.host_path(&path, true)?;
+        let host = match open.take() {
+            Some(host) => host,
+            None => files.host_path(&path, true)?,
+        };
         let data = host.metadata()?;
         if !data.is_file() || data.permissions().mode() & 0o111 == 0 {
             return Err(EACCES);

@@ -4,6 +4,7 @@ use super::inherit::{self, CLOCK_IS_WALL, KIND};
 use super::waits::sleep_on;
 use crate::linux::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, Value};
 use crate::linux::process::Process;
+use crate::linux::system::System;
 use crate::linux::task::{Outcome, Task};
 use crate::linux::time;
 use crate::linux::world::World;
@@ -28,7 +29,8 @@ pub(in crate::linux) fn waits(operation: u64) -> bool {
     matches!(operation & KIND, WAIT | WAIT_BITS)
 }
 
-pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+pub(super) fn futex<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
+    let process = system.of(task);
     let [address, operation, value, timeout, second, third] = task.arguments();
     let known = matches!(
         operation & KIND,
@@ -109,7 +111,21 @@ pub(super) fn futex<W: World>(process: &mut Process, task: &mut Task, world: &mu
         )
         .into(),
         inherit::UNLOCK => inherit::unlock(&mut process.memory.space, task, world, physical),
-        _ if inherit::locks(operation) => inherit::lock(process, task, world, physical),
+        _ if inherit::locks(operation) => {
+            let owner = inherit::owner_of(word.unwrap_or(0));
+            let mut has_owner = process.threads.get(owner).is_some();
+            if is_shared {
+                let is_owner = |it: &Process| !it.is_over && it.threads.get(owner).is_some();
+                has_owner |= system.all().any(is_owner);
+            }
+            let outcome = inherit::lock(system.of(task), task, world, physical, has_owner);
+            if matches!(outcome, Outcome::Await)
+                && let Some(thread) = system.all_mut().find_map(|it| it.threads.get_mut(owner))
+            {
+                thread.awaited.insert(physical);
+            }
+            outcome
+        }
         // Linux would move some sleepers to the other word. Here those sleepers wake, and check the word again.
         kind @ (REQUEUE | COMPARE_REQUEUE) => {
             let is_there = process.memory.space.page(second, right::READ).is_ok();

@@ -26,14 +26,21 @@ pub(super) fn locks(operation: u64) -> bool {
     matches!(operation & KIND, LOCK | TRY | LOCK_BY_CLOCK)
 }
 
-/// Takes a mutex, or sleeps on the mutex's word and then makes the call again.
+/// The number of the thread that owns a mutex with this word, or 0.
+pub(super) fn owner_of(word: u32) -> u32 {
+    word & !(WAITERS | OWNER_DIED)
+}
+
+/// Takes a mutex, or sleeps on the mutex's word and then makes the call again. `has_owner` says whether the owner in the
+/// word is a thread.
 pub(super) fn lock<W: World>(
     process: &mut Process,
     task: &mut Task,
     world: &mut W,
     physical: u64,
+    has_owner: bool,
 ) -> Outcome {
-    let outcome = try_lock(process, task, world, physical).unwrap_or_else(Outcome::Fail);
+    let outcome = try_lock(process, task, world, physical, has_owner).unwrap_or_else(Outcome::Fail);
     if matches!(outcome, Outcome::Return(_) | Outcome::Fail(_)) {
         task.until = None;
     }
@@ -45,10 +52,11 @@ fn try_lock<W: World>(
     task: &mut Task,
     world: &mut W,
     physical: u64,
+    has_owner: bool,
 ) -> Result<Outcome, Errno> {
     let [address, operation, _, timeout, ..] = task.arguments();
     let word = process.memory.space.read_u32(address)?;
-    let owner = word & !(WAITERS | OWNER_DIED);
+    let owner = owner_of(word);
     if owner == 0 {
         process
             .memory
@@ -62,8 +70,14 @@ fn try_lock<W: World>(
     if operation & KIND == TRY {
         return Err(EAGAIN);
     }
-    if process.threads.get(owner).is_none() {
-        return Err(ESRCH);
+    if !has_owner {
+        // Waiters take the mutex of an owner that has ended.
+        if word & WAITERS == 0 {
+            return Err(ESRCH);
+        }
+        let word = task.number | WAITERS | OWNER_DIED;
+        process.memory.space.write_u32(address, word)?;
+        return Ok(Outcome::Return(0));
     }
     let time = match timeout {
         0 => None,
@@ -94,7 +108,7 @@ fn try_lock<W: World>(
 
 /// Succeeds if the task holds the mutex at an address.
 pub(super) fn is_owner(space: &mut Space, task: &Task, address: u64) -> Result<(), Errno> {
-    match space.read_u32(address)? & !(WAITERS | OWNER_DIED) == task.number {
+    match owner_of(space.read_u32(address)?) == task.number {
         true => Ok(()),
         false => Err(EPERM),
     }

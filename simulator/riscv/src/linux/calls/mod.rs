@@ -11,10 +11,12 @@ mod missing;
 mod poll;
 mod proc;
 mod processes;
+mod scheduling;
 mod streams;
 mod system;
 mod table;
 mod threads;
+mod vectors;
 mod waits;
 
 pub(super) use futex::waits as futex_waits;

@@ -19,6 +19,8 @@ const WRITES: u32 = ready::OUT | ready::ERROR;
 struct Limits {
     time: Option<u64>,
     mask: u64,
+    /// Whether a signal that the mask lets through counts even if the wait has no time. `epoll_pwait` does not look.
+    ends_by_signals: bool,
 }
 
 /// `ppoll`.
@@ -29,7 +31,11 @@ pub(super) fn poll<W: World>(process: &mut Process, task: &mut Task, world: &mut
         return sleep_for(process, task, world, time, Interrupted::Ends);
     }
     let outcome = time::read_limit(&mut process.memory.space, request).and_then(|time| {
-        let limits = Limits { time, mask };
+        let limits = Limits {
+            time,
+            mask,
+            ends_by_signals: true,
+        };
         await_files(process, task, world, limits, |process| {
             look_at_list(process, files, count)
         })
@@ -48,7 +54,12 @@ pub(super) fn select<W: World>(process: &mut Process, task: &mut Task, world: &m
         } else {
             process.memory.space.read_u64(mask)?
         };
-        await_files(process, task, world, Limits { time, mask }, |process| {
+        let limits = Limits {
+            time,
+            mask,
+            ends_by_signals: true,
+        };
+        await_files(process, task, world, limits, |process| {
             look_at_sets(process, count, sets, false)
         })
     };
@@ -68,7 +79,12 @@ pub(super) fn await_group<W: World>(
     let [group, to, most, milliseconds, mask, _] = task.arguments();
     let milliseconds = u64::try_from(milliseconds as i32).ok();
     let time = milliseconds.map(|time| time * 1_000_000);
-    await_files(process, task, world, Limits { time, mask }, |process| {
+    let limits = Limits {
+        time,
+        mask,
+        ends_by_signals: false,
+    };
+    await_files(process, task, world, limits, |process| {
         let space = &mut process.memory.space;
         process.files.tell_group(space, group, to, most)
     })
@@ -92,7 +108,8 @@ fn await_files<W: World>(
         let found = look(process)?;
         let now = world.nanoseconds();
         let left = task.until.map(|until| until.saturating_sub(now));
-        if found != 0 || left.or(limits.time) == Some(0) {
+        let is_over = left.or(limits.time) == Some(0);
+        if found != 0 || is_over && !limits.ends_by_signals {
             return Ok(Outcome::Return(found));
         }
         if limits.mask != 0 && task.suspended.is_none() {
@@ -100,6 +117,14 @@ fn await_files<W: World>(
             task.suspended = Some(process.threads.replace_mask(task, mask));
         }
         let interrupted = Interrupted::Ends;
+        if is_over {
+            let (signals, threads) = (&process.signals, &process.threads);
+            task.interrupted = interrupted;
+            return Ok(match signals.is_sent_of(threads, task.number, !task.mask) {
+                true => Outcome::Interrupted,
+                false => Outcome::Return(0),
+            });
+        }
         Ok(await_stream(process, task, world, limits.time, interrupted))
     };
     let outcome = wait();

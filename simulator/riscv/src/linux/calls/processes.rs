@@ -7,6 +7,7 @@ use crate::linux::signal::{BY_KILL, BY_THREAD, INFO, LAST, Sent};
 use crate::linux::system::{Ended, System};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::threads::Thread;
+use crate::linux::time;
 use crate::linux::words;
 use crate::linux::world::World;
 
@@ -31,10 +32,20 @@ const THREAD_POINTER: usize = 4;
 const AT_ONCE: u64 = 1;
 const OF_ENDS: u64 = 4;
 const KEEPS: u64 = 0x100_0000;
+/// Options that change nothing, since no child stops and all threads of a process wait for its children: `WUNTRACED`,
+/// `WCONTINUED`, `__WNOTHREAD`, `__WALL`.
+const OF_STOPS: u64 = 2;
+const OF_CONTINUED: u64 = 8;
+const OF_ALL_KINDS: u64 = 0x6000_0000;
+/// `__WALL` and `__WCLONE`. Without the first, the second excludes ordinary children.
+const ALL: u64 = 0x4000_0000;
+const UNUSUAL: u64 = 0x8000_0000;
 /// The values by which `waitid` names any child, one child, and the children of a group.
 const ANY: u64 = 0;
 const ONE: u64 = 1;
 const GROUP: u64 = 2;
+/// The largest number of a process or a group.
+const LARGEST: u32 = i32::MAX as u32;
 
 /// `clone`: starts a thread or a process.
 pub(super) fn clone<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
@@ -157,6 +168,9 @@ fn await_child<W: World>(
     wanted: Wanted,
     options: u64,
 ) -> Result<Result<(u32, Ended), Outcome>, Errno> {
+    if options & (UNUSUAL | ALL) == UNUSUAL {
+        return Err(ECHILD);
+    }
     let parent = system.of(task).number;
     let mut ended = system.ended.iter();
     let found = ended.find(|(number, it)| it.parent == parent && wanted.is(**number, it.group));
@@ -164,6 +178,7 @@ fn await_child<W: World>(
         let copy = Ended { ..*it };
         if options & KEEPS == 0 {
             system.ended.remove(&number);
+            system.of(task).used_by_children += copy.used;
         }
         return Ok(Ok((number, copy)));
     }
@@ -189,13 +204,17 @@ pub(super) fn wait<W: World>(
     world: &mut W,
     [child, status, options, usage]: [u64; 4],
 ) -> Result<Outcome, Errno> {
+    if options as u32 as u64 & !(AT_ONCE | OF_STOPS | OF_CONTINUED | OF_ALL_KINDS | UNUSUAL) != 0 {
+        return Err(EINVAL);
+    }
     let wanted = match child as i32 {
+        i32::MIN => return Err(ESRCH),
         -1 => Wanted::Any,
         0 => Wanted::Group(system.of(task).group),
         number @ 1.. => Wanted::One(number as u32),
         group => Wanted::Group(group.unsigned_abs()),
     };
-    let (number, ended) = match await_child(system, task, world, wanted, options & !KEEPS)? {
+    let (number, ended) = match await_child(system, task, world, wanted, options)? {
         Ok(found) => found,
         Err(outcome) => return Ok(outcome),
     };
@@ -204,7 +223,7 @@ pub(super) fn wait<W: World>(
         space.write_u32(status, ended.word())?;
     }
     if usage != 0 {
-        space.write(usage, &[0; 144])?;
+        space.write(usage, &time::usage(ended.used, 0))?;
     }
     Ok(Outcome::Return(number.into()))
 }
@@ -216,14 +235,15 @@ pub(super) fn wait_by<W: World>(
     world: &mut W,
     [kind, child, to, options]: [u64; 4],
 ) -> Result<Outcome, Errno> {
-    if options & OF_ENDS == 0 {
+    let known = AT_ONCE | OF_ENDS | OF_STOPS | OF_CONTINUED | KEEPS | OF_ALL_KINDS | UNUSUAL;
+    if options as u32 as u64 & !known != 0 || options & OF_ENDS == 0 {
         return Err(EINVAL);
     }
     let wanted = match (kind, child as u32) {
         (ANY, _) => Wanted::Any,
-        (ONE, number) => Wanted::One(number),
+        (ONE, number @ 1..=LARGEST) => Wanted::One(number),
         (GROUP, 0) => Wanted::Group(system.of(task).group),
-        (GROUP, group) => Wanted::Group(group),
+        (GROUP, group @ 1..=LARGEST) => Wanted::Group(group),
         _ => return Err(EINVAL),
     };
     let info = match await_child(system, task, world, wanted, options)? {
@@ -315,8 +335,8 @@ pub(super) fn queue<W: World>(
     let space = &mut sender.memory.space;
     let code = space.read_u32(info.wrapping_add(8))? as i32;
     let value = space.read_u64(info.wrapping_add(24))?;
-    // Only the kernel may send codes from 0 on.
-    if code >= 0 {
+    // Only the kernel may send codes from 0 on, or name a thread, to other processes.
+    if (code >= 0 || code == BY_THREAD) && process as u32 != sender.number {
         return Err(EPERM);
     }
     let sent = Sent::by_process(number, code, sender.number, value);
@@ -348,7 +368,7 @@ pub(super) fn set_group(system: &mut System, task: &Task, [process, group]: [u64
     if number != own && process.parent != own {
         return Err(ESRCH);
     }
-    let is_leader = process.session == number && process.group != group;
+    let is_leader = process.session == number;
     if is_leader || process.session != session || group != number && !is_group {
         return Err(EPERM);
     }

@@ -13,7 +13,7 @@ use crate::memory::{Fault, Space};
 /// Flags of `send` and `recv`.
 const PEEK: u64 = 2;
 const ALL: u64 = 0x100;
-const DO_NOT_WAIT: u64 = 0x40;
+pub(super) const DO_NOT_WAIT: u64 = 0x40;
 const NO_SIGNAL: u64 = 0x4000;
 
 /// Bytes of a signal that a program reads from a `signalfd`.
@@ -59,16 +59,17 @@ pub(super) fn read_vector<W: World>(
     })
 }
 
-/// `writev`.
+/// `writev`, with the flags of `sendmsg`.
 pub(super) fn write_vector<W: World>(
     process: &mut Process,
     task: &mut Task,
     world: &mut W,
+    flags: u64,
 ) -> Outcome {
     let [number, address, count, ..] = task.arguments();
     match process.parts_to_write(number, [address, count], None) {
         Ok(parts) if parts.is_empty() => Outcome::Return(0),
-        parts => write_parts(process, task, world, parts, 0),
+        parts => write_parts(process, task, world, parts, flags),
     }
 }
 
@@ -189,7 +190,9 @@ pub(super) fn write_parts<W: World>(
         Ok(parts) => parts,
         Err(errno) => return Outcome::Fail(errno),
     };
-    let waits = flags & DO_NOT_WAIT == 0 && process.files.is_blocking_stream(number);
+    let blocks =
+        process.files.is_blocking_stream(number) || process.files.is_blocking_count(number);
+    let waits = flags & DO_NOT_WAIT == 0 && blocks;
     let before = std::mem::take(&mut task.moved);
     let rest = without(&parts, before);
     let done = process.write(number, &rest, None);

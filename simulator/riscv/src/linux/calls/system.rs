@@ -2,8 +2,10 @@
 
 use crate::linux::errno::{EINVAL, EPERM, Value};
 use crate::linux::process::Process;
+use crate::linux::signal::LAST;
+use crate::linux::system::System;
 use crate::linux::task::Task;
-use crate::linux::time::SECOND;
+use crate::linux::time;
 use crate::linux::users::USER;
 use crate::linux::world::World;
 use crate::memory::Space;
@@ -15,11 +17,15 @@ const FILES: u64 = 7;
 /// The number of resources.
 const RESOURCES: u64 = 16;
 
-/// The policies of `sched_setscheduler` that have priorities.
-const FIFO: u64 = 1;
-const ROUND_ROBIN: u64 = 2;
-
 /// Commands of `prctl`.
+const SET_DEATH_SIGNAL: u64 = 1;
+const GET_DEATH_SIGNAL: u64 = 2;
+const SET_REAPER: u64 = 36;
+const GET_REAPER: u64 = 37;
+const GET_KEEPS_CAPABILITIES: u64 = 7;
+const GET_SECCOMP: u64 = 21;
+const HAS_IN_BOUND: u64 = 23;
+const LAST_CAPABILITY: u64 = 40;
 const SET_NAME: u64 = 15;
 const GET_NAME: u64 = 16;
 const GET_DUMPABLE: u64 = 3;
@@ -36,19 +42,37 @@ const ITSELF: u32 = 0;
 const CHILDREN: u32 = u32::MAX;
 const THREAD: u32 = 1;
 
-/// `getrusage`. `RUSAGE_SELF` includes the children, so `RUSAGE_CHILDREN` reports 0.
-pub(super) fn tell_usage<W: World>(space: &mut Space, world: &W, who: u64, to: u64) -> Value {
+/// `getrusage`.
+pub(super) fn tell_usage<W: World>(
+    system: &mut System,
+    task: &Task,
+    world: &W,
+    [who, to]: [u64; 2],
+) -> Value {
+    let own = system.used(task, world);
+    let process = system.of(task);
+    let space = &mut process.memory.space;
     let (busy, resident) = match who as u32 {
-        ITSELF => (world.busy_nanoseconds(), space.most_resident()),
+        ITSELF => (own, space.most_resident()),
         THREAD => (world.own_nanoseconds(), space.most_resident()),
-        CHILDREN => (0, 0),
+        CHILDREN => (process.used_by_children, 0),
         _ => return Err(EINVAL),
     };
-    let mut words = [0; 18];
-    (words[0], words[1]) = (busy / SECOND, busy % SECOND / 1_000);
-    words[4] = resident >> 10;
-    space.write(to, &words.map(u64::to_le_bytes).concat())?;
+    space.write(to, &time::usage(busy, resident))?;
     Ok(0)
+}
+
+/// `times`, in hundredths of a second.
+pub(super) fn tell_ticks<W: World>(system: &mut System, task: &Task, world: &W, to: u64) -> Value {
+    const TICK: u64 = time::SECOND / 100;
+    let own = system.used(task, world);
+    let process = system.of(task);
+    let words = [own / TICK, 0, process.used_by_children / TICK, 0];
+    let space = &mut process.memory.space;
+    if to != 0 {
+        space.write(to, &words.map(u64::to_le_bytes).concat())?;
+    }
+    Ok(world.nanoseconds() / TICK)
 }
 
 /// `sysinfo`.
@@ -81,14 +105,18 @@ pub(super) fn tell_name(space: &mut Space, to: u64) -> Value {
 }
 
 /// `prlimit64`. The limit of the stack applies to the program that the process runs next. The limits of files apply at
-/// once. The system keeps no other limits.
+/// once. Other limits have no effect.
 pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> Value {
     let space = &mut process.memory.space;
     let [limit, most] = match resource {
         STACK => [process.stack_limit, u64::MAX],
         FILES => process.files.limits,
         RESOURCES.. => return Err(EINVAL),
-        _ => [u64::MAX; 2],
+        _ => process
+            .limits
+            .get(&resource)
+            .copied()
+            .unwrap_or([u64::MAX; 2]),
     };
     let wanted = match new {
         0 => None,
@@ -99,7 +127,8 @@ pub(super) fn limits(process: &mut Process, [resource, new, old]: [u64; 3]) -> V
         Some([_, hard]) if hard > most => return Err(EPERM),
         Some([soft, _]) if resource == STACK => process.stack_limit = soft,
         Some(both) if resource == FILES => process.files.limits = both,
-        _ => {}
+        Some(both) => drop(process.limits.insert(resource, both)),
+        None => {}
     }
     if old != 0 {
         space.write_u64(old, limit)?;
@@ -141,22 +170,31 @@ pub(super) fn control_process(
             process.memory.space.write(value, &bytes)?;
             Ok(0)
         }
+        (SET_DEATH_SIGNAL, 0..=LAST) => {
+            process.death_signal = value;
+            Ok(0)
+        }
+        (GET_DEATH_SIGNAL, _) => {
+            let signal = process.death_signal as u32;
+            process.memory.space.write_u32(value, signal)?;
+            Ok(0)
+        }
+        (SET_REAPER, _) => {
+            process.is_reaper = value != 0;
+            Ok(0)
+        }
+        (GET_REAPER, _) => {
+            let is_reaper = process.is_reaper.into();
+            process.memory.space.write_u32(value, is_reaper)?;
+            Ok(0)
+        }
         (GET_DUMPABLE, _) | (GET_NO_NEW_PRIVILEGES, _) => Ok(1),
         (SET_DUMPABLE, 0 | 1) | (SET_NO_NEW_PRIVILEGES, 1) | (SET_TIMER_SLACK, _) => Ok(0),
         (GET_TIMER_SLACK, _) => Ok(50_000),
+        (GET_KEEPS_CAPABILITIES | GET_SECCOMP, _) => Ok(0),
+        (HAS_IN_BOUND, 0..=LAST_CAPABILITY) => Ok(1),
         _ => Err(EINVAL),
     }
-}
-
-/// `sched_setscheduler`: accepts the only policy, which has no priorities.
-pub(super) fn set_policy(policy: u64) -> Value {
-    if policy == 0 { Ok(0) } else { Err(EINVAL) }
-}
-
-/// `sched_get_priority_min`, `sched_get_priority_max`: returns 0 if the policy has no priorities.
-pub(super) fn priority(policy: u64, priority: u64) -> Value {
-    let has_any = matches!(policy, FIFO | ROUND_ROBIN);
-    Ok(if has_any { priority } else { 0 })
 }
 
 /// `getresuid`, `getresgid`.

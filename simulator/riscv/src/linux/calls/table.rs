@@ -3,9 +3,11 @@
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
 use super::{
-    cut, exec, fence, futex, made, poll, processes, streams, system as machine, threads as thread,
+    cut, exec, fence, futex, made, poll, processes, scheduling, streams, system as machine,
+    threads as thread, vectors,
 };
-use crate::linux::errno::{EINVAL, EOPNOTSUPP, Errno, Value};
+use crate::linux::errno::{EINVAL, EOPNOTSUPP, ESPIPE, Value, known_flags};
+use crate::linux::files::HERE;
 use crate::linux::process::Process;
 use crate::linux::signals::{return_from_signal, set_alternate};
 use crate::linux::system::System;
@@ -109,8 +111,8 @@ calls! {
         let file = not_negative(b).and_then(|length| files.truncate(a, length));
         cut::cut(system, file)
     };
-    47 fallocate = files.allocate(a, b, c.saturating_add(d));
-    48 faccessat = made::access(process, world, [a, b], 0, c);
+    47 fallocate = files.allocate(a, b, [c, d]);
+    48 faccessat = known_flags(c, RIGHTS).and_then(|_| made::access(process, world, [a, b], 0, c));
     49 chdir = made::change_directory(process, world, a);
     50 fchdir = files.change_to_open(a);
     52 fchmod = files.set_mode(a, b);
@@ -130,7 +132,7 @@ calls! {
     });
     64 write = streams::write_parts(process, task, world, Ok(vec![(b, c)]), 0);
     65 readv = streams::read_vector(process, task, world);
-    66 writev = streams::write_vector(process, task, world);
+    66 writev = streams::write_vector(process, task, world, 0);
     67 pread64 = not_negative(d).and_then(|at| process.read(a, &[(b, c)], Some(at)));
     68 pwrite64 = not_negative(d).and_then(|at| process.write(a, &[(b, c)], Some(at)));
     69 preadv = not_negative(d).and_then(|at| process.read_parts(a, [b, c], Some(at)));
@@ -151,8 +153,9 @@ calls! {
         .and_then(|stat| put(process, c, &stat.classic()));
     80 fstat = files.stat(a).and_then(|stat| put(process, b, &stat.classic()));
     81 sync = memory.synchronise();
-    82 fsync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
-    83 fdatasync = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
+    82 fsync = memory.synchronise().and_then(|_| files.has_places(a, EINVAL));
+    83 fdatasync = memory.synchronise().and_then(|_| files.has_places(a, EINVAL));
+    84 sync_file_range = memory.synchronise().and_then(|_| files.has_places(a, ESPIPE));
     85 timerfd_create = files.make_clock(a, b);
     86 timerfd_settime = {
         let done = files.set_clock(space, world, [a, b, c, d]);
@@ -165,8 +168,9 @@ calls! {
     94 exit_group = Exit((a & 0xFF) as i32);
     95 waitid = processes::wait_by(system, task, world, [a, b, c, d]);
     96 set_tid_address = thread::set_clear(task, a);
-    98 futex = futex::futex(process, task, world);
-    99 set_robust_list = thread::set_robust(threads, task, a);
+    98 futex = futex::futex(system, task, world);
+    99 set_robust_list = thread::set_robust(threads, task, [a, b]);
+    100 get_robust_list = thread::tell_robust(process, task, [a, b, c]);
     101 nanosleep = nap(process, task, world, [time::REALTIME, 0, a, b]);
     102 getitimer = timers.tell_interval(space, world, a, b);
     103 setitimer = timers.set_interval(space, signals, threads, world, [a, b, c]);
@@ -175,19 +179,20 @@ calls! {
     109 timer_getoverrun = timers.overruns(a);
     110 timer_settime = timers.set(space, signals, threads, world, [a, b, c, d]);
     111 timer_delete = timers.delete(a);
+    112 clock_settime = time::set(space, a, b);
     113 clock_gettime = time::tell(space, world, a, b);
     114 clock_getres = time::tell_resolution(space, world, a, b);
     115 clock_nanosleep = nap(process, task, world, [a, b, c, d]);
-    // There is one scheduling policy, without priorities.
-    118 sched_setparam = Return(0);
-    119 sched_setscheduler = machine::set_policy(b);
-    120 sched_getscheduler = Return(0);
-    121 sched_getparam = space.write_u32(b, 0).map(|()| 0).map_err(Errno::from);
+    118 sched_setparam = scheduling::set_priority(system, task, [a, b]);
+    119 sched_setscheduler = scheduling::set_policy(system, task, [a, b, c]);
+    120 sched_getscheduler = scheduling::tell_policy(system, task, a);
+    121 sched_getparam = scheduling::tell_priority(system, task, [a, b]);
     122 sched_setaffinity = thread::set_affinity(space, threads, task, world, [a, b, c]);
     123 sched_getaffinity = thread::tell_affinity(space, threads, task, world, [a, b, c]);
     124 sched_yield = thread::make_way(world);
-    125 sched_get_priority_max = machine::priority(a, 99);
-    126 sched_get_priority_min = machine::priority(a, 1);
+    125 sched_get_priority_max = scheduling::limit(a, 99);
+    126 sched_get_priority_min = scheduling::limit(a, 1);
+    127 sched_rr_get_interval = scheduling::tell_slice(system, task, [a, b]);
     129 kill = processes::kill(system, task, world, [a, b]);
     130 tkill = is_positive(a)
         .and_then(|_| processes::kill_thread(system, task, world, None, [a, b]));
@@ -198,20 +203,20 @@ calls! {
     133 rt_sigsuspend = suspend(process, task, world, a);
     134 rt_sigaction = is_set(d).and_then(|_| signals.set_action(space, threads, a, [b, c]));
     135 rt_sigprocmask = is_set(d).and_then(|_| threads.set_mask(space, task, a, [b, c]));
-    136 rt_sigpending = {
+    136 rt_sigpending = is_at_most_set(b).and_then(|_| {
         process.expire_timers(task, world);
         let Process { memory, signals, threads, .. } = process;
         let space = &mut memory.space;
         signals.tell_pending(space, threads, task, a)
-    };
+    });
     137 rt_sigtimedwait = match is_set(d) {
         Ok(_) => await_signal(process, task, world, [a, b, c]),
         Err(error) => Fail(error),
     };
     138 rt_sigqueueinfo = processes::queue(system, task, world, (a, None), [b, c]);
     139 rt_sigreturn = return_from_signal(space, threads, task);
-    140 setpriority = Return(0);
-    141 getpriority = Return(NICE_OF_0);
+    140 setpriority = scheduling::set_nice(system, task, [a, b, c]);
+    141 getpriority = scheduling::tell_nice(system, task, [a, b]);
     143 setregid = is_user(&[a, b]);
     144 setgid = is_user(&[a]);
     145 setreuid = is_user(&[a, b]);
@@ -222,16 +227,16 @@ calls! {
     150 getresgid = machine::tell_users(space, [a, b, c]);
     151 setfsuid = Return(USER.into());
     152 setfsgid = Return(USER.into());
-    153 times = time::tell_ticks(space, world, a);
+    153 times = machine::tell_ticks(system, task, world, a);
     154 setpgid = processes::set_group(system, task, [a, b]);
     155 getpgid = processes::tell_of(system, task, a, |process| process.group);
     156 getsid = processes::tell_of(system, task, a, |process| process.session);
     157 setsid = processes::begin_session(system, task);
-    158 getgroups = Return(0);
+    158 getgroups = is_not_less(a);
     160 uname = machine::tell_name(space, a);
     163 getrlimit = machine::limits(process, [a, 0, b]);
     164 setrlimit = machine::limits(process, [a, b, 0]);
-    165 getrusage = machine::tell_usage(space, world, a, b);
+    165 getrusage = machine::tell_usage(system, task, world, [a, b]);
     166 umask = files.set_mask(a);
     167 prctl = machine::control_process(process, task, [a, b]);
     168 getcpu = machine::tell_core(space, world, a, b);
@@ -247,7 +252,7 @@ calls! {
     198 socket = files.make_socket([a, b, c]);
     199 socketpair = files.make_sockets(space, a, b, d);
     200 bind = files.bind(space, [a, b, c]);
-    201 listen = files.listen(a, b);
+    201 listen = streams::change(process, world, |p| p.files.listen(a, b));
     202 accept = streams::read(files.awaits_caller(a), process, task, world, |p| {
         p.files.accept(&mut p.memory.space, [a, b, c, 0])
     });
@@ -261,11 +266,12 @@ calls! {
     210 shutdown = streams::shut(process, world, a, b);
     211 sendmsg = streams::send_message(process, task, world);
     212 recvmsg = streams::receive_message(process, task, world);
+    213 readahead = files.has_places(a, EINVAL);
     214 brk = Return(memory.brk(a));
     215 munmap = memory.munmap(a, b);
     216 mremap = memory.mremap([a, b], [e, c], d);
     220 clone = processes::clone(system, task, world);
-    221 execve = exec::execute(system, task, world);
+    221 execve = exec::execute(system, task, world, [HERE, a, b, c, 0]);
     222 mmap = memory.mmap(files, names, [a, b, c, d, e, f]);
     223 fadvise64 = files.exists(a).map(|()| 0);
     226 mprotect = memory.mprotect(a, b, c);
@@ -285,30 +291,26 @@ calls! {
     261 prlimit64 = machine::limits(process, [b, c, d]);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
-    278 getrandom = memory.fill_random(random, a, b);
+    278 getrandom = known_flags(c, RANDOM_FLAGS).and_then(|_| memory.fill_random(random, a, b));
     279 memfd_create = files.make_memory_file(b);
+    281 execveat = exec::execute(system, task, world, [a, b, c, d, e]);
     283 membarrier = fence::membarrier(process, task, world, a, b);
     284 mlock2 = Return(0);
     285 copy_file_range = memory.copy(files, [a, b], [c, d], e);
-    286 preadv2 = match (f, place(d)) {
-        (0, None) => streams::read_vector(process, task, world),
-        (0, place) => process.read_parts(a, [b, c], place).into(),
-        _ => Fail(EOPNOTSUPP),
-    };
-    287 pwritev2 = match (f, place(d)) {
-        (0, None) => streams::write_vector(process, task, world),
-        (0, place) => process.write_parts(a, [b, c], place).into(),
-        _ => Fail(EOPNOTSUPP),
-    };
-    291 statx = made::stat(process, world, [a, b], c)
+    286 preadv2 = vectors::read(process, task, world, (place(d), f));
+    287 pwritev2 = vectors::write(process, task, world, (place(d), f));
+    291 statx = is_one_kind(c)
+        .and_then(|_| made::stat(process, world, [a, b], c))
         .and_then(|stat| put(process, e, &stat.extended()));
     436 close_range = streams::change(process, world, |p| p.files.close_range([a, b, c]));
-    439 faccessat2 = made::access(process, world, [a, b], d, c);
+    439 faccessat2 = known_flags(c, RIGHTS).and_then(|_| made::access(process, world, [a, b], d, c));
     452 fchmodat2 = files.set_mode_at(space, [a, b, c, d]);
 }
 
-/// The result of `getpriority` for a nice value of 0: 20 minus the nice value.
-const NICE_OF_0: u64 = 20;
+/// The flags of `getrandom`, the rights that `faccessat` checks, and the kinds of synchronisation of `statx`.
+const RANDOM_FLAGS: u64 = 7;
+const RIGHTS: u64 = 7;
+const SYNC_KINDS: u64 = 0x6000;
 
 /// Writes a call's answer to memory.
 fn put(process: &mut Process, to: u64, bytes: &[u8]) -> Value {
@@ -330,6 +332,26 @@ fn is_positive(number: u64) -> Value {
     } else {
         Ok(0)
     }
+}
+
+/// Fails unless a count is 0 or more.
+fn is_not_less(count: u64) -> Value {
+    match count as i32 {
+        0.. => Ok(0),
+        _ => Err(EINVAL),
+    }
+}
+
+/// Fails if `statx` has two flags that exclude each other.
+fn is_one_kind(flags: u64) -> Value {
+    match flags & SYNC_KINDS {
+        SYNC_KINDS => Err(EINVAL),
+        _ => Ok(0),
+    }
+}
+
+fn is_at_most_set(bytes: u64) -> Value {
+    if bytes <= 8 { Ok(0) } else { Err(EINVAL) }
 }
 
 fn is_set(bytes: u64) -> Value {

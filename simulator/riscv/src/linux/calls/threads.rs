@@ -2,15 +2,18 @@
 
 use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::process::Process;
-use crate::linux::robust::{unlock_robust, wake_one};
+use crate::linux::robust::{leave_mutexes, wake_one};
 use crate::linux::task::{Outcome, Task};
 use crate::linux::threads::Threads;
 use crate::linux::world::World;
 use crate::memory::Space;
 
+/// The size in bytes of the head of a robust list.
+const ROBUST_LIST: u64 = 24;
+
 /// Ends a thread: zeroes the thread's word, and wakes a joiner that sleeps on the word.
 pub(super) fn end<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
-    unlock_robust(process, task.number, world);
+    leave_mutexes(process, task.number, world);
     process.threads.remove(task.number);
     process.timers.remove_of(task.number);
     if task.clear != 0 && process.memory.space.write_u32(task.clear, 0).is_ok() {
@@ -87,10 +90,30 @@ pub(super) fn set_clear(task: &mut Task, address: u64) -> Value {
 }
 
 /// `set_robust_list`: sets the list of mutexes that the thread's end unlocks.
-pub(super) fn set_robust(threads: &mut Threads, task: &Task, list: u64) -> Value {
+pub(super) fn set_robust(threads: &mut Threads, task: &Task, [list, length]: [u64; 2]) -> Value {
+    if length != ROBUST_LIST {
+        return Err(EINVAL);
+    }
     if let Some(thread) = threads.get_mut(task.number) {
         thread.robust = list;
     }
+    Ok(0)
+}
+
+/// `get_robust_list`, of a thread of the caller's process.
+pub(super) fn tell_robust(
+    process: &mut Process,
+    task: &Task,
+    [number, list, length]: [u64; 3],
+) -> Value {
+    let number = match number as u32 {
+        0 => task.number(),
+        number => number,
+    };
+    let space = &mut process.memory.space;
+    let thread = process.threads.get(number).ok_or(ESRCH)?;
+    space.write_u64(length, ROBUST_LIST)?;
+    space.write_u64(list, thread.robust)?;
     Ok(0)
 }
 

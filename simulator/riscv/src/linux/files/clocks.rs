@@ -1,8 +1,9 @@
 //! Time and signals as files: `timerfd`, `signalfd`.
 
+use super::descriptors::CLOSES;
 use super::streams::{NON_BLOCKING, ready};
 use super::table::{Files, Open};
-use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value};
+use crate::linux::errno::{EAGAIN, EBADF, EINVAL, Errno, Value, known_flags};
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
 use crate::memory::Space;
@@ -79,6 +80,7 @@ impl Clock {
 impl Files {
     /// `timerfd_create`.
     pub(crate) fn make_clock(&mut self, of: u64, flags: u64) -> Value {
+        known_flags(flags, NON_BLOCKING | CLOSES)?;
         if !time::has_timers(of) {
             return Err(EINVAL);
         }
@@ -200,6 +202,7 @@ impl Files {
         space: &mut Space,
         [number, set, flags]: [u64; 3],
     ) -> Result<(u64, u64), Errno> {
+        known_flags(flags, NON_BLOCKING | CLOSES)?;
         let set = space.read_u64(set)?;
         if number as i32 != -1 {
             match self.get(number)? {

@@ -4,7 +4,7 @@ use super::listing::whence;
 use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
 use super::table::{APPENDS, Files, Open};
 use crate::linux::errno::{
-    EBADF, EINVAL, EISDIR, ENODEV, ENOTDIR, ENXIO, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
+    EBADF, EFBIG, EINVAL, EISDIR, ENODEV, ENOTDIR, ENXIO, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
 };
 use crate::memory::Space;
 use std::fs::{self, File};
@@ -78,6 +78,14 @@ impl Files {
         Ok(())
     }
 
+    /// The length of a file of the host. `None` for other files.
+    pub(crate) fn end_of(&self, number: u64) -> Result<Option<u64>, Errno> {
+        Ok(match self.get(number)? {
+            Open::File { file, .. } => Some(file.metadata()?.len()),
+            _ => None,
+        })
+    }
+
     /// Whether `offset` (or the file's position if `offset` is `None`) is at or behind the file's end.
     pub(crate) fn is_at_end(&self, number: u64, offset: Option<u64>) -> Result<bool, Errno> {
         let Open::File { file, .. } = self.get(number)? else {
@@ -111,13 +119,11 @@ impl Files {
                 length
             }
             (Open::Stream(end), None) => end.read(to, false)?,
-            (Open::Socket(socket), None) => socket.connected()?.read(to, false)?,
+            (Open::Socket(socket), None) => socket.for_reading()?.read(to, false)?,
             (Open::Events(events), None) => events.read(to)?,
             (Open::Clock(clock), None) => clock.read(to)?,
             (Open::Folder { .. } | Open::Made { .. }, _) => return Err(EISDIR),
-            (Open::Input | Open::Stream(_) | Open::Socket(_) | Open::Events(_), Some(_)) => {
-                return Err(ESPIPE);
-            }
+            (open, Some(_)) if open.has_no_places() => return Err(ESPIPE),
             _ => return Err(EBADF),
         })
     }
@@ -148,6 +154,9 @@ impl Files {
                 }
             }
             (Open::File { file, flags, .. }, None) => {
+                if from.is_empty() {
+                    return Ok(0);
+                }
                 let mut host = &**file;
                 if flags.get() & APPENDS != 0 {
                     host.seek(SeekFrom::End(0))?;
@@ -156,12 +165,10 @@ impl Files {
                 self.touch(file);
             }
             (Open::Stream(end), None) => return end.write(from),
-            (Open::Socket(socket), None) => return socket.connected()?.write(from),
+            (Open::Socket(socket), None) => return socket.for_writing()?.write(from),
             (Open::Events(events), None) => return events.write(from),
             (Open::Random, _) => {}
-            (Open::Output | Open::Error | Open::Stream(_) | Open::Events(_), Some(_)) => {
-                return Err(ESPIPE);
-            }
+            (open, Some(_)) if open.has_no_places() => return Err(ESPIPE),
             _ => return Err(EBADF),
         }
         Ok(from.len())
@@ -221,10 +228,21 @@ impl Files {
     }
 
     /// `fallocate`: extends a file to at least this length, unless the mode keeps the length.
-    pub(crate) fn allocate(&mut self, number: u64, mode: u64, length: u64) -> Value {
-        let Open::File { file, .. } = self.get(number)? else {
+    pub(crate) fn allocate(&mut self, number: u64, mode: u64, [start, length]: [u64; 2]) -> Value {
+        let open = self.get(number)?;
+        if (start as i64) < 0 || (length as i64) <= 0 {
+            return Err(EINVAL);
+        }
+        let Open::File { file, flags, .. } = open else {
             return Err(ENODEV);
         };
+        if flags.get() & ACCESS == READ_ONLY {
+            return Err(EBADF);
+        }
+        let length = start + length;
+        if length > i64::MAX as u64 {
+            return Err(EFBIG);
+        }
         match mode {
             0 if file.metadata()?.len() < length => {
                 file.set_len(length)?;

@@ -11,16 +11,22 @@ use std::rc::Rc;
 pub(crate) struct Events {
     count: Rc<Cell<u64>>,
     writes: Rc<Cell<u64>>,
+    /// How often a read has given room to the largest count.
+    reads_of_full: Rc<Cell<u64>>,
     flags: Rc<Cell<u64>>,
 }
 
-const BY_ONES: u64 = 1;
+/// `EFD_SEMAPHORE`.
+pub(super) const BY_ONES: u64 = 1;
+/// The largest count.
+const MOST: u64 = u64::MAX - 1;
 
 impl Events {
     pub(crate) fn new(count: u64, flags: u64) -> Self {
         Self {
             count: Rc::new(Cell::new(count)),
             writes: Rc::default(),
+            reads_of_full: Rc::default(),
             flags: Rc::new(Cell::new(flags)),
         }
     }
@@ -53,11 +59,13 @@ impl Events {
             count
         };
         self.count.set(count - taken);
+        let gave_room = u64::from(count == MOST);
+        self.reads_of_full.set(self.reads_of_full.get() + gave_room);
         to.copy_from_slice(&taken.to_le_bytes());
         Ok(8)
     }
 
-    /// Adds to the count. If the sum has no room, fails instead of waiting.
+    /// Adds to the count. Fails if the sum has no room.
     pub(crate) fn write(&self, from: &[u8]) -> Result<usize, Errno> {
         let word = from.try_into().map_err(|_| EINVAL)?;
         let more = u64::from_le_bytes(word);
@@ -73,6 +81,13 @@ impl Events {
 
     pub(crate) fn ready(&self) -> ready::State {
         let reads = if self.awaits() { 0 } else { ready::IN };
-        (reads | ready::OUT, [self.writes.get(), 0])
+        let writes = match self.count.get() {
+            MOST.. => 0,
+            _ => ready::OUT,
+        };
+        (
+            reads | writes,
+            [self.writes.get(), self.reads_of_full.get()],
+        )
     }
 }

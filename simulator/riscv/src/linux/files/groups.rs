@@ -9,6 +9,7 @@ use std::rc::{Rc, Weak};
 
 const EDGE: u32 = 1 << 31;
 const ONCE: u32 = 1 << 30;
+const EXCLUSIVE: u32 = 1 << 28;
 /// Events that are reported even if the program did not ask for them.
 const ALWAYS: u32 = ready::ERROR | ready::HUNG_UP;
 /// The operations of `epoll_ctl`.
@@ -117,6 +118,9 @@ impl Group {
             (ADD, Some(_)) => return Err(EEXIST),
             (CHANGE | REMOVE, None) => return Err(ENOENT),
             (ADD, None) => drop(members.insert((number, next), member)),
+            (CHANGE, Some(key)) if (members[&key].wanted | member.wanted) & EXCLUSIVE != 0 => {
+                return Err(EINVAL);
+            }
             (CHANGE, Some(key)) => drop(members.insert(key, member)),
             (REMOVE, Some(key)) => drop(members.remove(&key)),
             _ => return Err(EINVAL),

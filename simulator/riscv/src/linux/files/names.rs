@@ -1,7 +1,7 @@
 //! System calls of named sockets: `socket`, `bind`, `listen`, `accept`, `connect`, and options.
 
-use super::network::{INTERNET, Name, Place, Socket, UNIX, no_name};
-use super::streams::{NON_BLOCKING, Settings};
+use super::network::{Name, Place, Socket, UNIX, no_name};
+use super::streams::{INTERNET, NON_BLOCKING, Settings};
 use super::table::{Files, Open};
 use crate::linux::errno::{
     EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EDOM, EINVAL, ENETUNREACH, ENOPROTOOPT, ENOTCONN,
@@ -41,6 +41,8 @@ const DOMAIN: u64 = 39;
 const BUFFER: u32 = 212_992;
 /// The size of a `timeval` in bytes.
 const TIME: u32 = 16;
+/// The size of a `linger` in bytes.
+const LINGER_SIZE: u64 = 8;
 
 impl Files {
     /// `socket`: TCP over IPv4, and Unix streams.
@@ -192,6 +194,14 @@ impl Files {
         }
     }
 
+    /// The number of the error of a `connect` that did not wait, or 0. The error is reported once.
+    fn take_error(&self, number: u64) -> Result<u32, Errno> {
+        Ok(match self.get(number)? {
+            Open::Socket(socket) => socket.take_error().map_or(0, |error| error.0 as u32),
+            _ => 0,
+        })
+    }
+
     /// Whether a number is a socket of TCP.
     pub(crate) fn is_tcp(&self, number: u64) -> bool {
         match self.get(number) {
@@ -228,6 +238,21 @@ impl Files {
         [from, length]: [u64; 2],
     ) -> Value {
         let settings = self.settings(number)?;
+        if level == TCP && !self.is_tcp(number) {
+            return Err(EOPNOTSUPP);
+        }
+        if (level, name) == (SOCKET, LINGER) && self.is_tcp(number) {
+            if length < LINGER_SIZE {
+                return Err(EINVAL);
+            }
+            let lingers = space.read_u32(from)? != 0;
+            let time = space.read_u32(from.wrapping_add(4))?;
+            settings.breaks.set(lingers && time == 0);
+            if let Ok(end) = self.socket(number) {
+                end.set_breaks(lingers && time == 0);
+            }
+            return Ok(0);
+        }
         let Some(which) = limit_of(name).filter(|_| level == SOCKET) else {
             return Ok(0);
         };
@@ -292,7 +317,8 @@ impl Files {
             (SOCKET, LISTENS) => vec![listens.into()],
             (SOCKET, DOMAIN) => vec![domain.into()],
             (SOCKET, PROTOCOL) if domain == INTERNET => vec![TCP as u32],
-            (SOCKET, ERROR | PROTOCOL | 1..=20) => vec![0],
+            (SOCKET, ERROR) => vec![self.take_error(number)?],
+            (SOCKET, PROTOCOL | 1..=20) => vec![0],
             (TCP, _) if domain == INTERNET => vec![0],
             (TCP, _) => return Err(EOPNOTSUPP),
             _ => return Err(ENOPROTOOPT),

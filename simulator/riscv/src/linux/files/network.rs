@@ -1,19 +1,19 @@
 //! Named sockets within the simulated system: TCP over the loopback device, and Unix streams. These sockets reach
 //! neither the host nor its network.
 //!
-//! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller
-//! keeps the other end.
+//! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller keeps the other end.
+//! If the queue is full, a caller of TCP that does not wait is called back by the listener's next `accept`.
 
-use super::streams::{End, NON_BLOCKING, Settings, ready};
+use super::streams::{End, INTERNET, NON_BLOCKING, Settings, ready};
 use crate::linux::errno::{
-    EADDRINUSE, EAGAIN, ECONNREFUSED, EINVAL, EISCONN, ENOTCONN, EOPNOTSUPP, Errno,
+    EADDRINUSE, EAGAIN, EALREADY, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENOTCONN, EOPNOTSUPP,
+    EPIPE, Errno,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::{Rc, Weak};
 
 pub(super) const UNIX: u16 = 1;
-pub(super) const INTERNET: u16 = 2;
 
 /// The address of a socket. Other sockets connect to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +84,14 @@ enum State {
         most: usize,
         /// The number of the process that listens.
         process: u32,
+        /// Sockets that connect when the queue has room.
+        callers: VecDeque<Weak<Socket>>,
+    },
+    /// Waits for room in a listener's queue. `names` are the names of the socket and of the listener.
+    Connects {
+        names: [Name; 2],
+        /// The number of the process that connects.
+        process: u32,
     },
     Connected(End),
 }
@@ -93,6 +101,10 @@ pub(crate) struct Socket {
     pub(super) domain: u16,
     settings: Rc<Settings>,
     state: RefCell<State>,
+    /// Whether a `connect` that did not wait has succeeded, and the next `connect` says so.
+    has_news: Cell<bool>,
+    /// Why a `connect` that did not wait has failed.
+    error: Cell<Option<Errno>>,
 }
 
 impl Socket {
@@ -101,6 +113,8 @@ impl Socket {
             domain,
             settings: Settings::new(flags & NON_BLOCKING),
             state: RefCell::new(State::Unbound),
+            has_news: Cell::new(false),
+            error: Cell::new(None),
         })
     }
 
@@ -129,7 +143,7 @@ impl Socket {
         match &*self.state.borrow() {
             State::Connected(end) => end.peer(),
             State::Listens { process, .. } => Some(*process),
-            State::Unbound | State::Bound(_) => None,
+            State::Unbound | State::Bound(_) | State::Connects { .. } => None,
         }
     }
 
@@ -142,6 +156,7 @@ impl Socket {
         match &*self.state.borrow() {
             State::Unbound => (no_name(self.domain), None),
             State::Bound(name) | State::Listens { name, .. } => (name.clone(), None),
+            State::Connects { names, .. } => (names[0].clone(), None),
             State::Connected(end) => (end.name(0), Some(end.name(1))),
         }
     }
@@ -180,7 +195,7 @@ impl Socket {
         most: usize,
         process: u32,
     ) -> Result<(), Errno> {
-        let most = most.clamp(1, MOST_WAITING);
+        let most = most.min(MOST_WAITING);
         if matches!(*self.state.borrow(), State::Unbound) && self.domain == INTERNET {
             self.bind(network, Place::Port(0), no_name(INTERNET))?;
         }
@@ -194,6 +209,7 @@ impl Socket {
                     arrived: 0,
                     most,
                     process,
+                    callers: VecDeque::new(),
                 };
             }
             State::Listens {
@@ -203,6 +219,9 @@ impl Socket {
             } => (*most_now, *process_now) = (most, process),
             _ => return Err(EINVAL),
         }
+        drop(state);
+        // The queue may have more room now.
+        self.call_back();
         Ok(())
     }
 
@@ -215,10 +234,34 @@ impl Socket {
 
     /// `accept`: an end of the connection that has waited longest.
     pub(super) fn accept(&self) -> Result<End, Errno> {
-        match &mut *self.state.borrow_mut() {
-            State::Listens { waiting, .. } => waiting.pop_front().ok_or(EAGAIN),
-            _ if self.domain == 0 => Err(EOPNOTSUPP),
-            _ => Err(EINVAL),
+        let end = match &mut *self.state.borrow_mut() {
+            State::Listens { waiting, .. } => waiting.pop_front().ok_or(EAGAIN)?,
+            _ if self.domain == 0 => return Err(EOPNOTSUPP),
+            _ => return Err(EINVAL),
+        };
+        self.call_back();
+        Ok(end)
+    }
+
+    /// Connects the sockets that wait for room in the queue, as long as there is room.
+    fn call_back(&self) {
+        while !self.is_full() {
+            let caller = match &mut *self.state.borrow_mut() {
+                State::Listens { callers, .. } => callers.pop_front(),
+                _ => None,
+            };
+            let Some(caller) = caller else {
+                return;
+            };
+            let Some(caller) = caller.upgrade() else {
+                continue;
+            };
+            let mut state = caller.state.borrow_mut();
+            if let State::Connects { names, process } = &mut *state
+                && let Some(end) = self.take_caller(&caller, std::mem::take(names), *process)
+            {
+                *state = State::Connected(end);
+            }
         }
     }
 
@@ -230,14 +273,36 @@ impl Socket {
         to: Name,
         process: u32,
     ) -> Result<(), Errno> {
+        let goes_on = self.domain == INTERNET && !self.is_blocking();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let listener = network.find(place);
         let own = match &*self.state.borrow() {
             State::Unbound => None,
             State::Bound(name) => Some(name.clone()),
-            State::Listens { .. } => return Err(EISCONN),
-            State::Connected(_) => return Err(EISCONN),
+            State::Connects { .. } if goes_on => return Err(EALREADY),
+            State::Connects { .. } => return Err(EAGAIN),
+            State::Connected(_) if self.has_news.take() => return Ok(()),
+            // Linux looks for the listener of a Unix socket first.
+            State::Listens { .. } | State::Connected(_) => {
+                return Err(match (self.domain, listener) {
+                    (UNIX, None) => ECONNREFUSED,
+                    _ => EISCONN,
+                });
+            }
         };
-        let listener = network.find(place).ok_or(ECONNREFUSED)?;
-        if listener.is_full() {
+        let listener = listener.filter(|listener| listener.is_listening());
+        let Some(listener) = listener else {
+            return Err(match goes_on {
+                true => {
+                    self.error.set(Some(ECONNREFUSED));
+                    EINPROGRESS
+                }
+                false => ECONNREFUSED,
+            });
+        };
+        if listener.is_full() && !goes_on {
             return Err(EAGAIN);
         }
         let own = match (own, self.domain) {
@@ -250,30 +315,45 @@ impl Socket {
             }
             (None, domain) => no_name(domain),
         };
-        let mut state = listener.state.borrow_mut();
+        let names = [own, to];
+        *self.state.borrow_mut() = State::Connects { names, process };
+        self.has_news.set(goes_on);
+        if let State::Listens { callers, .. } = &mut *listener.state.borrow_mut() {
+            callers.retain(|caller| caller.strong_count() > 0);
+            callers.push_back(Rc::downgrade(self));
+        }
+        listener.call_back();
+        match goes_on {
+            true => Err(EINPROGRESS),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts a connection with `caller` into this listener's queue. Returns the caller's end.
+    fn take_caller(&self, caller: &Self, names: [Name; 2], process: u32) -> Option<End> {
+        let mut state = self.state.borrow_mut();
         let State::Listens {
             waiting,
             arrived,
-            process: listener_process,
+            process: own,
             ..
         } = &mut *state
         else {
-            return Err(ECONNREFUSED);
+            return None;
         };
-        let processes = [process, *listener_process];
-        let [one, other] = End::connected(&self.settings, [own, to], processes);
+        let [one, other] = End::connected(&caller.settings, names, [process, *own]);
         if self.domain == INTERNET {
-            // TCP gives a connection the limits that the listener has now.
-            let limits = listener.settings.limits.iter();
+            // TCP gives a connection the settings that the listener has now.
+            let limits = self.settings.limits.iter();
             for (of, limit) in limits.zip(&other.settings().limits) {
                 limit.set(of.get());
             }
+            one.set_breaks(caller.settings.breaks.get());
+            other.set_breaks(self.settings.breaks.get());
         }
         waiting.push_back(other);
         *arrived += 1;
-        drop(state);
-        *self.state.borrow_mut() = State::Connected(one);
-        Ok(())
+        Some(one)
     }
 
     /// Whether a blocking `connect` to this socket waits for an `accept`. As under Linux, one connection more may wait
@@ -294,12 +374,61 @@ impl Socket {
                 let found = if waiting.is_empty() { 0 } else { ready::IN };
                 (found, [*arrived, 0])
             }
-            State::Unbound | State::Bound(_) => (ready::OUT | ready::HUNG_UP, [0; 2]),
+            State::Connects { .. } => (0, [0; 2]),
+            State::Unbound | State::Bound(_) => {
+                let failed = match self.error.get() {
+                    Some(_) => ready::IN | ready::ERROR | ready::PEER_ENDED,
+                    None => 0,
+                };
+                (failed | ready::OUT | ready::HUNG_UP, [0; 2])
+            }
         }
     }
 
     /// The socket's end of its connection. Fails if the socket is not connected.
     pub(super) fn connected(&self) -> Result<End, Errno> {
-        self.end().ok_or(ENOTCONN)
+        match &*self.state.borrow() {
+            State::Connected(end) => Ok(end.clone()),
+            State::Connects { .. } => Err(EAGAIN),
+            _ => Err(ENOTCONN),
+        }
+    }
+
+    /// Like [`connected`](Self::connected), for a read. Takes the error of a `connect` that did not wait.
+    pub(super) fn for_reading(&self) -> Result<End, Errno> {
+        match self.connected() {
+            Err(ENOTCONN) => Err(self.error.take().unwrap_or(ENOTCONN)),
+            connected => connected,
+        }
+    }
+
+    /// Like [`for_reading`](Self::for_reading), for a write. TCP reports the broken connection.
+    pub(super) fn for_writing(&self) -> Result<End, Errno> {
+        match self.for_reading() {
+            Err(ENOTCONN) if self.domain == INTERNET => Err(EPIPE),
+            connected => connected,
+        }
+    }
+
+    /// Takes the error of a `connect` that did not wait.
+    pub(super) fn take_error(&self) -> Option<Errno> {
+        self.error.take()
+    }
+}
+
+impl Drop for Socket {
+    /// Refuses the sockets that still wait for room in a listener's queue.
+    fn drop(&mut self) {
+        let State::Listens { callers, .. } = self.state.get_mut() else {
+            return;
+        };
+        for caller in callers.iter().filter_map(Weak::upgrade) {
+            let mut state = caller.state.borrow_mut();
+            if let State::Connects { names, .. } = &mut *state {
+                let [own, _] = std::mem::take(names);
+                *state = State::Bound(own);
+                caller.error.set(Some(ECONNREFUSED));
+            }
+        }
     }
 }

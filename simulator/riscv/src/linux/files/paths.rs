@@ -223,6 +223,9 @@ impl Files {
 
     /// `getcwd`.
     pub(crate) fn working_directory(&self, space: &mut Space, to: u64, length: u64) -> Value {
+        if !is_systems(&self.folder) && !self.folder.exists() {
+            return Err(ENOENT);
+        }
         let mut bytes = self.folder.as_os_str().as_bytes().to_vec();
         bytes.push(0);
         if bytes.len() as u64 > length {
@@ -280,19 +283,43 @@ impl Files {
     }
 
     /// `renameat2`. An exchange of names is not supported.
-    pub(crate) fn rename(&self, space: &mut Space, [from, to]: [[u64; 2]; 2], flags: u64) -> Value {
+    pub(crate) fn rename(
+        &mut self,
+        space: &mut Space,
+        [from, to]: [[u64; 2]; 2],
+        flags: u64,
+    ) -> Value {
         let (from, to) = (self.path_at(space, from)?, self.path_at(space, to)?);
         let [from, to] = [from, to].map(|path| self.host_path(&path, false));
-        let (from, to) = (from?, to?);
+        // A path through the renamed folder would lead nowhere afterwards.
+        let (from, to) = (in_real_folder(from?), in_real_folder(to?));
         if flags & !NO_REPLACE != 0 {
             return Err(EINVAL);
         }
         if flags & NO_REPLACE != 0 && to.symlink_metadata().is_ok() {
             return Err(EEXIST);
         }
+        // The working directory keeps its place if it is in a renamed folder. A renamed link does not move its folder.
+        let is_link = from.is_symlink();
+        let below = from.canonicalize().ok().filter(|_| !is_link);
+        let below = below.and_then(|old| Some(self.folder.strip_prefix(old).ok()?.to_owned()));
         fs::rename(&from, &to)?;
+        if let Some(below) = below {
+            self.folder = to.components().chain(below.components()).collect();
+        }
         self.touch_folder_of(&from);
         self.touch_folder_of(&to);
         Ok(0)
+    }
+}
+
+/// The same path, with the real path of its folder. A slash at the end means that the path must be a folder, so such a
+/// path stays as it is.
+fn in_real_folder(path: PathBuf) -> PathBuf {
+    let ends_with_slash = path.as_os_str().as_bytes().ends_with(b"/");
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) if !ends_with_slash => folder.join(name),
+        _ => path,
     }
 }

@@ -1,10 +1,13 @@
 //! Files that the host does not have: pipes, pairs of sockets, counters (`eventfd`) and groups (`epoll`).
 
-use super::events::Events;
+use super::descriptors::CLOSES;
+use super::events::{BY_ONES, Events};
 use super::groups::{ADD, Group, REMOVE};
 use super::streams::{End, NON_BLOCKING};
 use super::table::{Files, Open};
-use crate::linux::errno::{EFAULT, EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value};
+use crate::linux::errno::{
+    EFAULT, EINVAL, ELOOP, ENOTSOCK, EOPNOTSUPP, EPERM, Errno, Value, known_flags,
+};
 use crate::linux::memory::total;
 use crate::linux::world::World;
 use crate::memory::Space;
@@ -14,6 +17,8 @@ const LOCAL: u64 = 1;
 const STREAM: u64 = 1;
 const DO_NOT_WAIT: u64 = 0x40;
 const PEEK: u64 = 2;
+/// `O_DIRECT`: a pipe of packets.
+const PACKETS: u64 = 0o4_0000;
 
 /// The directions that `shutdown` ends.
 const BOTH: u64 = 2;
@@ -25,9 +30,24 @@ const MOST_EVENTS: u64 = i32::MAX as u64 / 16;
 /// The most groups that may contain each other in a chain.
 const MOST_NESTED: u32 = 5;
 
+/// How many of `count` bytes have room in parts of memory, up to the first address without memory.
+fn room_for(space: &mut Space, parts: &[(u64, u64)], count: usize) -> usize {
+    let mut room = 0;
+    for &(address, length) in parts {
+        let wanted = length.min((count - room) as u64);
+        let here = space.writable(address, wanted);
+        room += here as usize;
+        if here < wanted {
+            break;
+        }
+    }
+    room
+}
+
 impl Files {
-    /// `pipe2`.
+    /// `pipe2`. Packets are not supported: the pipe is a stream of bytes.
     pub(crate) fn make_pipe(&mut self, space: &mut Space, to: u64, flags: u64) -> Value {
+        known_flags(flags, NON_BLOCKING | CLOSES | PACKETS)?;
         self.add_ends(space, End::pipe(flags & NON_BLOCKING), to, flags)
     }
 
@@ -63,12 +83,14 @@ impl Files {
 
     /// `eventfd2`.
     pub(crate) fn make_events(&mut self, count: u64, flags: u64) -> Value {
+        known_flags(flags, NON_BLOCKING | CLOSES | BY_ONES)?;
         // The count is an `int`.
         self.add(Open::Events(Events::new(count as u32 as u64, flags)), flags)
     }
 
     /// `epoll_create1`.
     pub(crate) fn make_group(&mut self, flags: u64) -> Value {
+        known_flags(flags, CLOSES)?;
         self.add(Open::Group(Group::default()), flags)
     }
 
@@ -86,8 +108,8 @@ impl Files {
         flags & DO_NOT_WAIT == 0 && self.awaits_writer(number, u64::MAX, world)
     }
 
-    /// Receives bytes into parts of memory, each an address and a length. Bytes that have no room in the program's memory
-    /// stay in the socket.
+    /// Receives bytes into parts of memory, each an address and a length. As under Linux, the bytes of a write stay in the
+    /// socket if the program's memory has no room for all of them that the parts would hold.
     pub(crate) fn receive(
         &self,
         space: &mut Space,
@@ -95,23 +117,26 @@ impl Files {
         parts: &[(u64, u64)],
         flags: u64,
     ) -> Value {
-        let end = self.socket(number)?;
+        let end = match self.get(number)? {
+            Open::Socket(socket) => socket.for_reading()?,
+            _ => self.socket(number)?,
+        };
         let mut bytes = vec![0; total(parts).min(end.waiting().max(1) as u64) as usize];
         let count = end.read(&mut bytes, true)?;
-        let mut rest = &bytes[..count];
-        for &(address, length) in parts {
-            let wanted = length.min(rest.len() as u64);
-            let room = space.writable(address, wanted) as usize;
-            let (now, later) = rest.split_at(room);
-            if space.write(address, now).is_err() {
-                break;
-            }
-            rest = later;
-            if (room as u64) < wanted {
-                break;
+        let room = room_for(space, parts, count);
+        let mut done = count;
+        if room < count {
+            done = 0;
+            while end.end_of_write(done) <= room {
+                done = end.end_of_write(done);
             }
         }
-        let done = count - rest.len();
+        let mut rest = &bytes[..room];
+        for &(address, length) in parts {
+            let (now, later) = rest.split_at(rest.len().min(length as usize));
+            space.write(address, now)?;
+            rest = later;
+        }
         if done == 0 && count > 0 {
             return Err(EFAULT);
         }

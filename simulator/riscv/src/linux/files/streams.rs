@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 pub(crate) const NON_BLOCKING: u64 = 0o4000;
+/// The first word of the name of a socket of TCP (`AF_INET`).
+pub(super) const INTERNET: u16 = 2;
 
 /// The ready states of a file, as in `poll`.
 pub(crate) mod ready {
@@ -36,6 +38,8 @@ pub(super) struct Settings {
     pub(super) flags: Cell<u64>,
     /// How long a read and a write wait, in nanoseconds (`SO_RCVTIMEO`, `SO_SNDTIMEO`). 0 means for ever.
     pub(super) limits: [Cell<u64>; 2],
+    /// Whether the close of an end that is not connected yet will break its connection (`SO_LINGER` with no time).
+    pub(super) breaks: Cell<bool>,
 }
 
 impl Settings {
@@ -50,6 +54,10 @@ impl Settings {
 /// The bytes on their way in one direction of a stream.
 struct Bytes {
     waiting: VecDeque<u8>,
+    /// For a socket, the end of each write that is not read whole, counted from the first byte ever written.
+    ends: VecDeque<u64>,
+    /// The number of bytes ever read.
+    read: u64,
     /// The largest number of bytes on their way.
     most: usize,
     writes: u64,
@@ -57,16 +65,21 @@ struct Bytes {
     freed: u64,
     /// Whether `shutdown` has ended this direction.
     ended: bool,
+    /// Whether the writer's close breaks the connection (`SO_LINGER` with no time).
+    breaks: bool,
 }
 
 impl Bytes {
     fn new(most: usize) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
             waiting: VecDeque::new(),
+            ends: VecDeque::new(),
+            read: 0,
             most,
             writes: 0,
             freed: 0,
             ended: false,
+            breaks: false,
         }))
     }
 
@@ -76,6 +89,15 @@ impl Bytes {
 
     fn is_full(&self) -> bool {
         self.room() < PIECE
+    }
+
+    /// Removes bytes that were read.
+    fn remove(&mut self, count: usize) {
+        self.waiting.drain(..count);
+        self.read += count as u64;
+        while self.ends.front().is_some_and(|end| *end <= self.read) {
+            self.ends.pop_front();
+        }
     }
 
     /// Changes the bytes or their limit, and notes whether a full direction got room.
@@ -193,13 +215,15 @@ impl End {
         self.other.strong_count() == 0
     }
 
-    /// Whether the peer is closed and did not read all bytes of this socket.
+    /// Whether the peer is closed and did not read all bytes of this socket, or has broken the connection.
     pub(super) fn is_reset(&self) -> bool {
         let unread = self
             .to
             .as_ref()
             .is_some_and(|to| !to.borrow().waiting.is_empty());
-        self.is_socket() && self.is_alone() && unread
+        let from = self.from.as_ref();
+        let is_broken = from.is_some_and(|from| from.borrow().breaks);
+        self.is_socket() && self.is_alone() && (unread || is_broken)
     }
 
     pub(crate) fn is_blocking(&self) -> bool {
@@ -268,6 +292,22 @@ impl End {
         from.map_or(0, |from| from.borrow().waiting.len())
     }
 
+    /// The end of the write with the unread byte at `from`, counted from the first unread byte. TCP joins all bytes.
+    pub(super) fn end_of_write(&self, from: usize) -> usize {
+        let Some(bytes) = self.from.as_ref().map(|from| from.borrow()) else {
+            return 0;
+        };
+        let mut ends = bytes.ends.iter().map(|end| (end - bytes.read) as usize);
+        let end = ends.find(|end| *end > from);
+        end.unwrap_or(bytes.waiting.len())
+    }
+
+    /// Whether this is a Unix socket.
+    fn is_unix(&self) -> bool {
+        let of_tcp = INTERNET.to_le_bytes();
+        self.is_socket() && !self.names[0].starts_with(&of_tcp)
+    }
+
     /// Whether a writer may wait for this end to read.
     pub(crate) fn is_full(&self) -> bool {
         let from = self.from.as_ref();
@@ -280,12 +320,14 @@ impl End {
         if self.awaits() && !to.is_empty() {
             return Err(EAGAIN);
         }
+        let is_reset = self.is_reset();
         let mut from = from.borrow_mut();
-        if from.waiting.is_empty() && !to.is_empty() && self.is_reset() {
+        if from.waiting.is_empty() && !to.is_empty() && is_reset {
             // The error is reported once.
             if let Some(to) = &self.to {
                 to.borrow_mut().waiting.clear();
             }
+            from.breaks = false;
             return Err(ECONNRESET);
         }
         let count = to.len().min(from.waiting.len());
@@ -293,7 +335,7 @@ impl End {
             *to = *byte;
         }
         if !keep {
-            from.change(|from| drop(from.waiting.drain(..count)));
+            from.change(|from| from.remove(count));
         }
         Ok(count)
     }
@@ -326,8 +368,19 @@ impl End {
         }
         let count = from.len().min(room);
         to.waiting.extend(&from[..count]);
+        if self.is_unix() && count > 0 {
+            let end = to.read + to.waiting.len() as u64;
+            to.ends.push_back(end);
+        }
         to.writes += 1;
         Ok(count)
+    }
+
+    /// Sets whether the close of this end breaks the connection. Unread bytes stay readable, unlike under Linux.
+    pub(super) fn set_breaks(&self, breaks: bool) {
+        if let Some(to) = &self.to {
+            to.borrow_mut().breaks = breaks;
+        }
     }
 
     /// `shutdown`: ends reads or writes of this end, or both.

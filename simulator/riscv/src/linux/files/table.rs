@@ -152,6 +152,11 @@ impl Open {
         }
     }
 
+    /// Whether reads and writes have no places in the file, since it is a stream, a count or the like.
+    pub(super) fn has_no_places(&self) -> bool {
+        self.is_awaited() || matches!(self, Self::Input | Self::Output | Self::Error)
+    }
+
     /// A folder that the simulated system makes up, with this inode.
     pub(crate) fn made(path: PathBuf, inode: u64, entries: Vec<Entry>) -> Self {
         let folders = entries.iter().filter(|entry| entry.kind == IS_FOLDER);
@@ -222,6 +227,14 @@ impl Files {
         self.open.range(range).map(|(&number, _)| number).collect()
     }
 
+    /// Fails with `error` if a file has no places that a call could mean.
+    pub(crate) fn has_places(&self, number: u64, error: Errno) -> Value {
+        match self.get(number)?.has_no_places() {
+            true => Err(error),
+            false => Ok(0),
+        }
+    }
+
     pub(crate) fn exists(&self, number: u64) -> Result<(), Errno> {
         self.get(number).map(|_| ())
     }
@@ -251,6 +264,11 @@ impl Files {
         end.is_some_and(|end| end.is_blocking())
     }
 
+    /// Whether a write of a count waits until the sum has room.
+    pub(crate) fn is_blocking_count(&self, number: u64) -> bool {
+        matches!(self.get(number), Ok(Open::Events(events)) if events.is_blocking())
+    }
+
     /// Whether a pipe has no room for these bytes, which must be written whole or not at all.
     pub(crate) fn lacks_room(&self, number: u64, length: u64) -> bool {
         let end = self.get(number).ok().and_then(Open::end);
@@ -266,6 +284,8 @@ impl Files {
     pub(crate) fn is_full(&self, number: u64) -> bool {
         match self.get(number) {
             Ok(Open::Socket(socket)) if socket.is_listening() => socket.is_full(),
+            // A large number has no room even beside a count of 1.
+            Ok(Open::Events(events)) => !events.awaits(),
             open => open
                 .ok()
                 .and_then(Open::end)

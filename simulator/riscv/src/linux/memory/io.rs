@@ -137,7 +137,8 @@ impl Memory {
         for (address, length) in pieces(parts) {
             let mut bytes = vec![0; length];
             let at = offset.map(|offset| offset.saturating_add(done));
-            if let Err(fault) = self.space.read(address, &mut bytes) {
+            let mut copied = self.space.read(address, &mut bytes);
+            if let Err(fault) = copied {
                 files.may_write(number, at)?;
                 if length as u64 != WORD && files.is_counter(number) {
                     return Err(EINVAL);
@@ -147,7 +148,11 @@ impl Memory {
                     // earlier.
                     files.has_reader(number)?;
                     files.grow_to(number, at)?;
+                    // The bytes are there now if they are in the same file.
+                    copied = self.space.read(address, &mut bytes);
                 }
+            }
+            if let Err(fault) = copied {
                 return unless(fault.into(), done);
             }
             let count = match files.write(number, &bytes, at) {

@@ -1,0 +1,201 @@
+// Flags and arguments that Linux checks, with Linux's answers. qemu passes some of them on unchecked.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile int handled;
+static void count(int signal) { handled += signal > 0; }
+static void show(const char *what, long result) { printf("%s: %ld %d\n", what, result, result < 0 ? errno : 0); }
+
+static void flags(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    int ends[2];
+    char bytes[16];
+    show("eventfd", eventfd(0, 0x7000));
+    show("timerfd", timerfd_create(CLOCK_MONOTONIC, 0x10));
+    show("signalfd", signalfd(-1, &none, 0x10));
+    show("epoll", epoll_create1(1));
+    show("pipe2", pipe2(ends, 1));
+    show("getrandom", getrandom(bytes, 16, 0x100));
+    show("access", access("/", 99));
+    show("mount", mount("a", "/", "b", 0, 0));
+    struct timespec second = {1, 0};
+    show("clock_settime", clock_settime(CLOCK_REALTIME, &second));
+    int group = epoll_create1(0), timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    show("pread of a timer", pread(timer, bytes, 8, 0));
+    struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE};
+    epoll_ctl(group, EPOLL_CTL_ADD, timer, &event);
+    show("change of an exclusive file", epoll_ctl(group, EPOLL_CTL_MOD, timer, &event));
+}
+
+static void *read_later(void *file) {
+    uint64_t value;
+    usleep(2000);
+    return (void *)(long)read((int)(long)file, &value, 8);
+}
+
+static void counts(void) {
+    int counter = eventfd(0, EFD_NONBLOCK);
+    uint64_t value = UINT64_MAX - 1;
+    write(counter, &value, 8);
+    struct pollfd file = {counter, POLLIN | POLLOUT, 0};
+    poll(&file, 1, 0);
+    printf("full count: %x\n", file.revents);
+    fcntl(counter, F_SETFL, 0);
+    pthread_t reader;
+    pthread_create(&reader, 0, read_later, (void *)(long)counter);
+    value = 7;
+    show("write to a full count", write(counter, &value, 8));
+    pthread_join(reader, 0);
+    read(counter, &value, 8);
+    printf("count %d\n", (int)value);
+    value = 1;
+    write(counter, &value, 8);
+    pthread_create(&reader, 0, read_later, (void *)(long)counter);
+    value = UINT64_MAX - 1;
+    show("write of the largest count", write(counter, &value, 8));
+    pthread_join(reader, 0);
+}
+
+static void masks(void) {
+    struct sigaction action = {.sa_handler = count};
+    sigaction(SIGUSR1, &action, 0);
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    sigprocmask(SIG_BLOCK, &all, 0);
+    struct timespec no_time = {0, 0};
+    raise(SIGUSR1);
+    show("ppoll", ppoll(0, 0, &no_time, &none));
+    raise(SIGUSR1);
+    show("pselect", pselect(0, 0, 0, 0, &no_time, &none));
+    raise(SIGUSR1);
+    struct epoll_event event;
+    show("epoll_pwait", epoll_pwait(epoll_create1(0), &event, 1, 0, &none));
+    printf("handled %d\n", handled);
+}
+
+static void files(void) {
+    int file = memfd_create("file", 0);
+    char text[] = "0123456789";
+    struct iovec part = {text, 10};
+    show("write", write(file, text, 10));
+    show("append", pwritev2(file, &part, 1, 0, RWF_APPEND));
+    show("append at the position", pwritev2(file, &part, 1, -1, RWF_APPEND));
+    show("position", lseek(file, 0, SEEK_CUR));
+    show("read", preadv2(file, &part, 1, 0, RWF_DSYNC));
+    show("unknown", preadv2(file, &part, 1, 0, 0x4000));
+    int ends[2];
+    pipe(ends);
+    show("no wait", preadv2(ends[0], &part, 1, -1, RWF_NOWAIT));
+    static char full[65536];
+    write(ends[1], full, sizeof full);
+    show("write without a wait", pwritev2(ends[1], &part, 1, -1, RWF_NOWAIT));
+    show("fsync", fsync(ends[0]));
+    show("sync_file_range", sync_file_range(ends[0], 0, 1, 0));
+    show("fallocate", fallocate(file, 0, -1, 5));
+    show("of nothing", fallocate(file, 0, 0, 0));
+    show("too far", fallocate(file, 0, INT64_MAX, 5));
+    fcntl(file, F_SETFL, O_APPEND);
+    lseek(file, 0, SEEK_SET);
+    write(file, text, 0);
+    show("position after no bytes", lseek(file, 0, SEEK_CUR));
+    ftruncate(file, 0);
+    fcntl(file, F_SETFL, 0);
+    char *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    show("from behind the end", pwrite(file, page, 5, 6000));
+}
+
+static void scheduling(void) {
+    struct sched_param param = {0};
+    show("nice", nice(5));
+    show("nice value", getpriority(PRIO_PROCESS, 0));
+    show("less", setpriority(PRIO_PROCESS, 0, -5));
+    show("kind", setpriority(7, 0, 0));
+    show("batch", sched_setscheduler(0, SCHED_BATCH, &param));
+    show("policy", sched_getscheduler(0));
+    show("of -1", sched_getscheduler(-1));
+    show("unknown policy", sched_get_priority_min(99));
+    param.sched_priority = 5;
+    show("no parameter", sched_getparam(0, 0));
+    struct timespec slice;
+    show("slice", sched_rr_get_interval(0, &slice));
+    show("slice of -1", sched_rr_get_interval(-1, &slice));
+    show("fifo", sched_setscheduler(0, SCHED_FIFO, &param));
+    show("with priority", sched_setscheduler(0, SCHED_OTHER, &param));
+    struct rlimit limit = {100, 200};
+    setrlimit(RLIMIT_CORE, &limit);
+    getrlimit(RLIMIT_CORE, &limit);
+    printf("limit %d %d\n", (int)limit.rlim_cur, (int)limit.rlim_max);
+}
+
+// A renamed link leaves the working directory where it is, also if the link then leads elsewhere.
+static void links(void) {
+    char name[] = "/tmp/manycore-XXXXXX", here[4096];
+    chdir(mkdtemp(name));
+    mkdir("folder", 0700);
+    mkdir("beside", 0700);
+    mkdir("beside/folder", 0700);
+    symlink("folder", "link");
+    symlink("folder", "broken");
+    chdir("folder");
+    show("rename of a link", rename("../link", "../beside/link"));
+    printf("in %s\n", getcwd(here, sizeof here) + strlen(name));
+    rmdir("../beside/folder");
+    show("rename that breaks a link", rename("../broken", "../beside/broken"));
+    show("rename of the folder", rename("../folder", "../other"));
+    printf("in %s\n", getcwd(here, sizeof here) + strlen(name));
+    chdir(name);
+    unlink("beside/link");
+    unlink("beside/broken");
+    rmdir("beside");
+    rmdir("other");
+    show("empty", rmdir(name));
+}
+
+int main(int count, char **arguments) {
+    if (count > 1) {
+        printf("%s\n", arguments[1]);
+        return 0;
+    }
+    flags();
+    counts();
+    masks();
+    files();
+    scheduling();
+    links();
+    char *const list[] = {"again", "run by its file", 0};
+    fflush(stdout);
+    int program = open("/proc/self/exe", O_RDONLY), copy = memfd_create("copy", 0);
+    while (sendfile(copy, program, 0, 1 << 20) > 0)
+        ;
+    fchmod(copy, 0755);
+    fexecve(copy, list, environ);
+    show("fexecve", -1);
+    return 1;
+}
