@@ -2,6 +2,7 @@
 //! the team's threads, the ranks.
 
 use super::home::{Home, STACK};
+use super::parked::SecondStack;
 use super::rank::Rank;
 use super::registry::Lead;
 use super::worker::Worker;
@@ -171,7 +172,13 @@ fn make_first_worker() -> &'static Worker {
             let worker = Box::leak(Box::new(Worker::new(0)));
             // Relaxed: `READY` publishes this store.
             WORKER.store(worker, Relaxed);
-            parked::part(worker.stack.get(), &READY, Home::of_this_thread(None));
+            let stack = SecondStack::expect();
+            parked::part(
+                stack,
+                worker.stack.get(),
+                &READY,
+                Home::of_this_thread(None),
+            );
             worker.work()
         });
     });
@@ -189,7 +196,7 @@ fn make_first_worker() -> &'static Worker {
 }
 
 /// Makes the calling thread a rank. Returns when a worker executes the rank.
-pub(crate) fn become_rank(context: &Context) {
+pub(crate) fn become_rank(context: &Context, stack: SecondStack) {
     let rank: &'static Rank = Box::leak(Box::new(Rank::new()));
     // When `part` has left this stack, no thread can ring the bell of the workers, `WORKERS`, for the rank. So workers
     // stay awake until one of them has taken the rank.
@@ -198,7 +205,7 @@ pub(crate) fn become_rank(context: &Context) {
     // No worker takes the rank yet: its word is `RUNNING` until `part` has left this stack.
     registry::add_rank(rank);
     WORKERS.ring();
-    parked::part(rank.stack.get(), rank.word.word(), home);
+    parked::part(stack, rank.stack.get(), rank.word.word(), home);
     // Not earlier: until here the rank has no worker, so functions that ask for the calling rank must find a usual
     // thread. The program's allocator may call such functions.
     context.carried.set(Some(rank));

@@ -107,6 +107,7 @@ mod yields;
 
 pub(crate) use crate::system::next::is_preloaded;
 pub(crate) use carrier::{become_rank, claim};
+pub(crate) use parked::SecondStack;
 
 /// The loader calls this.
 pub(crate) fn on_load() {

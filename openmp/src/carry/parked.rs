@@ -16,6 +16,7 @@ use super::ownership::WAITING;
 use super::{home, switch};
 use crate::system::masks::{block_all, errno, set_errno};
 use std::ffi::c_void;
+use std::io;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
@@ -26,9 +27,16 @@ const HANDLERS: usize = super::home::STACK;
 
 /// Puts the kernel thread of the calling thread to sleep, as its `home`. `word` becomes `WAITING` when other kernel
 /// threads may continue on the calling thread's stack.
-pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Home) {
+pub(super) fn part(
+    stack: SecondStack,
+    save: *mut usize,
+    word: &'static AtomicU32,
+    home: &'static Home,
+) {
     has_no_cpu();
-    let end = stack();
+    let end = stack.end();
+    // The kernel thread uses the stack until the process ends.
+    std::mem::forget(stack);
     block_all();
     // SAFETY: this kernel thread alone uses the stack, for ever. The stack has room for the handlers of the signals
     // that cannot be blocked.
@@ -38,36 +46,68 @@ pub(super) fn part(save: *mut usize, word: &'static AtomicU32, home: &'static Ho
     };
 }
 
-/// Makes a stack with a guard page below it, and returns the stack's end. The stack is never freed.
-fn stack() -> *mut u8 {
-    // SAFETY: the calls only read numbers of the system.
-    let (page, least) = unsafe {
-        (
-            libc::sysconf(libc::_SC_PAGESIZE) as usize,
-            libc::getauxval(libc::AT_MINSIGSTKSZ) as usize,
-        )
-    };
-    // There are two frames, since the two signals may interrupt each other. A kernel that does not report the size of a
-    // frame has small frames.
-    let frames = 2 * least.max(libc::MINSIGSTKSZ);
-    let size = (frames + HANDLERS).next_multiple_of(page);
-    // SAFETY: the memory is new. Its first page becomes the guard.
-    unsafe {
-        let memory = libc::mmap(
-            ptr::null_mut(),
-            page + size,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK,
-            -1,
-            0,
-        );
-        if memory == libc::MAP_FAILED || libc::mprotect(memory, page, libc::PROT_NONE) != 0 {
-            let error = std::io::Error::last_os_error();
-            crate::system::report::fatal(format_args!(
-                "no stack for a thread that sleeps: {error}"
-            ));
+/// The stack of a kernel thread that sleeps, with a guard page below it.
+pub(crate) struct SecondStack {
+    memory: *mut c_void,
+    size: usize,
+}
+
+// SAFETY: the memory belongs to no thread.
+unsafe impl Send for SecondStack {}
+
+impl SecondStack {
+    /// Maps a stack. The thread that starts a rank does so before it starts the rank, so that the memory is in use when
+    /// it looks whether there is room for the next rank.
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: the calls only read numbers of the system.
+        let (page, least) = unsafe {
+            (
+                libc::sysconf(libc::_SC_PAGESIZE) as usize,
+                libc::getauxval(libc::AT_MINSIGSTKSZ) as usize,
+            )
+        };
+        // There are two frames, since the two signals may interrupt each other. A kernel that does not report the size
+        // of a frame has small frames.
+        let frames = 2 * least.max(libc::MINSIGSTKSZ);
+        let size = page + (frames + HANDLERS).next_multiple_of(page);
+        // SAFETY: the memory is new.
+        let memory = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK,
+                -1,
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
         }
-        memory.cast::<u8>().add(page + size)
+        let stack = Self { memory, size };
+        // SAFETY: the first page of the memory becomes the guard.
+        match unsafe { libc::mprotect(memory, page, libc::PROT_NONE) } {
+            0 => Ok(stack),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// As [`new`](Self::new), but ends the process if there is no memory.
+    pub(super) fn expect() -> Self {
+        Self::new().unwrap_or_else(|error| {
+            crate::system::report::fatal(format_args!("no stack for a thread that sleeps: {error}"))
+        })
+    }
+
+    fn end(&self) -> *mut u8 {
+        self.memory.cast::<u8>().wrapping_add(self.size)
+    }
+}
+
+impl Drop for SecondStack {
+    fn drop(&mut self) {
+        // SAFETY: no kernel thread has used the memory.
+        unsafe { libc::munmap(self.memory, self.size) };
     }
 }
 

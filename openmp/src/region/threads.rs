@@ -4,6 +4,7 @@
 //! the next region has another size, these threads go back to the pool.
 
 use super::member;
+use crate::carry::SecondStack;
 use crate::environment::cores::give_up_watch;
 use crate::environment::{settings, stack_size};
 use crate::system::limits::has_room;
@@ -119,10 +120,11 @@ fn start(is_carried: bool) -> io::Result<Arc<Dock>> {
     let start = || {
         let mine = Arc::clone(&dock);
         let stack = stack_size();
+        let second = is_carried.then(SecondStack::new).transpose()?;
         if !has_room(stack) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        try_spawn("manycore-omp", stack, move || serve(&mine))
+        try_spawn("manycore-omp", stack, move || serve(&mine, second))
     };
     // If the system refuses the thread, ends the watch of the cores, which is a thread too, and tries again. For a rank,
     // the watch goes on: a team that is not carried needs fewer threads. The end of the watch frees no memory.
@@ -138,11 +140,11 @@ fn start(is_carried: bool) -> io::Result<Arc<Dock>> {
 }
 
 /// The life of a thread of the pool.
-fn serve(dock: &Arc<Dock>) {
+fn serve(dock: &Arc<Dock>, second: Option<SecondStack>) {
     let context = context();
     let born = PAUSES.load(SeqCst);
-    if dock.is_carried {
-        crate::carry::become_rank(context);
+    if let Some(stack) = second {
+        crate::carry::become_rank(context, stack);
     }
     loop {
         dock.bell
