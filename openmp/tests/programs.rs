@@ -60,6 +60,18 @@ fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}"))
 }
 
+/// Compiles `file` of `tests/programs` with these flags, to a program in `folder`. Returns `None` and says so if there
+/// is no compiler.
+fn built(flags: &[&str], folder: &str, file: &str) -> Option<PathBuf> {
+    if !has_compiler() {
+        eprintln!("SKIPPED: no gcc with OpenMP");
+        return None;
+    }
+    let program = tempfile(folder).join(Path::new(file).with_extension(""));
+    compile_with(flags, &source(file), &program).expect("our programs can be compiled");
+    Some(program)
+}
+
 fn compile(source: &Path, program: &Path) -> Option<()> {
     compile_with(&[], source, program)
 }

@@ -27,21 +27,29 @@ static void look(const char *what, int socket, int time) {
     printf("%s: %d %x\n", what, count, file.revents);
 }
 
+// A listener at a free port of the loopback interface, with the options of SO_LINGER if there are any.
+static int listener_at(struct sockaddr_in *at, int backlog, const struct linger *linger) {
+    socklen_t length = sizeof *at;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (linger)
+        setsockopt(listener, SOL_SOCKET, SO_LINGER, linger, sizeof *linger);
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    bind(listener, (void *)at, sizeof *at);
+    listen(listener, backlog);
+    getsockname(listener, (void *)at, &length);
+    return listener;
+}
+
 static int caller(void) { return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0); }
 
 // A queue that grows, and connections that a close breaks.
 static void grow(void) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof at;
+    struct sockaddr_in at;
     struct linger breaks = {1, 0};
     char byte;
-    int listener = socket(AF_INET, SOCK_STREAM, 0), made = caller(), pending = caller();
+    int listener = listener_at(&at, 0, &breaks), made = caller(), pending = caller();
     show("short linger", setsockopt(made, SOL_SOCKET, SO_LINGER, &breaks, 7));
-    setsockopt(listener, SOL_SOCKET, SO_LINGER, &breaks, sizeof breaks);
     setsockopt(made, SOL_SOCKET, SO_LINGER, &breaks, sizeof breaks);
-    bind(listener, (void *)&at, sizeof at);
-    listen(listener, 0);
-    getsockname(listener, (void *)&at, &length);
     connect(made, (void *)&at, sizeof at);
     look("made", made, 1000);
     show("pending", connect(pending, (void *)&at, sizeof at));
@@ -61,12 +69,8 @@ static void grow(void) {
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
     char byte;
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof at;
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    bind(listener, (void *)&at, sizeof at);
-    listen(listener, 1);
-    getsockname(listener, (void *)&at, &length);
+    struct sockaddr_in at;
+    int listener = listener_at(&at, 1, NULL);
     int s[3];
     for (int i = 0; i < 3; i++) {
         s[i] = caller();
@@ -79,7 +83,7 @@ int main(void) {
     show("full: send", send(s[2], "x", 1, 0));
     show("full: receive", recv(s[2], &byte, 1, 0));
     struct sockaddr_in name;
-    length = sizeof name;
+    socklen_t length = sizeof name;
     show("full: peer", getpeername(s[2], (void *)&name, &length));
     getsockname(s[2], (void *)&name, &length);
     printf("full: port %d, error %d\n", name.sin_port != 0, error_of(s[2]));

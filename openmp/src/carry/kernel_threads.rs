@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
-/// The most workers at once: those of the team, and that of the leader's home.
+/// The most workers at once. One of them belongs to the leader's home, and the others execute teams.
 const MOST: usize = super::registry::MOST + 1;
 
 struct Entry {

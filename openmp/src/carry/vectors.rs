@@ -29,7 +29,7 @@ mod layout {
     const HEADER: usize = 64;
     /// The number by which the kernel marks a frame with more registers.
     const EXTENDED: u32 = 0x4650_5853;
-    /// The number by which the processor describes its components.
+    /// The leaf of `cpuid` that describes the components.
     const COMPONENTS: u32 = 13;
 
     /// The components of the registers after the SSE unit, by their bits, and the range in words where the processor

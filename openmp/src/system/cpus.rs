@@ -25,8 +25,8 @@ impl Cpus {
         set
     }
 
-    /// The CPUs of the caller. The C library's function may be that of this library: then a rank gets its own set, not
-    /// that of its worker.
+    /// The CPUs of the caller. If this library replaces the C library's function, a rank gets its own set, and not its
+    /// worker's set.
     pub(crate) fn of_caller() -> Self {
         let mut set = Self::NONE;
         // SAFETY: the call writes at most `SIZE` bytes. A set has no invalid values.

@@ -1,7 +1,6 @@
 //! A program's work before, beside and between its regions.
 
-use super::{compile, compile_with, has_compiler, run, run_with, source, tempfile, text};
-use std::path::PathBuf;
+use super::{built, compile_with, run, run_with, source, text};
 
 /// Numbers of ranks: one for threads, one for carried ranks.
 fn sizes() -> [usize; 2] {
@@ -9,19 +8,11 @@ fn sizes() -> [usize; 2] {
     [cores.clamp(2, 64), (2 * cores + 1).min(64)]
 }
 
-fn program(name: &str) -> PathBuf {
-    let program = tempfile("around").join(name);
-    compile_with(&["-ldl"], &source(&format!("{name}.c")), &program)
-        .expect("our programs can be compiled");
-    program
-}
-
 #[test]
 fn a_region_while_a_library_is_loaded() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = program("constructor");
+    let Some(program) = built(&["-ldl"], "around", "constructor.c") else {
+        return;
+    };
     let library = program.with_file_name("constructor_library.so");
     compile_with(
         &["-shared", "-fPIC"],
@@ -41,10 +32,9 @@ fn a_region_while_a_library_is_loaded() {
 
 #[test]
 fn handlers_have_a_megabyte() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = program("deep_handler");
+    let Some(program) = built(&["-ldl"], "around", "deep_handler.c") else {
+        return;
+    };
     for ranks in sizes() {
         let ours = text(&run(&program, ranks, &[], true));
         assert_eq!(ours, "handled\nexit status: 0", "{ranks} ranks");
@@ -53,11 +43,9 @@ fn handlers_have_a_megabyte() {
 
 #[test]
 fn a_process_rests() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("around").join("rest");
-    compile(&source("rest.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "around", "rest.c") else {
+        return;
+    };
     for ranks in sizes() {
         let ours = text(&run(&program, ranks, &[], true));
         let expected = "members: all\nwake-ups: few\nmembers: all\nexit status: 0";
@@ -68,10 +56,9 @@ fn a_process_rests() {
 /// The library reads the system's files when the program first needs them.
 #[test]
 fn a_process_without_regions_reads_nothing() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = program("idle");
+    let Some(program) = built(&["-ldl"], "around", "idle.c") else {
+        return;
+    };
     let reads = |ours| {
         let output = run(&program, 1, &[("OMP_NUM_THREADS", "")], ours);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

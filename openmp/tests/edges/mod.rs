@@ -1,6 +1,6 @@
 //! Uses of the interface that are legal and seldom: each case of `edges.c`, `corners.c` and `blocking.c` prints `ok`.
 
-use super::{compile_with, has_compiler, library, run, run_with, source, tempfile, text};
+use super::{built, compile_with, has_compiler, library, run, run_with, source, tempfile, text};
 use std::path::Path;
 
 /// A case, the number of ranks (0: one more than there are cores), and a variable of the environment.
@@ -103,12 +103,9 @@ fn each(name: &str, cases: &[(&str, usize, (&str, &str))]) {
 /// Without a preload: the program loads the library, and a thread that has used it closes it before it ends.
 #[test]
 fn closed() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("closed").join("edges");
-    compile_with(&["-ldl", "-pthread"], &source("edges.c"), &program)
-        .expect("our programs can be compiled");
+    let Some(program) = built(&["-ldl", "-pthread"], "closed", "edges.c") else {
+        return;
+    };
     let arguments = [Path::new("closed"), &library()];
     let ours = text(&run_with(&program, &arguments, 2, &[], false));
     assert_eq!(ours, "ok\nexit status: 0");
@@ -147,12 +144,9 @@ fn own_names() {
 /// `OMP_DISPLAY_ENV` shows some variables as GCC's library does.
 #[test]
 fn shown_settings() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("shown").join("blocking");
-    compile_with(&["-ldl", "-pthread"], &source("blocking.c"), &program)
-        .expect("our programs can be compiled");
+    let Some(program) = built(&["-ldl", "-pthread"], "shown", "blocking.c") else {
+        return;
+    };
     let show_as = |shown, variable, value, ours| {
         let variables = [("OMP_DISPLAY_ENV", "true"), (variable, value)];
         let text = text(&run_with(
@@ -205,12 +199,9 @@ fn shown_settings() {
 /// A complaint about a value names the variable that has it, and an example that is valid there.
 #[test]
 fn complaints() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("complaints").join("blocking");
-    compile_with(&["-ldl", "-pthread"], &source("blocking.c"), &program)
-        .expect("our programs can be compiled");
+    let Some(program) = built(&["-ldl", "-pthread"], "complaints", "blocking.c") else {
+        return;
+    };
     let names = [Path::new("names")];
     for (variable, value, part) in [
         ("OMP_DYNAMIC_ALL", "2", "OMP_DYNAMIC_ALL=2: "),

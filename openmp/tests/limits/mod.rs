@@ -1,6 +1,6 @@
 //! Teams that are too large for a limit. `grow.c` begins regions of two sizes.
 
-use super::{compile, has_compiler, library, run_with, source, tempfile, text};
+use super::{built, compile, has_compiler, library, run_with, source, text};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -46,11 +46,9 @@ fn a_limit_on_threads() {
 /// A team grows although a limit on memory leaves no room for the stacks of its threads.
 #[test]
 fn a_limit_on_memory() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("memory").join("grow");
-    compile(&source("grow.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "memory", "grow.c") else {
+        return;
+    };
     for stack in [512, 8_192] {
         for limit in [30_000, 60_000, 100_000, 300_000, 800_000, 3_000_000] {
             let mut command = Command::new("timeout");
@@ -87,7 +85,8 @@ fn a_limit_on_memory() {
     }
 }
 
-/// Whether the system promises no more memory than it has. It may then refuse threads for which a limit has room.
+/// Whether the system promises no more memory than it has. Such a system may refuse a thread although the limits allow
+/// the thread.
 fn is_strict() -> bool {
     std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2")
 }
@@ -114,11 +113,9 @@ fn check(output: &Output, most: usize, is_full: bool, case: &str) {
 /// A team that is too large to be carried has all its members, and the user is told at most once.
 #[test]
 fn a_team_of_a_thousand() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("thousand").join("grow");
-    compile(&source("grow.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "thousand", "grow.c") else {
+        return;
+    };
     let variables = [
         ("OMP_STACKSIZE", "256K"),
         ("MANYCORE_OMP_CARRY", "true"),
@@ -134,7 +131,7 @@ fn a_team_of_a_thousand() {
     let is_carrying = cfg!(target_env = "gnu") && (is_allowed || !cfg!(target_arch = "x86_64"));
     let least = usize::from(is_carrying && cores < 1060);
     assert!((least..=1).contains(&told), "{}", text(&ours));
-    // Not every system has room for so many threads.
+    // The system may allow fewer threads.
     let theirs = run_with(&program, &arguments, 2, &variables, false);
     let is_full = text(&theirs).starts_with("5 1060") && !is_strict();
     check(&ours, 1060, is_full, "a thousand");

@@ -1,7 +1,7 @@
 //! The places of members: as with GCC's library for random masks, variables and sizes.
 
 use super::random::Random;
-use super::{compile, has_compiler, number, run_with, source, tempfile, text};
+use super::{built, number, run_with, text};
 use std::path::{Path, PathBuf};
 
 /// The number of cases in a run; each lasts some 12 ms.
@@ -126,11 +126,9 @@ fn affinity(random: &mut Random, mask: &[usize]) -> String {
 
 #[test]
 fn members_are_where_libgomps_are() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("places").join("binding");
-    compile(&source("binding.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "places", "binding.c") else {
+        return;
+    };
     let all = cpus();
     let first = number("MANYCORE_SEED").unwrap_or(1);
     for seed in first..first + CASES * number("MANYCORE_SCHEDULES").unwrap_or(1) {
@@ -150,11 +148,9 @@ fn members_are_where_libgomps_are() {
 
 #[test]
 fn members_are_displayed_when_libgomps_are() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("places").join("affinity");
-    compile(&source("affinity.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "places", "affinity.c") else {
+        return;
+    };
     for bind in ["false", "true", "close", "primary", "spread"] {
         for ranks in [1, 2, 3, 5] {
             let variables = [

@@ -1,18 +1,16 @@
 //! Carried ranks: they wait for each other, are cut at any instruction, and keep their registers and their time.
 
 use super::{
-    VARIABLES, compile, compile_with, has_compiler, run, run_with, source, tempfile, text,
+    VARIABLES, built, compile, compile_with, has_compiler, run, run_with, source, tempfile, text,
 };
 use std::path::Path;
 
 /// Ranks wait for each other in each way that the system offers.
 #[test]
 fn waits() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("waits").join("waits");
-    compile(&source("waits.cpp"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "waits", "waits.cpp") else {
+        return;
+    };
     let ways = [
         "barrier",
         "condition",
@@ -45,11 +43,9 @@ fn waits() {
 /// Ranks that sleep or wait with a time limit do so to the end, even if signals preempt them.
 #[test]
 fn sleeping() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("sleeping").join("sleeping");
-    compile(&source("sleeping.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "sleeping", "sleeping.c") else {
+        return;
+    };
     let kinds = 0..6;
     let lines: String = kinds
         .map(|kind| format!("{kind}: 0 early, 0 broken off\n"))
@@ -65,11 +61,9 @@ fn sleeping() {
 /// by `syscall` or by an instruction.
 #[test]
 fn interrupted() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("interrupted").join("interrupted");
-    compile(&source("interrupted.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "interrupted", "interrupted.c") else {
+        return;
+    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for ranks in [cores, cores + 1, 2 * cores + 1] {
         let rounds = [Path::new("2")];
@@ -129,11 +123,9 @@ fn spinning() {
 /// A worker loses its core in the middle of a long interval: its rank does not end there.
 #[test]
 fn a_rank_leaves_a_core_that_is_taken_away() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("leave").join("leave");
-    compile(&source("leave.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "leave", "leave.c") else {
+        return;
+    };
     let ours = text(&run(&program, 3, &[("MANYCORE_OMP_HEED", "false")], true));
     if ours.starts_with("never tried") {
         return eprintln!("SKIPPED: no second core");
@@ -166,11 +158,9 @@ fn matrices() {
 /// A rank has read a kernel thread's number. A signal to that thread is handled even between regions.
 #[test]
 fn known_number() {
-    if !has_compiler() {
-        return eprintln!("SKIPPED: no gcc with OpenMP");
-    }
-    let program = tempfile("known-number").join("known-number");
-    compile(&source("known_number.c"), &program).expect("our programs can be compiled");
+    let Some(program) = built(&[], "known-number", "known_number.c") else {
+        return;
+    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for ranks in [cores, cores + 1, 2 * cores + 1] {
         let ours = text(&run(&program, ranks.min(64), &[], true));

@@ -19,7 +19,7 @@ pub(crate) struct Reservations {
     cores: Box<[Reservation]>,
     /// For each value of a place's last six bits, the number of held reservations.
     held: [u32; 64],
-    /// The bits whose number in `held` is not 0. Nearly all stores need only this word.
+    /// A bit is set if `held` is not 0 at the bit's index. Nearly all stores need only this word.
     filter: u64,
 }
 

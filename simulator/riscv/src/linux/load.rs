@@ -105,7 +105,7 @@ pub(crate) fn load(start: Start) -> Result<(System, Task), RunError> {
         retired: 0,
         used: 0,
         used_by_children: 0,
-        told: 0,
+        reported: 0,
         nice: 0,
         policy: 0,
         limits: BTreeMap::new(),

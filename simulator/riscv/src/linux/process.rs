@@ -62,8 +62,8 @@ pub(crate) struct Process {
     /// The processor time in nanoseconds of the threads that have ended, and of the children that were waited for.
     pub(super) used: u64,
     pub(super) used_by_children: u64,
-    /// The largest processor time in nanoseconds that the process was told. Times from several clocks would go back.
-    pub(super) told: u64,
+    /// The largest processor time, in nanoseconds, that a call has returned. Later calls return at least this time.
+    pub(super) reported: u64,
     /// The nice value and the policy, which all threads of the process have. Neither has an effect.
     pub(super) nice: i64,
     pub(super) policy: u64,
@@ -247,7 +247,7 @@ impl Process {
             retired: 0,
             used: 0,
             used_by_children: 0,
-            told: 0,
+            reported: 0,
             nice: self.nice,
             policy: self.policy,
             limits: self.limits.clone(),

@@ -299,8 +299,8 @@ impl System {
             1 if !is_alone => process.used + world.own_nanoseconds(),
             _ => world.busy_nanoseconds().saturating_sub(ended),
         };
-        process.told = process.told.max(used);
-        process.told
+        process.reported = process.reported.max(used);
+        process.reported
     }
 
     /// If another process borrows the memory of a process that ends, the borrower keeps the memory.

@@ -120,7 +120,7 @@ impl<'a> Cells<'a> {
         whole.then(|| median(times))
     }
 
-    /// All calls of the cell's runs. Returns `None` if there is none.
+    /// All calls of the cell's runs. Returns `None` if no run has made a call.
     pub(super) fn calls(&self, place: Place<'_>, peer: &str, gap: Gap) -> Option<Calls> {
         let runs = self.right(place, peer);
         let us: Vec<f64> = runs.flat_map(|(_, sample)| gap.calls(sample)).collect();

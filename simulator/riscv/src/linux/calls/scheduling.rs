@@ -16,7 +16,7 @@ const DEADLINE: u64 = 6;
 /// The flag of a policy that a child does not inherit.
 const RESETS: u64 = 0x4000_0000;
 
-/// The time slice in nanoseconds that a thread without priority is told.
+/// The time slice of a thread without priority, in nanoseconds, that `sched_rr_get_interval` returns.
 const SLICE: u64 = 4_000_000;
 
 /// What `setpriority` names: a process, a group, a user.
