@@ -72,9 +72,9 @@ pub struct Config {
     pub ghz: f64,
     /// Bytes in a cache line, a power of two.
     pub line: u32,
-    /// Each access that leaves the private caches is delayed by a random number of cycles, from 0
-    /// to this value. Runs with several `perturb-seed`s sample the interleavings of the program's
-    /// threads (Alameldeen and Wood, HPCA 2003). Without a value, there is no delay.
+    /// Each access that leaves the private caches, and each start of a thread on a core, is delayed by a random
+    /// number of cycles, from 0 to this value. Runs with several `perturb-seed`s sample the interleavings of the
+    /// program's threads (Alameldeen and Wood, HPCA 2003). Without a value, there is no delay.
     pub perturb: Option<u64>,
     /// The seed of these delays. 1 without a value.
     pub perturb_seed: Option<u64>,

@@ -27,7 +27,10 @@ impl Engine {
         let thread = &mut self.threads[picked.thread as usize];
         let cost = match std::mem::take(&mut thread.ran_before) {
             true => 0,
-            false => os.switch + if picked.migrated { os.migration } else { 0 },
+            false => {
+                let migration = if picked.migrated { os.migration } else { 0 };
+                os.switch + migration + self.memory.perturbation.draw()
+            }
         };
         let cost = Pace::slow(&mut self.pace, port, cost);
         port.pass_until(Activity::Switch, from + cost);

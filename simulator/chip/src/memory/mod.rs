@@ -55,7 +55,7 @@ pub(crate) struct Memory {
     lines: LineTable,
     network: Electrical,
     controllers: Controllers,
-    perturbation: Perturbation,
+    pub(crate) perturbation: Perturbation,
     pub(crate) reservations: Reservations,
     /// The counters, if the run asked for them.
     pub(crate) census: Option<Box<MemoryCensus>>,

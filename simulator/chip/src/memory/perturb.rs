@@ -1,6 +1,6 @@
-//! A random delay of each miss, so that runs with several seeds are samples of a program's run
-//! (Alameldeen and Wood, "Variability in Architectural Simulations of Multi-threaded Workloads",
-//! HPCA 2003).
+//! A random delay of each miss and of each dispatch of a thread, so that runs with several seeds are samples of a
+//! program's run (Alameldeen and Wood, "Variability in Architectural Simulations of Multi-threaded Workloads", HPCA
+//! 2003).
 //!
 //! A run is one of many possible interleavings of a program's threads, and a difference of one cycle can select another
 //! interleaving. So a difference between two single runs may come from their interleavings alone.
@@ -8,7 +8,7 @@
 use crate::config::Config;
 
 #[derive(Clone, Debug)]
-pub(super) struct Perturbation {
+pub(crate) struct Perturbation {
     /// The longest delay in cycles plus one. 1 if there is no delay.
     choices: u64,
     /// The state of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
@@ -26,7 +26,7 @@ impl Perturbation {
     }
 
     #[inline(always)]
-    pub(super) fn draw(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         if self.choices == 1 {
             return 0;
         }

@@ -1,4 +1,4 @@
-//! Misses that are randomly late. Each seed gives another run, and each run is deterministic.
+//! Misses and dispatches of threads that are randomly late. Each seed gives another run, and each run is deterministic.
 
 use crate::support::program::Program;
 use crate::support::{machine, machines, spawn};
@@ -126,4 +126,45 @@ fn no_access_is_faster_and_none_later_than_by_the_most() {
         }
         assert!(late > 20, "{preset}: {late}");
     }
+}
+
+/// Two threads on one core only compute. Returns when each has run its last part, and the hash.
+fn turns(machine: &Config) -> ([u64; 2], u64) {
+    let run = Simulation::new(machine).run(|| {
+        let threads = [(); 2].map(|()| {
+            spawn(1, || {
+                for _ in 0..200 {
+                    Simulated::compute(1_000);
+                    Simulated::yield_now();
+                }
+            })
+        });
+        threads.map(|thread| {
+            Simulated::join(thread);
+            Simulated::now()
+        })
+    });
+    let run = run.unwrap();
+    (run.value, run.statistics.hash)
+}
+
+#[test]
+fn each_dispatch_is_late_by_its_seed() {
+    let machine = machine("atac-64", &["os.tick=1_000_000_000"]);
+    let ([_, usual], hash) = turns(&machine);
+    assert_eq!(hash, turns(&perturbed(&machine, 0, 9)).1);
+    let ends = [1, 2, 3].map(|seed| {
+        let machine = perturbed(&machine, 8, seed);
+        let (times, hash) = turns(&machine);
+        assert_eq!((times, hash), turns(&machine));
+        times[1]
+    });
+    // Misses alone are too few: 400 dispatches are late by up to 8 cycles.
+    for end in ends {
+        assert!(
+            (usual + 500..=usual + 3_300).contains(&end),
+            "{usual}, {ends:?}"
+        );
+    }
+    assert!(ends[0] != ends[1] || ends[1] != ends[2], "{ends:?}");
 }
