@@ -179,11 +179,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
     /// Run the program under N orders of events, or under orders A to B, side by side on the cores of this host. Each
-    /// order delays every cache miss by another random number of cycles, at most 4 (or CYCLES, with --set
-    /// perturb=CYCLES). until:N runs orders until the 95% interval of the mean is narrower than 1% of the mean, but at
-    /// most N orders. This mean is of the cycles of the first region of interest, or of the whole program if it has no
-    /// region. The output of the first order is shown. --stats=FILE writes a row for each order. The program writes to
-    /// the same files in all orders
+    /// order delays every cache miss and every start of a thread on a core by another random number of cycles, at most
+    /// 1/20 of the latency of memory (or CYCLES, with --set perturb=CYCLES). until:N runs orders until the 95% interval
+    /// of the mean is narrower than 1% of the mean, but at most N orders. This mean is of the cycles of the first
+    /// region of interest, or of the whole program if it has no region. The output of the first order is shown.
+    /// --stats=FILE writes a row for each order. The program writes to the same files in all orders
     #[arg(long, value_name = "N|A-B|until:N", conflicts_with_all = ["functional", "timeline"])]
     pub(crate) orders: Option<Orders>,
     /// Print only the program's output, errors, and with --stats the statistics
@@ -232,10 +232,11 @@ pub(crate) struct StudyArgs {
     /// `on`. If this flag is repeated, all combinations run. Writes NAME.sweep.csv
     #[arg(long, value_name = "KEY=A,B")]
     pub(crate) sweep: Vec<String>,
-    /// Run each simulation under N orders of events, or under orders A to B. Each order delays every cache miss by
-    /// another random number of cycles, at most 4 (or CYCLES, with --set perturb=CYCLES). until:N runs orders until
-    /// each interval in the study's finding (or in the table of --versus) is narrower than a third of its effect, but
-    /// at most N orders. Writes NAME.sweep.orders.csv, with means over the orders and their 95% intervals
+    /// Run each simulation under N orders of events, or under orders A to B. Each order delays every cache miss and
+    /// every start of a thread on a core by another random number of cycles, at most 1/20 of the latency of memory (or
+    /// CYCLES, with --set perturb=CYCLES). until:N runs orders until each interval in the study's finding (or in the
+    /// table of --versus) is narrower than a third of its effect, but at most N orders. Writes NAME.sweep.orders.csv,
+    /// with means over the orders and their 95% intervals
     #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
     /// With --orders: divide the time of each row by the time of the row with this value under the same order. Writes

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     if args.orders.is_some() && plans.iter().all(|plan| plan.2.is_none()) {
         return Err(bad_input(
             "--orders: no study of this report can run under several orders; expected a simulated \
-            machine whose misses can be delayed at random (perturb)",
+            machine with random delays (perturb)",
         ));
     }
     let out = OutFolder::prepare(&args.effort.out)?;

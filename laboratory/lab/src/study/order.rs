@@ -4,14 +4,20 @@
 use super::chip::Chip;
 use crate::failure::bad_input;
 use manycore_chip::config::Config;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// The machine's key for the seed. A machine without this key has one order.
 pub(crate) const SEED: &str = "perturb-seed";
 
-/// The machine's key for the amount of perturbation, then the value that applies unless the user sets one.
-const AMOUNT: &str = "perturb";
-const CYCLES: u64 = 4;
+/// The longest delay is the time of an access to memory divided by this number, unless the user sets `perturb`.
+/// Alameldeen and Wood add 0 to 4 ns to misses that take 80 ns: enough to reach other orders, and too little to change
+/// what a miss costs.
+const PART: u64 = 20;
+
+/// The bounds of the longest delay in cycles. With fewer cycles, seeds soon repeat the same order. The machine accepts
+/// no more cycles.
+const CYCLES: RangeInclusive<u64> = 4..=64;
 
 /// The orders that a user requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,23 +89,33 @@ pub(crate) fn required(machine: &Config, order: u64) -> anyhow::Result<Config> {
 /// to 0.
 fn perturbed(chip: &Chip, order: u64) -> Option<Chip> {
     let mut chip = chip.clone();
-    let machine = chip.0.to_toml();
-    let amount = machine.lines().find_map(|line| {
-        let (key, amount) = line.split_once('=')?;
-        (key.trim() == AMOUNT).then(|| amount.trim().to_owned())
-    });
-    match amount.as_deref() {
-        Some("0") => return None,
-        Some(_) => {}
-        None => chip.0.set(&format!("{AMOUNT}={CYCLES}")).ok()?,
-    }
-    chip.0.set(&format!("{SEED}={order}")).ok()?;
-    Some(chip)
+    let amount = chip.0.perturb.unwrap_or_else(|| longest(&chip.0));
+    chip.0.perturb = Some(amount);
+    chip.0.perturb_seed = Some(order);
+    (amount > 0).then_some(chip)
+}
+
+/// The longest delay of a machine whose user has not set `perturb`.
+fn longest(machine: &Config) -> u64 {
+    (machine.memory.latency / PART).clamp(*CYCLES.start(), *CYCLES.end())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Orders;
+    use super::*;
+
+    #[test]
+    fn the_longest_delay_is_a_part_of_the_memory_latency() {
+        for (latency, expected) in [(67, 4), (100, 5), (271, 13), (100_000, 64)] {
+            let mut machine = Config::preset("atac-64").unwrap();
+            machine.memory.latency = latency;
+            assert_eq!(config(&machine, 7).unwrap().perturb, Some(expected));
+            machine.perturb = Some(2);
+            assert_eq!(config(&machine, 7).unwrap().perturb, Some(2));
+            machine.perturb = Some(0);
+            assert!(config(&machine, 7).is_none());
+        }
+    }
 
     #[test]
     fn orders_are_a_number_or_a_range() {
