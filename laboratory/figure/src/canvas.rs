@@ -41,6 +41,13 @@ pub(super) enum Shape {
         stroke: Option<Stroke>,
         fill: Option<Ink>,
     },
+    /// An area that lets others show through.
+    Band {
+        points: Vec<(f64, f64)>,
+        ink: Ink,
+        /// From 0 to 1.
+        opacity: f64,
+    },
     Disc {
         centre: (f64, f64),
         radius: f64,

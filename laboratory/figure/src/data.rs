@@ -87,6 +87,11 @@ pub struct Series {
 pub enum Part {
     /// Measured points: joined markers.
     Measured(Vec<Point>),
+    /// Means of measured points: joined markers, with their intervals as a band.
+    Estimated(Vec<Point>),
+    /// Points that somebody else measured: a dashed line without markers and name, with ranges as a paler band. It
+    /// belongs to the line whose colour it has.
+    Published(Vec<Point>),
     /// Points of a formula: joined markers, dashed.
     Computed(Vec<Point>),
     /// A value that does not depend on the horizontal axis: a dashed line from edge to edge.
@@ -183,6 +188,24 @@ impl Series {
         }
     }
 
+    /// Means of measured points, with their intervals.
+    pub fn estimated(name: impl Into<String>, points: Vec<Point>) -> Self {
+        Self {
+            name: name.into(),
+            like: None,
+            part: Part::Estimated(points),
+        }
+    }
+
+    /// Points that somebody else measured.
+    pub fn published(name: impl Into<String>, points: Vec<Point>) -> Self {
+        Self {
+            name: name.into(),
+            like: None,
+            part: Part::Published(points),
+        }
+    }
+
     /// Points of a formula.
     pub fn computed(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self {
@@ -216,7 +239,10 @@ impl Series {
 
     pub(super) fn points(&self) -> &[Point] {
         match &self.part {
-            Part::Measured(points) | Part::Computed(points) => points,
+            Part::Measured(points)
+            | Part::Estimated(points)
+            | Part::Published(points)
+            | Part::Computed(points) => points,
             Part::Level(_) => &[],
         }
     }

@@ -1,6 +1,6 @@
 //! A panel of lines. Each line has markers, and its name at its end.
 
-use super::canvas::{Anchor, Canvas, Ink, Stroke};
+use super::canvas::{Anchor, Canvas, Ink, Shape, Stroke};
 use super::data::{Axis, Part, Point, Series, Value};
 use super::ends;
 use super::font;
@@ -33,7 +33,7 @@ pub(super) struct Lines<'a> {
 impl Lines<'_> {
     /// The margins left and right of the frame.
     pub(super) fn margins(&self) -> (f64, f64) {
-        let names = self.shown().map(|series| &*series.name);
+        let names = self.named().map(|series| &*series.name);
         let name = names
             .map(|name| font::width(name, NAME, false))
             .fold(0.0, f64::max);
@@ -44,12 +44,18 @@ impl Lines<'_> {
 
     /// The height of a frame in which all names fit.
     pub(super) fn height(&self, width: f64) -> f64 {
-        let names = self.shown().count() as f64;
+        let names = self.named().count() as f64;
         (0.62 * width).clamp(85.0, 170.0).max(APART * names)
     }
 
     fn shown(&self) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(|series| !series.is_empty())
+    }
+
+    /// The lines with markers and a name.
+    fn named(&self) -> impl Iterator<Item = &Series> {
+        self.shown()
+            .filter(|series| !matches!(series.part, Part::Published(_)))
     }
 
     fn points(&self) -> impl Iterator<Item = &Point> {
@@ -97,10 +103,33 @@ impl Lines<'_> {
         frame.horizontal(canvas, &x);
         let at = |point: &Point| (frame.x(&x, point.x), frame.y(&y, point.y.at));
         for series in self.shown() {
+            let opacity = match series.part {
+                Part::Estimated(_) => 0.22,
+                Part::Published(_) => 0.08,
+                _ => continue,
+            };
+            let edge = |value: f64| frame.y(&y, value).clamp(frame.top, frame.bottom());
+            let points = series.points().iter();
+            let lower = points
+                .clone()
+                .map(|point| (frame.x(&x, point.x), edge(point.y.low)));
+            let upper = points
+                .rev()
+                .map(|point| (frame.x(&x, point.x), edge(point.y.high)));
+            canvas.shapes.push(Shape::Band {
+                points: lower.chain(upper).collect(),
+                ink: Look::of(series.looks_like()).ink,
+                opacity,
+            });
+        }
+        for series in self.shown() {
             let ink = Look::of(series.looks_like()).ink;
             let places: Vec<(f64, f64)> = series.points().iter().map(at).collect();
             match series.part {
-                Part::Measured(_) => canvas.line(&places, Stroke::solid(ink, 1.1)),
+                Part::Measured(_) | Part::Estimated(_) => {
+                    canvas.line(&places, Stroke::solid(ink, 1.1));
+                }
+                Part::Published(_) => canvas.line(&places, Stroke::dashed(ink, 0.6)),
                 Part::Computed(_) => canvas.line(&places, Stroke::dashed(ink, 1.0)),
                 Part::Level(value) => {
                     let y = frame.y(&y, value);
@@ -110,7 +139,7 @@ impl Lines<'_> {
             }
         }
         // Markers are drawn over all lines.
-        for (number, series) in self.shown().enumerate() {
+        for (number, series) in self.named().enumerate() {
             let look = Look::of(series.looks_like());
             let points = series.points();
             // A line of many points has markers at some of its points, and neighbouring lines have them at other
@@ -120,7 +149,9 @@ impl Lines<'_> {
                 many => many.div_ceil(MARKERS_OF_MANY),
             };
             for (at_point, point) in points.iter().enumerate() {
-                range(canvas, &frame, &y, at(point).0, point.y, look.ink);
+                if !matches!(series.part, Part::Estimated(_)) {
+                    range(canvas, &frame, &y, at(point).0, point.y, look.ink);
+                }
                 if (at_point + number * step / 4).is_multiple_of(step) {
                     look.mark(canvas, at(point), RADIUS);
                 }
@@ -166,7 +197,7 @@ impl Lines<'_> {
             (_, Some(point)) => (frame.x(x, point.x), frame.y(y, point.y.at)),
             (_, None) => (frame.right(), frame.bottom()),
         };
-        let shown: Vec<&Series> = self.shown().collect();
+        let shown: Vec<&Series> = self.named().collect();
         let wanted: Vec<f64> = shown.iter().map(|series| end(series).1).collect();
         let places = ends::spread(&wanted, APART, frame.top, frame.bottom());
         for (series, place) in shown.into_iter().zip(places) {
@@ -180,7 +211,7 @@ impl Lines<'_> {
                 &[elbow, (column - 4.0, place)],
                 Stroke::solid(look.ink, 0.4),
             );
-            if !matches!(series.part, Part::Measured(_)) {
+            if !matches!(series.part, Part::Measured(_) | Part::Estimated(_)) {
                 let ends = [(column - 4.0, place), (column + 4.0, place)];
                 canvas.line(&ends, Stroke::dashed(look.ink, 1.0));
             }

@@ -5,6 +5,7 @@ use super::font;
 use super::look::on_paper;
 use super::svg::MARGIN;
 use pdf_writer::types::LineJoinStyle;
+use pdf_writer::writers::ExtGraphicsState;
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 
 const REGULAR: Name<'_> = Name(b"R");
@@ -23,11 +24,18 @@ pub(super) fn render(canvas: &Canvas, title: &str) -> Vec<u8> {
         .media_box(Rect::new(0.0, 0.0, width as f32, height as f32))
         .parent(pages)
         .contents(content);
-    written
-        .resources()
-        .fonts()
-        .pair(REGULAR, regular)
-        .pair(BOLD, bold);
+    let mut resources = written.resources();
+    resources.fonts().pair(REGULAR, regular).pair(BOLD, bold);
+    let mut states = resources.ext_g_states();
+    for opacity in opacities(canvas) {
+        let name = state(opacity);
+        states
+            .insert(Name(name.as_bytes()))
+            .start::<ExtGraphicsState<'_>>()
+            .non_stroking_alpha(opacity as f32);
+    }
+    states.finish();
+    resources.finish();
     written.finish();
     for (font, name) in [(regular, "Helvetica"), (bold, "Helvetica-Bold")] {
         pdf.type1_font(font)
@@ -37,6 +45,23 @@ pub(super) fn render(canvas: &Canvas, title: &str) -> Vec<u8> {
     pdf.stream(content, &drawn(canvas));
     pdf.document_info(info).title(TextStr(title));
     pdf.finish()
+}
+
+/// Each opacity of the sheet's bands once.
+fn opacities(canvas: &Canvas) -> Vec<f64> {
+    let mut all = Vec::new();
+    for shape in &canvas.shapes {
+        match shape {
+            Shape::Band { opacity, .. } if !all.contains(opacity) => all.push(*opacity),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// The name of the graphics state with this opacity.
+fn state(opacity: f64) -> String {
+    format!("O{:.0}", 1000.0 * opacity)
 }
 
 fn drawn(canvas: &Canvas) -> Vec<u8> {
@@ -56,17 +81,24 @@ fn drawn(canvas: &Canvas) -> Vec<u8> {
                 fill,
             } => {
                 set_paint(&mut content, *stroke, *fill);
-                for (at, &point) in points.iter().enumerate() {
-                    let (x, y) = place(point);
-                    match at {
-                        0 => content.move_to(x, y),
-                        _ => content.line_to(x, y),
-                    };
-                }
+                trace(&mut content, points.iter().map(|&point| place(point)));
                 if *closed {
                     content.close_path();
                 }
                 paint(&mut content, stroke.is_some(), fill.is_some());
+            }
+            Shape::Band {
+                points,
+                ink,
+                opacity,
+            } => {
+                content.save_state();
+                content.set_parameters(Name(state(*opacity).as_bytes()));
+                set_paint(&mut content, None, Some(*ink));
+                trace(&mut content, points.iter().map(|&point| place(point)));
+                content.close_path();
+                paint(&mut content, false, true);
+                content.restore_state();
             }
             Shape::Disc {
                 centre,
@@ -104,6 +136,15 @@ fn drawn(canvas: &Canvas) -> Vec<u8> {
         }
     }
     content.finish().into_vec()
+}
+
+fn trace(content: &mut Content, points: impl Iterator<Item = (f32, f32)>) {
+    for (at, (x, y)) in points.enumerate() {
+        match at {
+            0 => content.move_to(x, y),
+            _ => content.line_to(x, y),
+        };
+    }
 }
 
 fn set_paint(content: &mut Content, stroke: Option<Stroke>, fill: Option<Ink>) {

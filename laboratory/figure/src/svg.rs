@@ -70,16 +70,21 @@ fn add(svg: &mut String, shape: &Shape) {
             stroke,
             fill,
         } => {
-            let mut path = String::new();
-            for (at, &(x, y)) in points.iter().enumerate() {
-                let command = if at == 0 { 'M' } else { 'L' };
-                let _ = write!(path, "{command}{} {}", short(x), short(y));
-            }
-            if *closed {
-                path.push('Z');
-            }
+            let path = path(points, *closed);
             let paint = painted(*stroke, *fill);
             writeln!(svg, "<path d=\"{path}\"{paint}/>")
+        }
+        Shape::Band {
+            points,
+            ink,
+            opacity,
+        } => {
+            let paint = filled(Some(*ink));
+            let (path, opacity) = (path(points, true), short(*opacity));
+            writeln!(
+                svg,
+                "<path d=\"{path}\"{paint} fill-opacity=\"{opacity}\"/>"
+            )
         }
         Shape::Disc {
             centre,
@@ -117,6 +122,18 @@ fn add(svg: &mut String, shape: &Shape) {
             )
         }
     };
+}
+
+fn path(points: &[(f64, f64)], closed: bool) -> String {
+    let mut path = String::new();
+    for (at, &(x, y)) in points.iter().enumerate() {
+        let command = if at == 0 { 'M' } else { 'L' };
+        let _ = write!(path, "{command}{} {}", short(x), short(y));
+    }
+    if closed {
+        path.push('Z');
+    }
+    path
 }
 
 /// Returns colours as attributes, for paper, and as classes, for pages with other colours.

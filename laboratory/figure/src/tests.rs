@@ -217,6 +217,42 @@ fn bars_of_no_length_are_not_drawn() {
 }
 
 #[test]
+fn means_have_bands_and_the_numbers_of_others_have_no_names() {
+    let points = || {
+        vec![
+            Point::new(1.0, Value::exact(2.0)),
+            Point::new(2.0, Value::exact(3.0)),
+        ]
+    };
+    let series = vec![
+        Series::published("packed, 2022", points()).coloured_as("packed"),
+        Series::estimated("packed", points()),
+    ];
+    let panel = Panel::lines("t", Axis::linear("x", ""), Axis::linear("y", ""), series);
+    let drawn = figure(vec![panel]);
+    let shapes = drawn.draw(300.0).shapes;
+    let bands = shapes.iter().filter_map(|shape| match shape {
+        Shape::Band { ink, opacity, .. } => Some((*ink, *opacity)),
+        _ => None,
+    });
+    let bands: Vec<_> = bands.collect();
+    assert_eq!(bands.len(), 2);
+    assert!(
+        bands[0].0 == bands[1].0 && bands[0].1 < bands[1].1,
+        "{bands:?}"
+    );
+    let has = |name: &str| {
+        let mut texts = shapes.iter();
+        texts.any(|shape| matches!(shape, Shape::Text { text, .. } if text == name))
+    };
+    assert!(has("packed") && !has("packed, 2022"));
+    let form = FigureForm::parse(&["format=pdf".into()]).unwrap();
+    let pdf = &form.files("x", &drawn).unwrap()[0].1;
+    let has = |part: &[u8]| pdf.windows(part.len()).any(|window| window == part);
+    assert!(has(b"/O220 gs") && has(b"/O80 gs") && has(b"/ca 0.22"));
+}
+
+#[test]
 fn an_svg_is_xml_and_holds_its_figure() {
     let form = FigureForm::parse(&["width=85mm".into()]).unwrap();
     for figure in all() {

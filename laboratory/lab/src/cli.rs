@@ -236,7 +236,8 @@ pub(crate) struct StudyArgs {
     /// every start of a thread on a core by another random number of cycles, at most 1/20 of the latency of memory (or
     /// CYCLES, with --set perturb=CYCLES). until:N runs orders until each interval in the study's finding (or in the
     /// table of --versus) is narrower than a third of its effect, but at most N orders. Writes NAME.sweep.orders.csv,
-    /// with means over the orders and their 95% intervals
+    /// with means over the orders and their 95% intervals. The study sleep has these intervals in its own tables and
+    /// figures, unless until:N, --versus, --shard or --sweep is given
     #[arg(long, value_name = "N|A-B|until:N")]
     pub(crate) orders: Option<Orders>,
     /// With --orders: divide the time of each row by the time of the row with this value under the same order. Writes

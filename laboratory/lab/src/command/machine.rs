@@ -85,10 +85,13 @@ pub(crate) fn run(args: &MachineArgs) -> anyhow::Result<()> {
 fn as_preset(path: &Path, quick: bool) -> anyhow::Result<()> {
     let file = PresetFile::prepare(path)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let text = {
+    let (text, warning) = {
         let spinner = Spinner::new("machine");
         own::measure(&name, quick, &mut |what| spinner.show(what))?
     };
+    if let Some(warning) = warning {
+        eprintln!("manycore: {warning}");
+    }
     super::print(&format!("wrote {}", file.write(&text)?.display()))
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     let done = match command {
         Command::Run(args) => return run::run(args),
         Command::Machine(args) => machine::run(&args),
-        Command::Study(args) if args.sweep.is_empty() && args.orders.is_none() => study::run(&args),
+        Command::Study(args) if study::is_single(&args)? => study::run(&args),
         Command::Study(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Figure(args) => figure::run(&args),

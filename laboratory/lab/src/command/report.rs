@@ -136,6 +136,7 @@ fn plan(study: &dyn Study, args: &ReportArgs) -> anyhow::Result<(Box<dyn Plan>, 
         only: Vec::new(),
         full: args.effort.full,
         seed: args.effort.seed,
+        orders: None,
         fresh: args.fresh,
     };
     let few = study.brief_orders();

@@ -5,7 +5,7 @@ use crate::failure::bad_input;
 use crate::instrument;
 use crate::report::files::OutFolder;
 use crate::study::settings::Settings;
-use crate::study::{self, Request, Study};
+use crate::study::{self, Request, Study, order};
 use crate::world::World;
 use manycore_figure::FigureForm;
 use std::fmt::Write as _;
@@ -26,9 +26,36 @@ pub(crate) fn request(args: &StudyArgs) -> anyhow::Result<(&'static dyn Study, R
         only: args.only.clone(),
         full: args.effort.full,
         seed: args.effort.seed,
+        orders: None,
         fresh: args.fresh,
     };
     Ok((study, request))
+}
+
+/// Whether the study is measured once. Otherwise it is swept. A study with intervals measures orders itself, unless
+/// only a sweep can: orders that end when they decide, ratios of rows, and shards.
+pub(crate) fn is_single(args: &StudyArgs) -> anyhow::Result<bool> {
+    Ok(match args.orders {
+        _ if !args.sweep.is_empty() => false,
+        None => true,
+        Some(orders) => {
+            let is_swept = orders.until || args.versus.is_some() || args.shard.is_some();
+            !is_swept && study::find(&args.name)?.has_intervals()
+        }
+    })
+}
+
+/// Refuses a seed of the machine's perturbation beside orders, which are such seeds.
+pub(crate) fn refuse_seed(args: &StudyArgs) -> anyhow::Result<()> {
+    let pairs = args.set.iter().chain(&args.sweep);
+    let mut keys = pairs.filter_map(|pair| pair.split('=').next());
+    match args.orders.is_some() && keys.any(|key| key.trim() == order::SEED) {
+        true => Err(bad_input(format!(
+            "--orders: each order sets {0}; expected no {0} in --set or --sweep",
+            order::SEED
+        ))),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
@@ -38,7 +65,9 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
             or --orders",
         ));
     }
+    refuse_seed(args)?;
     let (study, mut request) = request(args)?;
+    request.orders = args.orders;
     let asked = &args.instruments;
     // Earlier measurements have no counters.
     request.fresh |= instrument::ask(&request.world, asked.stats, asked.timeline.as_deref())?;

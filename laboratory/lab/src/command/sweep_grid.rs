@@ -4,8 +4,8 @@ use super::versus::Versus;
 use crate::cli::StudyArgs;
 use crate::failure::bad_input;
 use crate::measure::journal;
+use crate::study::Findings;
 use crate::study::compared::Compared;
-use crate::study::{Findings, order};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -105,14 +105,7 @@ impl Grid {
         if let Some(orders) = args.orders {
             let until = orders.until;
             let orders = orders.first..=orders.last;
-            let set = args.set.iter().chain(&args.sweep);
-            let mut set = set.filter_map(|pair| pair.split('=').next());
-            if set.any(|key| key.trim() == order::SEED) {
-                return Err(bad_input(format!(
-                    "--orders: each order sets {0}; expected no {0} in --set or --sweep",
-                    order::SEED
-                )));
-            }
+            super::study::refuse_seed(args)?;
             if args.name == "peers" {
                 return Err(bad_input(
                     "--orders: the study peers has a setting for the orders; expected --set \

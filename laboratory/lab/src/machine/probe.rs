@@ -22,32 +22,62 @@ pub(super) fn repeated<P: Platform>(
     places: &[Vec<usize>],
     operation: impl Fn(usize) + Send + Sync + 'static,
 ) -> io::Result<f64> {
+    let threads = team::run_on::<P, _>(places, move |rank| window::<P>(|| operation(rank)))?;
+    Ok(mean(&threads))
+}
+
+/// Repeats an operation for a window. Returns the number of operations, and the nanoseconds of all.
+fn window<P: Platform>(mut operation: impl FnMut()) -> (f64, f64) {
     let window = P::duration_to_ticks(WINDOW);
-    let runs = team::run_on::<P, _>(places, move |rank| {
-        let start = P::now();
-        let mut done = 0;
-        loop {
-            for _ in 0..BATCH {
-                operation(rank);
-                P::compute(LOOP);
-            }
-            done += BATCH;
-            let ticks = P::now().saturating_sub(start);
-            if ticks >= window {
-                return (done as f64, P::ticks_to_ns(ticks));
-            }
+    let start = P::now();
+    let mut done = 0;
+    loop {
+        for _ in 0..BATCH {
+            operation();
+            P::compute(LOOP);
         }
-    })?;
-    let (done, ns) = runs
-        .iter()
-        .fold((0.0, 0.0), |all, run| (all.0 + run.0, all.1 + run.1));
-    Ok(ns / done)
+        done += BATCH;
+        let ticks = P::now().saturating_sub(start);
+        if ticks >= window {
+            return (done as f64, P::ticks_to_ns(ticks));
+        }
+    }
+}
+
+/// The nanoseconds of one operation, from each thread's operations and nanoseconds.
+fn mean(threads: &[(f64, f64)]) -> f64 {
+    let sum = |of: fn(&(f64, f64)) -> f64| threads.iter().map(of).sum::<f64>();
+    sum(|thread| thread.1) / sum(|thread| thread.0)
+}
+
+/// Several threads' additions to one word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Increments {
+    /// The nanoseconds of one addition.
+    pub(super) ns: f64,
+    /// How many additions in a row a thread does before another thread does one.
+    pub(super) run: f64,
 }
 
 /// Several threads add to one word by fetch-and-add.
-pub(super) fn increments<P: Platform>(places: &[Vec<usize>]) -> io::Result<f64> {
+pub(super) fn increments<P: Platform>(places: &[Vec<usize>]) -> io::Result<Increments> {
     let word = CachePadded::new(P::AtomicU64::new(0));
-    repeated::<P>(places, move |_| _ = word.fetch_add(1, Ordering::Relaxed))
+    let threads = team::run_on::<P, _>(places, move |_| {
+        let (mut next, mut runs) = (u64::MAX, 0);
+        let done = window::<P>(|| {
+            let found = word.fetch_add(1, Ordering::Relaxed);
+            runs += u64::from(found != next);
+            next = found + 1;
+        });
+        (done, runs)
+    })?;
+    let done: Vec<(f64, f64)> = threads.iter().map(|thread| thread.0).collect();
+    let all: f64 = done.iter().map(|thread| thread.0).sum();
+    let runs: u64 = threads.iter().map(|thread| thread.1).sum();
+    Ok(Increments {
+        ns: mean(&done),
+        run: all / runs as f64,
+    })
 }
 
 /// Two threads take turns on one word. Returns the nanoseconds from a write to the other thread's write. Native

@@ -28,10 +28,10 @@ pub(crate) struct WakeCost {
     pub(crate) waker_ns: Summary,
 }
 
-/// One wake-up, in nanoseconds.
-struct Event {
-    latency: f64,
-    waker: f64,
+/// One wake-up, in nanoseconds, as in [`WakeCost`].
+pub(super) struct Event {
+    pub(super) latency: f64,
+    pub(super) waker: f64,
 }
 
 /// The data that the waker and the sleeper share.
@@ -51,7 +51,27 @@ pub(super) fn measure(
     rounds: usize,
     progress: &mut dyn FnMut(&str),
 ) -> io::Result<Option<WakeCost>> {
-    let (mut latency, mut waker) = (Vec::new(), Vec::new());
+    let (latency, waker) = events(cpus, asleep, rounds, progress)?
+        .iter()
+        .map(|event| (event.latency, event.waker))
+        .unzip();
+    let summaries = Summary::of(latency).zip(Summary::of(waker));
+    Ok(summaries.map(|(latency_ns, waker_ns)| WakeCost {
+        cpus,
+        asleep_ms: asleep.as_secs_f64() * 1e3,
+        latency_ns,
+        waker_ns,
+    }))
+}
+
+/// Measures single wake-ups between two CPUs.
+pub(super) fn events(
+    cpus: [usize; 2],
+    asleep: Duration,
+    rounds: usize,
+    progress: &mut dyn FnMut(&str),
+) -> io::Result<Vec<Event>> {
+    let mut all = Vec::new();
     for round in 0..=rounds {
         progress(&format!("wake-up, round {round} of {rounds}"));
         let bed = Bed::default();
@@ -65,19 +85,10 @@ pub(super) fn measure(
             }
         })?;
         if round > 0 {
-            for event in events.into_iter().flatten() {
-                latency.push(event.latency);
-                waker.push(event.waker);
-            }
+            all.extend(events.into_iter().flatten());
         }
     }
-    let summaries = Summary::of(latency).zip(Summary::of(waker));
-    Ok(summaries.map(|(latency_ns, waker_ns)| WakeCost {
-        cpus,
-        asleep_ms: asleep.as_secs_f64() * 1e3,
-        latency_ns,
-        waker_ns,
-    }))
+    Ok(all)
 }
 
 /// Wakes the sleeper. Returns `None` if the sleeper was still awake.

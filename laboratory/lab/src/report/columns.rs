@@ -23,8 +23,8 @@ const UNITS: [(&str, &str); 14] = [
     ("count, or counts one after the other", "cores"),
     (
         "ratio",
-        "ratio ratio_ours ratio_ours_high ratio_ours_low ratio_serial ratio_tr regret speedup \
-         speedup_own",
+        "ratio ratio_ours ratio_ours_high ratio_ours_low ratio_packed ratio_packed_high ratio_packed_low ratio_serial ratio_tr regret speedup \
+         speedup_high speedup_low speedup_own",
     ),
     (
         "column unit",

@@ -32,6 +32,7 @@ use crate::world::World;
 use compared::{Compared, SentenceOf};
 pub(crate) use list::{STUDIES, find, help};
 use manycore_figure::FigureForm;
+use order::Orders;
 use settings::{Key, Settings};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -73,6 +74,12 @@ pub(crate) trait Study: Sync {
     /// the report also measures the machine without perturbation.
     fn brief_orders(&self) -> u64 {
         0
+    }
+
+    /// Whether the study's own tables and figures have intervals over orders of events. If so, `--orders` needs no
+    /// sweep.
+    fn has_intervals(&self) -> bool {
+        false
     }
 
     /// The function that makes the study's sentence. `None` if the sentence does not compare times under several orders
@@ -119,6 +126,8 @@ pub(crate) struct Request {
     pub(crate) only: Vec<String>,
     pub(crate) full: bool,
     pub(crate) seed: u64,
+    /// The orders of events, for a study with [intervals](Study::has_intervals). `None`: the machine's one order.
+    pub(crate) orders: Option<Orders>,
     /// Whether to discard what an interrupted run has measured.
     pub(crate) fresh: bool,
 }
@@ -255,6 +264,7 @@ mod tests {
             only: Vec::new(),
             full: false,
             seed: 1,
+            orders: None,
             fresh: false,
         });
         run(

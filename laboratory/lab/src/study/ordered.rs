@@ -173,6 +173,7 @@ mod tests {
             only: ["sense", "mcs", "channel"].map(String::from).into(),
             full: false,
             seed: 1,
+            orders: None,
             fresh: false,
         };
         (study, request)

@@ -89,6 +89,34 @@ fn the_table_shows_both_baselines_and_the_document() {
 }
 
 #[test]
+fn orders_of_events_give_the_studys_own_results_with_intervals() {
+    let bench = Bench::new();
+    let line = "study sleep --on dahu --threads 2,3 --only life,packed,split,nojec --set size=quick --set runs=1";
+    let told = bench.run(&format!("{line} --orders 2-4")).ok().out();
+    assert!(told.contains("(95% intervals of 3 orders)"), "{told}");
+    assert!(told.contains("paired by order"), "{told}");
+    let csv = bench.read("out/sleep.csv");
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let at = |name: &str| header.iter().position(|&column| column == name).unwrap();
+    for row in records(&csv) {
+        let number = |name: &str| row[at(name)].parse::<f64>().unwrap();
+        assert_eq!(&row[at("orders")], "3");
+        assert!(number("speedup_low") <= number("speedup_high"), "{row:?}");
+        let ratio = ["_low", "", "_high"].map(|end| number(&format!("ratio_packed{end}")));
+        assert!(ratio.is_sorted(), "{row:?}");
+    }
+    let meta: Value = serde_json::from_str(&bench.read("out/sleep.meta.json")).unwrap();
+    assert_eq!(meta["config"]["orders"], serde_json::json!([2, 3, 4]));
+    assert!(bench.read("out/sleep.speedup.svg").contains("fill-opacity"));
+    // Ratios of chosen rows need a sweep.
+    let swept = bench.run(&format!(
+        "{line} --orders 2 --versus policy=packed --out swept"
+    ));
+    swept.ok();
+    assert!(bench.read("swept/sleep.sweep.ratios.csv").contains("split"));
+}
+
+#[test]
 fn this_host_is_measured() {
     let bench = Bench::new();
     let args = "study sleep --threads 2 --only fibonacci,packed,split --set runs=2 --format json";
@@ -154,6 +182,12 @@ fn impossible_requests_are_refused() {
             ("--set runs=0", "--set runs"),
             ("--on dahu --threads 64", "--threads 64 | 32 cores"),
             ("--on dahu --set os.ipi=-1", "os.ipi"),
+            ("--orders 3", "--orders | --on PRESET"),
+            ("--on dahu --orders 3 --set perturb=0", "perturb is 0"),
+            (
+                "--on dahu --orders 3 --set perturb-seed=2",
+                "no perturb-seed",
+            ),
         ],
     );
     assert!(bench.names("").is_empty());

@@ -6,6 +6,7 @@ mod text;
 use super::summary::Summary;
 use crate::failure::Interrupted;
 use crate::instrument;
+use crate::machine::probe;
 use crate::measure::disturbance;
 use crate::measure::interrupt;
 use crate::measure::statistics::median;
@@ -29,6 +30,9 @@ pub(crate) struct CheckReport {
     pub(crate) threads: usize,
     pub(crate) rounds: usize,
     pub(crate) rows: Vec<CheckRow>,
+    /// The time of a handover between the first two cores, to which the preset was fitted. No error counts it. `None`
+    /// with one core.
+    pub(crate) handover: Option<CheckRow>,
     pub(crate) median_error: f64,
     pub(crate) worst_error: f64,
     /// A warning if other programs used the CPUs.
@@ -46,6 +50,23 @@ pub(crate) struct CheckRow {
 }
 
 impl CheckRow {
+    fn new(program: String, samples: Vec<f64>, simulated_ns: f64) -> anyhow::Result<Self> {
+        let native_ns = Summary::of(samples).context("no native sample")?;
+        Ok(Self {
+            program,
+            native_ns,
+            simulated_ns,
+            ratio: simulated_ns / native_ns.median,
+        })
+    }
+
+    /// Whether the simulated time is further from the median of the native times than their quartiles are from each
+    /// other.
+    pub(crate) fn is_beyond_spread(&self) -> bool {
+        let native = &self.native_ns;
+        (self.simulated_ns - native.median).abs() > native.p75 - native.p25
+    }
+
     /// The distance of the ratio from 1. Half and double are the same error, 100%.
     pub(crate) fn error(&self) -> f64 {
         self.ratio.max(1.0 / self.ratio) - 1.0
@@ -68,6 +89,8 @@ pub(crate) fn measure(
     let rounds = if quick { 3 } else { ROUNDS };
     let before = disturbance::seen();
     let mut samples = vec![Vec::with_capacity(rounds); Program::ALL.len()];
+    let pair = here.get(..2).zip(there.get(..2));
+    let mut handovers = Vec::with_capacity(rounds);
     for round in 0..=rounds {
         progress(&format!("native round {round} of {rounds}"));
         for (program, samples) in Program::ALL.into_iter().zip(&mut samples) {
@@ -80,28 +103,35 @@ pub(crate) fn measure(
                 samples.push(ns);
             }
         }
+        if let Some((here, _)) = pair {
+            let ns = probe::handover::<Native>(here)?;
+            if round > 0 {
+                handovers.push(ns);
+            }
+        }
     }
     let after = disturbance::seen();
     let [waited, watched] = [0, 1].map(|at: usize| (after[at] - before[at]) as f64);
+    let simulated = |name: &str, program: &dyn Fn() -> std::io::Result<f64>| {
+        let run = instrument::run(Simulation::new(config), &name, || program().ok())?;
+        run.value
+            .with_context(|| format!("{name} on {}", config.name))
+    };
     let mut rows = Vec::new();
     for (program, samples) in Program::ALL.into_iter().zip(samples) {
         go_on()?;
         let name = program.name();
         progress(&format!("simulating {name}"));
-        let run = instrument::run(Simulation::new(config), &name, || {
-            program.run::<Simulated>(&there).ok()
-        })?;
-        let simulated_ns = run
-            .value
-            .with_context(|| format!("{name} on {}", config.name))?;
-        let native_ns = Summary::of(samples).context("no native sample")?;
-        rows.push(CheckRow {
-            program: name,
-            native_ns,
-            simulated_ns,
-            ratio: simulated_ns / native_ns.median,
-        });
+        let ns = simulated(&name, &|| program.run::<Simulated>(&there))?;
+        rows.push(CheckRow::new(name, samples, ns)?);
     }
+    let handover = match pair {
+        Some((_, there)) => {
+            let ns = simulated("handover", &|| probe::handover::<Simulated>(there))?;
+            Some(CheckRow::new("handover".into(), handovers, ns)?)
+        }
+        None => None,
+    };
     Ok(CheckReport {
         machine: cpu_model(),
         preset: config.name.clone(),
@@ -110,6 +140,7 @@ pub(crate) fn measure(
         median_error: median(rows.iter().map(CheckRow::error)),
         worst_error: rows.iter().map(CheckRow::error).fold(0.0, f64::max),
         rows,
+        handover,
         disturbed: disturbance::warning(waited / watched),
     })
 }

@@ -1,10 +1,10 @@
-//! The two values that are chosen by simulations.
+//! The values that are chosen by simulations: distances, and the time for which a core keeps a contended line.
 
 use super::Shape;
 use super::measured::Measured;
-use super::preset::Draft;
+use super::preset::{Draft, ghz};
 use crate::failure::Interrupted;
-use crate::machine::probe;
+use crate::machine::probe::{self, Increments};
 use crate::measure::interrupt;
 use anyhow::Context;
 use manycore_chip::config::Config;
@@ -17,13 +17,16 @@ const FAR: f64 = 4.0;
 /// Handovers whose times differ by less than this factor have one distance.
 const ALIKE: f64 = 1.25;
 
-/// Returns the text of the preset.
+/// The most by which simulated increments, and their runs, may miss the measured ones without a warning.
+const MISSED: f64 = 1.25;
+
+/// Returns the text of the preset, and a warning if the simulated increments are not like the measured ones.
 pub(super) fn preset(
     name: &str,
     shape: &Shape,
     measured: &Measured,
     progress: &mut dyn FnMut(&str),
-) -> anyhow::Result<String> {
+) -> anyhow::Result<(String, Option<String>)> {
     progress("fitting distances and contention");
     let cores = shape.places.len();
     let handover =
@@ -75,8 +78,13 @@ pub(super) fn preset(
             simulated(&draft, probe::handover::<Simulated>, group)
         })?;
     }
-    let contended = measured.median("increments");
-    draft.hold = solve(contended, |cycles| {
+    let wanted = Increments {
+        ns: measured.median("increments"),
+        run: measured.median("run"),
+    };
+    // Two threads take turns, so one of them adds a run in this time.
+    let turn = wanted.run * wanted.ns / 2.0 * ghz(measured);
+    let (hold, found) = hold(wanted, turn, |cycles| {
         let draft = Draft {
             hold: cycles,
             ..draft.clone()
@@ -87,16 +95,70 @@ pub(super) fn preset(
             shape.threads_per_core,
         )
     })?;
+    draft.hold = hold;
     let text = draft.text();
     Config::from_toml(&text, "the new preset")?;
-    Ok(text)
+    let is_missed = difference(found.ns, wanted.ns).max(difference(found.run, wanted.run));
+    let warning = (is_missed > MISSED.ln()).then(|| {
+        format!(
+            "atomics.hold: with {hold} cycles, which is the nearest, simulated increments of one \
+             counter take {:.1} ns, with {:.1} in a row on a core; measured: {:.1} ns and {:.1}",
+            found.ns, found.run, wanted.ns, wanted.run
+        )
+    });
+    Ok((text, warning))
 }
 
-fn simulated(
+/// Returns the cycles with which increments are nearest to the `wanted` ones, and these increments. `turn` is the
+/// measured time in cycles of one core's increments in a row.
+///
+/// The time of an increment rises with the cycles as long as a core gets the line for one increment, since the other
+/// core waits longer. Beyond this peak, a core does more increments in a row, so the time falls. So a time alone has
+/// two solutions, and is almost flat far beyond the peak. The length of a run rises with the cycles, and so selects one
+/// of them. On a host whose cores do several increments in a row, the solution is beyond the peak.
+fn hold(
+    wanted: Increments,
+    turn: f64,
+    increments: impl Fn(u64) -> anyhow::Result<Increments>,
+) -> anyhow::Result<(u64, Increments)> {
+    let error =
+        |found: Increments| difference(found.ns, wanted.ns) + difference(found.run, wanted.run);
+    // A core keeps a line for one turn at most. Twice this time allows for noise.
+    let most = (2.0 * turn).max(64.0);
+    let steps = std::iter::successors(Some(1.0_f64), |cycles| Some(cycles * STEP));
+    let mut tried = vec![(0, increments(0)?)];
+    for cycles in steps.take_while(|&cycles| cycles <= most) {
+        let cycles = cycles.round() as u64;
+        if tried.last().is_some_and(|last| last.0 < cycles) {
+            tried.push((cycles, increments(cycles)?));
+        }
+    }
+    if wanted.run >= SEVERAL {
+        let peak = (0..tried.len()).max_by(|&a, &b| tried[a].1.ns.total_cmp(&tried[b].1.ns));
+        tried.drain(..peak.unwrap_or(0));
+    }
+    let best = tried
+        .into_iter()
+        .min_by(|a, b| error(a.1).total_cmp(&error(b.1)));
+    best.context("a simulation of increments")
+}
+
+/// The factor between two tried times for which a core keeps a line.
+const STEP: f64 = 1.2;
+
+/// From this mean on, cores do several increments in a row.
+const SEVERAL: f64 = 1.5;
+
+/// The logarithm of the factor between two numbers, without its sign.
+fn difference(found: f64, wanted: f64) -> f64 {
+    (found.max(0.001) / wanted.max(0.001)).ln().abs()
+}
+
+fn simulated<T>(
     draft: &Draft,
-    program: impl FnOnce(&[Vec<usize>]) -> io::Result<f64>,
+    program: impl FnOnce(&[Vec<usize>]) -> io::Result<T>,
     other: usize,
-) -> anyhow::Result<f64> {
+) -> anyhow::Result<T> {
     if interrupt::asked() {
         return Err(Interrupted("interrupted; nothing was written".into()).into());
     }
@@ -110,7 +172,7 @@ fn simulated(
 fn solve(wanted: f64, time: impl Fn(u64) -> anyhow::Result<f64>) -> anyhow::Result<u64> {
     let mut tried = Vec::new();
     let mut look = |cycles: u64| -> anyhow::Result<()> {
-        let error = (time(cycles)?.max(0.001) / wanted.max(0.001)).ln().abs();
+        let error = difference(time(cycles)?, wanted);
         tried.push((error, cycles));
         tried.sort_by(|one, next| one.0.total_cmp(&next.0));
         tried.truncate(1);
@@ -123,8 +185,7 @@ fn solve(wanted: f64, time: impl Fn(u64) -> anyhow::Result<f64>) -> anyhow::Resu
     let mut step = (best / 4).max(1);
     while step > 0 {
         for cycles in [best.saturating_sub(step).max(1), best + step] {
-            let mut ahead = time(cycles)?;
-            ahead = (ahead.max(0.001) / wanted.max(0.001)).ln().abs();
+            let ahead = difference(time(cycles)?, wanted);
             if ahead < tried[0].0 {
                 tried[0] = (ahead, cycles);
             }
@@ -138,6 +199,30 @@ fn solve(wanted: f64, time: impl Fn(u64) -> anyhow::Result<f64>) -> anyhow::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A core does one increment until the line is kept for 40 cycles, and then one more for each 20 cycles.
+    fn increments(cycles: u64) -> anyhow::Result<Increments> {
+        let run = 1.0 + (cycles as f64 - 40.0).max(0.0) / 20.0;
+        let ns = (100.0 + cycles as f64) / run;
+        Ok(Increments { ns, run })
+    }
+
+    #[test]
+    fn the_time_for_which_a_line_is_kept_is_found_beyond_the_peak() {
+        let (cycles, found) = hold(increments(250).unwrap(), 300.0, increments).unwrap();
+        assert!(cycles.abs_diff(250) < 25, "{cycles}, {found:?}");
+        // 120 ns are also the time of a core that keeps the line for 20 cycles.
+        let mut wanted = increments(45).unwrap();
+        wanted.run = 2.0;
+        let (cycles, _) = hold(wanted, 60.0, increments).unwrap();
+        assert!((40..=90).contains(&cycles), "{cycles}");
+        // Cores that take turns are found before the peak.
+        let (cycles, _) = hold(increments(10).unwrap(), 60.0, increments).unwrap();
+        assert!((8..=12).contains(&cycles), "{cycles}");
+        // No time beyond the bound is tried, however short the wanted time.
+        let short = Increments { ns: 1.0, run: 3.0 };
+        assert!(hold(short, 50.0, increments).unwrap().0 <= 100);
+    }
 
     #[test]
     fn the_nearest_value_is_found_on_both_slopes() {

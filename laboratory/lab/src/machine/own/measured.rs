@@ -7,7 +7,7 @@ use crate::failure::Interrupted;
 use crate::machine::summary::Summary;
 use crate::machine::{probe, wake};
 use crate::measure::interrupt;
-use anyhow::Context;
+use anyhow::ensure;
 use manycore_platform::{CachePadded, Native, Ordering, Platform};
 use manycore_programs::{Folding, Load, TaskSize, UnitTask, opaque_additions};
 use std::collections::BTreeMap;
@@ -107,13 +107,14 @@ impl Measured {
         let ns = found.median("llc");
         found.caches.reached = memory::capacity((2 * l2).min(llc), llc, ns);
         for (asleep, name) in ASLEEP.into_iter().zip(["wake", "deep wake"]) {
-            go_on()?;
-            progress(name);
             let cpus = [shape.team[0][0], shape.team[1][0]];
-            let rounds = rounds.min(20);
-            let cost = wake::measure(cpus, asleep, rounds, progress)?.context("no wake-up")?;
-            found.keep(&format!("{name} latency"), cost.latency_ns.median);
-            found.keep(&format!("{name} waker"), cost.waker_ns.median);
+            go_on()?;
+            let events = wake::events(cpus, asleep, rounds.min(20), progress)?;
+            ensure!(!events.is_empty(), "no wake-up");
+            for event in events {
+                found.keep(&format!("{name} latency"), event.latency);
+                found.keep(&format!("{name} waker"), event.waker);
+            }
         }
         Ok(found)
     }
@@ -197,13 +198,12 @@ impl Measured {
                 );
             }
         }
-        self.keep(
-            "increments",
-            probe::increments::<Native>(&[
-                shape.places[0].clone(),
-                shape.places[shape.threads_per_core].clone(),
-            ])?,
-        );
+        let contended = probe::increments::<Native>(&[
+            shape.places[0].clone(),
+            shape.places[shape.threads_per_core].clone(),
+        ])?;
+        self.keep("increments", contended.ns);
+        self.keep("run", contended.run);
         if round % 10 == 1 {
             for threads in counts(cores) {
                 let rate = memory::bandwidth(&shape.team[..threads], self.caches.bytes[2])?;

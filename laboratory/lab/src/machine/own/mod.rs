@@ -1,8 +1,8 @@
 //! A preset of this host, from measurements.
 //!
 //! Most values are the cost of one operation, which is measured alone. Two values are not: the distance between cores,
-//! and the time for which a core keeps a contended line. They are fitted, so that the simulated handover and simulated
-//! contended increments take as long as the measured ones.
+//! and the time for which a core keeps a contended line. They are fitted, so that the simulated handover takes as long
+//! as the measured one, and simulated contended increments take as long and come in runs as long as the measured ones.
 
 mod file;
 mod fit;
@@ -65,7 +65,7 @@ impl Shape {
     }
 }
 
-/// Measures this host. Returns the text of its preset.
+/// Measures this host. Returns the text of its preset, and a warning if the preset misses a measurement.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub(crate) fn measure(
     name: &str,
     quick: bool,
     progress: &mut dyn FnMut(&str),
-) -> anyhow::Result<String> {
+) -> anyhow::Result<(String, Option<String>)> {
     let shape = Shape::of(&Topology::detect()).checked()?;
     let rounds = if quick { 3 } else { 60 };
     let measured = Measured::take(&shape, rounds, progress)?;

@@ -167,15 +167,16 @@ impl Draft {
             cycles(measured, measured.median("fence")),
             spread(measured, "fence", "ns per fence with a store before it"),
         );
-        let from = spread(
+        let time = spread(
             measured,
             "increments",
             "ns per increment, while 2 threads increment one counter",
         );
+        let run = spread(measured, "run", "increments in a row on one core");
         self.add(
             "hold",
             HOLD,
-            format!("fitted so that a simulation takes this time: {from}"),
+            format!("fitted so that a simulation comes near to both: {time}; {run}"),
         );
     }
 
@@ -404,7 +405,7 @@ impl Draft {
 const SNOOP: &str = "fitted snoop";
 const HOLD: &str = "fitted hold";
 
-fn ghz(measured: &Measured) -> f64 {
+pub(super) fn ghz(measured: &Measured) -> f64 {
     (1.0 / measured.median("addition").max(0.1)).clamp(0.1, 10.0)
 }
 

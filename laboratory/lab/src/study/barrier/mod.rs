@@ -23,6 +23,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     text: TEXT,
     is_brief: true,
     brief_orders: 4,
+    has_intervals: false,
     sentence: Some(team::sentence),
     ask: BarrierConfig::new,
 };

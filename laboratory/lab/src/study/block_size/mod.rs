@@ -40,6 +40,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     text: TEXT,
     is_brief: true,
     brief_orders: 0,
+    has_intervals: false,
     sentence: Some(regret::sentence),
     ask,
 };

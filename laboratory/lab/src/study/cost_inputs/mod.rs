@@ -28,6 +28,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     text: TEXT,
     is_brief: false,
     brief_orders: 0,
+    has_intervals: false,
     sentence: None,
     ask: InputsConfig::new,
 };

@@ -60,6 +60,7 @@ const fn inquiry<Q>(text: Text, ask: fn(&Request) -> anyhow::Result<Q>) -> Inqui
         text,
         is_brief: true,
         brief_orders: 0,
+        has_intervals: false,
         sentence: None,
         ask,
     }

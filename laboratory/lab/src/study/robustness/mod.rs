@@ -24,6 +24,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     text: TEXT,
     is_brief: true,
     brief_orders: 2,
+    has_intervals: false,
     sentence: Some(sentence::sentence),
     ask: RobustnessConfig::new,
 };

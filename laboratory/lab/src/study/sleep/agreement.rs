@@ -3,7 +3,7 @@
 
 use super::cell::Policy;
 use super::config::SleepConfig;
-use super::measured::{MeasuredPolicies, of_order};
+use super::measured::MeasuredPolicies;
 use super::published::Published;
 use super::speedup;
 use crate::measure::student::Mean;
@@ -56,14 +56,12 @@ pub(super) fn table(
     config: &SleepConfig,
     published: &Published,
     measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
 ) -> Option<Table> {
     let most = config.most_threads();
-    let orders: Vec<Vec<MeasuredPolicies>> = match &config.orders[..] {
-        [_] => Vec::new(),
-        orders => orders
-            .iter()
-            .map(|&order| of_order(measured, order))
-            .collect(),
+    let orders = match orders {
+        [_] => &[],
+        several => several,
     };
     let (mut rows, mut taus, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     // The mean tau of each order.

@@ -76,13 +76,16 @@ impl SleepConfig {
                  runs",
             ));
         }
-        let orders = match (set.number("orders")?, &chip) {
+        let orders = match (request.orders, &chip) {
             (None, _) => vec![order::PLAIN],
-            (Some(count), Some(chip)) => order::orders(chip, count),
+            (Some(orders), Some(chip)) => {
+                order::required(&chip.0, orders.first)?;
+                (orders.first..=orders.last).collect()
+            }
             (Some(_), None) => {
                 return Err(bad_input(
-                    "--set orders: only a simulated run can be repeated under another order; \
-                     expected --on PRESET",
+                    "--orders: only a simulated run can be repeated under another order; expected \
+                     a simulated machine, --on PRESET",
                 ));
             }
         };
@@ -140,11 +143,11 @@ impl SleepConfig {
         self.algorithms.iter().flat_map(of).collect()
     }
 
-    /// Says in words which values a spread comes from.
-    pub(super) fn samples(&self) -> String {
+    /// Says in words what ranges are.
+    pub(super) fn ranges(&self) -> String {
         match self.orders.len() {
-            1 => "runs".into(),
-            orders => format!("{orders} orders of events"),
+            1 => "from the 10th to the 90th percentile of runs".into(),
+            orders => format!("of 95%, over {orders} orders of events"),
         }
     }
 
@@ -238,6 +241,7 @@ mod tests {
             only: only.iter().map(|&name| name.to_owned()).collect(),
             full: false,
             seed: 1,
+            orders: None,
             fresh: false,
         })
     }

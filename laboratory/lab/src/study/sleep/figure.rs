@@ -4,7 +4,7 @@
 use super::cell::Policy;
 use super::config::SleepConfig;
 use super::measured::MeasuredPolicies;
-use super::published::Published;
+use super::published::{Published, branch};
 use super::speedup;
 use crate::measure::ratio::Ratio;
 use crate::study::block_size::grid::threads;
@@ -17,7 +17,12 @@ use manycore_programs::sleep::Mode;
 const MOST: f64 = 2.0;
 
 /// Times divided by those of `packed` in the same mode, on one thread and on the most threads.
-pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPolicies]) -> Figure {
+pub(super) fn relative(
+    place: &str,
+    config: &SleepConfig,
+    measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
+) -> Figure {
     let mut counts = vec![config.most_threads(), 1];
     counts.dedup();
     let panel = |&algorithm: &Algorithm| {
@@ -25,7 +30,7 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
             label: policy.to_string(),
             dots: counts
                 .iter()
-                .map(|&threads| relative_time(measured, algorithm, policy, threads))
+                .map(|&threads| relative_time(measured, orders, algorithm, policy, threads))
                 .collect(),
         };
         Panel {
@@ -47,18 +52,18 @@ pub(super) fn relative(place: &str, config: &SleepConfig, measured: &[MeasuredPo
         part: String::new(),
         message: sentence(&compared(config, measured)).text,
         note: format!(
-            "Median time divided by the median time of packed, rayon's policy, with ranges from \
-             the 10th to the 90th percentile of {}. Each program has a panel; left is faster \
-             ({place})",
-            config.samples()
+            "Median time divided by the median time of packed, rayon's policy, with ranges {}. \
+             Each program has a panel; left is faster ({place})",
+            config.ranges()
         ),
         panels: panels.filter(has_dots).collect(),
     }
 }
 
-/// The times of a policy's runs, divided by the median of `packed`.
+/// A policy's time divided by the time of `packed`.
 fn relative_time(
     measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
     algorithm: Algorithm,
     policy: &Policy,
     threads: usize,
@@ -69,95 +74,89 @@ fn relative_time(
     };
     let base = speedup::time(measured, algorithm, &base, threads)?;
     let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
-    Some(samples.spread().map(|time| time / base).into())
+    let ratio = speedup::to_packed(orders, &[algorithm], policy, threads)?;
+    Some(within(ratio).unwrap_or_else(|| samples.spread().map(|time| time / base).into()))
 }
 
-/// Speedups over the fastest single-thread time of any policy, as in the document (Fontena's experiment). Each policy
-/// has a line.
+/// A ratio with its interval, if it has one.
+fn within(ratio: Ratio) -> Option<Value> {
+    let [low, high] = ratio.interval?;
+    let at = ratio.mean;
+    Some(Value { at, low, high })
+}
+
+/// Speedups over the fastest single-thread time of any policy. Each policy has a line. For inputs of the document
+/// (Fontena's experiment), the document's speedups are in the same panels, and only its policies and ours.
 pub(super) fn speedups(
     place: &str,
     config: &SleepConfig,
+    published: &Published,
     measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
 ) -> Option<Figure> {
     if config.threads.len() < 3 {
         return None;
     }
-    let panel = |&algorithm: &Algorithm| {
+    let is_shown = |policy: &&Policy| {
+        !config.is_documents() || branch(&policy.name).is_some() || policy.name == Policy::OURS
+    };
+    let shown: Vec<&Policy> = config.policies.iter().filter(is_shown).collect();
+    let series = |algorithm: Algorithm, policy: &Policy| {
         let single = speedup::fastest_single(measured, algorithm)?;
-        let series = config.policies.iter().map(|policy| {
-            let point = |&threads: &usize| {
-                let spread = speedup::cell(measured, algorithm, threads)?
-                    .of(policy)?
-                    .spread();
-                Some(Point {
-                    x: threads as f64,
-                    y: Value {
-                        at: single / spread.median,
-                        low: single / spread.p90,
-                        high: single / spread.p10,
-                    },
-                })
-            };
-            let points = config.threads.iter().filter_map(point).collect();
-            Series::measured(policy.to_string(), points).coloured_as(&*policy.name)
-        });
-        Some(Panel::lines(
-            algorithm.name().to_owned(),
+        let point = |&threads: &usize| {
+            let cell = speedup::cell(measured, algorithm, threads)?;
+            let spread = cell.of(policy)?.spread();
+            let ratio = speedup::over_fastest(orders, algorithm, policy, threads)?;
+            let value = within(ratio).unwrap_or(Value {
+                at: single / spread.median,
+                low: single / spread.p90,
+                high: single / spread.p10,
+            });
+            Some(Point::new(threads as f64, value))
+        };
+        let points = config.threads.iter().filter_map(point).collect();
+        let series = match orders.len() {
+            1 => Series::measured(policy.to_string(), points),
+            _ => Series::estimated(policy.to_string(), points),
+        };
+        Some(series.coloured_as(&*policy.name))
+    };
+    let of_2022 = |algorithm: Algorithm, policy: &Policy| {
+        let point = |&threads: &usize| {
+            let speedups = published.speedups(algorithm, policy, threads)?;
+            Some(Point::new(threads as f64, speedups))
+        };
+        let is_shown = config.is_documents() && policy.mode == config.policies[0].mode;
+        let points: Vec<Point> = config.threads.iter().filter_map(point).collect();
+        let series = Series::published(format!("{policy}, 2022"), points);
+        (is_shown && !series.is_empty()).then(|| series.coloured_as(&*policy.name))
+    };
+    let panel = |&algorithm: &Algorithm| {
+        let theirs = shown.iter().filter_map(|policy| of_2022(algorithm, policy));
+        let here = shown.iter().filter_map(|policy| series(algorithm, policy));
+        Panel::lines(
+            algorithm.name(),
             Axis::linear("threads", ""),
             Axis::linear("speedup", ""),
-            series,
-        ))
+            theirs.chain(here),
+        )
+    };
+    let beside = match config.is_documents() {
+        true => {
+            ". Dashed, in the colour of the same policy: the document's times of July 2022 on two \
+             Xeon Gold 6130, with a pale band from the 10th to the 90th percentile of 30 runs"
+        }
+        false => "",
     };
     Some(Figure {
         part: "speedup".into(),
         message: "Speedup of fork-join programs with more threads, by sleep policy".into(),
         note: format!(
-            "The fastest single-thread time of any policy divided by the median time; bars from \
-             the 10th to the 90th percentile of {} ({place})",
-            config.samples()
+            "The fastest single-thread time of any policy divided by a policy's time, with ranges \
+             {} ({place}){beside}",
+            config.ranges()
         ),
-        panels: config.algorithms.iter().filter_map(panel).collect(),
-    })
-}
-
-/// The document's speedups of rayon's branches for the same inputs, drawn as [`speedups`] are. `None` for other inputs.
-pub(super) fn published_speedups(config: &SleepConfig, published: &Published) -> Option<Figure> {
-    if config.threads.len() < 3 || !config.is_documents() {
-        return None;
-    }
-    let panel = |&algorithm: &Algorithm| {
-        let series = config
-            .policies
-            .iter()
-            .filter(|policy| policy.mode == Mode::Sound);
-        let series = series.filter_map(|policy| {
-            let point = |&threads: &usize| {
-                let at = published.speedup(algorithm, policy, threads)?;
-                Some(Point::exact(threads as f64, at))
-            };
-            let points: Vec<Point> = config.threads.iter().filter_map(point).collect();
-            (!points.is_empty()).then(|| Series::measured(&*policy.name, points))
-        });
-        Panel::lines(
-            algorithm.name(),
-            Axis::linear("threads", ""),
-            Axis::linear("speedup", ""),
-            series,
-        )
-    };
-    let is_drawn = |panel: &Panel| matches!(&panel.content, Content::Lines { series, .. } if !series.is_empty());
-    Some(Figure {
-        part: "speedup-2022".into(),
-        message: "The same speedups as in the document, measured in July 2022".into(),
-        note: "The fastest single-thread time of any branch of rayon divided by the median of 30 \
-               runs (native: two Xeon Gold 6130)"
-            .into(),
-        panels: config
-            .algorithms
-            .iter()
-            .map(panel)
-            .filter(is_drawn)
-            .collect(),
+        panels: config.algorithms.iter().map(panel).collect(),
     })
 }
 

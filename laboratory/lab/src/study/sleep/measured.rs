@@ -123,8 +123,17 @@ impl CellRecord for MeasuredPolicies {
     }
 }
 
+/// The measurements of each order of events.
+pub(super) fn by_order(
+    measured: &[MeasuredPolicies],
+    orders: &[u64],
+) -> Vec<Vec<MeasuredPolicies>> {
+    let each = orders.iter();
+    each.map(|&order| of_order(measured, order)).collect()
+}
+
 /// The measurements of one order of events.
-pub(super) fn of_order(measured: &[MeasuredPolicies], order: u64) -> Vec<MeasuredPolicies> {
+fn of_order(measured: &[MeasuredPolicies], order: u64) -> Vec<MeasuredPolicies> {
     let mut measured = measured.to_vec();
     for samples in measured.iter_mut().flat_map(|cell| &mut cell.policies) {
         samples.runs.retain(|run| run.order == order);

@@ -39,6 +39,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     text: TEXT,
     is_brief: true,
     brief_orders: 0,
+    has_intervals: true,
     sentence: Some(figure::sentence),
     ask: SleepConfig::new,
 };
@@ -51,9 +52,6 @@ const KEYS: &[Key] = keys![
         "inputs: quick, or document (as in Fontena's experiment) [quick; --full: document]",
     "runs" [1, 100_000]
         "timed runs of each policy in each cell [native: as many as fit into `seconds`; simulated: 7; --full: 15]",
-    "orders" [1, 1_000]
-        "number of orders of events under which each cell is simulated [one order, without \
-         perturbation]",
     "seconds" [1, 1_000_000]
         "seconds for all native runs together [15; --full: 900]",
 ];
@@ -70,9 +68,10 @@ const TEXT: Text = Text {
          threads are bound to cores and fill one core group after the other. Each policy of a \
          cell has its own pool, a warm-up run, and then the runs that count; answers are \
          verified. On this machine each round runs every policy of a cell, in shuffled order. \
-         Programs join through an indirect call, the same for all policies. With --set orders=N \
-         each simulation runs under N orders of events, which small random delays of misses \
-         decide. A time is then the median over orders, and a range is a range over orders.",
+         Programs join through an indirect call, the same for all policies. With --orders N each \
+         simulation runs under N orders of events, which small random delays decide. A time is \
+         then the median over orders. Speedups and ratios are geometric means over orders, each of \
+         two times under the same order, with Student's 95% interval.",
         "A speedup \"fastest\" is the fastest single-thread time of any policy divided by a \
      policy's time. A speedup \"own\" is the policy's own single-thread time divided by its time. \
      \"To packed\" compares a policy with packed, rayon's policy, in the same mode: by time, and \
@@ -105,11 +104,7 @@ const FIGURE: &str = "A dot left of the line is faster than packed. A range with
 
 /// The caption of the figure of speedups.
 const SPEEDUPS: &str = "Speedup by number of threads: the fastest single-thread time of any \
-     policy divided by the median time.";
-
-/// The caption of the figure of the speedups in the document (Fontena's experiment).
-const SPEEDUPS_OF_2022: &str =
-    "The document's raw times, by the names that the policies have here.";
+     policy divided by the policy's time.";
 
 impl Question for SleepConfig {
     type Measured = Vec<MeasuredPolicies>;
@@ -151,13 +146,12 @@ impl Question for SleepConfig {
             Some(_) => format!("simulated: {}", self.machine),
             None => "native".to_owned(),
         };
-        let relative = figure::relative(&place, self, measured);
-        let speedups = figure::speedups(&place, self, measured);
+        let orders = measured::by_order(measured, &self.orders);
+        let relative = figure::relative(&place, self, measured, &orders);
+        let speedups = figure::speedups(&place, self, &published, measured, &orders);
         let figures = [
             Captioned::new(relative, FIGURE),
             speedups.and_then(|figure| Captioned::new(figure, SPEEDUPS)),
-            figure::published_speedups(self, &published)
-                .and_then(|figure| Captioned::new(figure, SPEEDUPS_OF_2022)),
         ];
         let mut extra = Extra {
             compared: Some(figure::compared(self, measured)),
@@ -172,14 +166,14 @@ impl Question for SleepConfig {
             extra.caution = measured::disturbance(measured, Topology::detect().usable().len());
         }
         if self.is_documents() {
-            tables.extend(agreement::table(self, &published, measured));
+            tables.extend(agreement::table(self, &published, measured, &orders));
         }
         tables.push(tables::by_threads(self, measured));
-        tables.push(tables::overview(self, measured));
+        tables.push(tables::overview(self, &orders));
         Ok(Answer {
             figures: figures.into_iter().flatten().collect(),
             blocks: tables.into_iter().map(Block::Table).collect(),
-            rows: rows::rows(self, measured),
+            rows: rows::rows(self, measured, &orders),
             extra,
         })
     }

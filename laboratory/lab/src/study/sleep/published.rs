@@ -2,19 +2,22 @@
 
 use super::cell::Policy;
 use super::speedup::{Delta, Times};
+use manycore_figure::Value;
 use manycore_programs::fork::Algorithm;
 use serde::Deserialize;
 
 /// J. D. S. Fontena, 12 July 2022; see `data/README.md`.
 const TIMES: &str = include_str!("../../../data/sleep_counters_july2022.csv");
 
-/// A median time of 30 runs.
+/// The median time of 30 runs, and the range of the middle 80% of them.
 #[derive(Clone, Debug, Deserialize)]
 struct Time {
     algorithm: String,
     policy: String,
     threads: usize,
     wall_us_median: f64,
+    wall_us_p10: f64,
+    wall_us_p90: f64,
 }
 
 /// Times of rayon's branches on the machine of the document.
@@ -36,7 +39,7 @@ impl Published {
     ) -> Option<Delta> {
         let algorithm = name_of(algorithm)?;
         let times = |policy: &str| {
-            let on = |threads| self.time(algorithm, policy, threads);
+            let on = |threads| Some(self.time(algorithm, policy, threads)?.wall_us_median);
             Some(Times {
                 several: on(threads)?,
                 one: on(1)?,
@@ -52,21 +55,35 @@ impl Published {
         policy: &Policy,
         threads: usize,
     ) -> Option<f64> {
+        Some(self.speedups(algorithm, policy, threads)?.at)
+    }
+
+    /// As [`speedup`](Self::speedup), with its range of the middle 80% of the runs.
+    pub(super) fn speedups(
+        &self,
+        algorithm: Algorithm,
+        policy: &Policy,
+        threads: usize,
+    ) -> Option<Value> {
         let algorithm = name_of(algorithm)?;
         let single = self.0.iter().filter(|time| time.algorithm == algorithm);
         let single = single.filter(|time| time.threads == 1);
         let fastest = single
             .map(|time| time.wall_us_median)
             .min_by(f64::total_cmp)?;
-        Some(fastest / self.time(algorithm, branch(&policy.name)?, threads)?)
+        let time = self.time(algorithm, branch(&policy.name)?, threads)?;
+        Some(Value {
+            at: fastest / time.wall_us_median,
+            low: fastest / time.wall_us_p90,
+            high: fastest / time.wall_us_p10,
+        })
     }
 
-    fn time(&self, algorithm: &str, policy: &str, threads: usize) -> Option<f64> {
+    fn time(&self, algorithm: &str, policy: &str, threads: usize) -> Option<&Time> {
         let mut all = self.0.iter();
-        let found = all.find(|time| {
+        all.find(|time| {
             (&*time.algorithm, &*time.policy, time.threads) == (algorithm, policy, threads)
-        });
-        found.map(|time| time.wall_us_median)
+        })
     }
 }
 

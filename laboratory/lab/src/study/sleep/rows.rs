@@ -3,6 +3,7 @@
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, PolicySamples};
 use super::speedup;
+use crate::measure::ratio::Ratio;
 use crate::report::csv::columns;
 use crate::study::unit::Unit;
 use manycore_programs::fork::Algorithm;
@@ -16,6 +17,7 @@ columns! {
         samples: &PolicySamples,
         over: &dyn Fn(Option<f64>) -> Option<f64>,
         all: &[MeasuredPolicies],
+        of_orders: &[Option<Ratio>; 2],
     ) {
         world: &'static str = config.world,
         machine: String = config.machine.clone(),
@@ -37,6 +39,13 @@ columns! {
         orders: usize = config.orders.len(),
         /// The speedup over the policy's own single-thread time.
         speedup_own: Option<f64> = over(speedup::time(all, cell.cell.algorithm, &samples.policy, 1)),
+        /// The ends of the speedup's 95% interval, if there are several orders of events.
+        speedup_low: Option<f64> = end(of_orders[0], 0),
+        speedup_high: Option<f64> = end(of_orders[0], 1),
+        /// The time divided by the time of `packed` in the same mode, with its 95% interval.
+        ratio_packed: Option<f64> = of_orders[1].map(|ratio| three_digits(ratio.mean)),
+        ratio_packed_low: Option<f64> = end(of_orders[1], 0),
+        ratio_packed_high: Option<f64> = end(of_orders[1], 1),
         sleeps: f64 = samples.median(|run| run.sleeps as f64),
         recovered: f64 = samples.median(|run| run.recovered as f64),
     }
@@ -73,11 +82,27 @@ impl PolicySamples {
     }
 }
 
-/// The rows of every cell that has a run.
-pub(super) fn rows(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Vec<SleepRow> {
+/// An end of a ratio's interval.
+fn end(ratio: Option<Ratio>, at: usize) -> Option<f64> {
+    Some(three_digits(ratio?.interval?[at]))
+}
+
+/// The rows of every cell that has a run. `orders` has the measurements by order of events.
+pub(super) fn rows(
+    config: &SleepConfig,
+    measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
+) -> Vec<SleepRow> {
     of_each(measured, |cell, samples| {
         let over = |single: Option<f64>| Some(three_digits(single? / samples.time()));
-        vec![SleepRow::new(config, cell, samples, &over, measured)]
+        let (algorithm, threads) = (cell.cell.algorithm, cell.cell.threads);
+        let of_orders = [
+            speedup::over_fastest(orders, algorithm, &samples.policy, threads),
+            speedup::to_packed(orders, &[algorithm], &samples.policy, threads),
+        ];
+        vec![SleepRow::new(
+            config, cell, samples, &over, measured, &of_orders,
+        )]
     })
 }
 

@@ -6,6 +6,7 @@
 
 use super::cell::Policy;
 use super::measured::MeasuredPolicies;
+use crate::measure::ratio::Ratio;
 use crate::measure::statistics::geometric_mean;
 use manycore_programs::fork::Algorithm;
 
@@ -84,17 +85,42 @@ pub(super) fn delta(
     Some(Delta::new(times(policy)?, times(&base)?))
 }
 
-/// The geometric mean over algorithms of a policy's time divided by that of `packed`, minus one. Returns `None` if an
-/// algorithm lacks one of the times.
-pub(super) fn mean_delta(
-    measured: &[MeasuredPolicies],
+/// The geometric mean over orders of events of a ratio that `of` finds in the measurements of one order. With several
+/// orders it has a 95% interval. Both times of a ratio come from the same order.
+fn over(
+    orders: &[Vec<MeasuredPolicies>],
+    of: impl Fn(&[MeasuredPolicies]) -> Option<f64>,
+) -> Option<Ratio> {
+    let ratios = orders.iter().map(|measured| Some((of(measured)?, 1.0)));
+    Ratio::of(&ratios.collect::<Option<Vec<_>>>()?)
+}
+
+/// The speedup over the fastest single-thread time of any policy.
+pub(super) fn over_fastest(
+    orders: &[Vec<MeasuredPolicies>],
+    algorithm: Algorithm,
+    policy: &Policy,
+    threads: usize,
+) -> Option<Ratio> {
+    over(orders, |measured| {
+        let single = fastest_single(measured, algorithm)?;
+        Some(single / time(measured, algorithm, policy, threads)?)
+    })
+}
+
+/// The time of `policy` divided by that of `packed` of the same mode, as a geometric mean over algorithms. Returns
+/// `None` if an algorithm lacks one of the times.
+pub(super) fn to_packed(
+    orders: &[Vec<MeasuredPolicies>],
     algorithms: &[Algorithm],
     policy: &Policy,
     threads: usize,
-) -> Option<f64> {
-    let ratio = |&algorithm| Some(1.0 + delta(measured, algorithm, policy, threads)?.time);
-    let ratios: Vec<f64> = algorithms.iter().map(ratio).collect::<Option<_>>()?;
-    Some(geometric_mean(ratios) - 1.0)
+) -> Option<Ratio> {
+    over(orders, |measured| {
+        let ratio = |&algorithm| Some(1.0 + delta(measured, algorithm, policy, threads)?.time);
+        let ratios: Vec<f64> = algorithms.iter().map(ratio).collect::<Option<_>>()?;
+        Some(geometric_mean(ratios))
+    })
 }
 
 /// The geometric mean over algorithms of a policy's speedup over the fastest

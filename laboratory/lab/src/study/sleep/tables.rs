@@ -6,6 +6,7 @@ use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, PolicySamples};
 use super::published::Published;
 use super::speedup::{self, Delta};
+use crate::measure::ratio::Ratio;
 use crate::report::table::{Cell, Table};
 use crate::study::unit::Unit;
 use manycore_programs::fork::Algorithm;
@@ -103,26 +104,31 @@ fn counts(unit: Unit, samples: &PolicySamples, lossy: bool) -> Vec<Cell> {
     cells
 }
 
-/// The times relative to `packed`, for all algorithms and as their geometric mean.
-pub(super) fn overview(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Table {
+/// The times relative to `packed`, for all algorithms and as their geometric mean. With several `orders` of events, with
+/// 95% intervals.
+pub(super) fn overview(config: &SleepConfig, orders: &[Vec<MeasuredPolicies>]) -> Table {
     let threads = config.most_threads();
     let mut header = vec!["policy".to_owned()];
     header.extend(config.algorithms.iter().map(|one| one.name().to_owned()));
     header.push("geometric\nmean".into());
     let row = |policy: &Policy| {
-        let show = |delta: Option<f64>| Cell::or_dash(delta.map(percent));
-        let of = config.algorithms.iter().map(|&algorithm| {
-            let delta = speedup::delta(measured, algorithm, policy, threads);
-            show(delta.map(|delta| delta.time))
-        });
-        let mean = speedup::mean_delta(measured, &config.algorithms, policy, threads);
+        let show = |algorithms: &[Algorithm]| {
+            let ratio = speedup::to_packed(orders, algorithms, policy, threads);
+            Cell::or_dash(ratio.map(show))
+        };
         let mut row = vec![Cell::new(policy.to_string())];
-        row.extend(of);
-        row.push(show(mean));
+        row.extend(config.algorithms.chunks(1).map(show));
+        row.push(show(&config.algorithms));
         row
     };
     Table {
-        caption: format!("Time relative to packed, {threads} threads; below zero is faster"),
+        caption: format!(
+            "Time relative to packed, {threads} threads; below zero is faster{}",
+            match orders.len() {
+                1 => String::new(),
+                count => format!(" (95% intervals of {count} orders of events, paired by order)"),
+            }
+        ),
         header,
         rows: config.policies.iter().map(row).collect(),
     }
@@ -198,12 +204,25 @@ fn mark_least(rows: &mut [Vec<Cell>], column: usize) {
     }
 }
 
-pub(super) fn percent(part: f64) -> String {
+/// A ratio as a difference from 1, with its interval.
+fn show(ratio: Ratio) -> String {
+    let mean = percent(ratio.mean - 1.0);
+    match ratio.interval {
+        Some(ends) => {
+            let [low, high] = ends.map(|end| format!("{:+.1}", 100.0 * (end - 1.0)));
+            format!("{mean}\n({low} to {high})")
+        }
+        None => mean,
+    }
+}
+
+fn percent(part: f64) -> String {
     format!("{:+.1}%", part * 100.0)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::measured::by_order;
     use super::super::synthetic;
     use super::*;
     use crate::study::Request;
@@ -222,6 +241,7 @@ mod tests {
             only: only.iter().map(|&name| name.to_owned()).collect(),
             full: false,
             seed: 1,
+            orders: None,
             fresh: false,
         })
         .unwrap()
@@ -262,7 +282,10 @@ mod tests {
         // A policy that did not run has no row.
         assert!(!tables[0].to_text().contains("nojec"));
 
-        let words = row(&overview(&config, &measured), "split-padded");
+        let words = row(
+            &overview(&config, &by_order(&measured, &[0])),
+            "split-padded",
+        );
         assert_eq!(words[2..4], ["-20.0%", "-20.0%"]);
         let words = row(&by_threads(&config, &measured), "split-padded");
         assert_eq!(words[2..4], ["0.91", "12.50"]);

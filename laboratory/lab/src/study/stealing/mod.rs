@@ -26,6 +26,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     text: TEXT,
     is_brief: true,
     brief_orders: 3,
+    has_intervals: false,
     sentence: Some(figure::sentence),
     ask: StealingConfig::new,
 };

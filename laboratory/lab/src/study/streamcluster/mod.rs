@@ -22,6 +22,7 @@ pub(super) const STUDY: &dyn Study = &Inquiry {
     text: TEXT,
     is_brief: true,
     brief_orders: 2,
+    has_intervals: false,
     sentence: Some(team::sentence),
     ask: StreamclusterConfig::new,
 };

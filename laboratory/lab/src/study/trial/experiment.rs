@@ -141,6 +141,8 @@ pub(in crate::study) struct Inquiry<Q> {
     /// The number of orders of events (seeds of random delays) under which a quick report measures the times of the
     /// sentence.
     pub(in crate::study) brief_orders: u64,
+    /// Whether the study's own tables and figures have intervals over orders of events.
+    pub(in crate::study) has_intervals: bool,
     /// Makes the study's sentence from the times that it compares.
     pub(in crate::study) sentence: Option<SentenceOf>,
     /// Checks a request and makes its question.
@@ -170,6 +172,10 @@ impl<Q: Question + 'static> Study for Inquiry<Q> {
 
     fn brief_orders(&self) -> u64 {
         self.brief_orders
+    }
+
+    fn has_intervals(&self) -> bool {
+        self.has_intervals
     }
 
     fn sentence(&self) -> Option<SentenceOf> {

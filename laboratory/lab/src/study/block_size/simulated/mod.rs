@@ -73,6 +73,7 @@ mod tests {
             only: Vec::new(),
             full: false,
             seed: 3,
+            orders: None,
             fresh: false,
         })
         .unwrap();
