@@ -6,6 +6,7 @@ mod text;
 use super::summary::Summary;
 use crate::failure::Interrupted;
 use crate::instrument;
+use crate::machine::own::ALIKE;
 use crate::machine::probe;
 use crate::measure::disturbance;
 use crate::measure::interrupt;
@@ -60,11 +61,12 @@ impl CheckRow {
         })
     }
 
-    /// Whether the simulated time is further from the median of the native times than their quartiles are from each
-    /// other.
+    /// Whether the simulated time is outside of the middle 80% of the native times, and differs from their median by
+    /// more than handovers of one distance do.
     pub(crate) fn is_beyond_spread(&self) -> bool {
         let native = &self.native_ns;
-        (self.simulated_ns - native.median).abs() > native.p75 - native.p25
+        let is_within = (native.p10..=native.p90).contains(&self.simulated_ns);
+        !is_within && self.error() > ALIKE - 1.0
     }
 
     /// The distance of the ratio from 1. Half and double are the same error, 100%.
@@ -192,6 +194,20 @@ mod tests {
         assert_eq!(row(2.0).error(), 1.0);
         assert_eq!(row(0.5).error(), 1.0);
         assert_eq!(row(1.0).error(), 0.0);
+    }
+
+    #[test]
+    fn a_handover_is_another_one_beyond_spread_and_distance() {
+        let beyond = |simulated: f64| {
+            let native = [50.0, 50.0, 51.0, 52.0, 90.0].to_vec();
+            CheckRow::new("handover".into(), native, simulated)
+                .unwrap()
+                .is_beyond_spread()
+        };
+        assert_eq!(
+            [30.0, 45.0, 52.0, 70.0, 200.0].map(beyond),
+            [true, false, false, false, true]
+        );
     }
 
     /// For each rank, the first rank that is on the same core.

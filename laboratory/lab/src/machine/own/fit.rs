@@ -15,7 +15,7 @@ use std::io;
 /// of a virtual machine may say otherwise, since its host may report any topology.
 const FAR: f64 = 4.0;
 /// Handovers whose times differ by less than this factor have one distance.
-const ALIKE: f64 = 1.25;
+pub(crate) const ALIKE: f64 = 1.25;
 
 /// The most by which simulated increments, and their runs, may miss the measured ones without a warning.
 const MISSED: f64 = 1.25;
@@ -82,6 +82,10 @@ pub(super) fn preset(
         ns: measured.median("increments"),
         run: measured.median("run"),
     };
+    if measured.get("run").is_none() {
+        let warning = "atomics.hold: not fitted, since no two threads ran at the same time";
+        return Ok((checked(&draft)?, Some(warning.into())));
+    }
     // Two threads take turns, so one of them adds a run in this time.
     let turn = wanted.run * wanted.ns / 2.0 * ghz(measured);
     let (hold, found) = hold(wanted, turn, |cycles| {
@@ -96,8 +100,7 @@ pub(super) fn preset(
         )
     })?;
     draft.hold = hold;
-    let text = draft.text();
-    Config::from_toml(&text, "the new preset")?;
+    let text = checked(&draft)?;
     let is_missed = difference(found.ns, wanted.ns).max(difference(found.run, wanted.run));
     let warning = (is_missed > MISSED.ln()).then(|| {
         format!(
@@ -107,6 +110,13 @@ pub(super) fn preset(
         )
     });
     Ok((text, warning))
+}
+
+/// Returns the text, which a simulation accepts.
+fn checked(draft: &Draft) -> anyhow::Result<String> {
+    let text = draft.text();
+    Config::from_toml(&text, "the new preset")?;
+    Ok(text)
 }
 
 /// Returns the cycles with which increments are nearest to the `wanted` ones, and these increments. `turn` is the

@@ -12,6 +12,7 @@ mod memory;
 mod preset;
 
 pub(crate) use file::PresetFile;
+pub(super) use fit::ALIKE;
 
 use crate::failure::bad_input;
 use manycore::topology::{Cpu, Topology};

@@ -143,11 +143,11 @@ impl SleepConfig {
         self.algorithms.iter().flat_map(of).collect()
     }
 
-    /// Says in words what ranges are.
+    /// Says in words which ranges figures have.
     pub(super) fn ranges(&self) -> String {
         match self.orders.len() {
-            1 => "from the 10th to the 90th percentile of runs".into(),
-            orders => format!("of 95%, over {orders} orders of events"),
+            1 => "ranges from the 10th to the 90th percentile of runs".into(),
+            orders => format!("95% intervals over {orders} orders of events"),
         }
     }
 

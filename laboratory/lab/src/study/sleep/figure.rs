@@ -52,7 +52,7 @@ pub(super) fn relative(
         part: String::new(),
         message: sentence(&compared(config, measured)).text,
         note: format!(
-            "Median time divided by the median time of packed, rayon's policy, with ranges {}. \
+            "Time divided by the time of packed, rayon's policy, with {}. \
              Each program has a panel; left is faster ({place})",
             config.ranges()
         ),
@@ -152,7 +152,7 @@ pub(super) fn speedups(
         part: "speedup".into(),
         message: "Speedup of fork-join programs with more threads, by sleep policy".into(),
         note: format!(
-            "The fastest single-thread time of any policy divided by a policy's time, with ranges \
+            "The fastest single-thread time of any policy divided by a policy's time, with \
              {} ({place}){beside}",
             config.ranges()
         ),
