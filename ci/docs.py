@@ -9,7 +9,7 @@
    (`BLOCKS` below). Each crate has a limit, in `LIMITS`. The limit of new text is 3. A limit falls when a crate
    is rewritten and does not rise.
 2. Words of each Markdown file, and of all together (`WORDS`).
-3. Names: a path, a heading or an item that a document or a comment names in backticks must exist.
+3. The guide's summary has each of its pages. Names: a path, a heading or an item that a document or a comment names in backticks must exist.
 4. Results: each table below a link to `docs/results/NAME.csv` is a selection of that file's rows and columns, and each such
    file names its host, date, command and cells.
 """
@@ -281,7 +281,10 @@ def names_in(path):
 
 def check_names(texts, defined, wrong):
     checked = 0
+    pages = {f"docs/guide/{name}" for name in re.findall(r"\]\((.*?)\)", read("docs/guide/SUMMARY.md"))}
     for path in texts:
+        if path.startswith("docs/guide/") and path not in pages | {"docs/guide/SUMMARY.md"}:
+            wrong.append(f"docs/guide/SUMMARY.md: {path} is missing")
         if os.path.basename(path) in NOT_COUNTED:
             continue
         for number, line in names_in(path):
