@@ -10,13 +10,15 @@
    is rewritten and does not rise.
 2. Words of each Markdown file, and of all together (`WORDS`).
 3. The guide's summary has each of its pages. Names: a path, a heading or an item that a document or a comment names in backticks must exist.
+   So must a name with an underscore or in CamelCase, a file's name and an item between brackets.
 4. Results: each table below a link to `docs/results/NAME.csv` is a selection of that file's rows and columns, and each such
-   file names its host, date, command and cells.
+   file names its host, date, command and cells. Times in the prose of `PROSE` are in results.
 """
 
 import csv
 import os
 import re
+import subprocess
 import sys
 from collections import Counter
 from functools import lru_cache
@@ -50,6 +52,9 @@ WORDS = {
 }
 BESIDE_CODE = 1800
 ALL_WORDS = 35000
+
+# Their prose has no times but those of README's results and of other results of that host and day.
+PROSE = ("README.md", "docs/guide/fork-join.md", "runtime/manycore/src/lib.rs")
 
 # Folders whose text is not ours, or not for readers.
 SKIPPED = {"target", ".git", "out", "node_modules", "tables", "published"}
@@ -222,6 +227,18 @@ ELSEWHERE = {"src/main.rs", "kernel/sched/fair.c", "include/gem5/asm/generic/m5o
 # Words of other languages and systems, which stand in backticks with `::` and are not ours.
 FOREIGN = {"std", "core", "alloc", "libc", "rayon", "crossbeam", "loom", "shuttle", "tokio", "serde", "parking_lot",
            "rayon_core", "thread", "sync", "atomic", "mpsc", "mem", "hint", "cpp", "tbb", "omp", "clap"}
+# Names of C libraries, kernels, processors, compilers and other runtimes, and parts of names and of formulas.
+FOREIGN_NAMES = set(
+    """
+    Fp Fs LinkedBlockingQueue SigPnd _CHILD_CLEARTID _FORTIFY_SOURCE _PARENT_SETTID __WALL __WNOTHREAD __tls_get_addr
+    active_load_balance_cpu_stop auto_partitioner available_idle_cpu cache_nice_tries calculate_imbalance
+    delayacct_blkio_ticks detach_tasks find_idlest_cpu imbalance_pct m5_rpns map_util_freq newidle_balance nohz_full
+    omp_all_memory panic_fuse parallel_invoke select_idle_core select_idle_sibling should_we_balance task_arena
+    task_group task_hot update_curr w_i wake_affine
+    """.split()
+)
+# A file that a study or a user writes.
+WRITTEN = re.compile(r"(?:DATE-HOST-)?NAME\.(?:csv|svg)|sweep\.sh")
 
 
 def heading_anchor(heading):
@@ -279,8 +296,17 @@ def names_in(path):
             yield number, line
 
 
+def is_written(name):
+    """Whether a study writes a file of this name."""
+    study, ending = name.rsplit(".", 1)
+    folder = f"laboratory/lab/src/study/{study.replace('-', '_')}"
+    return WRITTEN.fullmatch(name) or ending in ("csv", "svg") and os.path.isdir(folder)
+
+
 def check_names(texts, defined, wrong):
     checked = 0
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+    basenames = {os.path.basename(path) for path in listed.stdout.split("\n")}
     pages = {f"docs/guide/{name}" for name in re.findall(r"\]\((.*?)\)", read("docs/guide/SUMMARY.md"))}
     for path in texts:
         if path.startswith("docs/guide/") and path not in pages | {"docs/guide/SUMMARY.md"}:
@@ -298,6 +324,19 @@ def check_names(texts, defined, wrong):
                     checked += 1
                     if parts[0] not in FOREIGN and parts[-1] not in defined:
                         wrong.append(f"{path}:{number}: nothing is named {parts[-1]} ({span})")
+                elif re.fullmatch(r"(?:[a-z_]\w*_\w+|[A-Z]\w*[a-z]\w*)(?:\(\))?", span):
+                    checked += 1
+                    if span.removesuffix("()") not in defined | FOREIGN_NAMES:
+                        wrong.append(f"{path}:{number}: nothing is named {span}")
+                elif re.fullmatch(r"[\w-]+\.(?:rs|md|sh|py|toml|csv|svg)", span):
+                    checked += 1
+                    if span not in basenames and not is_written(span):
+                        wrong.append(f"{path}:{number}: no file is named {span}")
+            if path.endswith(".rs"):
+                for name in re.findall(r"\[`(\w+)(?:\(\))?`\]", line):
+                    checked += 1
+                    if name not in defined:
+                        wrong.append(f"{path}:{number}: nothing is named {name}")
             for file, heading in re.findall(r"`([\w./-]+\.md)`, \"([^\"]+)\"", line):
                 target = resolve(file, path)
                 checked += 1
@@ -333,6 +372,19 @@ def read_results(path, wrong):
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
+def check_prose(results, wrong):
+    """Times in prose are in README's results, or in others of that host and day."""
+    days = re.findall(r"results/(\d{4}-\d\d-\d\d-\w+-)[\w.-]+\.csv\)", read("README.md"))
+    names = [name for name in results if name.startswith(tuple(days))]
+    cells = "\n".join(cell for name in names for row in results.get(name, []) for cell in [*row.values()] if cell)
+    for path in PROSE:
+        lines = [(number, line) for number, line in names_in(path) if not path.endswith(".md") or not line.startswith("|")]
+        for number, line in lines:
+            for time in re.findall(r"(?<![\d.,-])(\d[\d,]*(?:\.\d+)?) ?(?:ns|us|ms)\b", line):
+                if not re.search(rf"(?<![\d.,]){re.escape(time)}(?!\d|\.\d|,\d)", cells):
+                    wrong.append(f"{path}:{number}: the results of README.md have no {time}")
+
+
 def check_results(documents, wrong):
     folder = "docs/results"
     results = {
@@ -340,6 +392,7 @@ def check_results(documents, wrong):
         for name in sorted(os.listdir(folder))
         if re.match(r"\d{4}-\d\d-\d\d-.*\.csv$", name)
     }
+    check_prose(results, wrong)
     compared, linked = 0, set()
     for path in documents:
         source, header = None, None
@@ -382,7 +435,8 @@ def main():
     if sys.argv[1:]:
         sys.exit(__doc__)
     rust = [path for floor in FLOORS for path in files(floor, ".rs")]
-    other = [path for floor in FLOORS for path in files(floor, ".c", ".h", ".py", ".sh", ".toml", ".S", ".java")]
+    other = [path for floor in FLOORS for path in files(floor, ".c", ".h", ".py", ".sh", ".toml", ".S", ".java", ".ld", ".map")]
+    other.append("Cargo.toml")
     texts = documents + rust
     wrong = []
     said = [
