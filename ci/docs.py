@@ -4,6 +4,8 @@
     ci/docs.py                 all checks
     ci/docs.py --worst N DIR   the N sentences of DIR with most stumbling blocks, and nothing else
     ci/docs.py --words         the words of each Markdown file, and nothing else
+    ci/docs.py --print FILE    the tables of a document, such as docs/figures.md, from the results that it links; or
+                               all rows of a file docs/results/NAME.csv as a table
 
 1. Stumbling blocks in 1,000 words of comments and Markdown: constructions that make a reader go back
    (`BLOCKS` below). Each crate has a limit, in `LIMITS`. The limit of new text is 3. A limit falls when a crate
@@ -55,6 +57,9 @@ ALL_WORDS = 35000
 
 # Their prose has no times but those of README's results and of other results of that host and day.
 PROSE = ("README.md", "docs/guide/fork-join.md", "runtime/manycore/src/lib.rs")
+
+# All their tables are from results.
+MEASURED = ("README.md", "docs/figures.md", "docs/guests.md")
 
 # Folders whose text is not ours, or not for readers.
 SKIPPED = {"target", ".git", "out", "node_modules", "tables", "published"}
@@ -372,6 +377,59 @@ def read_results(path, wrong):
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
+def tables(path):
+    """How many tables a document has."""
+    return len(re.findall(r"^\|[-|]+$", read(path), re.MULTILINE))
+
+
+def table_lines(path):
+    """The lines of tables below a link to results: number, name of the file, columns, and cells (`None`: the head)."""
+    source, header = None, None
+    for number, line in enumerate(read(path).split("\n"), 1):
+        if not line.startswith("|"):
+            header = None
+            names = re.findall(r"results/([\w.-]+\.csv)\)", line)
+            if names or line.startswith("#"):
+                source = names[-1] if names else None
+        elif source and not set(line) <= set("|- "):
+            cells = [plain(cell) for cell in line.strip().strip("|").split("|")]
+            if header is None:
+                header, cells = ["what" if cell == "" else cell for cell in cells], None
+            yield number, source, header, cells
+
+
+def print_tables(path):
+    """Prints a file of results, or the tables of a document: a row is the one of the results with the most equal first
+    cells."""
+    wrong = []
+
+    def show(cells):
+        print("| " + " | ".join(cells) + " |")
+
+    def head(columns):
+        show(columns)
+        print("|" + "---|" * len(columns))
+
+    if path.endswith(".csv"):
+        rows = read_results(path, wrong)
+        head(rows[0])
+        for row in rows:
+            show(row.values())
+        return
+    for _, source, header, cells in table_lines(path):
+        rows = read_results(f"docs/results/{source}", wrong)
+        if cells is None:
+            print(f"\n{source}\n")
+            head(header)
+            continue
+
+        def equal(row):
+            return [row[key] == cell for key, cell in zip(header, cells)] + [False]
+
+        best = max(rows, key=lambda row: equal(row).index(False))
+        show(best[key] for key in header)
+
+
 def check_prose(results, wrong):
     """Times in prose are in README's results, or in others of that host and day."""
     days = re.findall(r"results/(\d{4}-\d\d-\d\d-\w+-)[\w.-]+\.csv\)", read("README.md"))
@@ -395,29 +453,20 @@ def check_results(documents, wrong):
     check_prose(results, wrong)
     compared, linked = 0, set()
     for path in documents:
-        source, header = None, None
-        for number, line in enumerate(read(path).split("\n"), 1):
-            names = re.findall(r"results/([\w.-]+\.csv)\)", line)
-            linked.update(names)
-            if not line.startswith("|"):
-                header = None
-                if names or line.startswith("#"):
-                    source = names[-1] if names else None
+        linked.update(re.findall(r"results/([\w.-]+\.csv)\)", read(path)))
+        if path in MEASURED and (alone := tables(path) - len({at for at, *_, cells in table_lines(path) if cells is None})):
+            wrong.append(f"{path}: {alone} tables have no link to results above them")
+        for number, source, header, cells in table_lines(path):
+            if source not in results:
                 continue
-            cells = [plain(cell) for cell in line.strip().strip("|").split("|")]
-            if source not in results or set(line) <= set("|- "):
-                continue
-            if header is None:
-                header = ["what" if cell == "" else cell for cell in cells]
-                missing = set(header) - set(results[source][0])
-                if missing:
+            if missing := set(header) - set(results[source][0]):
+                if cells is None:
                     wrong.append(f"{path}:{number}: {source} has no column {sorted(missing)}")
-                    source = None
-                continue
-            row = dict(zip(header, cells))
-            compared += 1
-            if not any(all(there[key] == cell for key, cell in row.items()) for there in results[source]):
-                wrong.append(f"{path}:{number}: {source} has no such row: {line}")
+            elif cells:
+                compared += 1
+                row = dict(zip(header, cells))
+                if not any(all(there[key] == cell for key, cell in row.items()) for there in results[source]):
+                    wrong.append(f"{path}:{number}: {source} has no such row: {' | '.join(cells)}")
     for name in sorted(set(results) - linked):
         wrong.append(f"{folder}/{name}: no document links this file")
     return f"{compared} rows are those of {len(results)} results"
@@ -428,6 +477,8 @@ def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--worst" and sys.argv[2].isdigit():
         return print_worst(int(sys.argv[2]), sys.argv[3])
     documents = [path for path in files(".", ".md") if not path.startswith("shared/") and not os.path.islink(path)]
+    if len(sys.argv) == 3 and sys.argv[1] == "--print":
+        return print_tables(sys.argv[2])
     if sys.argv[1:] == ["--words"]:
         for path in documents:
             print(f"{words_of(path):6} {path}")
