@@ -7,7 +7,8 @@
 
 1. The commands in Markdown: subcommands, flags, studies, their settings and presets exist.
 2. The guide's outputs: each `manycore study` above a block `text` is run. The block's lines must be lines of its
-   output, in their order, but for lines of three dots. So are the hashes in `docs/results/house.txt` (`HASHES`).
+   output, in their order, except lines of three dots. The table of the sweep and hashes in `docs/results/house.txt`
+   (`HASHES`) must be those of the runs.
 3. The figures are what `manycore figure` draws from results (`figures` below).
 
 MANYCORE names another binary than target/release/manycore.
@@ -171,6 +172,19 @@ def check_outputs(folder):
                     at = said.index(line, at) + 1
             if language != "sh":
                 studies = []
+    # The table of the sweep that the page has just run.
+    page, waits = "docs/guide/figure.md", {}
+    if os.path.exists(f"{folder}/sweep/barrier.sweep.csv"):
+        for row in rows_of(f"{folder}/sweep/barrier.sweep.csv"):
+            if (row["machine"], row["arrivals"]) == ("atac-64", "loop"):
+                waits[row["sweep.optical.transport"], row["barrier"]] = f"{float(row['episode_median']):,.0f}"
+    if not waits:
+        wrong.append(f"{page}: its sweep was not run")
+    for transport in {transport for transport, _ in waits}:
+        cells = [transport, *(waits[transport, barrier] for barrier in ("channel", "counted", "dissemination"))]
+        lines += 1
+        if f"| {' | '.join(cells)} |" not in read(page):
+            wrong.append(f"{page}: the table has no row {cells}")
     house = read("docs/results/house.txt")
     for study in HASHES:
         # The guide shows the first with this folder, so it runs once.
