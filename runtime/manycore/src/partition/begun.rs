@@ -57,3 +57,22 @@ impl<P: Platform> Begun<P> {
         self.0.store(2 * number + 1, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manycore_platform::Native;
+
+    #[test]
+    fn a_share_begins_once_in_each_loop() {
+        let begun = Begun::<Native>::new();
+        for number in [1, 2, 7] {
+            assert_eq!(begun.share(number), Share::Whole);
+            assert!(begun.begin(number) && !begun.begin(number));
+            assert_eq!(begun.share(number), Share::Begun);
+            begun.fill_shard(number);
+            assert!(!begun.begin(number));
+            assert_eq!(begun.share(number), Share::InShard);
+        }
+    }
+}
