@@ -12,7 +12,8 @@
 
 use super::process::Process;
 use super::robust::leave_mutexes;
-use super::signal::{BY_DEATH, BY_EXIT, BY_KILL, CHILD, Sent};
+use super::signal::{BY_CONTINUE, BY_DEATH, BY_EXIT, BY_KILL, BY_STOP, CHILD, CONTINUE, Sent};
+use super::signals::Change;
 use super::task::{Task, TaskState};
 use super::threads::{FIRST, Thread, Threads};
 use super::words;
@@ -54,21 +55,58 @@ pub(super) struct Ended {
     pub(super) used: u64,
 }
 
+/// What a parent learns of a child: an event, as in `si_code`, its status, and the child's processor time.
+#[derive(Clone, Copy)]
+pub(super) struct News {
+    pub(super) number: u32,
+    code: i32,
+    status: u64,
+    pub(super) used: u64,
+}
+
 impl Ended {
-    /// The `SIGCHLD` for the parent.
-    pub(super) fn notice(&self, number: u32) -> Sent {
+    pub(super) fn news(&self, number: u32) -> News {
         let (code, status) = match self.killed_by {
             Some(signal) => (BY_DEATH, signal),
             None => (BY_EXIT, (self.status & 0xFF) as u64),
         };
-        Sent::by_process(CHILD.0, code, number, status)
+        News {
+            number,
+            code,
+            status,
+            used: self.used,
+        }
+    }
+}
+
+impl News {
+    /// What a parent learns of a child that still runs.
+    pub(super) fn of_change(number: u32, change: Change) -> Self {
+        let (code, status) = match change {
+            Change::Stopped(signal) => (BY_STOP, signal.0),
+            Change::Continued => (BY_CONTINUE, CONTINUE.0),
+        };
+        Self {
+            number,
+            code,
+            status,
+            used: 0,
+        }
+    }
+
+    /// The `SIGCHLD` for the parent.
+    pub(super) fn notice(&self) -> Sent {
+        Sent::by_process(CHILD.0, self.code, self.number, self.status)
     }
 
     /// The status word that `wait4` writes.
     pub(super) fn word(&self) -> u32 {
-        match self.killed_by {
-            Some(signal) => signal as u32,
-            None => (self.status as u32 & 0xFF) << 8,
+        let status = self.status as u32;
+        match self.code {
+            BY_EXIT => status << 8,
+            BY_STOP => status << 8 | 0x7F,
+            BY_CONTINUE => 0xFFFF,
+            _ => status,
         }
     }
 }
@@ -201,7 +239,14 @@ impl System {
         let process = self.of(task);
         process.tasks -= 1;
         process.used += world.own_nanoseconds();
+        process
+            .timers
+            .end_thread(task.number, world.own_nanoseconds());
         process.threads.remove(task.number);
+        if process.files.drop_opening(task.number) {
+            world.futex_wake(words::STREAMS, u32::MAX);
+        }
+        let process = self.of(task);
         if process.tasks == 0 {
             self.bury(task.slot, world);
         } else if process.must_find_takers() {
@@ -247,7 +292,7 @@ impl System {
         let Some(process) = self.all().find(|it| it.number == parent) else {
             return;
         };
-        let notice = ended.notice(number);
+        let notice = ended.news(number).notice();
         if !process.signals.forgets_children() {
             self.ended.insert(number, ended);
         }
@@ -257,6 +302,29 @@ impl System {
             let (signals, threads) = (&mut process.signals, &mut process.threads);
             // The call fails only for a number that is no signal.
             let _ = signals.send_to_process(threads, world, notice);
+        }
+    }
+
+    /// Notifies the parents of processes that were stopped or go on.
+    pub(super) fn tell_changes<W: World>(&mut self, world: &mut W) {
+        loop {
+            let news = self.all_mut().find(|it| it.signals.stop.is_news).map(|it| {
+                it.signals.stop.is_news = false;
+                (it.number, it.parent, it.signals.stop.change)
+            });
+            let Some((number, parent, change)) = news else {
+                return;
+            };
+            world.futex_wake(words::children(parent), u32::MAX);
+            let parent = self
+                .numbered(parent)
+                .filter(|it| it.signals.hears_of_stops());
+            if let (Some(process), Some(change)) = (parent, change) {
+                let notice = News::of_change(number, change).notice();
+                let (signals, threads) = (&mut process.signals, &mut process.threads);
+                // The call fails only for a number that is no signal.
+                let _ = signals.send_to_process(threads, world, notice);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ mod futex;
 mod inherit;
 mod made;
 mod missing;
+mod pipes;
 mod poll;
 mod proc;
 mod processes;

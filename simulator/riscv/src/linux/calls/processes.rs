@@ -4,7 +4,8 @@ use super::waits::await_word;
 use crate::linux::errno::{EAGAIN, ECHILD, EINVAL, ENOMEM, ENOSYS, EPERM, ESRCH, Errno, Value};
 use crate::linux::process::Process;
 use crate::linux::signal::{BY_KILL, BY_THREAD, INFO, LAST, Sent};
-use crate::linux::system::{Ended, System};
+use crate::linux::signals::Change;
+use crate::linux::system::{Ended, News, System};
 use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::threads::Thread;
 use crate::linux::time;
@@ -32,10 +33,9 @@ const THREAD_POINTER: usize = 4;
 const AT_ONCE: u64 = 1;
 const OF_ENDS: u64 = 4;
 const KEEPS: u64 = 0x100_0000;
-/// Options that change nothing, since no child stops and all threads of a process wait for its children: `WUNTRACED`,
-/// `WCONTINUED`, `__WNOTHREAD`, `__WALL`.
 const OF_STOPS: u64 = 2;
 const OF_CONTINUED: u64 = 8;
+/// Options that change nothing, since all threads of a process wait for its children: `__WNOTHREAD`, `__WALL`.
 const OF_ALL_KINDS: u64 = 0x6000_0000;
 /// `__WALL` and `__WCLONE`. Without the first, the second excludes ordinary children.
 const ALL: u64 = 0x4000_0000;
@@ -160,30 +160,43 @@ impl Wanted {
     }
 }
 
-/// Returns an ended child, or the outcome that makes the task wait for a child to end.
+/// Returns a child that has ended, or that was stopped or goes on, or the outcome that makes the task wait for one.
 fn await_child<W: World>(
     system: &mut System,
     task: &mut Task,
     world: &mut W,
     wanted: Wanted,
     options: u64,
-) -> Result<Result<(u32, Ended), Outcome>, Errno> {
+) -> Result<Result<News, Outcome>, Errno> {
     if options & (UNUSUAL | ALL) == UNUSUAL {
         return Err(ECHILD);
     }
     let parent = system.of(task).number;
     let mut ended = system.ended.iter();
     let found = ended.find(|(number, it)| it.parent == parent && wanted.is(**number, it.group));
-    if let Some((&number, it)) = found {
-        let copy = Ended { ..*it };
+    let found = found.map(|(&number, it)| it.news(number));
+    let is_any = found.is_some();
+    if let Some(news) = found.filter(|_| options & OF_ENDS != 0) {
         if options & KEEPS == 0 {
-            system.ended.remove(&number);
-            system.of(task).used_by_children += copy.used;
+            system.ended.remove(&news.number);
+            system.of(task).used_by_children += news.used;
         }
-        return Ok(Ok((number, copy)));
+        return Ok(Ok(news));
     }
     let is_child = |it: &Process| it.parent == parent && wanted.is(it.number, it.group);
-    let is_any = system.all().any(is_child);
+    let is_meant = |change: &Change| match change {
+        Change::Stopped(_) => options & OF_STOPS != 0,
+        Change::Continued => options & OF_CONTINUED != 0,
+    };
+    for child in system.all_mut().filter(|it| is_child(it)) {
+        if let Some(change) = child.signals.stop.change.filter(is_meant) {
+            if options & KEEPS == 0 {
+                child.signals.stop.change = None;
+            }
+            return Ok(Ok(News::of_change(child.number, change)));
+        }
+    }
+    let is_any = is_any || system.all().any(is_child);
     if !is_any {
         return Err(ECHILD);
     }
@@ -214,18 +227,18 @@ pub(super) fn wait<W: World>(
         number @ 1.. => Wanted::One(number as u32),
         group => Wanted::Group(group.unsigned_abs()),
     };
-    let (number, ended) = match await_child(system, task, world, wanted, options)? {
+    let news = match await_child(system, task, world, wanted, options | OF_ENDS)? {
         Ok(found) => found,
         Err(outcome) => return Ok(outcome),
     };
     let space = &mut system.of(task).memory.space;
     if status != 0 {
-        space.write_u32(status, ended.word())?;
+        space.write_u32(status, news.word())?;
     }
     if usage != 0 {
-        space.write(usage, &time::usage(ended.used, 0))?;
+        space.write(usage, &time::usage(news.used, 0))?;
     }
-    Ok(Outcome::Return(number.into()))
+    Ok(Outcome::Return(news.number.into()))
 }
 
 /// `waitid`.
@@ -236,7 +249,8 @@ pub(super) fn wait_by<W: World>(
     [kind, child, to, options]: [u64; 4],
 ) -> Result<Outcome, Errno> {
     let known = AT_ONCE | OF_ENDS | OF_STOPS | OF_CONTINUED | KEEPS | OF_ALL_KINDS | UNUSUAL;
-    if options as u32 as u64 & !known != 0 || options & OF_ENDS == 0 {
+    let wants = options & (OF_ENDS | OF_STOPS | OF_CONTINUED) != 0;
+    if options as u32 as u64 & !known != 0 || !wants {
         return Err(EINVAL);
     }
     let wanted = match (kind, child as u32) {
@@ -247,7 +261,7 @@ pub(super) fn wait_by<W: World>(
         _ => return Err(EINVAL),
     };
     let info = match await_child(system, task, world, wanted, options)? {
-        Ok((number, ended)) => ended.notice(number).info(),
+        Ok(news) => news.notice().info(),
         Err(Outcome::Return(_)) => [0; INFO as usize],
         Err(outcome) => return Ok(outcome),
     };
@@ -290,6 +304,7 @@ pub(super) fn kill<W: World>(
         is_any = true;
         send(process, world, None, sent)?;
     }
+    system.tell_changes(world);
     let parent = u64::from(to as i32 == 1);
     let mut ended = system.ended.iter();
     let is_ended = |(child, it): (&u32, &Ended)| match to as i32 {
@@ -314,12 +329,13 @@ pub(super) fn kill_thread<W: World>(
     let sender = system.of(task).number;
     let sent = Sent::by_process(number, BY_THREAD, sender, 0);
     let thread = thread as u32;
-    let mut all = system.all_mut();
-    let found = all.find(|it| {
+    let found = system.all_mut().find(|it| {
         let is_meant = process.is_none_or(|number| number as u32 == it.number);
         is_meant && !it.is_over && it.threads.get(thread).is_some()
     });
-    send(found.ok_or(ESRCH)?, world, Some(thread), sent)
+    let done = send(found.ok_or(ESRCH)?, world, Some(thread), sent);
+    system.tell_changes(world);
+    done
 }
 
 /// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: sends a signal with a value to a process or a thread.
@@ -341,7 +357,9 @@ pub(super) fn queue<W: World>(
     }
     let sent = Sent::by_process(number, code, sender.number, value);
     let process = system.numbered(process as u32).ok_or(ESRCH)?;
-    send(process, world, thread.map(|thread| thread as u32), sent)
+    let done = send(process, world, thread.map(|thread| thread as u32), sent);
+    system.tell_changes(world);
+    done
 }
 
 /// Returns the process number that a call names. 0 names the caller's process.

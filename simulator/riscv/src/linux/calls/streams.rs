@@ -134,6 +134,15 @@ pub(super) fn wait_for_room<W: World>(
     }
 }
 
+/// Sleeps until a thread changes a file, and makes the call again.
+pub(super) fn wait_for_file<W: World>(
+    process: &mut Process,
+    task: &mut Task,
+    world: &mut W,
+) -> Outcome {
+    await_stream(process, task, world, None, Interrupted::MayRestart)
+}
+
 /// `connect`. If the listener's queue is full, a blocking socket waits for an `accept`, and makes the call again.
 pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     let [number, address, length, ..] = task.arguments();
@@ -158,7 +167,8 @@ pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &
     }
 }
 
-fn written<W: World>(
+/// Wakes the waiting readers and writers after a call that has moved bytes, or sends `SIGPIPE` after a failed one.
+pub(super) fn written<W: World>(
     process: &mut Process,
     task: &Task,
     world: &mut W,
