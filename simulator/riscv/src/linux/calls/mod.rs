@@ -1,6 +1,7 @@
 //! System calls: their table, and the calls that use several parts of a process.
 
 mod awaited;
+mod children;
 mod cut;
 mod exec;
 mod fence;

@@ -1,13 +1,13 @@
 //! Calls about pipes and FIFOs: `openat` of a FIFO, which waits for the other side, and `splice`, `tee` and `vmsplice`.
 
-use super::streams::{wait_for_file, written};
-use super::waits::wake_readers;
+use super::streams::written;
+use super::waits::{await_stream, wake_readers};
 use super::{cut, made};
 use crate::linux::errno::{EAGAIN, EBADF, EINVAL, EPIPE, ESPIPE, Errno, known_flags};
 use crate::linux::files::streams::End;
 use crate::linux::process::Process;
 use crate::linux::system::System;
-use crate::linux::task::{Outcome, Task};
+use crate::linux::task::{Interrupted, Outcome, Task};
 use crate::linux::world::World;
 
 /// Flags of `splice`, `tee` and `vmsplice`. Pages are always copied, so only one of them has an effect.
@@ -43,6 +43,11 @@ pub(super) fn open<W: World>(
         Some(number) => number.into(),
         None => wait_for_file(process, task, world),
     })
+}
+
+/// Sleeps until a thread changes a file, and makes the call again.
+fn wait_for_file<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
+    await_stream(process, task, world, None, Interrupted::MayRestart)
 }
 
 /// Why a call moves nothing now.

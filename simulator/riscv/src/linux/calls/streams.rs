@@ -134,15 +134,6 @@ pub(super) fn wait_for_room<W: World>(
     }
 }
 
-/// Sleeps until a thread changes a file, and makes the call again.
-pub(super) fn wait_for_file<W: World>(
-    process: &mut Process,
-    task: &mut Task,
-    world: &mut W,
-) -> Outcome {
-    await_stream(process, task, world, None, Interrupted::MayRestart)
-}
-
 /// `connect`. If the listener's queue is full, a blocking socket waits for an `accept`, and makes the call again.
 pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     let [number, address, length, ..] = task.arguments();

@@ -3,8 +3,8 @@
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
 use super::{
-    cut, exec, fence, futex, made, pipes, poll, processes, scheduling, streams, system as machine,
-    threads as thread, vectors,
+    children, cut, exec, fence, futex, made, pipes, poll, processes, scheduling, streams,
+    system as machine, threads as thread, vectors,
 };
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, ESPIPE, Value, known_flags};
 use crate::linux::files::HERE;
@@ -166,7 +166,7 @@ calls! {
     92 personality = Return(0);
     93 exit = thread::end(process, task, world);
     94 exit_group = Exit((a & 0xFF) as i32);
-    95 waitid = processes::wait_by(system, task, world, [a, b, c, d]);
+    95 waitid = children::wait_by(system, task, world, [a, b, c, d]);
     96 set_tid_address = thread::set_clear(task, a);
     98 futex = futex::futex(system, task, world);
     99 set_robust_list = thread::set_robust(threads, task, [a, b]);
@@ -293,7 +293,7 @@ calls! {
     });
     240 rt_tgsigqueueinfo = processes::queue(system, task, world, (a, Some(b)), [c, d]);
     259 riscv_flush_icache = Return(memory.space.flush_code());
-    260 wait4 = processes::wait(system, task, world, [a, b, c, d]);
+    260 wait4 = children::wait(system, task, world, [a, b, c, d]);
     261 prlimit64 = machine::limits(process, [b, c, d]);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
