@@ -4,6 +4,7 @@ use super::streams::written;
 use super::waits::{await_stream, wake_readers};
 use super::{cut, made};
 use crate::linux::errno::{EAGAIN, EBADF, EINVAL, EPIPE, ESPIPE, Errno, known_flags};
+use crate::linux::files::Open;
 use crate::linux::files::streams::End;
 use crate::linux::process::Process;
 use crate::linux::system::System;
@@ -131,6 +132,12 @@ pub(super) fn splice<W: World>(process: &mut Process, task: &mut Task, world: &m
         process.files.may_read(from, None)?;
         process.files.may_write(to, None)?;
         waits &= ends.iter().flatten().all(End::is_blocking);
+        let is_spliced = |end: &Option<End>, number| {
+            end.is_some() || process.files.get(number).is_ok_and(Open::is_spliced)
+        };
+        if !is_spliced(&ends[0], from) || !is_spliced(&ends[1], to) {
+            return Err(EINVAL);
+        }
         match &ends {
             [None, None] => Err(EINVAL),
             [Some(one), Some(other)] if one.is_of_pipe(other) => Err(EINVAL),

@@ -154,6 +154,12 @@ impl Open {
         }
     }
 
+    /// Whether `splice` moves bytes between the file and a pipe.
+    pub(crate) fn is_spliced(&self) -> bool {
+        let has_no_bytes = self.is_awaited() && self.end().is_none();
+        !has_no_bytes && !matches!(self, Self::Folder { .. } | Self::Made { .. })
+    }
+
     /// Whether reads and writes have no places in the file, since it is a stream, a count or the like.
     pub(super) fn has_no_places(&self) -> bool {
         self.is_awaited() || matches!(self, Self::Input | Self::Output | Self::Error)
