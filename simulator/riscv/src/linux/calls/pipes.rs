@@ -52,15 +52,15 @@ fn wait_for_file<W: World>(process: &mut Process, task: &mut Task, world: &mut W
 }
 
 /// Why a call moves nothing now.
-enum Not {
+enum Obstacle {
     /// It has to wait.
-    Yet,
-    Ever(Errno),
+    Wait,
+    Error(Errno),
 }
 
-impl From<Errno> for Not {
+impl From<Errno> for Obstacle {
     fn from(error: Errno) -> Self {
-        Self::Ever(error)
+        Self::Error(error)
     }
 }
 
@@ -70,12 +70,12 @@ fn moving<W: World>(
     task: &mut Task,
     world: &mut W,
     waits: bool,
-    done: Result<u64, Not>,
+    done: Result<u64, Obstacle>,
 ) -> Outcome {
     let done = match done {
-        Err(Not::Yet) if waits => return wait_for_file(process, task, world),
-        Err(Not::Yet) => Err(EAGAIN),
-        Err(Not::Ever(error)) => Err(error),
+        Err(Obstacle::Wait) if waits => return wait_for_file(process, task, world),
+        Err(Obstacle::Wait) => Err(EAGAIN),
+        Err(Obstacle::Error(error)) => Err(error),
         Ok(count) => Ok(count),
     };
     if done == Err(EPIPE) || done.is_ok_and(|count| count > 0) {
@@ -91,18 +91,18 @@ fn pipe_at(process: &Process, number: u64) -> Result<Option<End>, Errno> {
 }
 
 /// How many bytes can be read from a pipe. 0 means that there is no writer.
-fn available(end: &End) -> Result<u64, Not> {
+fn available(end: &End) -> Result<u64, Obstacle> {
     match end.awaits() {
-        true => Err(Not::Yet),
+        true => Err(Obstacle::Wait),
         false => Ok(end.waiting() as u64),
     }
 }
 
 /// The room in a pipe that has readers.
-fn room(end: &End) -> Result<u64, Not> {
+fn room(end: &End) -> Result<u64, Obstacle> {
     match (end.is_refused(), end.room() as u64) {
         (true, _) => Err(EPIPE.into()),
-        (false, 0) => Err(Not::Yet),
+        (false, 0) => Err(Obstacle::Wait),
         (false, room) => Ok(room),
     }
 }
@@ -146,7 +146,7 @@ pub(super) fn splice<W: World>(process: &mut Process, task: &mut Task, world: &m
         }
     };
     let done = check()
-        .map_err(Not::from)
+        .map_err(Obstacle::from)
         .and_then(|[source, target]| match source {
             Some(source) => from_pipe(process, (&source, target), [to, to_at], length),
             None => to_pipe(process, [from, from_at], (to, target), length, world),
@@ -160,7 +160,7 @@ fn from_pipe(
     (source, target): (&End, Option<End>),
     [to, to_at]: [u64; 2],
     length: u64,
-) -> Result<u64, Not> {
+) -> Result<u64, Obstacle> {
     let count = available(source)?.min(length).min(MOST);
     if count == 0 {
         return Ok(0);
@@ -173,7 +173,7 @@ fn from_pipe(
     };
     let files = &mut process.files;
     let done = match files.write(to, &bytes, place) {
-        Err(EAGAIN) => return Err(Not::Yet),
+        Err(EAGAIN) => return Err(Obstacle::Wait),
         done => done?,
     };
     let moved = &bytes[..done];
@@ -199,13 +199,13 @@ fn to_pipe<W: World>(
     (to, target): (u64, Option<End>),
     length: u64,
     world: &W,
-) -> Result<u64, Not> {
+) -> Result<u64, Obstacle> {
     let target = target.ok_or(EINVAL)?;
     let count = room(&target)?.min(length).min(MOST);
     let number = from[0];
     if process.files.get(number)?.is_awaited() {
         if process.files.awaits_writer(number, count, world) {
-            return Err(Not::Yet);
+            return Err(Obstacle::Wait);
         }
         let mut bytes = vec![0; count as usize];
         let got = process.files.read(number, &mut bytes, None)?;
@@ -219,7 +219,7 @@ fn to_pipe<W: World>(
 pub(super) fn tee<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     let [from, to, length, flags, ..] = task.arguments();
     let mut waits = flags & DO_NOT_WAIT == 0;
-    let mut copy = || -> Result<u64, Not> {
+    let mut copy = || -> Result<u64, Obstacle> {
         known_flags(flags, FLAGS)?;
         if length == 0 {
             return Ok(0);
@@ -249,7 +249,7 @@ pub(super) fn tee<W: World>(process: &mut Process, task: &mut Task, world: &mut 
 pub(super) fn vmsplice<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     let [number, address, count, flags, ..] = task.arguments();
     let waits = flags & DO_NOT_WAIT == 0;
-    let mut copy = || -> Result<u64, Not> {
+    let mut copy = || -> Result<u64, Obstacle> {
         known_flags(flags, FLAGS)?;
         let end = pipe_at(process, number)?;
         let parts = process.memory.vectors(address, count)?;
