@@ -28,6 +28,8 @@ static pid_t begin(void *(*body)(void *)) {
     *counter = 0;
     pid_t child = fork();
     if (!child) {
+        // SIGTSTP does not stop the group of a shell that has ended.
+        setpgid(0, 0);
         pthread_t thread;
         pthread_create(&thread, 0, body, 0);
         pthread_join(thread, 0);

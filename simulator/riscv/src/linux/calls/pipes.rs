@@ -131,6 +131,11 @@ pub(super) fn splice<W: World>(process: &mut Process, task: &mut Task, world: &m
         }
         process.files.may_read(from, None)?;
         process.files.may_write(to, None)?;
+        for (number, at) in [(from, from_at), (to, to_at)] {
+            if at != 0 {
+                process.files.has_places(number, EINVAL)?;
+            }
+        }
         waits &= ends.iter().flatten().all(End::is_blocking);
         let is_spliced = |end: &Option<End>, number| {
             end.is_some() || process.files.get(number).is_ok_and(Open::is_spliced)
