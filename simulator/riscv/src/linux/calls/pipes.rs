@@ -134,6 +134,8 @@ pub(super) fn splice<W: World>(process: &mut Process, task: &mut Task, world: &m
         for (number, at) in [(from, from_at), (to, to_at)] {
             if at != 0 {
                 process.files.has_places(number, EINVAL)?;
+                let place = process.memory.space.read_u64(at)?;
+                i64::try_from(place).map_err(|_| EINVAL)?;
             }
         }
         waits &= ends.iter().flatten().all(End::is_blocking);
