@@ -115,6 +115,10 @@ fn look(end: &End, count: u64) -> Result<Vec<u8>, Errno> {
     Ok(bytes)
 }
 
+fn is_spliced(process: &Process, number: u64) -> bool {
+    process.files.get(number).is_ok_and(Open::is_spliced)
+}
+
 /// `splice`: moves bytes between files, of which at least one is a pipe.
 pub(super) fn splice<W: World>(process: &mut Process, task: &mut Task, world: &mut W) -> Outcome {
     let [from, from_at, to, to_at, length, flags] = task.arguments();
@@ -139,16 +143,10 @@ pub(super) fn splice<W: World>(process: &mut Process, task: &mut Task, world: &m
             }
         }
         waits &= ends.iter().flatten().all(End::is_blocking);
-        let is_spliced = |end: &Option<End>, number| {
-            end.is_some() || process.files.get(number).is_ok_and(Open::is_spliced)
-        };
-        if !is_spliced(&ends[0], from) || !is_spliced(&ends[1], to) {
-            return Err(EINVAL);
-        }
         match &ends {
             [None, None] => Err(EINVAL),
             [Some(one), Some(other)] if one.is_of_pipe(other) => Err(EINVAL),
-            [_, None] if process.files.appends(to) => Err(EINVAL),
+            [_, None] if process.files.appends(to) || !is_spliced(process, to) => Err(EINVAL),
             _ => Ok(ends),
         }
     };
@@ -169,10 +167,11 @@ fn from_pipe(
     length: u64,
 ) -> Result<u64, Obstacle> {
     let count = available(source)?.min(length).min(MOST);
+    // Linux asks for room before it finds that the source has ended.
+    let room = target.map_or(Ok(MOST), |target| room(&target))?;
     if count == 0 {
         return Ok(0);
     }
-    let room = target.map_or(Ok(MOST), |target| room(&target))?;
     let bytes = look(source, count.min(room))?;
     let place = match to_at {
         0 => None,
@@ -210,6 +209,10 @@ fn to_pipe<W: World>(
     let target = target.ok_or(EINVAL)?;
     let count = room(&target)?.min(length).min(MOST);
     let number = from[0];
+    // Linux asks for room before it asks the file for bytes.
+    if !is_spliced(process, number) {
+        return Err(EINVAL.into());
+    }
     if process.files.get(number)?.is_awaited() {
         if process.files.awaits_writer(number, count, world) {
             return Err(Obstacle::Wait);
@@ -242,10 +245,11 @@ pub(super) fn tee<W: World>(process: &mut Process, task: &mut Task, world: &mut 
         }
         waits &= source.is_blocking() && target.is_blocking();
         let count = available(&source)?.min(length).min(MOST);
+        let count = count.min(room(&target)?);
         if count == 0 {
             return Ok(0);
         }
-        let bytes = look(&source, count.min(room(&target)?))?;
+        let bytes = look(&source, count)?;
         Ok(target.write(&bytes).map(|count| count as u64)?)
     };
     let done = copy();
