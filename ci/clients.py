@@ -2,7 +2,7 @@
 """Times of real OpenMP clients on manycore's library over those on their own; for ci/clients.sh.
 
 For each client, each setting and each number of threads the two take turns. Results must be the same: where they are not, or where a run
-fails, this ends with an error. With --most also where a ratio is above it. A client that is not installed is named, and left out.
+fails, or where ours has run no team, this ends with an error. With --most also where a ratio is above it. A client that is not installed is named, and left out.
 
 All cells of the table are run once before the second pass begins. With --keep each run is noted in a file at once, and a later call goes on
 where an earlier one has ended, or adds passes; runs of another build of the library do not count. --minutes ends it in time. The table
@@ -81,8 +81,9 @@ def once(client, setting, threads, library, group):
     """One run: seconds, processor seconds, periods in which it was stopped, result. `library` is preloaded; None: the client's own."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
     environment.pop("LD_PRELOAD", None)
+    check = os.path.join(tempfile.gettempdir(), f"manycore-clients-{os.getpid()}.check")
     if library:
-        environment["LD_PRELOAD"] = library
+        environment.update(LD_PRELOAD=library, MANYCORE_OMP_CHECK=check)
     first = [min(os.sched_getaffinity(0))]
 
     def prepare():
@@ -104,8 +105,20 @@ def once(client, setting, threads, library, group):
     result, told = client.read(done.stdout)
     if result == "none":
         raise Failed("has written no result")
+    if library and threads > 1 and not took_effect(check):
+        raise Failed("no team has run on our library")
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return told or took, cpu, group.stopped() - stopped if setting == "quota" else 0, result
+
+
+def took_effect(path):
+    """Whether a process has run a team on the preloaded library, by the file that `MANYCORE_OMP_CHECK` named. Removes the file."""
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8", errors="replace") as file:
+        teams = any(line.split("\t")[2:3] == ["teams"] for line in file)
+    os.remove(path)
+    return teams
 
 
 class Samples:
@@ -168,6 +181,7 @@ def arguments():
     parser.add_argument("--runs", type=int, help="how often each is run (3; quick: 1)")
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}; their results, not their times")
     parser.add_argument("--most", type=float, help="the largest ratio that is no error")
+    parser.add_argument("--least", type=int, default=1, help="the number of clients without which this ends with an error (1)")
     parser.add_argument("--minutes", type=float, default=math.inf, help="no run begins later")
     parser.add_argument("--keep", help="the file where each run is noted, and from which a later call goes on")
     parser.add_argument("--csv", help="the file for the table")
@@ -272,6 +286,9 @@ def main():
                 if client.missing:
                     print(f"clients: {name}: SKIPPED, {client.missing}")
             print(f"clients: {rows} comparisons of {len(clients)} clients, {wrong} wrong")
+            if len(clients) < given.least:
+                print(f"clients: {len(clients)} clients are installed; expected {given.least}", file=sys.stderr)
+                wrong += 1
     finally:
         if group:
             group.remove()

@@ -22,7 +22,7 @@ if [ ! -x "$environment/bin/python" ]; then
 fi
 packages=(numpy scikit-learn lightgbm faiss-cpu)
 if [ "${1-}" = --table ]; then
-    set -- --settings cores,one,quota,busy --runs 9 --minutes "${2:-20}" --keep target/clients-runs.csv --csv target/clients.csv
+    set -- --settings cores,one,quota,busy --runs 9 --least 15 --minutes "${2:-20}" --keep target/clients-runs.csv --csv target/clients.csv
 fi
 for argument in "$@"; do
     [ "$argument" != --quick ] || quick=true

@@ -4,19 +4,23 @@
     ci/docs.py                 all checks
     ci/docs.py --worst N DIR   the N sentences of DIR with most stumbling blocks, and nothing else
     ci/docs.py --words         the words of each Markdown file, and nothing else
+    ci/docs.py --print FILE    the tables of a document, such as docs/figures.md, from the results that it links; or
+                               all rows of a file docs/results/NAME.csv as a table
 
 1. Stumbling blocks in 1,000 words of comments and Markdown: constructions that make a reader go back
    (`BLOCKS` below). Each crate has a limit, in `LIMITS`. The limit of new text is 3. A limit falls when a crate
    is rewritten and does not rise.
 2. Words of each Markdown file, and of all together (`WORDS`).
-3. Names: a path, a heading or an item that a document or a comment names in backticks must exist.
+3. The guide's summary has each of its pages. Names: a path, a heading or an item that a document or a comment names in backticks must exist.
+   So must a name with an underscore or in CamelCase, a file's name and an item between brackets.
 4. Results: each table below a link to `docs/results/NAME.csv` is a selection of that file's rows and columns, and each such
-   file names its host, date, command and cells.
+   file names its host, date, command and cells. Times in the prose of `PROSE` are in results.
 """
 
 import csv
 import os
 import re
+import subprocess
 import sys
 from collections import Counter
 from functools import lru_cache
@@ -43,13 +47,19 @@ LIMITS = {
 # Most words of a Markdown file. A README beside code may have `BESIDE_CODE`, unless it has a row here.
 WORDS = {
     "README.md": 700,
-    "docs/figures.md": 2300,
+    "docs/figures.md": 2200,
     "docs/guests.md": 1100,
     "docs/laboratory.md": 1500,
     "CHANGELOG.md": 600,
 }
 BESIDE_CODE = 1800
 ALL_WORDS = 35000
+
+# Their prose has no times but those of README's results and of other results of that host and day.
+PROSE = ("README.md", "docs/guide/fork-join.md", "runtime/manycore/src/lib.rs")
+
+# All their tables are from results.
+MEASURED = ("README.md", "docs/figures.md", "docs/guests.md")
 
 # Folders whose text is not ours, or not for readers.
 SKIPPED = {"target", ".git", "out", "node_modules", "tables", "published"}
@@ -194,8 +204,8 @@ def print_worst(count, folder):
 
 
 def words_of(path):
-    """A word has a letter or a digit: the bars of a table are none."""
-    return sum(1 for word in read(path).split() if re.search(r"\w", word))
+    """As `wc -w` counts."""
+    return len(read(path).split())
 
 
 def count_words(documents, wrong):
@@ -222,6 +232,18 @@ ELSEWHERE = {"src/main.rs", "kernel/sched/fair.c", "include/gem5/asm/generic/m5o
 # Words of other languages and systems, which stand in backticks with `::` and are not ours.
 FOREIGN = {"std", "core", "alloc", "libc", "rayon", "crossbeam", "loom", "shuttle", "tokio", "serde", "parking_lot",
            "rayon_core", "thread", "sync", "atomic", "mpsc", "mem", "hint", "cpp", "tbb", "omp", "clap"}
+# Names of C libraries, kernels, processors, compilers and other runtimes, and parts of names and of formulas.
+FOREIGN_NAMES = set(
+    """
+    Fp Fs LinkedBlockingQueue SigPnd _CHILD_CLEARTID _FORTIFY_SOURCE _PARENT_SETTID __WALL __WNOTHREAD __tls_get_addr
+    active_load_balance_cpu_stop auto_partitioner available_idle_cpu cache_nice_tries calculate_imbalance
+    delayacct_blkio_ticks detach_tasks find_idlest_cpu imbalance_pct m5_rpns map_util_freq newidle_balance nohz_full
+    omp_all_memory panic_fuse parallel_invoke select_idle_core select_idle_sibling should_we_balance task_arena
+    task_group task_hot update_curr w_i wake_affine
+    """.split()
+)
+# A file that a study or a user writes.
+WRITTEN = re.compile(r"(?:DATE-HOST-)?NAME\.(?:csv|svg)|sweep\.sh")
 
 
 def heading_anchor(heading):
@@ -279,9 +301,21 @@ def names_in(path):
             yield number, line
 
 
+def is_written(name):
+    """Whether a study writes a file of this name."""
+    study, ending = name.rsplit(".", 1)
+    folder = f"laboratory/lab/src/study/{study.replace('-', '_')}"
+    return WRITTEN.fullmatch(name) or ending in ("csv", "svg") and os.path.isdir(folder)
+
+
 def check_names(texts, defined, wrong):
     checked = 0
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+    basenames = {os.path.basename(path) for path in listed.stdout.split("\n")}
+    pages = {f"docs/guide/{name}" for name in re.findall(r"\]\((.*?)\)", read("docs/guide/SUMMARY.md"))}
     for path in texts:
+        if path.startswith("docs/guide/") and path not in pages | {"docs/guide/SUMMARY.md"}:
+            wrong.append(f"docs/guide/SUMMARY.md: {path} is missing")
         if os.path.basename(path) in NOT_COUNTED:
             continue
         for number, line in names_in(path):
@@ -295,6 +329,19 @@ def check_names(texts, defined, wrong):
                     checked += 1
                     if parts[0] not in FOREIGN and parts[-1] not in defined:
                         wrong.append(f"{path}:{number}: nothing is named {parts[-1]} ({span})")
+                elif re.fullmatch(r"(?:[a-z_]\w*_\w+|[A-Z]\w*[a-z]\w*)(?:\(\))?", span):
+                    checked += 1
+                    if span.removesuffix("()") not in defined | FOREIGN_NAMES:
+                        wrong.append(f"{path}:{number}: nothing is named {span}")
+                elif re.fullmatch(r"[\w-]+\.(?:rs|md|sh|py|toml|csv|svg)", span):
+                    checked += 1
+                    if span not in basenames and not is_written(span):
+                        wrong.append(f"{path}:{number}: no file is named {span}")
+            if path.endswith(".rs"):
+                for name in re.findall(r"\[`(\w+)(?:\(\))?`\]", line):
+                    checked += 1
+                    if name not in defined:
+                        wrong.append(f"{path}:{number}: nothing is named {name}")
             for file, heading in re.findall(r"`([\w./-]+\.md)`, \"([^\"]+)\"", line):
                 target = resolve(file, path)
                 checked += 1
@@ -330,6 +377,72 @@ def read_results(path, wrong):
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
+def tables(path):
+    """How many tables a document has."""
+    return len(re.findall(r"^\|[-|]+$", read(path), re.MULTILINE))
+
+
+def table_lines(path):
+    """The lines of tables below a link to results: number, name of the file, columns, and cells (`None`: the head)."""
+    source, header = None, None
+    for number, line in enumerate(read(path).split("\n"), 1):
+        if not line.startswith("|"):
+            header = None
+            names = re.findall(r"results/([\w.-]+\.csv)\)", line)
+            if names or line.startswith("#"):
+                source = names[-1] if names else None
+        elif source and not set(line) <= set("|- "):
+            cells = [plain(cell) for cell in line.strip().strip("|").split("|")]
+            if header is None:
+                header, cells = ["what" if cell == "" else cell for cell in cells], None
+            yield number, source, header, cells
+
+
+def print_tables(path):
+    """Prints a file of results, or the tables of a document: a row is the one of the results with the most equal first
+    cells."""
+    wrong = []
+
+    def show(cells):
+        print("| " + " | ".join(cells) + " |")
+
+    def head(columns):
+        show(columns)
+        print("|" + "---|" * len(columns))
+
+    if path.endswith(".csv"):
+        rows = read_results(path, wrong)
+        head(rows[0])
+        for row in rows:
+            show(row.values())
+        return
+    for _, source, header, cells in table_lines(path):
+        rows = read_results(f"docs/results/{source}", wrong)
+        if cells is None:
+            print(f"\n{source}\n")
+            head(header)
+            continue
+
+        def equal(row):
+            return [row[key] == cell for key, cell in zip(header, cells)] + [False]
+
+        best = max(rows, key=lambda row: equal(row).index(False))
+        show(best[key] for key in header)
+
+
+def check_prose(results, wrong):
+    """Times in prose are in README's results, or in others of that host and day."""
+    days = re.findall(r"results/(\d{4}-\d\d-\d\d-\w+-)[\w.-]+\.csv\)", read("README.md"))
+    names = [name for name in results if name.startswith(tuple(days))]
+    cells = "\n".join(cell for name in names for row in results.get(name, []) for cell in [*row.values()] if cell)
+    for path in PROSE:
+        lines = [(number, line) for number, line in names_in(path) if not path.endswith(".md") or not line.startswith("|")]
+        for number, line in lines:
+            for time in re.findall(r"(?<![\d.,-])(\d[\d,]*(?:\.\d+)?) ?(?:ns|us|ms)\b", line):
+                if not re.search(rf"(?<![\d.,]){re.escape(time)}(?!\d|\.\d|,\d)", cells):
+                    wrong.append(f"{path}:{number}: the results of README.md have no {time}")
+
+
 def check_results(documents, wrong):
     folder = "docs/results"
     results = {
@@ -337,31 +450,23 @@ def check_results(documents, wrong):
         for name in sorted(os.listdir(folder))
         if re.match(r"\d{4}-\d\d-\d\d-.*\.csv$", name)
     }
+    check_prose(results, wrong)
     compared, linked = 0, set()
     for path in documents:
-        source, header = None, None
-        for number, line in enumerate(read(path).split("\n"), 1):
-            names = re.findall(r"results/([\w.-]+\.csv)\)", line)
-            linked.update(names)
-            if not line.startswith("|"):
-                header = None
-                if names or line.startswith("#"):
-                    source = names[-1] if names else None
+        linked.update(re.findall(r"results/([\w.-]+\.csv)\)", read(path)))
+        if path in MEASURED and (alone := tables(path) - len({at for at, *_, cells in table_lines(path) if cells is None})):
+            wrong.append(f"{path}: {alone} tables have no link to results above them")
+        for number, source, header, cells in table_lines(path):
+            if source not in results:
                 continue
-            cells = [plain(cell) for cell in line.strip().strip("|").split("|")]
-            if source not in results or set(line) <= set("|- "):
-                continue
-            if header is None:
-                header = ["what" if cell == "" else cell for cell in cells]
-                missing = set(header) - set(results[source][0])
-                if missing:
+            if missing := set(header) - set(results[source][0]):
+                if cells is None:
                     wrong.append(f"{path}:{number}: {source} has no column {sorted(missing)}")
-                    source = None
-                continue
-            row = dict(zip(header, cells))
-            compared += 1
-            if not any(all(there[key] == cell for key, cell in row.items()) for there in results[source]):
-                wrong.append(f"{path}:{number}: {source} has no such row: {line}")
+            elif cells:
+                compared += 1
+                row = dict(zip(header, cells))
+                if not any(all(there[key] == cell for key, cell in row.items()) for there in results[source]):
+                    wrong.append(f"{path}:{number}: {source} has no such row: {' | '.join(cells)}")
     for name in sorted(set(results) - linked):
         wrong.append(f"{folder}/{name}: no document links this file")
     return f"{compared} rows are those of {len(results)} results"
@@ -372,6 +477,8 @@ def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--worst" and sys.argv[2].isdigit():
         return print_worst(int(sys.argv[2]), sys.argv[3])
     documents = [path for path in files(".", ".md") if not path.startswith("shared/") and not os.path.islink(path)]
+    if len(sys.argv) == 3 and sys.argv[1] == "--print":
+        return print_tables(sys.argv[2])
     if sys.argv[1:] == ["--words"]:
         for path in documents:
             print(f"{words_of(path):6} {path}")
@@ -379,7 +486,8 @@ def main():
     if sys.argv[1:]:
         sys.exit(__doc__)
     rust = [path for floor in FLOORS for path in files(floor, ".rs")]
-    other = [path for floor in FLOORS for path in files(floor, ".c", ".h", ".py", ".sh", ".toml", ".S", ".java")]
+    other = [path for floor in FLOORS for path in files(floor, ".c", ".h", ".py", ".sh", ".toml", ".S", ".java", ".ld", ".map")]
+    other.append("Cargo.toml")
     texts = documents + rust
     wrong = []
     said = [

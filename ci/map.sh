@@ -73,7 +73,7 @@ for number, line in enumerate(lines, 1):
 # Folders of one crate, in the order of their rows: each uses those below only, but for tests.
 folders = {}
 for line in lines:
-    row = re.match(r"\| `((?:runtime|simulator|laboratory)/\w+/src|openmp/src)/(\w+)/` \|", line)
+    row = re.match(r"\* `((?:runtime|simulator|laboratory)/\w+/src|openmp/src)/(\w+)/`:", line)
     if row:
         folders.setdefault(row[1], []).append(row[2])
 uses = 0

@@ -95,7 +95,7 @@ fn perturbed(chip: &Chip, order: u64) -> Option<Chip> {
     (amount > 0).then_some(chip)
 }
 
-/// The longest delay of a machine whose user has not set `perturb`.
+/// The longest delay if the user has not set `perturb`.
 fn longest(machine: &Config) -> u64 {
     (machine.memory.latency / PART).clamp(*CYCLES.start(), *CYCLES.end())
 }

@@ -14,7 +14,7 @@ fn target() -> &'static Path {
 }
 
 #[test]
-fn the_program_builds_and_runs_natively_and_simulated() {
+fn the_program_builds_and_prints_what_the_guide_says() {
     let bench = Bench::new();
     bench.run("new-program my-lock").ok();
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
@@ -40,6 +40,45 @@ fn the_program_builds_and_runs_natively_and_simulated() {
     // A second run prints the same.
     assert_eq!(run(&["atac-64", "cores=16"]), simulated);
     assert!(bench.path("my-lock/timeline.json").exists());
+
+    // The guide prints the first lines for this lock and for its ticket lock.
+    let mut lines = GUIDE
+        .lines()
+        .filter(|line| line.starts_with("simulated: atac-64, 64 "));
+    assert_eq!(run(&["atac-64"]).lines().next(), lines.next());
+    let main = bench.path("my-lock/src/main.rs");
+    let edited = with_ticket_lock(&fs::read_to_string(&main).unwrap());
+    fs::write(&main, edited).unwrap();
+    assert_eq!(run(&["atac-64"]).lines().next(), lines.next());
+    assert_eq!(lines.next(), None);
+}
+
+/// The guide's page about this program.
+const GUIDE: &str = include_str!("../../../../docs/guide/simulated-lock.md");
+
+/// The program after the edits that the guide describes.
+fn with_ticket_lock(program: &str) -> String {
+    let blocks = |fence| {
+        let rests = GUIDE.split(fence).skip(1);
+        rests.map(|rest| rest.split_once("```").unwrap().0)
+    };
+    let hidden_line_and_lock = blocks("```rust\n").next().unwrap();
+    let lock = hidden_line_and_lock.split_once('\n').unwrap().1;
+    let mut small_edits = blocks("```rust,ignore\n");
+    let (making, name) = (small_edits.next().unwrap(), small_edits.next().unwrap());
+
+    let begin = program.find("/// A lock on its own").unwrap();
+    let end = program.find("/// A barrier").unwrap();
+    let (before, after) = (&program[..begin], &program[end..]);
+    let mut edited = format!("{before}{lock}\n");
+    for line in after.lines() {
+        match line.trim_start() {
+            made if made.starts_with("lock: Lock(") => edited.push_str(making),
+            "// Statistics show these names." => edited.push_str(&format!("{line}\n{name}")),
+            _ => edited.push_str(&format!("{line}\n")),
+        }
+    }
+    edited
 }
 
 #[test]

@@ -4,26 +4,20 @@
 //! Without this module, a loop on 64 threads would write 64 shards before it is posted, and at the loop's end each
 //! thread would read all other shards. These are 64 transfers of cache lines in a row, and no other work overlaps with
 //! them. Instead, each cluster (a group of near threads) has one word. A participant changes its bits of that word
-//! twice: when it begins its share, and when it has claimed the last of its iterations.
+//! once: when it has claimed the last of its iterations.
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Each participant has two bits. `holds`, in the lower half of a word, says whether the participant holds iterations.
-/// `whole`, in the upper half, says whether the participant holds its whole share, which is in no shard (a range in
-/// one word) yet.
+/// Each participant has two bits, and holds iterations if one of them is set. `share`, in the lower half of a word, is
+/// set before the loop is posted if the participant has a share. `refilled`, in the upper half, is set when the
+/// participant has stolen iterations.
 ///
-/// | whole | holds | |
-/// |---|---|---|
-/// | 1 | 1 | the participant holds its share, which no thread has begun |
-/// | 0 | 1 | the participant holds the range in its shard, which may be empty |
-/// | 0 | 0 | the participant holds nothing |
-///
-/// A share begins once: either its owner clears `whole`, or a thief clears both bits. Both do this by a
-/// read-modify-write of the word, so only one thread finds `whole` set. Thereafter only the owner may change `holds`.
-/// This bit may lag behind the shard. A thief may then look in vain, or leave early. If the thief leaves early, the
+/// A thread that takes another participant's whole share (`Begun`) clears `share` some time later. Meanwhile the
+/// participant may have refilled its shard, and only the participant changes `refilled`. So that thread hides nothing.
+/// The bits may lag behind the shard. A thief may then look in vain, or leave early. If the thief leaves early, the
 /// thread that holds the unseen iterations runs them.
 ///
 /// # Clusters
@@ -32,12 +26,11 @@ use std::ops::Range;
 /// cluster. This bit says whether a member of the cluster holds iterations:
 ///
 /// * The caller sets the bits of the clusters that it invites.
-/// * The member that clears the last `holds` in its cluster's word clears the cluster's bit, and then reads the
-///   word once more. If the word is no longer empty, the member sets the bit again.
+/// * The thread that clears the last bit in a cluster's word clears the cluster's bit, and then reads the
+///   word once more. If the word is no longer empty, the thread sets the bit again.
 /// * A member that refills its shard sets the bit if it found the word empty.
 ///
-/// Once these members have finished, the bit is set if the word is not empty. Until then the bit may lag behind,
-/// like `holds`.
+/// Once these threads have finished, the bit is set if the word is not empty. Until then the bit may lag behind.
 pub(super) struct Holders<'a, P: Platform> {
     /// The elements that contain the participants' words, one element for each cluster. Their type is erased.
     elements: *const u8,
@@ -70,30 +63,25 @@ impl<P: Platform> HoldersWord<P> {
 
 /// The number of clusters whose bits are in one word.
 const WORD: usize = u64::BITS as usize;
-/// The `holds` bits of all participants in a cluster's word.
-const HOLD: u64 = (1 << MOST) - 1;
+/// The bits of one kind of all participants in a cluster's word.
+const ALL: u64 = (1 << MOST) - 1;
 
-/// The state of a participant's share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holding {
-    /// The participant holds its whole share, which no thread has begun.
-    Share,
-    /// The participant may hold a range in its shard.
-    Shard,
-    /// The participant holds nothing.
-    Nothing,
-}
-
-/// Returns the bit that says that `member` holds iterations.
+/// Returns the bit that says that `member` has a share.
 #[inline]
-fn holds(member: Member) -> u64 {
+fn share(member: Member) -> u64 {
     1 << member.number
 }
 
-/// Returns the bit that says that `member` holds its whole share.
+/// Returns the bit that says that `member` has stolen iterations.
 #[inline]
-fn whole(member: Member) -> u64 {
+fn refilled(member: Member) -> u64 {
     1 << (MOST as u32 + member.number)
+}
+
+/// Returns a bit for each participant that holds iterations.
+#[inline]
+fn holding(word: u64) -> u64 {
+    (word | word >> MOST) & ALL
 }
 
 impl<'a, P: Platform> Holders<'a, P> {
@@ -139,16 +127,15 @@ impl<'a, P: Platform> Holders<'a, P> {
         self.word(member.cluster as usize)
     }
 
-    /// Called before the cluster is invited. Records that the first `shares` members of `cluster` have their shares.
-    /// If `caller` is in that cluster, also records that the caller has begun its share.
+    /// Called before the cluster is invited. Records that the first `shares` members of `cluster`, and `caller` if it is
+    /// in that cluster, have shares.
     ///
     /// Cost: one store to the cluster's line.
     #[inline]
     pub(super) fn fill(&self, cluster: usize, shares: usize, caller: Member) {
         let mut bits = (1_u64 << shares) - 1;
-        bits |= bits << MOST;
         if caller.cluster as usize == cluster {
-            bits = (bits | holds(caller)) & !whole(caller);
+            bits |= share(caller);
         }
         // Relaxed: the opening of the loop's gate publishes this store.
         self.word(cluster).store(bits, Ordering::Relaxed);
@@ -193,113 +180,63 @@ impl<'a, P: Platform> Holders<'a, P> {
         })
     }
 
-    /// Called after `member` or a thief has cleared the member's `holds` in its cluster's word. `before` is the word
-    /// before this change.
+    /// Clears these bits of `member`.
+    ///
+    /// Cost: one locked instruction on a line that the participants of the cluster share.
     #[inline]
-    fn cleared(&self, member: Member, before: u64) {
-        if before & HOLD == holds(member) && self.count > 1 {
+    fn clear(&self, member: Member, bits: u64) {
+        // Relaxed: a thief that still sees the bit finds the shard empty.
+        let before = self.word_of(member).fetch_and(!bits, Ordering::Relaxed);
+        if holding(before) != 0 && holding(before & !bits) == 0 && self.count > 1 {
             self.cleared_cluster(member);
         }
     }
 
-    /// Called if `member` was the last of its cluster that held iterations.
+    /// Called if the bits of `member` were the last of its cluster.
     #[inline(never)]
     fn cleared_cluster(&self, member: Member) {
         let (word, bit) = self.of_cluster(member.cluster as usize);
         // Acquire pairs with the release in `refilled`: if `refilled` set the bit before this, the load below sees
         // the word that `refilled` wrote.
         word.fetch_and(!bit, Ordering::AcqRel);
-        if self.word_of(member).load(Ordering::Relaxed) & HOLD != 0 {
+        if self.word_of(member).load(Ordering::Relaxed) != 0 {
             word.fetch_or(bit, Ordering::Release);
         }
     }
 
-    #[inline]
-    pub(super) fn of(&self, member: Member) -> Holding {
-        // Acquire pairs with the releases in `begin` and `refilled`: if the shard is in use, this thread reads the
-        // shard next. The shard's owner needs the acquire too, since an earlier thread with the same permit may have
-        // written the shard.
-        holding(self.word_of(member).load(Ordering::Acquire), member)
-    }
-
-    /// The owner calls this to begin its share, which it has put into its shard. Returns false if a thief has begun
-    /// the share.
-    ///
-    /// Cost: one locked instruction on a line that the participants share.
-    #[inline]
-    pub(super) fn begin(&self, member: Member) -> bool {
-        // Release pairs with the acquire in `first_in`: a thread that sees that the shard is in use sees the shard's
-        // content, and not the content that an earlier loop left there.
-        let before = (self.word_of(member)).fetch_and(!whole(member), Ordering::Release);
-        before & whole(member) != 0
-    }
-
-    /// A thief calls this to begin the share of `victim`. Returns false if another thread has begun the share.
-    pub(super) fn take(&self, victim: Member) -> bool {
-        let word = self.word_of(victim);
-        let mut before = word.load(Ordering::Relaxed);
-        while before & whole(victim) != 0 {
-            let after = before & !whole(victim) & !holds(victim);
-            // Relaxed: every thread can compute the share, so this publishes nothing.
-            match word.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => {
-                    self.cleared(victim, before);
-                    return true;
-                }
-                Err(now) => before = now,
-            }
-        }
-        false
+    /// A thread calls this after it has begun the share of `victim`.
+    pub(super) fn taken(&self, victim: Member) {
+        self.clear(victim, share(victim));
     }
 
     /// The owner calls this when it has claimed the last iterations of its shard.
-    ///
-    /// Cost: like [`begin`](Self::begin).
     #[inline]
     pub(super) fn emptied(&self, member: Member) {
-        // Relaxed: a thread that still sees the bit finds the shard empty.
-        let before = (self.word_of(member)).fetch_and(!holds(member), Ordering::Relaxed);
-        self.cleared(member, before);
+        self.clear(member, share(member) | refilled(member));
     }
 
     /// The owner calls this when it has filled its shard again.
     #[inline]
     pub(super) fn refilled(&self, member: Member) {
-        // Release: as in `begin`.
-        let before = (self.word_of(member)).fetch_or(holds(member), Ordering::Release);
-        if before & HOLD == 0 && self.count > 1 {
+        // Release pairs with the acquire in `first_in`: a thread that sees the bit sees the shard's new content.
+        let before = (self.word_of(member)).fetch_or(refilled(member), Ordering::Release);
+        if holding(before) == 0 && self.count > 1 {
             let (word, bit) = self.of_cluster(member.cluster as usize);
             // Release pairs with the acquire in `cleared_cluster` and in `others`.
             word.fetch_or(bit, Ordering::Release);
         }
     }
 
-    /// Returns the first member of `cluster` with a number in `from..end` that holds iterations, as a hint, and
-    /// what the member holds.
+    /// Returns the first member of `cluster` with a number in `from..end` that holds iterations, as a hint.
     #[inline]
-    pub(super) fn first_in(
-        &self,
-        cluster: usize,
-        from: u32,
-        end: u32,
-    ) -> Option<(Member, Holding)> {
-        // Acquire pairs with the releases in `begin` and `refilled`.
-        let bits = self.word(cluster).load(Ordering::Acquire);
+    pub(super) fn first_in(&self, cluster: usize, from: u32, end: u32) -> Option<Member> {
+        // Acquire pairs with the release in `refilled`.
+        let bits = holding(self.word(cluster).load(Ordering::Acquire));
         let later = bits & ((1 << end) - 1) & (u64::MAX << from);
-        let member = Member {
+        (later != 0).then(|| Member {
             cluster: cluster as u32,
             number: later.trailing_zeros(),
-        };
-        (later != 0).then(|| (member, holding(bits, member)))
-    }
-}
-
-#[inline]
-fn holding(bits: u64, member: Member) -> Holding {
-    match (bits & whole(member) != 0, bits & holds(member) != 0) {
-        (true, _) => Holding::Share,
-        (false, true) => Holding::Shard,
-        (false, false) => Holding::Nothing,
+        })
     }
 }
 
@@ -329,33 +266,30 @@ mod tests {
         holders.fill(1, 2, caller);
         let found = |cluster, mut from, end| {
             let mut found = Vec::new();
-            while let Some((member, holding)) = holders.first_in(cluster, from, end) {
-                found.push((member.number, holding == Holding::Share));
+            while let Some(member) = holders.first_in(cluster, from, end) {
+                found.push(member.number);
                 from = member.number + 1;
             }
             found
         };
-        let all: Vec<_> = (5..32).map(|number| (number, true)).collect();
-        assert_eq!(found(0, 5, 32), all);
-        assert_eq!(found(1, 0, 32), [(0, true), (1, true), (31, false)]);
-        assert_eq!(found(1, 1, 31), [(1, true)]);
-        assert_eq!(found(2, 0, 32), []);
+        assert_eq!(found(0, 5, 32), Vec::from_iter(5..32));
+        assert_eq!(found(1, 0, 32), [0, 1, 31]);
+        assert_eq!(found(1, 1, 31), [1]);
+        assert!(found(2, 0, 32).is_empty());
     }
 
+    /// A thread takes the share of a member, which then steals, and only then clears the share's bit.
     #[test]
-    fn only_one_thread_begins_a_share() {
+    fn a_late_taker_does_not_hide_stolen_iterations() {
         let words = words(1);
         let holders = holders(&words);
-        let members = [0, 1, 2].map(|number| member(0, number));
-        holders.fill(0, 3, members[0]);
-        let [_, one, two] = members;
-        assert!(holders.begin(one) && !holders.take(one) && !holders.begin(one));
-        assert!(holders.take(two) && !holders.begin(two) && !holders.take(two));
-        let held = members.map(|member| holders.of(member));
-        assert_eq!(held, [Holding::Shard, Holding::Shard, Holding::Nothing]);
-        holders.emptied(one);
+        let [one, two] = [0, 1].map(|number| member(0, number));
+        holders.fill(0, 2, one);
         holders.refilled(two);
-        let held = members.map(|member| holders.of(member));
-        assert_eq!(held, [Holding::Shard, Holding::Nothing, Holding::Shard]);
+        holders.taken(two);
+        assert_eq!(holders.first_in(0, 1, 32), Some(two));
+        holders.emptied(two);
+        assert_eq!(holders.first_in(0, 1, 32), None);
+        assert_eq!(holders.first_in(0, 0, 32), Some(one));
     }
 }

@@ -1,6 +1,7 @@
 //! Divides a loop's iterations among threads, so that each iteration runs exactly once. This module does not know
 //! how threads wait, sleep or wake, which is the task of `pool`. `loops` uses both modules to post a loop.
 
+mod begun;
 mod body;
 mod call_sites;
 #[cfg(test)]

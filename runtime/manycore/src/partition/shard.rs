@@ -19,8 +19,8 @@ const LOW: u64 = u32::MAX as u64;
 ///   contention. While no thread steals, the line stays in the owner's cache.
 /// * A thief takes the upper half by a compare-and-swap of the whole word. If the owner does not take part, the thief
 ///   takes all. The thief computes its part from the word alone, so a word that returns to an old value does no harm.
-/// * Only the owner stores, and only while the shard is empty. Then a thief's compare-and-swap fails, or the thief
-///   does not try.
+/// * Only the owner stores, and only while the shard is empty or no thief reads it (`Begun`). Then a thief's
+///   compare-and-swap fails, or the thief does not try.
 ///
 /// The owner never claims more units than it last saw left, and thieves only reduce the number of units left. So
 /// `next` never exceeds the largest `end` that the shard has had. That is below 2^31, so `next` cannot carry into

@@ -4,22 +4,30 @@
 //! A claim costs one locked instruction on a cache line that usually only the range's owner writes: a few ns, and no
 //! transfer of the line. So the block size hardly matters, and blocks can be small enough for all threads to end at
 //! the same time. A steal moves a line twice: the victim's word goes to the thief and back. For each participant
-//! another line also moves twice: when the participant begins its share, and when it has claimed the last iterations
-//! of that share (`holders`).
+//! another line also moves once: when the participant has claimed the last iterations of its share (`holders`).
 
-use super::holders::{Holders, HoldersWord, Holding};
+use super::begun::{Begun, Share};
+use super::holders::{Holders, HoldersWord};
 use super::shard::{MAX_UNITS, Shard};
 use super::{Claims, Partition};
 use crate::clusters::{Clusters, Invited, MOST, Member};
-use manycore_platform::{CachePadded, Platform};
+use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// The claim words of one loop. The memory belongs to the pool, which reuses it for later loops.
 pub(crate) struct Shards<'a, P: Platform> {
-    /// The claim words (shards), each on cache lines of its own.
-    words: Box<[CachePadded<Shard<P>>]>,
+    /// The words of each thread, on cache lines of their own.
+    words: Box<[CachePadded<OwnWords<P>>]>,
     holders: Holders<'a, P>,
+    /// The number of loops so far. Only the thread that posts a loop here uses it, so helpers do not share its line.
+    loops: CachePadded<P::AtomicU64>,
+}
+
+/// The words that usually only their owner writes.
+struct OwnWords<P: Platform> {
+    shard: Shard<P>,
+    begun: Begun<P>,
 }
 
 impl<'a, P: Platform> Shards<'a, P> {
@@ -32,10 +40,15 @@ impl<'a, P: Platform> Shards<'a, P> {
         word: impl Fn(&T) -> &HoldersWord<P>,
     ) -> Self {
         debug_assert_eq!(elements.len(), clusters.count());
-        let shards = (0..clusters.permits()).map(|_| CachePadded::new(Shard::new()));
+        let words = || OwnWords {
+            shard: Shard::new(),
+            begun: Begun::new(),
+        };
+        let words = (0..clusters.permits()).map(|_| CachePadded::new(words()));
         Self {
-            words: shards.collect(),
+            words: words.collect(),
             holders: Holders::new(elements, word),
+            loops: CachePadded::new(P::AtomicU64::new(0)),
         }
     }
 }
@@ -51,6 +64,8 @@ pub(crate) struct Ranges<'a, P: Platform> {
     clusters: &'a Clusters,
     n: usize,
     unit: u64,
+    /// The loop's number, by which `Begun` tells this loop from earlier ones.
+    number: u64,
     /// The clusters that have shares.
     invited: Invited,
     /// In the invited clusters, the ranks (threads, by number) below this number have shares.
@@ -72,11 +87,15 @@ impl<'a, P: Platform> Ranges<'a, P> {
         allowed: usize,
         invited: Invited,
     ) -> Self {
+        // Relaxed: only the holder of the loop's slot uses this word, and the next holder acquires the slot.
+        let number = shards.loops.load(Ordering::Relaxed) + 1;
+        shards.loops.store(number, Ordering::Relaxed);
         let ranges = Self {
             words: shards,
             clusters,
             n,
             unit: (n as u64).div_ceil(MAX_UNITS).max(1),
+            number,
             invited,
             allowed: allowed as u32,
             shares: clusters.allowed(invited.clusters(), allowed) as u32,
@@ -90,7 +109,9 @@ impl<'a, P: Platform> Ranges<'a, P> {
             shards.holders.fill(cluster, shares, clusters.of(caller));
         }
         shards.holders.fill_clusters(invited.clusters());
-        shards.words[caller].fill(ranges.share(caller), true);
+        let OwnWords { shard, begun } = &*shards.words[caller];
+        shard.fill(ranges.share(caller), true);
+        begun.fill_shard(number);
         ranges
     }
 
@@ -106,18 +127,20 @@ impl<'a, P: Platform> Ranges<'a, P> {
         (self.n as u64).div_ceil(self.unit) as usize
     }
 
-    /// Returns the units that `rank` has at first. Neighbouring ranks have neighbouring units.
+    /// Returns the units that `rank` has at first, which may be none. Neighbouring ranks have neighbouring units.
     fn share(&self, rank: usize) -> Range<u64> {
         let units = self.units();
         let (allowed, shares) = (self.allowed as usize, self.shares as usize);
         let all = shares + usize::from(self.caller >= self.allowed);
-        let index = if rank < allowed {
-            let member = self.clusters.of(rank);
-            let before = self.invited.clusters().start..member.cluster as usize;
-            self.clusters.allowed(before, allowed) + member.number as usize
-        } else {
+        let (member, invited) = (self.clusters.of(rank), self.invited.clusters());
+        let index = if rank == self.caller as usize && rank >= allowed {
             // The caller's share is the last.
             shares
+        } else if rank < allowed && invited.contains(&(member.cluster as usize)) {
+            let before = invited.start..member.cluster as usize;
+            self.clusters.allowed(before, allowed) + member.number as usize
+        } else {
+            return 0..0;
         };
         let share = share_of(units, all, index);
         share.start as u64..share.end as u64
@@ -126,36 +149,32 @@ impl<'a, P: Platform> Ranges<'a, P> {
     /// Returns the range of participant `rank`.
     #[inline]
     pub(crate) fn own(&self, rank: usize) -> OwnRange<'_, P> {
-        let (shard, member) = (&*self.words.words[rank], self.clusters.of(rank));
+        let (words, member) = (&*self.words.words[rank], self.clusters.of(rank));
         OwnRange {
             ranges: self,
-            shard,
+            shard: &words.shard,
             member,
-            left: self.come(rank, shard, member),
+            left: self.come(rank, words),
         }
     }
 
     /// The owner of a shard calls this when it joins the loop, for the first time or again. Returns how many units
     /// the owner has left.
     #[inline]
-    fn come(&self, rank: usize, shard: &Shard<P>, member: Member) -> u64 {
-        let holders = &self.words.holders;
-        match holders.of(member) {
-            Holding::Share => {
-                let share = self.share(rank);
-                let left = share.end - share.start;
-                // No thread reads the shard before `begin`.
-                shard.fill(share, true);
-                if holders.begin(member) {
-                    return left;
-                }
-            }
-            Holding::Shard => return shard.own(),
-            Holding::Nothing => {}
+    fn come(&self, rank: usize, OwnWords { shard, begun }: &OwnWords<P>) -> u64 {
+        if begun.share(self.number) == Share::InShard {
+            return shard.own();
         }
-        // No thread reads the shard before its owner refills it.
-        shard.fill(0..0, true);
-        0
+        let share = self.share(rank);
+        // If another thread has begun the share, or the rank has none, the owner begins with an empty shard.
+        let share = match begun.begin(self.number) {
+            true => share,
+            false => 0..0,
+        };
+        let left = share.end - share.start;
+        shard.fill(share, true);
+        begun.fill_shard(self.number);
+        left
     }
 }
 
@@ -270,20 +289,30 @@ impl<P: Platform> OwnRange<'_, P> {
         end: u32,
         small: usize,
     ) -> Result<Range<u64>, bool> {
-        let Shards { words, holders } = self.ranges.words;
+        let Shards { words, holders, .. } = self.ranges.words;
+        let number = self.ranges.number;
         let mut seen = false;
-        while let Some((member, holding)) = holders.first_in(cluster, from, end) {
+        while let Some(member) = holders.first_in(cluster, from, end) {
             let victim = self.ranges.clusters.members(cluster)[member.number as usize];
-            if holding == Holding::Share {
-                seen = true;
-                if holders.take(member) {
-                    return Ok(self.ranges.share(victim));
-                }
-                // The share's owner or another thief has begun the share, so this thief looks again.
-                continue;
-            }
+            let OwnWords { shard, begun } = &*words[victim];
             from = member.number + 1;
-            let (left, owned) = words[victim].left();
+            match begun.share(number) {
+                Share::Whole => {
+                    seen = true;
+                    if begun.begin(number) {
+                        holders.taken(member);
+                        return Ok(self.ranges.share(victim));
+                    }
+                    // The share's owner or another thief has begun the share.
+                    continue;
+                }
+                Share::Begun => {
+                    seen = true;
+                    continue;
+                }
+                Share::InShard => {}
+            }
+            let (left, owned) = shard.left();
             if left == 0 {
                 continue;
             }
@@ -291,7 +320,7 @@ impl<P: Platform> OwnRange<'_, P> {
             if owned && left.saturating_mul(self.ranges.unit) <= small as u64 {
                 continue;
             }
-            if let Some(units) = words[victim].steal() {
+            if let Some(units) = shard.steal() {
                 return Ok(units);
             }
         }

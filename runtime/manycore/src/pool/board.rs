@@ -43,8 +43,6 @@ pub(crate) enum Participation {
 pub(crate) struct Entrance<P: Platform> {
     gate: Gate<P>,
     job: UnsafeCell<Option<PostedLoop>>,
-    /// The word that says which members of the cluster hold iterations.
-    holders: HoldersWord<P>,
     partial: PartialSlot<P>,
 }
 
@@ -106,6 +104,9 @@ pub(crate) struct Board<P: Platform> {
     clusters: usize,
     /// The entrances of all clusters to the first slot, then those to the second slot, and so on.
     entrances: Box<[CachePadded<Entrance<P>>]>,
+    /// For each entrance, the word that says which members of its cluster hold iterations. A thread that looks for
+    /// iterations reads the words of other clusters, and does not disturb their gates.
+    holders: Box<[CachePadded<HoldersWord<P>>]>,
 }
 
 impl<P: Platform> Board<P> {
@@ -122,7 +123,6 @@ impl<P: Platform> Board<P> {
             CachePadded::new(Entrance {
                 gate: Gate::new(),
                 job: UnsafeCell::new(None),
-                holders: HoldersWord::new(),
                 partial: PartialSlot::new(),
             })
         };
@@ -130,6 +130,9 @@ impl<P: Platform> Board<P> {
             slots: (0..slots).map(|_| slot()).collect(),
             clusters,
             entrances: (0..slots * clusters).map(|_| entrance()).collect(),
+            holders: (0..slots * clusters)
+                .map(|_| CachePadded::new(HoldersWord::new()))
+                .collect(),
         }
     }
 
@@ -182,15 +185,11 @@ impl<P: Platform> Board<P> {
     pub(crate) fn shards(&self, index: usize, clusters: &Clusters) -> &Shards<'_, P> {
         self.slots[index].shards.get_or_init(|| {
             let first = index * self.clusters;
-            let entrances: *const [_] = &raw const self.entrances[first..first + self.clusters];
-            // SAFETY: the entrances have their own allocation, which the board frees after the slots. The shards
-            // are lent for no longer than the board is.
-            let entrances = unsafe { &*entrances };
-            Shards::new(
-                clusters,
-                entrances,
-                |entrance: &CachePadded<Entrance<P>>| &entrance.holders,
-            )
+            let holders: *const [_] = &raw const self.holders[first..first + self.clusters];
+            // SAFETY: the words have their own allocation, which the board frees after the slots. The shards are lent
+            // for no longer than the board is.
+            let holders = unsafe { &*holders };
+            Shards::new(clusters, holders, |word: &CachePadded<_>| &**word)
         })
     }
 

@@ -219,6 +219,7 @@ fn map(process: &mut Process, elf: &Elf, base: u64, name: &str) -> Result<(), Ru
                 rights,
                 content,
                 name: Rc::clone(&label),
+                was_written: false,
             },
         );
     }
@@ -234,6 +235,7 @@ fn stack(process: &mut Process, elf: &Elf, base: u64, loader: u64) -> Result<u64
         rights,
         content: Content::Zero,
         name: "[stack]".into(),
+        was_written: false,
     };
     // If the limit is larger than the room, the stack fills the room.
     let length = process.stack_limit;

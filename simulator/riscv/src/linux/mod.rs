@@ -12,6 +12,7 @@ mod files;
 mod load;
 mod memory;
 mod names;
+mod news;
 mod process;
 mod random;
 mod resume;

@@ -116,6 +116,16 @@ impl Process {
         self.exit(128 + signal.0 as i32)
     }
 
+    /// Stops the process if that is what the signal does. Returns whether it is. The first process has no shell, so only
+    /// SIGSTOP stops it.
+    pub(super) fn stops(&mut self, signal: Signal) -> bool {
+        let stops = self.signals.is_stopped_by(signal);
+        if stops && (self.number != FIRST || signal.is_unstoppable()) {
+            self.signals.stop.begin(signal);
+        }
+        stops
+    }
+
     /// Makes the task run the signal's handler. Returns `false` if there is no handler, or no room on a stack for the
     /// handler's frame. An ignored signal counts as handled.
     pub(super) fn deliver(&mut self, task: &mut Task, sent: Sent) -> bool {

@@ -39,6 +39,10 @@ pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut
 
 fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
     loop {
+        let is_stopped = system.of(task).signals.stop.is_on();
+        if is_stopped && matches!(task.phase, Phase::Runs | Phase::Called) {
+            return suspend(system, task, world);
+        }
         match task.phase {
             Phase::Runs => {}
             Phase::Called => {
@@ -106,6 +110,9 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
         if let Some(state) = take_signals(process, task, world) {
             return state;
         }
+        if process.signals.stop.is_on() {
+            continue;
+        }
         // A handler blocks signals from its first instruction on, and a timer may have sent a signal.
         if process.signals.rings || process.must_find_takers() {
             if world.must_wait() {
@@ -132,6 +139,16 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
             return state;
         }
     }
+}
+
+/// Suspends a task of a stopped process until a signal lets the process go on.
+fn suspend<W: World>(system: &mut System, task: &Task, world: &mut W) -> TaskState {
+    if !world.must_wait() {
+        system.tell_changes(world);
+        let number = system.of(task).number;
+        world.futex_wait(words::children(number), None);
+    }
+    TaskState::Suspended
 }
 
 fn stopped<W: World>(
@@ -301,12 +318,16 @@ fn look_for_signals<W: World>(
     process
         .timers
         .expire(signals, threads, task.number, world.nanoseconds());
+    let look = process.timers.look(signals, threads, task, world);
     // A handler begins between two instructions.
     while task.hart.is_between_instructions() {
         let Some(sent) = process.signals.next(&mut process.threads, task) else {
             break;
         };
-        if !process.deliver(task, sent) && sent.signal.kills() {
+        if process.stops(sent.signal) {
+            continue;
+        }
+        if !process.deliver(task, sent) && !sent.signal.is_harmless() {
             return Some(process.die(sent.signal, "sent by the program"));
         }
     }
@@ -316,6 +337,7 @@ fn look_for_signals<W: World>(
         let due = process
             .timers
             .next_of(&process.threads, task.number, u64::MAX);
+        let due = due.into_iter().chain(look).min();
         due.map_or(u64::MAX, |time| world.cycles_at(time))
     };
     None

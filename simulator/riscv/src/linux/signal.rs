@@ -11,12 +11,16 @@ pub(super) const BUS: Signal = Signal(7);
 pub(super) const SEGMENT: Signal = Signal(11);
 pub(super) const PIPE: Signal = Signal(13);
 pub(super) const ALARM: Signal = Signal(14);
+pub(super) const VIRTUAL: Signal = Signal(26);
+pub(super) const PROFILE: Signal = Signal(27);
 pub(super) const KILL: Signal = Signal(9);
 const STOP: Signal = Signal(19);
+/// The signals that stop a process, of which only the first cannot be handled: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU.
+const STOPS: std::ops::RangeInclusive<u64> = 19..=22;
 /// The signals that a thread cannot block, one bit for each signal.
 pub(super) const UNSTOPPABLE: u64 = 1 << 8 | 1 << 18;
 pub(super) const CHILD: Signal = Signal(17);
-const CONTINUE: Signal = Signal(18);
+pub(super) const CONTINUE: Signal = Signal(18);
 const URGENT: Signal = Signal(23);
 const WINDOW: Signal = Signal(28);
 /// The signal with the greatest number.
@@ -39,9 +43,19 @@ impl Signal {
         }
     }
 
-    /// Whether the signal ends the process if it has no handler.
-    pub(super) fn kills(self) -> bool {
-        !matches!(self, CHILD | CONTINUE | URGENT | WINDOW)
+    /// Whether the signal stops the process if it has no handler.
+    pub(super) fn stops(self) -> bool {
+        STOPS.contains(&self.0)
+    }
+
+    /// The signals that stop a process.
+    pub(super) fn stopping() -> impl Iterator<Item = Self> {
+        STOPS.map(Self)
+    }
+
+    /// Whether the signal, once taken, has no effect if it has no handler.
+    pub(super) fn is_harmless(self) -> bool {
+        matches!(self, CHILD | CONTINUE | URGENT | WINDOW)
     }
 
     /// Whether the signal can be neither handled nor blocked.
@@ -82,6 +96,9 @@ pub(super) const BY_NO_FILE: i32 = 2;
 /// The child has exited, or a signal has killed it.
 pub(super) const BY_EXIT: i32 = 1;
 pub(super) const BY_DEATH: i32 = 2;
+/// A signal has stopped the child, or the child goes on.
+pub(super) const BY_STOP: i32 = 5;
+pub(super) const BY_CONTINUE: i32 = 6;
 /// The kernel itself sends the signal.
 pub(super) const BY_KERNEL: i32 = 0x80;
 

@@ -10,9 +10,10 @@
 //! `vfork` runs on its parent's memory: the two processes exchange their memory whenever a thread of the child is
 //! resumed. They exchange it back when the thread suspends.
 
+use super::news::{Ended, News};
 use super::process::Process;
 use super::robust::leave_mutexes;
-use super::signal::{BY_DEATH, BY_EXIT, BY_KILL, CHILD, Sent};
+use super::signal::{BY_KILL, Sent};
 use super::task::{Task, TaskState};
 use super::threads::{FIRST, Thread, Threads};
 use super::words;
@@ -43,34 +44,6 @@ pub(crate) struct System {
     retired: u64,
     absent: BTreeMap<String, String>,
     counts: Vec<ProcessCounts>,
-}
-
-pub(super) struct Ended {
-    pub(super) parent: u32,
-    pub(super) group: u32,
-    pub(super) status: i32,
-    pub(super) killed_by: Option<u64>,
-    /// The processor time of the process and of the children that it waited for, in nanoseconds.
-    pub(super) used: u64,
-}
-
-impl Ended {
-    /// The `SIGCHLD` for the parent.
-    pub(super) fn notice(&self, number: u32) -> Sent {
-        let (code, status) = match self.killed_by {
-            Some(signal) => (BY_DEATH, signal),
-            None => (BY_EXIT, (self.status & 0xFF) as u64),
-        };
-        Sent::by_process(CHILD.0, code, number, status)
-    }
-
-    /// The status word that `wait4` writes.
-    pub(super) fn word(&self) -> u32 {
-        match self.killed_by {
-            Some(signal) => signal as u32,
-            None => (self.status as u32 & 0xFF) << 8,
-        }
-    }
 }
 
 impl System {
@@ -201,7 +174,14 @@ impl System {
         let process = self.of(task);
         process.tasks -= 1;
         process.used += world.own_nanoseconds();
+        process
+            .timers
+            .end_thread(task.number, world.own_nanoseconds());
         process.threads.remove(task.number);
+        if process.files.drop_opening(task.number) {
+            world.futex_wake(words::STREAMS, u32::MAX);
+        }
+        let process = self.of(task);
         if process.tasks == 0 {
             self.bury(task.slot, world);
         } else if process.must_find_takers() {
@@ -247,7 +227,7 @@ impl System {
         let Some(process) = self.all().find(|it| it.number == parent) else {
             return;
         };
-        let notice = ended.notice(number);
+        let notice = ended.news(number).notice();
         if !process.signals.forgets_children() {
             self.ended.insert(number, ended);
         }
@@ -257,6 +237,29 @@ impl System {
             let (signals, threads) = (&mut process.signals, &mut process.threads);
             // The call fails only for a number that is no signal.
             let _ = signals.send_to_process(threads, world, notice);
+        }
+    }
+
+    /// Notifies the parents of processes that were stopped or go on.
+    pub(super) fn tell_changes<W: World>(&mut self, world: &mut W) {
+        loop {
+            let news = self.all_mut().find(|it| it.signals.stop.is_news).map(|it| {
+                it.signals.stop.is_news = false;
+                (it.number, it.parent, it.signals.stop.change)
+            });
+            let Some((number, parent, change)) = news else {
+                return;
+            };
+            world.futex_wake(words::children(parent), u32::MAX);
+            let parent = self
+                .numbered(parent)
+                .filter(|it| it.signals.hears_of_stops());
+            if let (Some(process), Some(change)) = (parent, change) {
+                let notice = News::of_change(number, change).notice();
+                let (signals, threads) = (&mut process.signals, &mut process.threads);
+                // The call fails only for a number that is no signal.
+                let _ = signals.send_to_process(threads, world, notice);
+            }
         }
     }
 

@@ -65,6 +65,11 @@ impl Thread {
         }
     }
 
+    /// The blocked signals.
+    pub(super) fn mask(&self) -> u64 {
+        self.mask
+    }
+
     /// Whether a signal ends the thread's sleep. `true` if the thread does not sleep.
     pub(super) fn is_woken_by(&self, signal: Signal) -> bool {
         self.asleep_to & signal.bit() == 0
@@ -91,6 +96,11 @@ impl Threads {
             narrowed: false,
             homeless: Vec::new(),
         }
+    }
+
+    /// The main thread's number, which is the process's.
+    pub(super) fn main(&self) -> u32 {
+        self.main
     }
 
     /// The main thread, or the first thread if the main thread has ended.

@@ -12,7 +12,7 @@ pub(super) fn nowhere(task: &Task) -> u64 {
 }
 
 /// A parent sleeps on its own word until a child ends. After `vfork`, it sleeps on the child's word until the child
-/// gives the memory back.
+/// gives the memory back. Threads of a stopped process sleep on the process's word, too.
 pub(super) fn children(process: u32) -> u64 {
     PAGE + 8 * u64::from(process) + 4
 }

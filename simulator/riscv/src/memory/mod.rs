@@ -74,6 +74,8 @@ struct Page {
     rights: u8,
     /// Whether the frame belongs to a file or to shared memory. Such a frame is not given back with the page.
     shared: bool,
+    /// Whether the page is private and has only been read. The first write clears this.
+    clean: bool,
 }
 
 /// The address space of one process.
@@ -152,7 +154,7 @@ impl Space {
             wanted,
             why,
         };
-        let page = match self.pages.get(&number) {
+        let mut page = match self.pages.get(&number) {
             Some(page) => *page,
             None => {
                 let region = self.regions.find(address).ok_or(fault(Why::Unmapped))?;
@@ -164,6 +166,7 @@ impl Space {
                     frame,
                     rights: region.rights,
                     shared: is_shared,
+                    clean: !is_shared,
                 };
                 self.pages.insert(number, page);
                 self.most = self.most.max(self.pages.len());
@@ -173,7 +176,17 @@ impl Space {
         if page.rights & wanted == 0 {
             return Err(fault(Why::Forbidden));
         }
-        Ok((self.physical.place(page.frame), page.rights))
+        if page.clean && wanted == right::WRITE {
+            page.clean = false;
+            self.pages.insert(number, page);
+            self.regions.note_write(address);
+        }
+        // A cached translation of a clean page does not allow writes, so the first write comes here.
+        let rights = match page.clean {
+            true => page.rights & !right::WRITE,
+            false => page.rights,
+        };
+        Ok((self.physical.place(page.frame), rights))
     }
 
     /// Unmaps what is mapped at `start`, and maps `region` there.

@@ -10,6 +10,9 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub(crate) enum Content {
     Zero,
+    /// Zeros, in memory that was written and that `mremap` has moved by this distance. As under Linux, a neighbour that
+    /// was not moved with it is another mapping.
+    Moved(u64),
     /// Bytes of a file, and zeros after them. The first byte belongs at address `at`.
     File {
         bytes: Rc<[u8]>,
@@ -27,6 +30,7 @@ impl Content {
     fn goes_on(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Zero, Self::Zero) => true,
+            (Self::Moved(one), Self::Moved(other)) => one == other,
             (
                 Self::File { bytes, at },
                 Self::File {
@@ -44,6 +48,9 @@ impl Content {
     pub(crate) fn moved(self, by: u64) -> Self {
         match self {
             Self::Zero => Self::Zero,
+            // Moved back to its first place, the memory is as before.
+            Self::Moved(earlier) if earlier.wrapping_add(by) == 0 => Self::Zero,
+            Self::Moved(earlier) => Self::Moved(earlier.wrapping_add(by)),
             Self::File { bytes, at } => Self::File {
                 bytes,
                 at: at.wrapping_add(by),
@@ -62,6 +69,8 @@ pub(crate) struct Region {
     pub(crate) content: Content,
     /// The region's name in `/proc/self/maps`.
     pub(crate) name: Rc<str>,
+    /// Whether a private page of the region, or of a part that is gone, was ever written.
+    pub(crate) was_written: bool,
 }
 
 impl Region {
@@ -70,7 +79,16 @@ impl Region {
         match &self.content {
             Content::Mapped(part) => part.is_shared(),
             Content::Shared(_) => true,
-            Content::Zero | Content::File { .. } => false,
+            Content::Zero | Content::Moved(_) | Content::File { .. } => false,
+        }
+    }
+
+    /// The content at a place that is `by` bytes away, to which `mremap` moves the region.
+    pub(crate) fn moved_content(&self, by: u64) -> Content {
+        match &self.content {
+            Content::Zero if self.was_written => Content::Moved(by),
+            Content::Moved(_) if !self.was_written => Content::Zero,
+            content => content.clone().moved(by),
         }
     }
 
@@ -84,7 +102,7 @@ impl Region {
     /// Fills the page at `address`, which holds zeros, if the content is neither shared nor a file of the host.
     pub(super) fn fill(&self, address: u64, page: &mut [u8]) {
         let (bytes, at) = match &self.content {
-            Content::Zero | Content::Shared(_) | Content::Mapped(_) => return,
+            Content::Zero | Content::Moved(_) | Content::Shared(_) | Content::Mapped(_) => return,
             Content::File { bytes, at } => (bytes, at),
         };
         // The file's first byte may belong in the middle of the page.
@@ -166,10 +184,18 @@ impl Regions {
         if lower.end != address || !lower.is_like(upper) {
             return;
         }
-        let end = upper.end;
+        let (end, was_written) = (upper.end, upper.was_written);
         self.by_start.remove(&address);
         if let Some(lower) = self.by_start.get_mut(&start) {
             lower.end = end;
+            lower.was_written |= was_written;
+        }
+    }
+
+    /// Notes the first write to a page.
+    pub(super) fn note_write(&mut self, address: u64) {
+        if let Some((_, region)) = self.by_start.range_mut(..=address).next_back() {
+            region.was_written = true;
         }
     }
 

@@ -214,17 +214,60 @@ impl Mapped {
 }
 
 impl Space {
-    /// Drops the pages behind the end of a file that has a new length.
-    pub(crate) fn cut(&mut self, key: Key, length: u64) {
+    /// The mappings of a file: start, end and part.
+    fn mappings_of(&self, key: Key) -> Vec<(u64, u64, Mapped)> {
         let mapped = self.regions.iter().filter_map(|(start, region)| {
             let Content::Mapped(part) = &region.content else {
                 return None;
             };
             (part.key == key).then(|| (start, region.end, part.clone()))
         });
-        let mapped: Vec<_> = mapped.collect();
-        for (start, end, part) in mapped {
+        mapped.collect()
+    }
+
+    /// Whether a file may be mapped as private.
+    pub(crate) fn has_private_files(&self) -> bool {
+        let mut regions = self.regions.iter();
+        regions.any(
+            |(_, region)| matches!(&region.content, Content::Mapped(part) if !part.is_shared()),
+        )
+    }
+
+    /// Shows a write of `bytes` to a file at `offset` in the private pages that were only read.
+    pub(crate) fn show_write(&mut self, key: Key, offset: u64, bytes: &[u8]) {
+        let end = offset + bytes.len() as u64;
+        for (start, above, part) in self.mappings_of(key) {
+            for number in self.pages_within(start, above - start) {
+                let first = part.page_at(number * PAGE) * PAGE;
+                let (from, to) = (first.max(offset), (first + PAGE).min(end));
+                let Some(page) = self.pages.get(&number).filter(|page| page.clean) else {
+                    continue;
+                };
+                if from < to {
+                    let source = &bytes[(from - offset) as usize..(to - offset) as usize];
+                    let target = (from - first) as usize..(to - first) as usize;
+                    let at = self.physical.place(page.frame).physical;
+                    let written = at + target.start as u64..at + target.end as u64;
+                    self.physical.borrow_mut().frames.bytes(page.frame)[target]
+                        .copy_from_slice(source);
+                    self.physical.wrote(written);
+                }
+            }
+        }
+    }
+
+    /// Drops the pages behind the end of a file that has a new length. The rest of the last page is zero, unless the
+    /// page is private and was written.
+    pub(crate) fn cut(&mut self, key: Key, length: u64) {
+        for (start, end, part) in self.mappings_of(key) {
             let mut pages = self.pages_within(start, end - start);
+            for number in &pages {
+                let page = self.pages.get(number).filter(|page| page.clean);
+                if let Some(page) = page.filter(|_| part.page_at(number * PAGE) == length / PAGE) {
+                    let mut parts = self.physical.borrow_mut();
+                    parts.frames.bytes(page.frame)[(length % PAGE) as usize..].fill(0);
+                }
+            }
             pages.retain(|number| part.page_at(number * PAGE) >= length.div_ceil(PAGE));
             if !pages.is_empty() {
                 self.changes(start, end - start, false);

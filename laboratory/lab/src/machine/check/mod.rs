@@ -31,7 +31,7 @@ pub(crate) struct CheckReport {
     pub(crate) threads: usize,
     pub(crate) rounds: usize,
     pub(crate) rows: Vec<CheckRow>,
-    /// The time of a handover between the first two cores, to which the preset was fitted. No error counts it. `None`
+    /// The time of a handover between the first two cores. The preset was fitted to it, so no error counts it. `None`
     /// with one core.
     pub(crate) handover: Option<CheckRow>,
     pub(crate) median_error: f64,

@@ -1,4 +1,4 @@
-//! The values that are chosen by simulations: distances, and the time for which a core keeps a contended line.
+//! Chooses distances and `atomics.hold` by simulations.
 
 use super::Shape;
 use super::measured::Measured;
@@ -17,7 +17,7 @@ const FAR: f64 = 4.0;
 /// Handovers whose times differ by less than this factor have one distance.
 pub(crate) const ALIKE: f64 = 1.25;
 
-/// The most by which simulated increments, and their runs, may miss the measured ones without a warning.
+/// A greater factor between simulated and measured increments causes a warning.
 const MISSED: f64 = 1.25;
 
 /// Returns the text of the preset, and a warning if the simulated increments are not like the measured ones.
@@ -86,7 +86,7 @@ pub(super) fn preset(
         let warning = "atomics.hold: not fitted, since no two threads ran at the same time";
         return Ok((checked(&draft)?, Some(warning.into())));
     }
-    // Two threads take turns, so one of them adds a run in this time.
+    // The two threads take turns.
     let turn = wanted.run * wanted.ns / 2.0 * ghz(measured);
     let (hold, found) = hold(wanted, turn, |cycles| {
         let draft = Draft {
@@ -119,13 +119,13 @@ fn checked(draft: &Draft) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Returns the cycles with which increments are nearest to the `wanted` ones, and these increments. `turn` is the
+/// Returns the `hold` with increments nearest to the `wanted` ones, and these increments. `turn` is the
 /// measured time in cycles of one core's increments in a row.
 ///
 /// The time of an increment rises with the cycles as long as a core gets the line for one increment, since the other
 /// core waits longer. Beyond this peak, a core does more increments in a row, so the time falls. So a time alone has
-/// two solutions, and is almost flat far beyond the peak. The length of a run rises with the cycles, and so selects one
-/// of them. On a host whose cores do several increments in a row, the solution is beyond the peak.
+/// two solutions, and is almost flat far beyond the peak. The length of a run selects one solution, since it rises with
+/// the cycles. If cores do several increments in a row, the solution is beyond the peak.
 fn hold(
     wanted: Increments,
     turn: f64,
@@ -153,7 +153,7 @@ fn hold(
     best.context("a simulation of increments")
 }
 
-/// The factor between two tried times for which a core keeps a line.
+/// The factor between two tried values of `hold`.
 const STEP: f64 = 1.2;
 
 /// From this mean on, cores do several increments in a row.

@@ -18,7 +18,7 @@ const ADDITIONS: u64 = 100_000;
 /// The sleeps before a wake-up: a short one, and one after which a core may be in a deep sleep state.
 const ASLEEP: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(10)];
 
-/// With so many increments in a row, a thread ran while the system had stopped the other.
+/// If a thread does more increments in a row, the other thread was not running.
 const ALONE: f64 = 5_000.0;
 /// The most tries in a round until both threads run.
 const TRIES: usize = 20;

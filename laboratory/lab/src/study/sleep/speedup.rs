@@ -108,7 +108,7 @@ pub(super) fn over_fastest(
     })
 }
 
-/// The time of `policy` divided by that of `packed` of the same mode, as a geometric mean over algorithms. Returns
+/// The time of `policy` divided by the time of `packed` in the same mode: a geometric mean over algorithms. Returns
 /// `None` if an algorithm lacks one of the times.
 pub(super) fn to_packed(
     orders: &[Vec<MeasuredPolicies>],

@@ -15,7 +15,6 @@ fn emptied_and_refilled<P: Platform>() {
     // The second member is the caller, and has begun its share and claimed all of it.
     holders.fill(0, 1, two);
     holders.fill_clusters(0..1);
-    assert!(holders.begin(one));
     holders.emptied(two);
     team::<P>(2, |rank| match rank {
         0 => holders.emptied(one),

@@ -3,7 +3,7 @@
 use super::HandedOut;
 use crate::partition::shard::Shard;
 use manycore_check::{
-    Faulty, Loom, Shuttle, TornAdd, TornCas, caught, loom_model, shuttle_pct, team,
+    Faulty, Loom, Shuttle, TornAdd, TornBits, TornCas, caught, loom_model, shuttle_pct, team,
 };
 use manycore_platform::Platform;
 use std::ops::Range;
@@ -138,4 +138,11 @@ fn a_claim_or_a_steal_by_load_and_store_is_caught() {
         };
         assert!(caught(steal).contains("handed out twice"));
     }
+    // Here the owner joins and puts back what a thief takes at the same time.
+    let own = || {
+        loom_model(None, || {
+            each_unit_once::<Faulty<Loom, TornBits>>(2, 1, Owner::Late, 1);
+        })
+    };
+    assert!(caught(own).contains("handed out twice"));
 }

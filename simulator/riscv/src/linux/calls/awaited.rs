@@ -28,6 +28,8 @@ impl Process {
             number::epoll_pwait => return of_file("files"),
             number::ppoll | number::pselect6 => "files",
             number::wait4 | number::waitid | number::clone => "a child",
+            number::openat => "the other side of a FIFO",
+            number::splice | number::tee | number::vmsplice => "a pipe",
             number::rt_sigsuspend | number::rt_sigtimedwait => "a signal",
             number::nanosleep | number::clock_nanosleep => "its time",
             _ => "the kernel",

@@ -130,7 +130,7 @@ fn become_program(
     process.names = Names::default();
     process.files.close_for_exec();
     process.signals.reset();
-    process.timers.keep_interval();
+    process.timers.keep_intervals(process.number);
     // The calling thread becomes the main thread.
     process.survivor = None;
     process.threads.rename_main(task.number);

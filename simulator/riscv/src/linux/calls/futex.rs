@@ -8,7 +8,7 @@ use crate::linux::system::System;
 use crate::linux::task::{Outcome, Task};
 use crate::linux::time;
 use crate::linux::world::World;
-use crate::memory::{PAGE, right};
+use crate::memory::{END, PAGE, right};
 
 const WAIT: u64 = 0;
 const WAKE: u64 = 1;
@@ -27,6 +27,11 @@ const PRIVATE_WAKE_AND_CHANGE: u64 = WAKE_AND_CHANGE | PRIVATE;
 /// Whether an operation of `futex` may put the thread to sleep.
 pub(in crate::linux) fn waits(operation: u64) -> bool {
     matches!(operation & KIND, WAIT | WAIT_BITS)
+}
+
+/// Whether an address is no program's. Not even a wake of this process's own sleepers accepts it.
+fn is_beyond(address: u64) -> bool {
+    address >= END
 }
 
 pub(super) fn futex<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
@@ -70,12 +75,18 @@ pub(super) fn futex<W: World>(system: &mut System, task: &mut Task, world: &mut 
             return Outcome::Fail(EINVAL);
         }
         let is_there = process.memory.space.page(address, right::READ).is_ok();
-        if is_shared && (!is_there || process.memory.never_changes(address)) {
+        if is_beyond(address) || is_shared && (!is_there || process.memory.never_changes(address)) {
             return Outcome::Fail(EFAULT);
         }
         if !second.is_multiple_of(4) {
             return Outcome::Fail(EINVAL);
         }
+        if is_beyond(second) {
+            return Outcome::Fail(EFAULT);
+        }
+    }
+    if is_beyond(address) {
+        return Outcome::Fail(EFAULT);
     }
     if is_shared && process.memory.never_changes(address) {
         return Outcome::Fail(EFAULT);

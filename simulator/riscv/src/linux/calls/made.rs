@@ -9,14 +9,22 @@ use crate::linux::files::{
 use crate::linux::process::Process;
 use crate::linux::sysfs::{self, Found, Kind, Name};
 use crate::linux::world::World;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Finds a file that the simulated system makes up. Returns `None` for other paths.
 fn find<W: World>(process: &Process, world: &W, path: &Path, follow: bool) -> Option<Found> {
-    let text = proc::text(process, world, path);
-    text.map(Found::File)
+    let link = proc::link(process, path).filter(|_| !follow);
+    let text = || proc::text(process, world, path);
+    link.map(Found::Link)
+        .or_else(|| text().map(Found::File))
         .or_else(|| proc::folder(process, path))
         .or_else(|| sysfs::find(world.topology(), path, follow))
+}
+
+/// Reads a path, relative to an open folder or the working directory.
+fn path_at(process: &mut Process, at: [u64; 2]) -> Result<PathBuf, Errno> {
+    let path = process.files.path_at(&mut process.memory.space, at)?;
+    Ok(proc::with_self(process, path))
 }
 
 /// `openat`.
@@ -26,7 +34,7 @@ pub(super) fn open<W: World>(
     at: [u64; 2],
     [flags, mode]: [u64; 2],
 ) -> Value {
-    let path = process.files.path_at(&mut process.memory.space, at)?;
+    let path = path_at(process, at)?;
     let open = match find(process, world, &path, flags & STAYS == 0) {
         Some(Found::File(_)) if flags & FOLDER != 0 => return Err(ENOTDIR),
         Some(Found::File(text)) => Open::text(text),
@@ -68,7 +76,7 @@ pub(super) fn stat<W: World>(
     if flags & EMPTY_PATH != 0 && read_path(space, address)?.as_os_str().is_empty() {
         return process.files.stat(folder);
     }
-    let path = process.files.path_at(space, at)?;
+    let path = path_at(process, at)?;
     match find(process, world, &path, flags & NO_FOLLOW == 0) {
         Some(Found::File(_)) => Ok(Stat::TEXT),
         Some(Found::Folder(found)) => {
@@ -102,9 +110,7 @@ pub(super) fn access<W: World>(
 
 /// `chdir`.
 pub(super) fn change_directory<W: World>(process: &mut Process, world: &W, address: u64) -> Value {
-    let path = process
-        .files
-        .path_at(&mut process.memory.space, [HERE, address])?;
+    let path = path_at(process, [HERE, address])?;
     match find(process, world, &path, true) {
         Some(Found::Folder(found)) => process.files.change_to_made(found.path.into()),
         Some(_) => Err(ENOTDIR),
@@ -119,13 +125,13 @@ pub(super) fn read_link<W: World>(
     at: [u64; 2],
     to: [u64; 2],
 ) -> Value {
-    let path = process.files.path_at(&mut process.memory.space, at)?;
+    let path = path_at(process, at)?;
     match find(process, world, &path, false) {
         Some(Found::Link(target)) => put_link(&mut process.memory.space, Path::new(&target), to),
         Some(_) => Err(EINVAL),
         None => {
-            let (space, command) = (&mut process.memory.space, &process.command);
-            process.files.read_link(space, &command.executable, at, to)
+            let link = process.files.read_link(&path)?;
+            put_link(&mut process.memory.space, &link, to)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! System calls: their table, and the calls that use several parts of a process.
 
 mod awaited;
+mod children;
 mod cut;
 mod exec;
 mod fence;
@@ -8,6 +9,7 @@ mod futex;
 mod inherit;
 mod made;
 mod missing;
+mod pipes;
 mod poll;
 mod proc;
 mod processes;

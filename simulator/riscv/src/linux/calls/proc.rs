@@ -2,17 +2,63 @@
 
 use crate::linux::process::Process;
 use crate::linux::sysfs::{self, Contents, Found, Kind, Name};
+use crate::linux::users::USER;
 use crate::linux::world::World;
 use crate::memory::right;
 use manycore_chip::config::{Topology, Unit};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+/// The nanoseconds of a tick, in which times are given.
+const TICK: u64 = 10_000_000;
+
+/// The names in the process's own folder.
+const NAMES: [(&str, Kind); 12] = [
+    ("cmdline", Kind::File),
+    ("comm", Kind::File),
+    ("cwd", Kind::Link),
+    ("environ", Kind::File),
+    ("exe", Kind::Link),
+    ("fd", Kind::Folder),
+    ("maps", Kind::File),
+    ("root", Kind::Link),
+    ("stat", Kind::File),
+    ("statm", Kind::File),
+    ("status", Kind::File),
+    ("task", Kind::Folder),
+];
+
+/// Returns the same path with `self` in the place of the process's number.
+pub(super) fn with_self(process: &Process, path: PathBuf) -> PathBuf {
+    let own = format!("/proc/{}", process.number);
+    match path.strip_prefix(own) {
+        Ok(rest) => Path::new("/proc/self").join(rest),
+        Err(_) => path,
+    }
+}
+
 /// Returns the part of a path below the process's own folder.
 fn own<'a>(process: &Process, path: &'a Path) -> Option<&'a str> {
-    let path = path.to_str()?;
-    let own = path.strip_prefix("/proc/self/");
-    own.or_else(|| path.strip_prefix(&format!("/proc/{}/", process.number)))
+    let path = path.strip_prefix("/proc").ok()?;
+    let own = path.strip_prefix("self");
+    let own = own.or_else(|_| path.strip_prefix(process.number.to_string()));
+    own.ok()?.to_str()
+}
+
+/// Returns the target of a link if the path is a link of the process: its program, a folder or an open file.
+pub(super) fn link(process: &Process, path: &Path) -> Option<String> {
+    if path == Path::new("/proc/self") {
+        return Some(process.number.to_string());
+    }
+    match own(process, path)? {
+        "exe" => Some(process.command.executable.clone()),
+        "root" => Some("/".into()),
+        "cwd" => Some(process.files.place().display().to_string()),
+        name => {
+            let number = name.strip_prefix("fd/")?.parse().ok()?;
+            process.files.title(number)
+        }
+    }
 }
 
 /// Returns the file that the process runs if `path` is the process's `exe`.
@@ -21,9 +67,24 @@ pub(super) fn executable(process: &Process, path: &Path) -> Option<PathBuf> {
     is_it.then(|| PathBuf::from(&process.command.executable))
 }
 
-/// Returns a folder of the process itself: its open files, or its threads.
+/// Returns a folder of the process itself, of its open files, or of its threads.
 pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
-    let (numbers, kind) = match own(process, path)?.trim_end_matches('/') {
+    let found = |names| {
+        Some(Found::Folder(Contents {
+            path: path.to_str()?.to_owned(),
+            inode: 1,
+            names,
+        }))
+    };
+    let (numbers, kind) = match own(process, path)? {
+        "" => {
+            let names = (2..).zip(NAMES).map(|(inode, (name, kind))| Name {
+                name: name.into(),
+                kind,
+                inode,
+            });
+            return found(names.collect());
+        }
         "fd" => (process.files.numbers(0..=u64::MAX), Kind::Link),
         "task" => {
             let threads = process.threads.numbers();
@@ -36,11 +97,7 @@ pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
         kind,
         inode: number + 1,
     });
-    Some(Found::Folder(Contents {
-        path: path.to_str()?.to_owned(),
-        inode: 1,
-        names: names.collect(),
-    }))
+    found(names.collect())
 }
 
 /// Returns the text of a file in `/proc`. Returns `None` for other files.
@@ -48,7 +105,7 @@ pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Optio
     let path = path.to_str()?;
     let cores = world.cores();
     if let Some(name) = own(process, Path::new(path)) {
-        return own_text(process, world.topology(), name);
+        return own_text(process, world, name);
     }
     Some(match path {
         "/proc/cpuinfo" => (0..cores).fold(String::new(), |mut all, core| {
@@ -87,7 +144,7 @@ pub(super) fn text<W: World>(process: &Process, world: &W, path: &Path) -> Optio
     })
 }
 
-fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String> {
+fn own_text<W: World>(process: &Process, world: &W, name: &str) -> Option<String> {
     if let Some(thread) = name.strip_prefix("task/") {
         let number = thread.strip_suffix("/comm")?.parse().ok()?;
         process.threads.get(number)?;
@@ -123,41 +180,66 @@ fn own_text(process: &Process, topology: &Topology, name: &str) -> Option<String
                     letter(right::EXECUTE, 'x'),
                 );
                 let end = region.end;
+                let kind = if region.is_shared() { 's' } else { 'p' };
                 let _ = writeln!(
                     all,
-                    "{start:010x}-{end:010x} {r}{w}{x}p 00000000 00:00 0 {}",
+                    "{start:010x}-{end:010x} {r}{w}{x}{kind} 00000000 00:00 0 {}",
                     region.name
                 );
                 all
             }),
         "status" => {
-            let name = process.command.executable.rsplit('/').next()?;
+            let name = comm(process, process.number);
             let threads = process.threads.count();
-            let resident = process.memory.space.resident() >> 10;
+            let space = &process.memory.space;
+            let [most, resident] = [space.most_resident(), space.resident()].map(|it| it >> 10);
+            let size = mapped(process) >> 10;
             let (number, parent) = (process.number, process.parent);
             format!(
-                "Name:\t{name}\nPid:\t{number}\nPPid:\t{parent}\nThreads:\t{threads}\nVmRSS:\t{resident} kB\n"
-            ) + &allowed(process, topology)
+                "Name:\t{name}Umask:\t{:04o}\nState:\tR (running)\nTgid:\t{number}\nNgid:\t0\nPid:\t{number}\n\
+                 PPid:\t{parent}\nTracerPid:\t0\nUid:\t{USER}\t{USER}\t{USER}\t{USER}\n\
+                 Gid:\t{USER}\t{USER}\t{USER}\t{USER}\nVmSize:\t{size} kB\nVmHWM:\t{most} kB\n\
+                 VmRSS:\t{resident} kB\nThreads:\t{threads}\n",
+                process.files.rights_mask()
+            ) + &process.signals.lines(&process.threads, process.number)
+                + &allowed(process, world.topology())
         }
         "stat" => {
-            let name = process.command.executable.rsplit('/').next()?;
+            let name = comm(process, process.number);
+            let name = name.trim_end();
             let [number, parent] = [process.number, process.parent];
             let [group, session] = [process.group, process.session];
             let threads = process.threads.count();
             let pages = process.memory.space.resident() >> 12;
-            let bytes = pages << 12;
+            let bytes = mapped(process);
+            let ticks = |time| time / TICK;
+            let [used, children, began] = [
+                world.busy_nanoseconds(),
+                process.used_by_children,
+                process.began,
+            ]
+            .map(ticks);
+            let nice = process.nice;
             format!(
-                "{number} ({name}) R {parent} {group} {session} 0 -1 0 0 0 0 0 0 0 0 0 20 0 \
-                 {threads} 0 0 {bytes} {pages} 18446744073709551615"
+                "{number} ({name}) R {parent} {group} {session} 0 -1 0 0 0 0 0 {used} 0 {children} 0 {} {nice} \
+                 {threads} 0 {began} {bytes} {pages} 18446744073709551615",
+                20 + nice
             ) + &" 0".repeat(27)
                 + "\n"
         }
         "statm" => {
             let pages = process.memory.space.resident() >> 12;
-            format!("{pages} {pages} 0 0 0 0 0\n")
+            let all = mapped(process) >> 12;
+            format!("{all} {pages} 0 0 0 {all} 0\n")
         }
         _ => return None,
     })
+}
+
+/// The bytes of all mappings.
+fn mapped(process: &Process) -> u64 {
+    let regions = process.memory.space.regions();
+    regions.map(|(start, region)| region.end - start).sum()
 }
 
 /// The name of a thread in the files of `/proc`: 15 bytes at most. A character that does not fit whole is left out.

@@ -1,14 +1,12 @@
-//! Processes: their creation, a parent's wait for its children, groups, and signals between processes.
+//! Processes: their creation, groups, and signals between processes.
 
-use super::waits::await_word;
-use crate::linux::errno::{EAGAIN, ECHILD, EINVAL, ENOMEM, ENOSYS, EPERM, ESRCH, Errno, Value};
+use crate::linux::errno::{EAGAIN, EINVAL, ENOMEM, ENOSYS, EPERM, ESRCH, Errno, Value};
+use crate::linux::news::Ended;
 use crate::linux::process::Process;
-use crate::linux::signal::{BY_KILL, BY_THREAD, INFO, LAST, Sent};
-use crate::linux::system::{Ended, System};
-use crate::linux::task::{Interrupted, Outcome, Task};
+use crate::linux::signal::{BY_KILL, BY_THREAD, LAST, Sent};
+use crate::linux::system::System;
+use crate::linux::task::{Outcome, Task};
 use crate::linux::threads::Thread;
-use crate::linux::time;
-use crate::linux::words;
 use crate::linux::world::World;
 
 /// Flags of `clone`.
@@ -27,25 +25,6 @@ pub(super) mod flag {
 
 const STACK_POINTER: usize = 2;
 const THREAD_POINTER: usize = 4;
-
-/// Options of `wait4` and `waitid`.
-const AT_ONCE: u64 = 1;
-const OF_ENDS: u64 = 4;
-const KEEPS: u64 = 0x100_0000;
-/// Options that change nothing, since no child stops and all threads of a process wait for its children: `WUNTRACED`,
-/// `WCONTINUED`, `__WNOTHREAD`, `__WALL`.
-const OF_STOPS: u64 = 2;
-const OF_CONTINUED: u64 = 8;
-const OF_ALL_KINDS: u64 = 0x6000_0000;
-/// `__WALL` and `__WCLONE`. Without the first, the second excludes ordinary children.
-const ALL: u64 = 0x4000_0000;
-const UNUSUAL: u64 = 0x8000_0000;
-/// The values by which `waitid` names any child, one child, and the children of a group.
-const ANY: u64 = 0;
-const ONE: u64 = 1;
-const GROUP: u64 = 2;
-/// The largest number of a process or a group.
-const LARGEST: u32 = i32::MAX as u32;
 
 /// `clone`: starts a thread or a process.
 pub(super) fn clone<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Outcome {
@@ -142,121 +121,6 @@ fn fork<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Result
     })
 }
 
-/// The children that a parent waits for.
-#[derive(Clone, Copy)]
-enum Wanted {
-    Any,
-    One(u32),
-    Group(u32),
-}
-
-impl Wanted {
-    fn is(self, number: u32, group: u32) -> bool {
-        match self {
-            Self::Any => true,
-            Self::One(wanted) => wanted == number,
-            Self::Group(wanted) => wanted == group,
-        }
-    }
-}
-
-/// Returns an ended child, or the outcome that makes the task wait for a child to end.
-fn await_child<W: World>(
-    system: &mut System,
-    task: &mut Task,
-    world: &mut W,
-    wanted: Wanted,
-    options: u64,
-) -> Result<Result<(u32, Ended), Outcome>, Errno> {
-    if options & (UNUSUAL | ALL) == UNUSUAL {
-        return Err(ECHILD);
-    }
-    let parent = system.of(task).number;
-    let mut ended = system.ended.iter();
-    let found = ended.find(|(number, it)| it.parent == parent && wanted.is(**number, it.group));
-    if let Some((&number, it)) = found {
-        let copy = Ended { ..*it };
-        if options & KEEPS == 0 {
-            system.ended.remove(&number);
-            system.of(task).used_by_children += copy.used;
-        }
-        return Ok(Ok((number, copy)));
-    }
-    let is_child = |it: &Process| it.parent == parent && wanted.is(it.number, it.group);
-    let is_any = system.all().any(is_child);
-    if !is_any {
-        return Err(ECHILD);
-    }
-    Ok(Err(if options & AT_ONCE != 0 {
-        Outcome::Return(0)
-    } else {
-        let process = system.of(task);
-        let word = words::children(parent);
-        let interrupted = Interrupted::MayRestart;
-        await_word(process, task, world, word, None, interrupted)
-    }))
-}
-
-/// `wait4`.
-pub(super) fn wait<W: World>(
-    system: &mut System,
-    task: &mut Task,
-    world: &mut W,
-    [child, status, options, usage]: [u64; 4],
-) -> Result<Outcome, Errno> {
-    if options as u32 as u64 & !(AT_ONCE | OF_STOPS | OF_CONTINUED | OF_ALL_KINDS | UNUSUAL) != 0 {
-        return Err(EINVAL);
-    }
-    let wanted = match child as i32 {
-        i32::MIN => return Err(ESRCH),
-        -1 => Wanted::Any,
-        0 => Wanted::Group(system.of(task).group),
-        number @ 1.. => Wanted::One(number as u32),
-        group => Wanted::Group(group.unsigned_abs()),
-    };
-    let (number, ended) = match await_child(system, task, world, wanted, options)? {
-        Ok(found) => found,
-        Err(outcome) => return Ok(outcome),
-    };
-    let space = &mut system.of(task).memory.space;
-    if status != 0 {
-        space.write_u32(status, ended.word())?;
-    }
-    if usage != 0 {
-        space.write(usage, &time::usage(ended.used, 0))?;
-    }
-    Ok(Outcome::Return(number.into()))
-}
-
-/// `waitid`.
-pub(super) fn wait_by<W: World>(
-    system: &mut System,
-    task: &mut Task,
-    world: &mut W,
-    [kind, child, to, options]: [u64; 4],
-) -> Result<Outcome, Errno> {
-    let known = AT_ONCE | OF_ENDS | OF_STOPS | OF_CONTINUED | KEEPS | OF_ALL_KINDS | UNUSUAL;
-    if options as u32 as u64 & !known != 0 || options & OF_ENDS == 0 {
-        return Err(EINVAL);
-    }
-    let wanted = match (kind, child as u32) {
-        (ANY, _) => Wanted::Any,
-        (ONE, number @ 1..=LARGEST) => Wanted::One(number),
-        (GROUP, 0) => Wanted::Group(system.of(task).group),
-        (GROUP, group @ 1..=LARGEST) => Wanted::Group(group),
-        _ => return Err(EINVAL),
-    };
-    let info = match await_child(system, task, world, wanted, options)? {
-        Ok((number, ended)) => ended.notice(number).info(),
-        Err(Outcome::Return(_)) => [0; INFO as usize],
-        Err(outcome) => return Ok(outcome),
-    };
-    if to != 0 {
-        system.of(task).memory.space.write(to, &info)?;
-    }
-    Ok(Outcome::Return(0))
-}
-
 /// Sends a signal to a process, or to one of its threads.
 fn send<W: World>(process: &mut Process, world: &mut W, thread: Option<u32>, sent: Sent) -> Value {
     let (signals, threads) = (&mut process.signals, &mut process.threads);
@@ -290,6 +154,7 @@ pub(super) fn kill<W: World>(
         is_any = true;
         send(process, world, None, sent)?;
     }
+    system.tell_changes(world);
     let parent = u64::from(to as i32 == 1);
     let mut ended = system.ended.iter();
     let is_ended = |(child, it): (&u32, &Ended)| match to as i32 {
@@ -314,12 +179,13 @@ pub(super) fn kill_thread<W: World>(
     let sender = system.of(task).number;
     let sent = Sent::by_process(number, BY_THREAD, sender, 0);
     let thread = thread as u32;
-    let mut all = system.all_mut();
-    let found = all.find(|it| {
+    let found = system.all_mut().find(|it| {
         let is_meant = process.is_none_or(|number| number as u32 == it.number);
         is_meant && !it.is_over && it.threads.get(thread).is_some()
     });
-    send(found.ok_or(ESRCH)?, world, Some(thread), sent)
+    let done = send(found.ok_or(ESRCH)?, world, Some(thread), sent);
+    system.tell_changes(world);
+    done
 }
 
 /// `rt_sigqueueinfo`, `rt_tgsigqueueinfo`: sends a signal with a value to a process or a thread.
@@ -341,7 +207,9 @@ pub(super) fn queue<W: World>(
     }
     let sent = Sent::by_process(number, code, sender.number, value);
     let process = system.numbered(process as u32).ok_or(ESRCH)?;
-    send(process, world, thread.map(|thread| thread as u32), sent)
+    let done = send(process, world, thread.map(|thread| thread as u32), sent);
+    system.tell_changes(world);
+    done
 }
 
 /// Returns the process number that a call names. 0 names the caller's process.

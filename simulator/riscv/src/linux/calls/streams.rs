@@ -158,7 +158,8 @@ pub(super) fn connect<W: World>(process: &mut Process, task: &mut Task, world: &
     }
 }
 
-fn written<W: World>(
+/// Wakes the waiting readers and writers after a call that has moved bytes, or sends `SIGPIPE` after a failed one.
+pub(super) fn written<W: World>(
     process: &mut Process,
     task: &Task,
     world: &mut W,

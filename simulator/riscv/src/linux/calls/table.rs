@@ -3,8 +3,8 @@
 use super::missing::missing;
 use super::waits::{await_signal, nap, suspend};
 use super::{
-    cut, exec, fence, futex, made, poll, processes, scheduling, streams, system as machine,
-    threads as thread, vectors,
+    children, cut, exec, fence, futex, made, pipes, poll, processes, scheduling, streams,
+    system as machine, threads as thread, vectors,
 };
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, ESPIPE, Value, known_flags};
 use crate::linux::files::HERE;
@@ -119,10 +119,7 @@ calls! {
     53 fchmodat = files.set_mode_at(space, [a, b, c, 0]);
     54 fchownat = files.set_owner_at(space, [a, b, c, d, e]);
     55 fchown = files.set_owner(a, [b, c]);
-    56 openat = {
-        let number = made::open(process, world, [a, b], [c, d]);
-        cut::after_opening(system, task, number, c)
-    };
+    56 openat = pipes::open(system, task, world, [a, b], [c, d]);
     57 close = streams::change(process, world, |p| p.files.close(a));
     59 pipe2 = files.make_pipe(space, a, b);
     61 getdents64 = files.entries(space, a, b, c);
@@ -148,6 +145,9 @@ calls! {
         threads.narrowed = true;
         number
     });
+    75 vmsplice = pipes::vmsplice(process, task, world);
+    76 splice = pipes::splice(process, task, world);
+    77 tee = pipes::tee(process, task, world);
     78 readlinkat = made::read_link(process, world, [a, b], [c, d]);
     79 newfstatat = made::stat(process, world, [a, b], d)
         .and_then(|stat| put(process, c, &stat.classic()));
@@ -166,14 +166,20 @@ calls! {
     92 personality = Return(0);
     93 exit = thread::end(process, task, world);
     94 exit_group = Exit((a & 0xFF) as i32);
-    95 waitid = processes::wait_by(system, task, world, [a, b, c, d]);
+    95 waitid = children::wait_by(system, task, world, [a, b, c, d]);
     96 set_tid_address = thread::set_clear(task, a);
     98 futex = futex::futex(system, task, world);
     99 set_robust_list = thread::set_robust(threads, task, [a, b]);
     100 get_robust_list = thread::tell_robust(process, task, [a, b, c]);
     101 nanosleep = nap(process, task, world, [time::REALTIME, 0, a, b]);
-    102 getitimer = timers.tell_interval(space, world, a, b);
-    103 setitimer = timers.set_interval(space, signals, threads, world, [a, b, c]);
+    102 getitimer = match a {
+        0 => timers.tell_interval(space, world, b),
+        _ => timers.of_processor.tell(space, task, world, [a, b]),
+    };
+    103 setitimer = match a {
+        0 => timers.set_interval(space, signals, threads, world, [b, c]),
+        _ => timers.of_processor.set(space, (signals, threads), task, world, [a, b, c]),
+    };
     107 timer_create = timers.create(space, threads, [a, b, c]);
     108 timer_gettime = timers.tell(space, world, a, b);
     109 timer_getoverrun = timers.overruns(a);
@@ -287,7 +293,7 @@ calls! {
     });
     240 rt_tgsigqueueinfo = processes::queue(system, task, world, (a, Some(b)), [c, d]);
     259 riscv_flush_icache = Return(memory.space.flush_code());
-    260 wait4 = processes::wait(system, task, world, [a, b, c, d]);
+    260 wait4 = children::wait(system, task, world, [a, b, c, d]);
     261 prlimit64 = machine::limits(process, [b, c, d]);
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);

@@ -242,7 +242,7 @@ pub(in crate::linux) fn interrupt<W: World>(
     process.expire_timers(task, world);
     while let Some(sent) = process.signals.next(&mut process.threads, task) {
         let Some(restarts) = process.signals.restarts(sent.signal) else {
-            if process.signals.ignores(sent.signal) {
+            if process.signals.ignores(sent.signal) || process.stops(sent.signal) {
                 continue;
             }
             return Some(process.die(sent.signal, "sent by the program"));
@@ -270,6 +270,7 @@ pub(in crate::linux) fn interrupt<W: World>(
         }
         task.until = None;
         process.threads.wait_for(task, 0);
+        process.files.drop_opening(task.number);
         if !process.deliver(task, sent) {
             return Some(process.die(sent.signal, "its handler has no stack"));
         }

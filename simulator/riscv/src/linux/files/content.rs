@@ -52,6 +52,11 @@ impl Files {
         }
     }
 
+    /// Whether a file of the host is written at its end.
+    pub(crate) fn appends(&self, number: u64) -> bool {
+        matches!(self.get(number), Ok(Open::File { flags, .. }) if flags.get() & APPENDS != 0)
+    }
+
     /// Fails if the file is a stream without a reader.
     pub(crate) fn has_reader(&self, number: u64) -> Result<(), Errno> {
         match self.get(number)?.end() {

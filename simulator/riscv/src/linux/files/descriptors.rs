@@ -105,10 +105,10 @@ impl Files {
             Open::File { flags, .. } => flags.get(),
             Open::Events(events) => BOTH | events.flags().get() & CHANGED,
             Open::Stream(end) => {
-                let way = match (end.is_socket(), end.reads()) {
-                    (true, _) => BOTH,
-                    (false, true) => READS,
-                    (false, false) => WRITES,
+                let way = match (end.reads(), end.writes()) {
+                    (true, true) => BOTH,
+                    (true, false) => READS,
+                    (false, _) => WRITES,
                 };
                 way | end.flags().get() & CHANGED
             }

@@ -4,7 +4,7 @@ use super::table::{Files, Open};
 use crate::linux::errno::{ELOOP, ENOENT, Errno};
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::{Component, Path, PathBuf};
 
@@ -63,6 +63,37 @@ pub(crate) fn open_number(path: &Path) -> Option<u64> {
 }
 
 impl Files {
+    /// The target of the link in `/proc/self/fd` for an open file. Numbers of streams are not kept apart.
+    pub(crate) fn title(&self, number: u64) -> Option<String> {
+        let of_host = |file: &File| {
+            let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+            let path = fs::read_link(link).ok()?;
+            Some(self.in_root(&path).display().to_string())
+        };
+        Some(match self.get(number).ok()? {
+            Open::File { file, .. } => return of_host(file),
+            Open::Stream(end) if let Some(opened) = end.fifo() => return of_host(opened.file()),
+            Open::Folder { path, .. } => self.in_root(path).display().to_string(),
+            Open::Made { path, .. } => path.display().to_string(),
+            Open::Stream(end) if end.is_socket() => "socket:[1]".into(),
+            Open::Socket(_) => "socket:[1]".into(),
+            Open::Stream(_) | Open::Input | Open::Output | Open::Error => "pipe:[1]".into(),
+            Open::Events(_) => "anon_inode:[eventfd]".into(),
+            Open::Clock(_) => "anon_inode:[timerfd]".into(),
+            Open::Signals(_) => "anon_inode:[signalfd]".into(),
+            Open::Group(_) => "anon_inode:[eventpoll]".into(),
+            Open::Random => "/dev/urandom".into(),
+            Open::Text { .. } => return None,
+        })
+    }
+
+    /// The program's path for a path of the host.
+    fn in_root(&self, path: &Path) -> PathBuf {
+        let root = self.root.as_deref();
+        let below = root.and_then(|root| path.strip_prefix(root).ok());
+        below.map_or_else(|| path.to_owned(), |below| Path::new("/").join(below))
+    }
+
     /// The host's path for the program's `path`: the file under the root, if there is such a file, or else the host's
     /// file of this path, unless that is one of [`HOSTS`]. With `follow`, a link as the last part stands for its
     /// target.

@@ -1,10 +1,12 @@
 //! The files of a process: the open files behind the process's numbers (file descriptors), and the host's paths for the
 //! program's paths.
 
+mod bytes;
 mod clocks;
 mod content;
 mod descriptors;
 mod events;
+mod fifos;
 mod groups;
 mod host;
 mod known;

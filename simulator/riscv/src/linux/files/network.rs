@@ -4,6 +4,7 @@
 //! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller keeps the other end.
 //! If the queue is full, a caller of TCP that does not wait is called back by the listener's next `accept`.
 
+use super::fifos::Fifos;
 use super::streams::{End, INTERNET, NON_BLOCKING, Settings, ready};
 use crate::linux::errno::{
     EADDRINUSE, EAGAIN, EALREADY, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENOTCONN, EOPNOTSUPP,
@@ -50,11 +51,12 @@ const FIRST_PORT: u16 = 32_768;
 /// The most connections that wait to be accepted, even if the program allows more.
 const MOST_WAITING: usize = 4_096;
 
-/// The sockets of all processes, by place.
+/// The sockets of all processes, by place, and their open FIFOs.
 #[derive(Default)]
 pub(crate) struct Network {
     sockets: BTreeMap<Place, Weak<Socket>>,
     last_port: u16,
+    pub(super) fifos: Fifos,
 }
 
 impl Network {

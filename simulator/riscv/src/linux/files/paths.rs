@@ -1,6 +1,7 @@
 //! System calls that name files.
 
 use super::descriptors::memory_flags;
+use super::fifos;
 use super::host::{is_random, is_systems, open_number};
 use super::table::{Files, Open};
 use crate::linux::errno::{
@@ -26,6 +27,7 @@ pub(crate) const WRITE_ONLY: u64 = 1;
 const READ_WRITE: u64 = 2;
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
+const NEW: u64 = CREATE | EXCLUSIVE;
 pub(crate) const TRUNCATE: u64 = 0o1000;
 pub(crate) const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
@@ -37,6 +39,7 @@ pub(super) const IN_MEMORY: &str = "/memfd";
 /// The bits of a mode that give the file's kind.
 const KIND: u64 = 0o17_0000;
 const REGULAR: u64 = 0o10_0000;
+const FIFO: u64 = 0o1_0000;
 
 /// Reads the path at an address.
 pub(crate) fn read_path(space: &mut Space, address: u64) -> Result<PathBuf, Errno> {
@@ -132,6 +135,12 @@ impl Files {
         if flags & FOLDER != 0 {
             return Err(if host.exists() { ENOTDIR } else { ENOENT });
         }
+        if fifos::is_fifo(&host) {
+            return match flags & (CREATE | EXCLUSIVE) {
+                NEW => Err(EEXIST),
+                _ => self.open_fifo(&host, flags),
+            };
+        }
         let write = flags & ACCESS != READ_ONLY;
         let is_new = !host.exists();
         let (create, exclusive) = (flags & CREATE != 0, flags & EXCLUSIVE != 0);
@@ -187,13 +196,19 @@ impl Files {
         )
     }
 
-    /// `mknodat`: makes an empty file. Named pipes and devices are not supported.
+    /// `mknodat`: makes an empty file, or a FIFO. Devices are for the administrator, and sockets are made by `bind`.
     pub(crate) fn make_node(&self, space: &mut Space, at: [u64; 2], mode: u64) -> Value {
         let host = self.host_at(space, at, false)?;
-        if !matches!(mode & KIND, 0 | REGULAR) {
-            return Err(EPERM);
+        let (kind, mode) = (mode & KIND, mode as u32 & 0o777 & !self.mask);
+        match kind {
+            0 | REGULAR => {}
+            FIFO => {
+                fifos::make(&host, mode)?;
+                self.touch_new(&host);
+                return Ok(0);
+            }
+            _ => return Err(EPERM),
         }
-        let mode = mode as u32 & 0o777 & !self.mask;
         let mut options = OpenOptions::new();
         options
             .write(true)
@@ -204,21 +219,9 @@ impl Files {
         Ok(0)
     }
 
-    /// `readlinkat`.
-    pub(crate) fn read_link(
-        &self,
-        space: &mut Space,
-        executable: &str,
-        at: [u64; 2],
-        [to, length]: [u64; 2],
-    ) -> Value {
-        let path = self.path_at(space, at)?;
-        let link = if path == Path::new("/proc/self/exe") {
-            PathBuf::from(executable)
-        } else {
-            fs::read_link(self.host_path(&path, false)?)?
-        };
-        put_link(space, &link, [to, length])
+    /// `readlinkat` of a link that the host has.
+    pub(crate) fn read_link(&self, path: &Path) -> Result<PathBuf, Errno> {
+        Ok(fs::read_link(self.host_path(path, false)?)?)
     }
 
     /// `getcwd`.

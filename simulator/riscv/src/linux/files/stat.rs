@@ -119,6 +119,9 @@ impl Files {
         Ok(match self.get(number)? {
             Open::File { file, .. } => Stat::of(self, &file.metadata()?),
             Open::Folder { path, .. } => Stat::of(self, &path.metadata()?),
+            Open::Stream(end) if let Some(opened) = end.fifo() => {
+                Stat::of(self, &opened.file().metadata()?)
+            }
             Open::Text { .. } => Stat::TEXT,
             Open::Made { inode, folders, .. } => Stat::made(*inode, *folders),
             _ => Stat::STREAM,

@@ -1,9 +1,11 @@
-//! Streams between threads: pipes and connected sockets.
+//! Streams between threads: pipes, FIFOs and connected sockets.
 
+use super::bytes::{Bytes, PIECE, PIPE, SOCKET};
+use super::fifos::Opened;
+use super::table::APPENDS;
 use crate::linux::errno::{EAGAIN, EBADF, EBUSY, ECONNRESET, EINVAL, EPERM, EPIPE, Errno, Value};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 pub(crate) const NON_BLOCKING: u64 = 0o4000;
@@ -23,14 +25,9 @@ pub(crate) mod ready {
     pub(crate) type State = (u32, [u64; 2]);
 }
 
-/// Linux's capacity in bytes of a pipe, and of each direction of a pair of sockets.
-const PIPE: usize = 1 << 16;
-const SOCKET: usize = 212_992;
 /// The largest capacity of a pipe that a program may ask for, and the largest capacity that Linux can represent.
 const LARGEST: usize = 1 << 20;
 const COUNTABLE: u32 = 1 << 31;
-/// Up to this many bytes are written to a pipe in one piece. A pipe with less room is full.
-const PIECE: usize = 4_096;
 
 /// The settings of a stream's end, which all of its file descriptors share.
 #[derive(Default)]
@@ -51,64 +48,7 @@ impl Settings {
     }
 }
 
-/// The bytes on their way in one direction of a stream.
-struct Bytes {
-    waiting: VecDeque<u8>,
-    /// For a socket, the end of each write that is not read whole, counted from the first byte ever written.
-    ends: VecDeque<u64>,
-    /// The number of bytes ever read.
-    read: u64,
-    /// The largest number of bytes on their way.
-    most: usize,
-    writes: u64,
-    /// How often a read has given room to a full direction.
-    freed: u64,
-    /// Whether `shutdown` has ended this direction.
-    ended: bool,
-    /// Whether the writer's close breaks the connection (`SO_LINGER` with no time).
-    breaks: bool,
-}
-
-impl Bytes {
-    fn new(most: usize) -> Rc<RefCell<Self>> {
-        Rc::new(RefCell::new(Self {
-            waiting: VecDeque::new(),
-            ends: VecDeque::new(),
-            read: 0,
-            most,
-            writes: 0,
-            freed: 0,
-            ended: false,
-            breaks: false,
-        }))
-    }
-
-    fn room(&self) -> usize {
-        self.most.saturating_sub(self.waiting.len())
-    }
-
-    fn is_full(&self) -> bool {
-        self.room() < PIECE
-    }
-
-    /// Removes bytes that were read.
-    fn remove(&mut self, count: usize) {
-        self.waiting.drain(..count);
-        self.read += count as u64;
-        while self.ends.front().is_some_and(|end| *end <= self.read) {
-            self.ends.pop_front();
-        }
-    }
-
-    /// Changes the bytes or their limit, and notes whether a full direction got room.
-    fn change(&mut self, change: impl FnOnce(&mut Self)) {
-        let was_full = self.is_full();
-        change(self);
-        self.freed += u64::from(was_full && !self.is_full());
-    }
-}
-
-/// An end of a pipe, which reads or writes, or of a pair of sockets, which does both.
+/// An end of a pipe, which reads or writes, of a pair of sockets, which does both, or an open file of a FIFO.
 #[derive(Clone)]
 pub(crate) struct End {
     from: Option<Rc<RefCell<Bytes>>>,
@@ -121,6 +61,8 @@ pub(crate) struct End {
     names: Rc<[Vec<u8>; 2]>,
     /// The number of the process that made the other end; `None` for a pipe.
     peer: Option<u32>,
+    /// The open file of a FIFO.
+    fifo: Option<Rc<Opened>>,
 }
 
 impl End {
@@ -152,6 +94,30 @@ impl End {
         ends[0].names = Rc::new(names);
         ends[1].names = Rc::new(back);
         ends
+    }
+
+    /// An open file of a FIFO.
+    pub(super) fn of_fifo(opened: Opened, flags: u64) -> Self {
+        let [from, to] = opened.ways();
+        Self {
+            from,
+            to,
+            settings: Settings::new(flags & (NON_BLOCKING | APPENDS)),
+            other: Weak::new(),
+            names: Rc::default(),
+            peer: None,
+            fifo: Some(Rc::new(opened)),
+        }
+    }
+
+    /// The open file of a FIFO; `None` for other ends.
+    pub(super) fn fifo(&self) -> Option<&Opened> {
+        self.fifo.as_deref()
+    }
+
+    /// Whether the other side of a FIFO has had an open file since this end was opened. `true` for other ends.
+    pub(super) fn has_met(&self) -> bool {
+        self.fifo().is_none_or(Opened::has_met)
     }
 
     fn ways(settings: [Rc<Settings>; 2], [one, other]: [u32; 2]) -> [Self; 2] {
@@ -191,6 +157,7 @@ impl End {
             other: Rc::downgrade(other),
             names: Rc::clone(&names),
             peer: None,
+            fifo: None,
         };
         [
             end(from, to, &one, &other),
@@ -199,7 +166,7 @@ impl End {
     }
 
     pub(crate) fn is_socket(&self) -> bool {
-        self.from.is_some() && self.to.is_some()
+        self.from.is_some() && self.to.is_some() && self.fifo.is_none()
     }
 
     pub(crate) fn reads(&self) -> bool {
@@ -210,9 +177,12 @@ impl End {
         self.to.is_some()
     }
 
-    /// Whether the other end is closed.
+    /// Whether the other end is closed, or no file of a FIFO's other side is open.
     fn is_alone(&self) -> bool {
-        self.other.strong_count() == 0
+        match self.fifo() {
+            Some(opened) => opened.is_alone(),
+            None => self.other.strong_count() == 0,
+        }
     }
 
     /// Whether the peer is closed and did not read all bytes of this socket, or has broken the connection.
@@ -284,6 +254,19 @@ impl End {
         }
         bytes.change(|bytes| bytes.most = most);
         Ok(most as u64)
+    }
+
+    /// Whether both are ends of the same pipe.
+    pub(crate) fn is_of_pipe(&self, other: &Self) -> bool {
+        let [one, other] = [self, other].map(|end| end.from.as_ref().or(end.to.as_ref()));
+        one.zip(other)
+            .is_some_and(|(one, other)| Rc::ptr_eq(one, other))
+    }
+
+    /// The room in the pipe that this end writes.
+    pub(crate) fn room(&self) -> usize {
+        let to = self.to.as_ref();
+        to.map_or(0, |to| to.borrow().room())
     }
 
     /// Bytes that can be read.
@@ -397,7 +380,7 @@ impl End {
         let mut counts = [0; 2];
         if let Some(from) = self.from.as_ref().map(|from| from.borrow()) {
             counts[0] = from.writes;
-            let over = from.ended || self.is_alone();
+            let over = from.ended || self.is_alone() && self.has_met();
             if !from.waiting.is_empty() || over && self.is_socket() {
                 found |= ready::IN;
             }

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The file behind a number.
@@ -75,7 +75,9 @@ type SharedSink = Rc<RefCell<Sink>>;
 /// The files of a process. A copy for another process has the same open files.
 #[derive(Clone)]
 pub(crate) struct Files {
-    open: BTreeMap<u64, Open>,
+    pub(super) open: BTreeMap<u64, Open>,
+    /// The files of threads that wait in `openat` for the other side of a FIFO, by the thread's number.
+    pub(super) opening: BTreeMap<u32, End>,
     /// Numbers that `execve` closes.
     pub(super) closing: BTreeSet<u64>,
     pub(super) root: Option<PathBuf>,
@@ -86,7 +88,7 @@ pub(crate) struct Files {
     pub(super) input: Rc<RefCell<Source>>,
     pub(super) output: SharedSink,
     pub(super) error: SharedSink,
-    /// The named sockets of all processes.
+    /// The named sockets and the FIFOs of all processes.
     pub(super) network: Rc<RefCell<Network>>,
     /// `known` has the numbers and times of files, which all processes share. `now` is the time of the current call.
     pub(super) known: known::Shared,
@@ -152,6 +154,12 @@ impl Open {
         }
     }
 
+    /// Whether `splice` moves bytes between the file and a pipe.
+    pub(crate) fn is_spliced(&self) -> bool {
+        let has_no_bytes = self.is_awaited() && self.end().is_none();
+        !has_no_bytes && !matches!(self, Self::Folder { .. } | Self::Made { .. })
+    }
+
     /// Whether reads and writes have no places in the file, since it is a stream, a count or the like.
     pub(super) fn has_no_places(&self) -> bool {
         self.is_awaited() || matches!(self, Self::Input | Self::Output | Self::Error)
@@ -179,6 +187,7 @@ impl Files {
         let open = [(0, Open::Input), (1, Open::Output), (2, Open::Error)];
         Self {
             open: open.into(),
+            opening: BTreeMap::new(),
             closing: BTreeSet::new(),
             root,
             folder,
@@ -203,6 +212,7 @@ impl Files {
         self.is_shared = true;
         Self {
             process,
+            opening: BTreeMap::new(),
             ..self.clone()
         }
     }
@@ -215,6 +225,16 @@ impl Files {
     /// `umask`: sets the rights that new files do not get. Returns the old value.
     pub(crate) fn set_mask(&mut self, mask: u64) -> Value {
         Ok(std::mem::replace(&mut self.mask, mask as u32 & 0o777).into())
+    }
+
+    /// The rights that new files do not get.
+    pub(crate) fn rights_mask(&self) -> u32 {
+        self.mask
+    }
+
+    /// The working directory.
+    pub(crate) fn place(&self) -> &Path {
+        &self.folder
     }
 
     /// The open files, each once for each of its numbers.

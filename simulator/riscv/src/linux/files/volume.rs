@@ -1,5 +1,6 @@
 //! Calls about links, rights, owners and times of files, and about the volume.
 
+use super::fifos::is_fifo;
 use super::host::is_systems;
 use super::paths::read_path;
 use super::stat::{EMPTY_PATH, NO_FOLLOW};
@@ -7,8 +8,9 @@ use super::table::{Files, Open};
 use crate::linux::errno::{EINVAL, EOPNOTSUPP, EPERM, Errno, Value};
 use crate::linux::users::is_user;
 use crate::memory::Space;
+use rustix::fs::OFlags;
 use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
@@ -45,6 +47,9 @@ impl Files {
     ) -> Result<Rc<File>, Errno> {
         let path = read_path(space, path)?;
         let host = self.host_path(&path, true)?;
+        if is_fifo(&host) {
+            return Err(EINVAL);
+        }
         let file = OpenOptions::new().write(true).open(host)?;
         file.set_len(length)?;
         self.touch(&file);
@@ -122,7 +127,11 @@ impl Files {
                 _ => return Err(EPERM),
             }
         } else {
-            File::open(self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?)?
+            let host = self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?;
+            // The host's FIFO has no writer to wait for.
+            let at_once = OFlags::NONBLOCK.bits() as i32;
+            let mut options = OpenOptions::new();
+            options.read(true).custom_flags(at_once).open(host)?
         };
         file.set_times(set)?;
         let time = |time: Duration| (time.as_secs(), time.subsec_nanos().into());

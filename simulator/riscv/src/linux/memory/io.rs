@@ -133,6 +133,10 @@ impl Memory {
         if parts.len() > 1 && files.lacks_room(number, total(parts)) {
             return Err(EAGAIN);
         }
+        match offset {
+            None => files.may_write(number, None)?,
+            Some(_) => files.exists(number)?,
+        }
         let mut done = 0;
         for (address, length) in pieces(parts) {
             let mut bytes = vec![0; length];

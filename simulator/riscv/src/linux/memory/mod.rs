@@ -26,6 +26,7 @@ const SHARED_VALIDATE: u64 = 3;
 const SYNCHRONOUS: u64 = 0x8_0000;
 const FIXED: u64 = 0x10;
 const ANONYMOUS: u64 = 0x20;
+const POPULATE: u64 = 0x8000;
 const FIXED_NOREPLACE: u64 = 0x10_0000;
 /// Flags of `mremap`.
 const MAY_MOVE: u64 = 1;
@@ -105,6 +106,7 @@ impl Memory {
                 rights: right::READ | right::WRITE,
                 content: Content::Zero,
                 name: "[heap]".into(),
+                was_written: false,
             };
             self.space.map(old, region);
         } else if end < old {
@@ -180,6 +182,8 @@ impl Memory {
                 rights,
                 content,
                 name,
+                // Linux writes such pages at once.
+                was_written: flags & POPULATE != 0 && rights & right::WRITE != 0,
             },
         );
         Ok(start)
@@ -280,7 +284,8 @@ impl Memory {
     pub(crate) fn never_changes(&self, address: u64) -> bool {
         let region = self.space.region(address);
         region.is_some_and(|(_, region)| {
-            region.rights & right::WRITE == 0 && matches!(region.content, Content::Zero)
+            region.rights & right::WRITE == 0
+                && matches!(region.content, Content::Zero | Content::Moved(_))
         })
     }
 
@@ -302,7 +307,7 @@ impl Memory {
     fn move_range(&mut self, [start, old]: [u64; 2], [to, new]: [u64; 2], keeps: bool) -> Value {
         let (_, region) = self.space.region(start).ok_or(EFAULT)?;
         let region = region.clone();
-        let content = region.content.clone().moved(to.wrapping_sub(start));
+        let content = region.moved_content(to.wrapping_sub(start));
         let end = to + new;
         self.space.map(
             to,

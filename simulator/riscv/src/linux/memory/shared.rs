@@ -125,14 +125,22 @@ impl Memory {
         }
     }
 
-    /// Updates mapped pages after a write of `bytes` to a file. Without `at`, the bytes end at the file's position.
-    pub(super) fn after_writing(&self, files: &Files, number: u64, at: Option<u64>, bytes: &[u8]) {
+    /// Updates mapped pages after a write of `bytes` to a file: shared pages of all processes, and private pages of this
+    /// process that it has only read. Without `at`, the bytes end at the file's position.
+    pub(crate) fn after_writing(
+        &mut self,
+        files: &Files,
+        number: u64,
+        at: Option<u64>,
+        bytes: &[u8],
+    ) {
         let Ok(open @ Open::File { file, flags, .. }) = files.get(number) else {
             return;
         };
-        let Some(pages) = self.pages_of(open) else {
+        let pages = self.pages_of(open);
+        if pages.is_none() && !self.space.has_private_files() {
             return;
-        };
+        }
         let appends = at.is_some() && flags.get() & APPENDS != 0;
         let end = || match appends {
             true => file.metadata().ok().map(|data| data.len()),
@@ -141,8 +149,14 @@ impl Memory {
         let at = at
             .filter(|_| !appends)
             .or_else(|| end()?.checked_sub(bytes.len() as u64));
-        if let Some(at) = at {
+        let Some(at) = at else {
+            return;
+        };
+        if let Some(pages) = pages {
             pages.was_written(at, bytes);
+        }
+        if let Ok(key) = key(file) {
+            self.space.show_write(key, at, bytes);
         }
     }
 }
@@ -164,6 +178,7 @@ mod tests {
             rights: right::READ | right::WRITE,
             content,
             name: "".into(),
+            was_written: false,
         };
         memory.space.map(at, region);
     }

@@ -1,5 +1,6 @@
 //! The process's signal handlers, and its pending signals.
 
+use super::stop::Stop;
 use crate::linux::errno::{EINVAL, Value};
 use crate::linux::signal::{CHILD, LAST, Pending, Sent, Signal, UNSTOPPABLE};
 use crate::linux::task::Task;
@@ -29,6 +30,7 @@ pub(crate) struct Signals {
     pub(crate) rings: bool,
     /// The number of signals that the process and its threads have ever got.
     pub(crate) arrived: u64,
+    pub(crate) stop: Stop,
 }
 
 pub(super) const DEFAULT: u64 = 0;
@@ -36,6 +38,8 @@ pub(super) const IGNORE: u64 = 1;
 const RESTARTS: u64 = 0x1000_0000;
 /// `SA_NOCLDWAIT`.
 const FORGETS_CHILDREN: u64 = 2;
+/// `SA_NOCLDSTOP`.
+const HEARS_NO_STOPS: u64 = 1;
 
 impl Signals {
     /// Prepares for another program: removes all handlers, and keeps the ignored signals.
@@ -69,7 +73,8 @@ impl Signals {
                     mask: mask & !UNSTOPPABLE,
                 },
             );
-            let is_ignored = handler == IGNORE || handler == DEFAULT && !Signal(number).kills();
+            let is_ignored =
+                handler == IGNORE || handler == DEFAULT && Signal(number).is_harmless();
             if is_ignored {
                 // An ignored signal is no longer pending, neither in the process nor in a thread.
                 self.pending.forget(Signal(number));
@@ -101,6 +106,37 @@ impl Signals {
         }
     }
 
+    /// The lines of `/proc/self/status` about signals: pending for the main thread and for the process, blocked by the
+    /// main thread, ignored, and with handlers.
+    pub(crate) fn lines(&self, threads: &Threads, main: u32) -> String {
+        let all = threads.all();
+        let shared = all.fold(self.pending.bits(), |bits, it| bits | it.lent.bits());
+        let main = threads.get(main);
+        let (own, mask) = main.map_or((0, 0), |it| (it.pending.bits(), it.mask()));
+        let which = |is_wanted: fn(u64) -> bool| {
+            let actions = self.actions.iter();
+            let wanted = actions.filter(|(_, action)| is_wanted(action.handler));
+            wanted.fold(0, |bits, (&number, _)| bits | Signal(number).bit())
+        };
+        let ignored = which(|handler| handler == IGNORE);
+        let handled = which(|handler| handler > IGNORE);
+        let lines = [
+            ("SigPnd", own),
+            ("ShdPnd", shared),
+            ("SigBlk", mask),
+            ("SigIgn", ignored),
+            ("SigCgt", handled),
+        ];
+        lines
+            .map(|(name, bits)| format!("{name}:\t{bits:016x}\n"))
+            .concat()
+    }
+
+    /// Whether a signal stops the process.
+    pub(crate) fn is_stopped_by(&self, signal: Signal) -> bool {
+        signal.stops() && self.restarts(signal).is_none() && !self.ignores(signal)
+    }
+
     /// Notes that a file (`signalfd`) reads these signals.
     pub(crate) fn watch(&mut self, set: u64) {
         self.watched |= set;
@@ -119,10 +155,16 @@ impl Signals {
         action.is_some_and(|it| it.handler == IGNORE || it.flags & FORGETS_CHILDREN != 0)
     }
 
+    /// Whether the process gets a signal when a child is stopped or goes on.
+    pub(crate) fn hears_of_stops(&self) -> bool {
+        let action = self.actions.get(&CHILD.0);
+        action.is_none_or(|it| it.flags & HEARS_NO_STOPS == 0)
+    }
+
     /// Whether a signal without a handler has no effect.
     pub(crate) fn ignores(&self, signal: Signal) -> bool {
         let action = self.actions.get(&signal.0);
-        !signal.kills() || action.is_some_and(|action| action.handler == IGNORE)
+        signal.is_harmless() || action.is_some_and(|action| action.handler == IGNORE)
     }
 
     /// Whether a pending signal can be taken by the task.

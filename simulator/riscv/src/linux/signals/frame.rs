@@ -114,6 +114,7 @@ fn map_trampoline(space: &mut Space) {
         rights: right::READ | right::EXECUTE,
         content,
         name: "[vdso]".into(),
+        was_written: false,
     };
     space.map(TRAMPOLINE, region);
 }

@@ -6,9 +6,12 @@
 
 mod actions;
 mod frame;
+mod processor;
 mod send;
+mod stop;
 mod timers;
 
 pub(super) use actions::Signals;
 pub(super) use frame::{return_from_signal, set_alternate};
+pub(super) use stop::Change;
 pub(super) use timers::Timers;

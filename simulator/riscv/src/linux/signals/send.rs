@@ -20,6 +20,7 @@ impl Signals {
             1..=LAST => {}
             _ => return Err(EINVAL),
         }
+        self.before_sending(threads, world, sent.signal);
         if sent.signal.is_queued() || !self.has(threads, |pending| pending.has(sent.signal)) {
             self.give(threads, world, (self.arrived, sent));
         }
@@ -75,8 +76,10 @@ impl Signals {
         if number > LAST {
             return Err(EINVAL);
         }
-        let receiver = threads.get_mut(thread).ok_or(ESRCH)?;
+        threads.get(thread).ok_or(ESRCH)?;
         if number != 0 {
+            self.before_sending(threads, world, sent.signal);
+            let receiver = threads.get_mut(thread).ok_or(ESRCH)?;
             receiver.pending.receive((self.arrived, sent));
             if receiver.is_woken_by(sent.signal) {
                 self.make_look(threads, world, thread);

@@ -1,8 +1,10 @@
 //! Timers that send signals (`timer_create`, `setitimer`).
 
 use super::actions::Signals;
+use super::processor::ProcessorTimers;
 use crate::linux::errno::{EINVAL, ESRCH, Errno, Value};
 use crate::linux::signal::{ALARM, BY_KERNEL, BY_TIMER, LAST, Sent, Signal};
+use crate::linux::task::Task;
 use crate::linux::threads::Threads;
 use crate::linux::time::{self, ABSOLUTE};
 use crate::linux::world::World;
@@ -15,9 +17,6 @@ const TO_PROCESS: u32 = 0;
 const TO_THREAD: u32 = 4;
 /// The number of the timer of `setitimer`, which `timer_create` never returns.
 const INTERVAL: u64 = 1 << 40;
-
-/// `ITIMER_REAL`.
-const REAL: u64 = 0;
 
 /// The receiver of a timer's signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +42,7 @@ struct Timer {
 pub(crate) struct Timers {
     by_number: BTreeMap<u64, Timer>,
     next: u64,
+    pub(crate) of_processor: ProcessorTimers,
 }
 
 /// Returns the thread that takes a timer's signal, if there is one.
@@ -111,15 +111,21 @@ impl Timers {
             .ok_or(EINVAL)
     }
 
-    /// Keeps only the timer of `setitimer`, for another program.
-    pub(crate) fn keep_interval(&mut self) {
+    /// Keeps only the timers of `setitimer`, for another program whose thread gets the number `main`.
+    pub(crate) fn keep_intervals(&mut self, main: u32) {
         self.by_number.retain(|&number, _| number == INTERVAL);
+        self.of_processor.keep(main);
     }
 
     /// Removes the timers of a thread that has ended.
     pub(crate) fn remove_of(&mut self, thread: u32) {
         self.by_number
             .retain(|_, timer| timer.to != Target::Thread(thread));
+    }
+
+    /// Counts the processor time of a thread that ends.
+    pub(crate) fn end_thread(&mut self, thread: u32, own: u64) {
+        self.of_processor.end(thread, own);
     }
 
     /// Returns the time when a timer next sends a thread a signal of a set.
@@ -263,24 +269,34 @@ impl Timers {
         }
     }
 
-    /// `setitimer`: sets the timer of elapsed time. Timers of processor time are not supported.
+    /// Sends the signals of timers of processor time that are due. Returns when the calling thread looks again.
+    pub(crate) fn look<W: World>(
+        &mut self,
+        signals: &mut Signals,
+        threads: &mut Threads,
+        task: &Task,
+        world: &W,
+    ) -> Option<u64> {
+        let timers = &mut self.of_processor;
+        timers.look(signals, threads, task, world);
+        timers.next(threads, world)
+    }
+
+    /// `setitimer`: sets the timer of elapsed time.
     pub(crate) fn set_interval<W: World>(
         &mut self,
         space: &mut Space,
         signals: &mut Signals,
         threads: &Threads,
         world: &mut W,
-        [which, new, old]: [u64; 3],
+        [new, old]: [u64; 2],
     ) -> Value {
-        if which != REAL {
-            return Err(EINVAL);
-        }
         let [every, first] = [new, new.wrapping_add(16)].map(|at| time::read_micros(space, at));
         let (every, first) = (every?, first?);
         // A timer that is off has no time between two signals.
         let every = if first == 0 { 0 } else { every };
         if old != 0 {
-            self.tell_interval(space, world, which, old)?;
+            self.tell_interval(space, world, old)?;
         }
         let due = (first > 0).then(|| world.nanoseconds().saturating_add(first));
         let timer = Timer {
@@ -327,16 +343,7 @@ impl Timers {
     }
 
     /// `getitimer`: writes the time between two signals, and the time left.
-    pub(crate) fn tell_interval<W: World>(
-        &self,
-        space: &mut Space,
-        world: &W,
-        which: u64,
-        to: u64,
-    ) -> Value {
-        if which != REAL {
-            return Err(EINVAL);
-        }
+    pub(crate) fn tell_interval<W: World>(&self, space: &mut Space, world: &W, to: u64) -> Value {
         let timer = self.by_number.get(&INTERVAL);
         let now = world.nanoseconds();
         let every = timer.map_or(0, |timer| timer.every);

@@ -139,9 +139,33 @@ fn poll(rng: &mut Rng) -> Op {
     Op::call("ppoll", 73, &args).words(&words)
 }
 
+/// `splice` and `tee`.
+fn splice(rng: &mut Rng) -> Op {
+    let (from, to, length) = (file(rng), file(rng), length(rng));
+    let flags = if rng.u8(..16) == 0 { 16 } else { rng.u64(..8) };
+    if rng.u8(..4) == 0 {
+        return Op::call("tee", 77, &[from, to, length, flags].map(Arg::Is));
+    }
+    let words = [offset(rng), offset(rng)];
+    let mut place = |word| match rng.bool() {
+        true => Arg::Blob(word),
+        false => Arg::Is(0),
+    };
+    let [from_at, to_at] = [place(0), place(1)];
+    let args = [
+        Arg::Is(from),
+        from_at,
+        Arg::Is(to),
+        to_at,
+        Arg::Is(length),
+        Arg::Is(flags),
+    ];
+    Op::call("splice", 76, &args).words(&words)
+}
+
 pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
     let words = random_words(rng);
-    ops.push(match rng.u8(..26) {
+    ops.push(match rng.u8(..28) {
         0..4 => make(rng),
         4..11 => {
             let (name, number) = one_of(rng, &[("read", 63), ("write", 64), ("write", 64)]);
@@ -180,6 +204,7 @@ pub(super) fn draw(rng: &mut Rng, ops: &mut Vec<Op>) {
             }
         },
         23 => poll(rng),
+        26..28 => splice(rng),
         24 => {
             // FIONREAD
             let args = [Arg::Is(file(rng)), Arg::Is(0x541B), Arg::Blob(0)];

@@ -8,6 +8,7 @@ mod draw;
 mod files;
 mod memory;
 mod program;
+mod sequence;
 mod sequences;
 mod signals;
 mod thread;

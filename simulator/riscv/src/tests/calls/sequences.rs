@@ -1,14 +1,7 @@
 //! Sequences of system calls, with the results of Linux. If qemu is installed, the test checks that qemu gives the same
 //! results.
 
-use super::super::beside::{Beside, has_qemu};
-use super::program::{ARENA, Arg, BLOB, Op, RESULT, WORDS, program, words};
-
-/// The address of the call's own words.
-const OWN: i64 = i64::MIN;
-/// Memory that each sequence has mapped.
-const ROOM: i64 = ARENA as i64;
-const ROOM_BYTES: i64 = 0x20_0000;
+use super::sequence::{CLOSE, EPOLL_CTL, MMAP, OWN, ROOM, ROOM_BYTES, sequence};
 
 const EAGAIN: i64 = -11;
 const EACCES: i64 = -13;
@@ -23,122 +16,11 @@ const EDGE: u64 = 1 << 31;
 /// The numbers of calls.
 const READ: u64 = 63;
 const WRITE: u64 = 64;
-const CLOSE: u64 = 57;
 const SOCKET: u64 = 198;
 const CONNECT: u64 = 203;
 const ACCEPT: u64 = 242;
 const EPOLL: u64 = 20;
-const EPOLL_CTL: u64 = 21;
-const EPOLL_WAIT: u64 = 22;
-const MMAP: u64 = 222;
 const OPEN: u64 = 56;
-
-/// Calls, and what each call returns and leaves in its own words under Linux.
-struct Sequence {
-    what: &'static str,
-    ops: Vec<Op>,
-    gives: Vec<Option<i64>>,
-    leaves: Vec<(usize, usize, u64)>,
-    in_qemu: bool,
-}
-
-fn sequence(what: &'static str) -> Sequence {
-    let empty = Sequence {
-        what,
-        ops: Vec::new(),
-        gives: Vec::new(),
-        leaves: Vec::new(),
-        in_qemu: true,
-    };
-    let closed = (3..20).fold(empty, |it, number| it.call(CLOSE, &[number], None));
-    closed.call(MMAP, &[ROOM, ROOM_BYTES, 3, 0x32, -1, 0], ROOM)
-}
-
-impl Sequence {
-    /// A call, and what it returns, unless that may differ.
-    fn call(mut self, number: u64, args: &[i64], gives: impl Into<Option<i64>>) -> Self {
-        let args = args.iter().map(|&arg| match arg.wrapping_sub(OWN) {
-            offset @ 0..256 => Arg::Blob(offset as usize / 8),
-            _ => Arg::Is(arg as u64),
-        });
-        let args: Vec<Arg> = args.collect();
-        self.ops.push(Op::call(self.what, number, &args));
-        self.gives.push(gives.into());
-        self
-    }
-
-    /// Sets the last call's own words.
-    fn with(mut self, words: &[u64]) -> Self {
-        let last = self.ops.pop().expect("a call");
-        self.ops.push(last.words(words));
-        self
-    }
-
-    /// Expects `value` in word number `word` of the last call's own words.
-    fn leaves(mut self, word: usize, value: u64) -> Self {
-        self.leaves.push((self.ops.len() - 1, word, value));
-        self
-    }
-
-    /// Adds file `number` to group `group`.
-    fn watch(self, group: i64, number: i64, events: u64) -> Self {
-        let added = self.call(EPOLL_CTL, &[group, 1, number, OWN], 0);
-        added.with(&[events, 7])
-    }
-
-    /// Waits for a group for at most `time` milliseconds, and expects a report of `events`.
-    fn reports(self, group: i64, time: i64, events: u64) -> Self {
-        let count = i64::from(events != 0);
-        let waited = self.call(EPOLL_WAIT, &[group, OWN, 4, time, 0, 8], count);
-        waited.with(&[0, 0]).leaves(0, events)
-    }
-
-    fn check(self) {
-        let beside = Beside::new();
-        let program = program(&self.ops);
-        let (_, ours) = beside.ours(&program, None);
-        self.agrees("the simulator", &words(&ours));
-        if self.in_qemu && has_qemu() {
-            self.agrees("qemu", &words(&beside.qemu(&program)));
-        }
-    }
-
-    fn agrees(&self, system: &str, words: &[u64]) {
-        let text = |at: usize| {
-            let calls = self
-                .ops
-                .iter()
-                .enumerate()
-                .skip(18)
-                .take(at.saturating_sub(17));
-            let calls = calls.map(|(at, op)| {
-                format!(
-                    "\n{:?}{:x?} = {}",
-                    op.step,
-                    op.args,
-                    words[at * WORDS + RESULT] as i64
-                )
-            });
-            format!("{}, in {system}:{}", self.what, calls.collect::<String>())
-        };
-        for (at, gives) in self.gives.iter().enumerate() {
-            let result = words[at * WORDS + RESULT] as i64;
-            assert!(
-                gives.is_none_or(|gives| gives == result),
-                "{}: not {gives:?}",
-                text(at)
-            );
-        }
-        for &(at, word, value) in &self.leaves {
-            let left = words[at * WORDS + BLOB + word];
-            assert!(
-                left == value,
-                "{}: word {word} is {left:#x}, not {value:#x}",
-                text(at)
-            );
-        }
-    }
-}
 
 /// The `sockaddr_un` of a name without a file, which no other process uses. It has 16 bytes.
 fn name(which: u64) -> [u64; 2] {
@@ -356,5 +238,91 @@ fn a_listener_lets_one_more_wait_than_its_queue_says() {
             .call(CONNECT, &[client, OWN, 16], gives)
             .with(&listener);
     }
+    calls.check();
+}
+
+const PAGE: i64 = 4_096;
+/// Memory behind the room.
+const BEHIND: i64 = ROOM + ROOM_BYTES;
+const MREMAP: u64 = 216;
+
+/// A private page is the file's until the program writes to it.
+#[test]
+fn a_private_page_that_was_only_read_shows_writes_to_its_file() {
+    const TRUNCATE: u64 = 46;
+    const PWRITE: u64 = 68;
+    let calls = sequence("private pages of a file")
+        .call(279, &[OWN, 0], 3)
+        .with(&[0x66])
+        .call(TRUNCATE, &[3, 2 * PAGE], 0)
+        .call(MMAP, &[BEHIND, 2 * PAGE, 3, 0x12, 3, 0], BEHIND)
+        .load(BEHIND + 8, 0)
+        .load(BEHIND + PAGE, 0)
+        .store(BEHIND + PAGE + 16, 5)
+        .call(PWRITE, &[3, OWN, 16, PAGE - 8], 16)
+        .with(&[7, 9])
+        .load(BEHIND + PAGE - 8, 7)
+        .load(BEHIND + PAGE, 0)
+        .store(BEHIND, 1)
+        .call(PWRITE, &[3, OWN, 8, 8], 8)
+        .with(&[11])
+        .load(BEHIND + 8, 0)
+        .call(TRUNCATE, &[3, 100], 0)
+        .load(BEHIND + PAGE - 8, 7);
+    calls.check();
+}
+
+/// Linux joins written memory that has moved with no neighbour, and memory that was never written with any.
+#[test]
+fn written_memory_that_has_moved_is_a_mapping_of_its_own() {
+    const EFAULT: i64 = -14;
+    let there = BEHIND + 8 * PAGE;
+    for is_written in [false, true] {
+        let mut calls = sequence("moved memory")
+            .call(MMAP, &[BEHIND, 3 * PAGE, 3, 0x32, -1, 0], BEHIND)
+            .call(MMAP, &[there, 4 * PAGE, 3, 0x32, -1, 0], there);
+        if is_written {
+            calls = calls.store(BEHIND + PAGE, 5);
+        } else {
+            calls = calls.load(BEHIND + PAGE, 0);
+        }
+        calls = calls
+            .call(MREMAP, &[BEHIND + PAGE, PAGE, PAGE, 3, there], there)
+            .load(there, if is_written { 5 } else { 0 });
+        let gives = if is_written { EFAULT } else { BEHIND };
+        let grown = [there, 3 * PAGE, 4 * PAGE, 3, BEHIND];
+        calls.call(MREMAP, &grown, gives).check();
+    }
+}
+
+/// Both sides of a FIFO in one thread, without waits.
+#[test]
+fn a_fifo_has_sides() {
+    const ENXIO: i64 = -6;
+    const FIFO: i64 = 0o1_0600;
+    const NOT_BLOCKING: i64 = 0o4000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let fifo = path(&folder.path().join("fifo"));
+    let calls = sequence("a FIFO")
+        .call(33, &[-100, OWN, FIFO, 0], 0)
+        .with(&fifo)
+        .call(OPEN, &[-100, OWN, 1 | NOT_BLOCKING, 0], ENXIO)
+        .with(&fifo)
+        .call(OPEN, &[-100, OWN, NOT_BLOCKING, 0], 3)
+        .with(&fifo)
+        .call(READ, &[3, ROOM, 8], 0)
+        .call(OPEN, &[-100, OWN, 1, 0], 4)
+        .with(&fifo)
+        .call(READ, &[3, ROOM, 8], EAGAIN)
+        .call(35, &[-100, OWN, 0], 0)
+        .with(&fifo)
+        .call(WRITE, &[4, ROOM, 8], 8)
+        .call(59, &[ROOM, 0o4000], 0)
+        .call(76, &[3, 0, 6, 0, 100, 0], 8)
+        .call(77, &[5, 4, 3, 0], 3)
+        .call(READ, &[5, ROOM, 100], 8)
+        .call(READ, &[3, ROOM, 100], 3)
+        .call(CLOSE, &[4], 0)
+        .call(READ, &[3, ROOM, 8], 0);
     calls.check();
 }
