@@ -2,7 +2,8 @@
 
 use super::listing::whence;
 use super::paths::{ACCESS, IN_MEMORY, READ_ONLY, WRITE_ONLY};
-use super::table::{APPENDS, Files, Open};
+use super::streams::APPENDS;
+use super::table::{Files, Open};
 use crate::linux::errno::{
     EBADF, EFBIG, EINVAL, EISDIR, ENODEV, ENOTDIR, ENXIO, EOPNOTSUPP, EPIPE, ESPIPE, Errno, Value,
 };

@@ -1,7 +1,7 @@
 //! Flags of open files and of their numbers: `fcntl`, `ioctl`, and the numbers that `execve` closes.
 
-use super::streams::NON_BLOCKING;
-use super::table::{APPENDS, Files, Open};
+use super::streams::{APPENDS, NON_BLOCKING};
+use super::table::{Files, Open};
 use crate::linux::errno::{EBADF, EINVAL, ENOTTY, Errno, Value};
 use crate::memory::Space;
 use std::io::Seek;

@@ -6,6 +6,7 @@ mod clocks;
 mod content;
 mod descriptors;
 mod events;
+mod fifo;
 mod fifos;
 mod groups;
 mod host;
@@ -28,5 +29,6 @@ pub(super) use paths::{
     ACCESS, FOLDER, HERE, READ_ONLY, STAYS, TRUNCATE, WRITE_ONLY, put_link, read_path,
 };
 pub(super) use stat::{EMPTY_PATH, NO_FOLLOW, Stat};
+pub(super) use streams::APPENDS;
 pub(crate) use table::Streams;
-pub(super) use table::{APPENDS, Files, Open, WORD};
+pub(super) use table::{Files, Open, WORD};

@@ -4,7 +4,7 @@
 //! `connect` makes a connection at once: it puts one end into the listener's queue, and the caller keeps the other end.
 //! If the queue is full, a caller of TCP that does not wait is called back by the listener's next `accept`.
 
-use super::fifos::Fifos;
+use super::fifo::Fifos;
 use super::streams::{End, INTERNET, NON_BLOCKING, Settings, ready};
 use crate::linux::errno::{
     EADDRINUSE, EAGAIN, EALREADY, ECONNREFUSED, EINPROGRESS, EINVAL, EISCONN, ENOTCONN, EOPNOTSUPP,

@@ -1,7 +1,7 @@
 //! System calls that name files.
 
 use super::descriptors::memory_flags;
-use super::fifos;
+use super::fifo;
 use super::host::{is_random, is_systems, open_number};
 use super::table::{Files, Open};
 use crate::linux::errno::{
@@ -135,7 +135,7 @@ impl Files {
         if flags & FOLDER != 0 {
             return Err(if host.exists() { ENOTDIR } else { ENOENT });
         }
-        if fifos::is_fifo(&host) {
+        if fifo::is_fifo(&host) {
             return match flags & (CREATE | EXCLUSIVE) {
                 NEW => Err(EEXIST),
                 _ => self.open_fifo(&host, flags),
@@ -203,7 +203,7 @@ impl Files {
         match kind {
             0 | REGULAR => {}
             FIFO => {
-                fifos::make(&host, mode)?;
+                fifo::make(&host, mode)?;
                 self.touch_new(&host);
                 return Ok(0);
             }

@@ -1,14 +1,15 @@
 //! Streams between threads: pipes, FIFOs and connected sockets.
 
 use super::bytes::{Bytes, PIECE, PIPE, SOCKET};
-use super::fifos::Opened;
-use super::table::APPENDS;
+use super::fifo::Opened;
 use crate::linux::errno::{EAGAIN, EBADF, EBUSY, ECONNRESET, EINVAL, EPERM, EPIPE, Errno, Value};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 pub(crate) const NON_BLOCKING: u64 = 0o4000;
+/// `O_APPEND`.
+pub(in crate::linux) const APPENDS: u64 = 0o2000;
 /// The first word of the name of a socket of TCP (`AF_INET`).
 pub(super) const INTERNET: u16 = 2;
 

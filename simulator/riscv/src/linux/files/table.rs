@@ -6,7 +6,7 @@ use super::groups::{Group, Identity};
 use super::known;
 use super::listing::{Entry, IS_FOLDER, Listing};
 use super::network::{Network, Socket};
-use super::streams::{End, NON_BLOCKING, ready};
+use super::streams::{APPENDS, End, NON_BLOCKING, ready};
 use crate::linux::errno::{EBADF, EINVAL, EMFILE, Errno, Value};
 use crate::linux::world::World;
 use std::any::Any;
@@ -113,8 +113,6 @@ const LIMITS: [u64; 2] = [1_024, 4_096];
 /// The bytes of a count, which a read or write of an `eventfd` or `timerfd` transfers.
 pub(in crate::linux) const WORD: u64 = 8;
 
-/// `O_APPEND`.
-pub(in crate::linux) const APPENDS: u64 = 0o2000;
 /// `O_ACCMODE`, and the other flags that `F_GETFL` returns.
 const KEPT: u64 = 3 | APPENDS | NON_BLOCKING;
 

@@ -1,6 +1,6 @@
 //! Calls about links, rights, owners and times of files, and about the volume.
 
-use super::fifos::is_fifo;
+use super::fifo::is_fifo;
 use super::host::is_systems;
 use super::paths::read_path;
 use super::stat::{EMPTY_PATH, NO_FOLLOW};
