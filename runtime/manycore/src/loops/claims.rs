@@ -26,8 +26,19 @@ pub(super) struct FewClaims<'a, P: Platform> {
     claims: FixedBlockClaims<'a, P>,
     in_turn: &'a P::AtomicBool,
     has_one: bool,
+    /// The times of the caller's iterations. Helpers' iterations are not timed.
+    times: Option<Times>,
     /// The loop that the monitor watches, in the claims of its caller. `None` in the claims of a helper.
     watched: Option<&'a InlineRun<'a, P>>,
+}
+
+/// The times of one thread's iterations, without its claims: a thread may wait long for the counter's line.
+#[derive(Default)]
+struct Times {
+    /// When the current iteration started.
+    started: u64,
+    /// The ticks of all earlier iterations.
+    busy: u64,
 }
 
 impl<P: Platform> Partition for Few<'_, P> {
@@ -47,6 +58,7 @@ impl<P: Platform> Partition for Few<'_, P> {
             claims: self.counter.claims(rank),
             in_turn: self.in_turn,
             has_one: false,
+            times: (rank == self.caller).then(Times::default),
             watched: watched.map(|(watched, _)| watched),
         }
     }
@@ -58,13 +70,23 @@ impl<P: Platform> Claims for FewClaims<'_, P> {
         if let Some(watched) = self.watched {
             watched.step();
         }
+        if let Some(times) = self.times.as_mut().filter(|_| self.has_one) {
+            times.busy += P::now().saturating_sub(times.started);
+        }
         let next = self.claims.next()?;
+        if let Some(times) = &mut self.times {
+            times.started = P::now();
+        }
         // Relaxed: the flag is a hint, and affects only time. If the flag is set already, the load avoids a write to
         // the shared cache line.
         if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
             self.in_turn.store(true, Ordering::Relaxed);
         }
         Some(next)
+    }
+
+    fn busy(&self) -> Option<u64> {
+        self.times.as_ref().map(|times| times.busy)
     }
 }
 

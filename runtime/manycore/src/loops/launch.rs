@@ -273,8 +273,9 @@ impl<P: Platform> Registry<P> {
     ///
     /// Memory traffic until a spinning helper runs its first block: the caller writes the frame, the slot's header (job
     /// and gate, one line) and the event count (which each post changes). The helper fetches these, and then its claim
-    /// word. Each fetch is the transfer of one line. At the end, the helper's `leave` and the caller's look at the gate
-    /// transfer a line each way. Bookkeeping waits until the loop is posted.
+    /// word. Each fetch is the transfer of one line. The caller also writes the words that say which threads hold
+    /// iterations; a helper first touches its cluster's word when its range is empty. At the end, the helper's `leave`
+    /// and the caller's look at the gate transfer a line each way. Bookkeeping waits until the loop is posted.
     ///
     /// # Panics
     ///

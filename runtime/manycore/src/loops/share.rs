@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 
 /// If a loop takes less than this share of the time that the caller alone would take, its helpers have saved time.
 const GAINS: f32 = 0.9;
-/// If a loop has at most this many iterations for each thread, each iteration is a block of its own.
+/// If a loop has at most this many iterations for each thread, and they are long, each iteration is a block of its own.
 const FEW_BLOCKS: usize = 2;
 
 impl<P: Platform> Launch<'_, P> {
@@ -96,7 +96,8 @@ impl<P: Platform> Launch<'_, P> {
         let range = start + done..start + end;
         let threads = pool.shared().allowed();
         // Iterations that wait for each other are never in one block, however few threads may run now.
-        let posted = if n <= FEW_BLOCKS * threads || self.may_meet() {
+        let few = n <= FEW_BLOCKS * threads && self.are_long(each, threads);
+        let posted = if few || self.may_meet() {
             // The few iterations are claimed one by one from one counter. The counter is in the loop's frame, so a
             // helper fetches its cache line along with the frame. The thread that claims the last iteration leaves
             // without another look.
@@ -129,6 +130,15 @@ impl<P: Platform> Launch<'_, P> {
             self.run_refused(done, end);
         }
         posted
+    }
+
+    /// Whether iterations of `each` ticks (0 if unknown) are so long that `threads` threads may claim them one by one
+    /// from one counter. Each claim transfers the counter's line. While that line crosses clusters, one thread waits
+    /// for the others. So an iteration must be longer than a transfer for each thread.
+    fn are_long(&self, each: f32, threads: usize) -> bool {
+        let shared = self.pool.shared();
+        let one_cluster = shared.clusters().count() == 1;
+        one_cluster || each == 0.0 || each >= threads as f32 * shared.idle().transfer()
     }
 
     /// Runs iterations `from..to` alone, since the board, where loops are posted, is full.

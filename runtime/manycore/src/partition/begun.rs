@@ -1,4 +1,4 @@
-//! Whether a thread's share of a loop has begun, and which thread has begun it.
+//! Whether a thread's share of a loop has begun.
 
 use manycore_platform::{Atomic, Ordering, Platform};
 
@@ -43,7 +43,8 @@ impl<P: Platform> Begun<P> {
     pub(super) fn begin(&self, number: u64) -> bool {
         let before = self.0.load(Ordering::Relaxed);
         // Relaxed: every thread can compute the share, so this publishes nothing. If the exchange fails, another thread
-        // has begun the share of this loop, since no other change is possible.
+        // has begun the share of this loop. No change by an earlier loop is possible: it happens before its thread left
+        // the gate, before the caller took the slot again, and so before this thread joined.
         before < 2 * number
             && (self.0)
                 .compare_exchange(before, 2 * number, Ordering::Relaxed, Ordering::Relaxed)

@@ -18,7 +18,7 @@ use std::ops::Range;
 /// A thread that takes another participant's whole share (`Begun`) clears `share` some time later. Meanwhile the
 /// participant may have refilled its shard, and only the participant changes `refilled`. So that thread hides nothing.
 /// The bits may lag behind the shard. A thief may then look in vain, or leave early. If the thief leaves early, the
-/// thread that holds the unseen iterations runs them.
+/// thread that holds the unseen iterations runs them, or leaves them and tells the caller.
 ///
 /// # Clusters
 ///
@@ -50,8 +50,8 @@ unsafe impl<P: Platform> Sync for Holders<'_, P> {}
 // SAFETY: the same argument holds.
 unsafe impl<P: Platform> Send for Holders<'_, P> {}
 
-/// The word of one cluster's participants. It is on the same cache line as the other data that these participants
-/// write when they join and leave.
+/// The word of one cluster's participants. It has a cache line of its own, so that threads that look for iterations do
+/// not take away the line of the cluster's gate.
 pub(crate) struct HoldersWord<P: Platform>(P::AtomicU64);
 
 impl<P: Platform> HoldersWord<P> {
@@ -185,7 +185,7 @@ impl<'a, P: Platform> Holders<'a, P> {
     /// Cost: one locked instruction on a line that the participants of the cluster share.
     #[inline]
     fn clear(&self, member: Member, bits: u64) {
-        // Relaxed: a thief that still sees the bit finds the shard empty.
+        // Relaxed: a thief that still sees the bit finds that the share has begun, or what is in the shard.
         let before = self.word_of(member).fetch_and(!bits, Ordering::Relaxed);
         if holding(before) != 0 && holding(before & !bits) == 0 && self.count > 1 {
             self.cleared_cluster(member);

@@ -48,7 +48,7 @@ pub(crate) struct Entrance<P: Platform> {
 
 const _: () = assert!(
     size_of::<Entrance<Native>>() <= 64,
-    "what the members of a cluster write when they come and go is one line"
+    "what the members of a cluster write at the gate is one line"
 );
 
 // SAFETY: only the slot's holder writes `job`, while the gate is closed and empty. The holder may read `job`, and
@@ -86,7 +86,7 @@ pub(crate) struct BoardSlot<P: Platform> {
     held: CachePadded<Held<P>>,
     /// The claim words of sharded loops, in which each thread claims iterations from a range of its own. The words are
     /// made when such a loop first uses the slot, and stay in the pool, so that posting a loop allocates nothing. The
-    /// words that say which threads hold iterations are in the entrances, which the board frees later.
+    /// words that say which threads hold iterations are in `Board::holders`, which the board frees later.
     shards: OnceLock<Shards<'static, P>>,
 }
 
@@ -143,6 +143,9 @@ impl<P: Platform> Board<P> {
         }
         for entrance in &self.entrances {
             P::name(entrance, "pool: gate of a loop");
+        }
+        for word in &self.holders {
+            P::name(word, "loop: which members hold iterations");
         }
     }
 

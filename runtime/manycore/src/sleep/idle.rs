@@ -141,7 +141,12 @@ impl<P: Platform> Idle<P> {
 
     /// The time that each invited cluster adds to a loop, in ticks.
     pub(crate) fn cluster_cost(&self) -> f32 {
-        TRANSFERS * self.costs.closing.recent().typical().unwrap_or(0.0)
+        TRANSFERS * self.transfer()
+    }
+
+    /// The time of a transfer of a cache line between clusters, in ticks. It is a guess in a pool of one cluster.
+    pub(crate) fn transfer(&self) -> f32 {
+        self.costs.closing.recent().typical().unwrap_or(0.0)
     }
 
     /// Records that a caller took `ticks` to close the gates of `clusters` clusters.
