@@ -184,6 +184,7 @@ fn impossible_requests_are_refused() {
             ("--on dahu --set os.ipi=-1", "os.ipi"),
             ("--orders 3", "--orders | --on PRESET"),
             ("--on dahu --orders 3 --set perturb=0", "perturb is 0"),
+            ("--on dahu --orders 2-1002", "--orders | 1000 orders"),
             ("--on dahu --orders 3 --stats", "--stats and --timeline"),
             (
                 "--on dahu --orders 3 --timeline t.json",
