@@ -124,7 +124,10 @@ impl Trials for PeersConfig {
             rows::all(config, &cells),
         );
         answer.extra.caution = config.caution();
-        answer.extra.meta = vec![("missing", json!(config.missing))];
+        answer.extra.meta = vec![
+            ("missing", json!(config.missing)),
+            ("perturb", json!(config.delays())),
+        ];
         Ok(answer)
     }
 }

@@ -69,7 +69,7 @@ impl SleepConfig {
         request.counts_threads()?;
         let full = request.full;
         let only = SleepOnly::parse(&request.only)?;
-        let chip = match &request.world {
+        let mut chip = match &request.world {
             World::Native => None,
             World::Simulated(machine) => Some(Chip((**machine).clone())),
         };
@@ -79,7 +79,7 @@ impl SleepConfig {
                  runs",
             ));
         }
-        let orders = match (request.orders, &chip) {
+        let orders = match (request.orders, &mut chip) {
             (None, _) => vec![order::PLAIN],
             (Some(orders), Some(chip)) => {
                 order::required(&chip.0, orders.first)?;
@@ -88,6 +88,7 @@ impl SleepConfig {
                         "--orders: more than {MOST_ORDERS} orders; expected fewer"
                     )));
                 }
+                order::resolve(chip);
                 (orders.first..=orders.last).collect()
             }
             (Some(_), None) => {
@@ -155,7 +156,19 @@ impl SleepConfig {
     pub(super) fn ranges(&self) -> String {
         match self.orders.len() {
             1 => "ranges from the 10th to the 90th percentile of runs".into(),
-            orders => format!("95% intervals over {orders} orders of events"),
+            _ => format!("95% intervals over {}", self.told_orders()),
+        }
+    }
+
+    /// Says in words how many orders of events there are, and how long their random delays are.
+    pub(super) fn told_orders(&self) -> String {
+        let count = self.orders.len();
+        match &self.chip {
+            Some(chip) if count > 1 => format!(
+                "{count} orders of events, with delays of 0 to {} cycles",
+                order::amount(&chip.0)
+            ),
+            _ => format!("{count} orders of events"),
         }
     }
 

@@ -127,7 +127,10 @@ pub(super) fn overview(config: &SleepConfig, orders: &[Vec<MeasuredPolicies>]) -
             "Time relative to packed, {threads} threads; below zero is faster{}",
             match orders.len() {
                 1 => String::new(),
-                count => format!(" (95% intervals of {count} orders of events, paired by order)"),
+                _ => format!(
+                    " (95% intervals, paired by order; {})",
+                    config.told_orders()
+                ),
             }
         ),
         header,
