@@ -179,8 +179,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
     /// Run the program under N orders of events, or under orders A to B, side by side on the cores of this host. Each
-    /// order delays every cache miss and every start of a thread on a core by another random number of cycles, at most
-    /// 1/20 of the latency of memory (or CYCLES, with --set perturb=CYCLES). until:N runs orders until the 95% interval
+    /// order delays misses and dispatches (each access that leaves the private caches, and each start of a thread on a
+    /// core) by random numbers of cycles, at most 1/20 of the memory latency, from 4 to 64 cycles (or CYCLES, with --set
+    /// perturb=CYCLES). until:N runs orders until the 95% interval
     /// of the mean is narrower than 1% of the mean, but at most N orders. This mean is of the cycles of the first
     /// region of interest, or of the whole program if it has no region. The output of the first order is shown.
     /// --stats=FILE writes a row for each order. The program writes to the same files in all orders
@@ -232,9 +233,9 @@ pub(crate) struct StudyArgs {
     /// `on`. If this flag is repeated, all combinations run. Writes NAME.sweep.csv
     #[arg(long, value_name = "KEY=A,B")]
     pub(crate) sweep: Vec<String>,
-    /// Run each simulation under N orders of events, or under orders A to B. Each order delays every cache miss and
-    /// every start of a thread on a core by another random number of cycles, at most 1/20 of the latency of memory (or
-    /// CYCLES, with --set perturb=CYCLES). until:N runs orders until each interval in the study's finding (or in the
+    /// Run each simulation under N orders of events, or under orders A to B. Each order delays misses and
+    /// dispatches (each access that leaves the private caches, and each start of a thread on a core) by random numbers
+    /// of cycles, at most 1/20 of the memory latency, from 4 to 64 cycles (or CYCLES, with --set perturb=CYCLES). until:N runs orders until each interval in the study's finding (or in the
     /// table of --versus) is narrower than a third of its effect, but at most N orders. Writes NAME.sweep.orders.csv,
     /// with means over the orders and their 95% intervals. The study sleep has these intervals in its own tables and
     /// figures, unless until:N, --versus, --shard or --sweep is given

@@ -58,6 +58,19 @@ pub(crate) fn refuse_seed(args: &StudyArgs) -> anyhow::Result<()> {
     }
 }
 
+/// Refuses counters and timelines of several points or orders, since the names of simulations lack both.
+pub(super) fn refuse_instruments(args: &StudyArgs) -> anyhow::Result<()> {
+    let asked = &args.instruments;
+    let is_repeated = args.orders.is_some() || !args.sweep.is_empty();
+    match is_repeated && (asked.stats || asked.timeline.is_some()) {
+        true => Err(bad_input(
+            "--stats and --timeline: they work only for a single run; expected neither of them \
+            with --sweep or --orders",
+        )),
+        false => Ok(()),
+    }
+}
+
 pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
     if args.shard.is_some() {
         return Err(bad_input(
@@ -66,6 +79,7 @@ pub(crate) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         ));
     }
     refuse_seed(args)?;
+    refuse_instruments(args)?;
     let (study, mut request) = request(args)?;
     request.orders = args.orders;
     let asked = &args.instruments;

@@ -18,12 +18,7 @@ use crate::world::World;
 
 /// Measures the points that are not in the journal yet.
 pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
-    if args.instruments.stats || args.instruments.timeline.is_some() {
-        return Err(bad_input(
-            "--stats and --timeline: they work only for a single run; expected neither of them \
-            with --sweep or --orders",
-        ));
-    }
+    super::study::refuse_instruments(args)?;
     let mut grid = Grid::new(args)?;
     let until = args.orders.is_some_and(|orders| orders.until);
     if until && args.shard.is_some() {

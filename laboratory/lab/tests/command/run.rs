@@ -92,6 +92,10 @@ fn orders_of_events_are_run_side_by_side_and_the_output_is_shown_once() {
     let told = run("--orders 5 --stats=five.csv");
     assert!(told.starts_with("5 orders on dahu, 32 cores"), "{told}");
     assert!(
+        told.lines().next().unwrap().contains("GHz, delays of 0 to"),
+        "{told}"
+    );
+    assert!(
         told.contains("cycles       median ") && told.contains("95% interval"),
         "{told}"
     );

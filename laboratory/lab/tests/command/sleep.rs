@@ -107,6 +107,8 @@ fn orders_of_events_give_the_studys_own_results_with_intervals() {
     }
     let meta: Value = serde_json::from_str(&bench.read("out/sleep.meta.json")).unwrap();
     assert_eq!(meta["config"]["orders"], serde_json::json!([2, 3, 4]));
+    let chip = meta["config"]["chip"].as_str().unwrap();
+    assert!(chip.contains("perturb = "), "{chip}");
     assert!(bench.read("out/sleep.speedup.svg").contains("fill-opacity"));
     // Ratios of chosen rows need a sweep.
     let swept = bench.run(&format!(
@@ -184,6 +186,12 @@ fn impossible_requests_are_refused() {
             ("--on dahu --set os.ipi=-1", "os.ipi"),
             ("--orders 3", "--orders | --on PRESET"),
             ("--on dahu --orders 3 --set perturb=0", "perturb is 0"),
+            ("--on dahu --orders 2-1002", "--orders | 1000 orders"),
+            ("--on dahu --orders 3 --stats", "--stats and --timeline"),
+            (
+                "--on dahu --orders 3 --timeline t.json",
+                "--stats and --timeline",
+            ),
             (
                 "--on dahu --orders 3 --set perturb-seed=2",
                 "no perturb-seed",

@@ -25,14 +25,15 @@ impl Engine {
         let os = &self.config.os;
         let from = port.clock;
         let thread = &mut self.threads[picked.thread as usize];
-        let cost = match std::mem::take(&mut thread.ran_before) {
-            true => 0,
+        let (cost, late) = match std::mem::take(&mut thread.ran_before) {
+            true => (0, 0),
             false => {
                 let migration = if picked.migrated { os.migration } else { 0 };
-                os.switch + migration + self.memory.perturbation.draw()
+                (os.switch + migration, self.memory.perturbation.draw())
             }
         };
-        let cost = Pace::slow(&mut self.pace, port, cost);
+        // The delay is at most `perturb`, also on a slow core.
+        let cost = Pace::slow(&mut self.pace, port, cost) + late;
         port.pass_until(Activity::Switch, from + cost);
         port.charged_until = port.clock;
         port.computed = port.clock..port.clock;

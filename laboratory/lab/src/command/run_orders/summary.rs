@@ -4,6 +4,7 @@ use super::OrderRun;
 use crate::cli::RunArgs;
 use crate::measure::statistics::Spread;
 use crate::measure::student::Mean;
+use crate::study::order;
 use anyhow::Context;
 use manycore_chip::config::Config;
 use serde_json::json;
@@ -30,11 +31,12 @@ pub(super) fn timed(runs: &[OrderRun]) -> Vec<(&str, Vec<f64>)> {
 /// Returns a line for each order, and the spread of each count of cycles.
 pub(super) fn text(runs: &[OrderRun], machine: &Config) -> String {
     let mut text = format!(
-        "{} orders on {}, {} cores at {} GHz\n{:>7} {:>14} {:>14} {:>16}\n",
+        "{} orders on {}, {} cores at {} GHz, delays of 0 to {} cycles\n{:>7} {:>14} {:>14} {:>16}\n",
         runs.len(),
         machine.name,
         machine.cores,
         machine.ghz,
+        order::amount(machine),
         "order",
         "cycles",
         "instructions",
@@ -112,6 +114,7 @@ pub(super) fn write(
                 "program": args.program,
                 "machine": machine.name,
                 "ghz": machine.ghz,
+                "perturb": order::amount(machine),
                 "orders": runs,
                 "spread": spread.collect::<Vec<_>>(),
             });

@@ -6,7 +6,7 @@ mod text;
 use super::summary::Summary;
 use crate::failure::Interrupted;
 use crate::instrument;
-use crate::machine::own::ALIKE;
+use crate::machine::own::{self, ALIKE};
 use crate::machine::probe;
 use crate::measure::disturbance;
 use crate::measure::interrupt;
@@ -34,6 +34,8 @@ pub(crate) struct CheckReport {
     /// The time of a handover between the first two cores. The preset was fitted to it, so no error counts it. `None`
     /// with one core.
     pub(crate) handover: Option<CheckRow>,
+    /// Whether `--as-preset` wrote the preset, and no `--set` changed it.
+    pub(crate) is_own: bool,
     pub(crate) median_error: f64,
     pub(crate) worst_error: f64,
     /// A warning if other programs used the CPUs.
@@ -143,6 +145,7 @@ pub(crate) fn measure(
         worst_error: rows.iter().map(CheckRow::error).fold(0.0, f64::max),
         rows,
         handover,
+        is_own: own::is_written(config),
         disturbed: disturbance::warning(waited / watched),
     })
 }

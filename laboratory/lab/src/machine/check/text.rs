@@ -71,12 +71,21 @@ impl fmt::Display for CheckReport {
         )?;
         if let Some(handover) = self.handover.as_ref().filter(|row| row.is_beyond_spread()) {
             let native = &handover.native_ns;
-            writeln!(
-                f,
-                "A handover between the first two cores now takes {:.1} ns ({:.1}..{:.1}), and {:.1} ns on the \
-                 preset: the host is not as it was measured; --as-preset measures it again",
-                native.median, native.p25, native.p75, handover.simulated_ns
-            )?;
+            let (median, low, high) = (native.median, native.p25, native.p75);
+            let simulated = handover.simulated_ns;
+            match self.is_own {
+                true => writeln!(
+                    f,
+                    "A handover between the first two cores now takes {median:.1} ns ({low:.1}..{high:.1}), and \
+                     {simulated:.1} ns on the preset: the host is not as it was measured; --as-preset measures it \
+                     again"
+                )?,
+                false => writeln!(
+                    f,
+                    "Between the first two cores: handover here {median:.1} ns ({low:.1}..{high:.1}), on the preset \
+                     {simulated:.1} ns"
+                )?,
+            }
         }
         Ok(())
     }

@@ -83,7 +83,8 @@ pub(super) fn preset(
         run: measured.median("run"),
     };
     if measured.get("run").is_none() {
-        let warning = "atomics.hold: not fitted, since no two threads ran at the same time";
+        let warning = "atomics.hold: not fitted, since no two threads ran at the same time; it is 0, \
+                       the default";
         return Ok((checked(&draft)?, Some(warning.into())));
     }
     // The two threads take turns.
@@ -144,8 +145,17 @@ fn hold(
         }
     }
     if wanted.run >= SEVERAL {
-        let peak = (0..tried.len()).max_by(|&a, &b| tried[a].1.ns.total_cmp(&tried[b].1.ns));
-        tried.drain(..peak.unwrap_or(0));
+        // The first of equal maxima.
+        let peak = (0..tried.len()).rev();
+        let peak = peak.max_by(|&a, &b| tried[a].1.ns.total_cmp(&tried[b].1.ns));
+        let peak = peak.unwrap_or(0);
+        // If the time does not fall, no peak was reached.
+        if tried[peak..]
+            .iter()
+            .any(|other| other.1.ns < tried[peak].1.ns)
+        {
+            tried.drain(..peak);
+        }
     }
     let best = tried
         .into_iter()
@@ -232,6 +242,23 @@ mod tests {
         // No time beyond the bound is tried, however short the wanted time.
         let short = Increments { ns: 1.0, run: 3.0 };
         assert!(hold(short, 50.0, increments).unwrap().0 <= 100);
+    }
+
+    #[test]
+    fn a_time_that_does_not_fall_is_searched_from_its_begin() {
+        let flat = |cycles: u64| {
+            let run = 1.0 + cycles as f64 / 20.0;
+            Ok(Increments { ns: 100.0, run })
+        };
+        let (cycles, _) = hold(flat(20).unwrap(), 300.0, flat).unwrap();
+        assert!(cycles.abs_diff(20) < 4, "{cycles}");
+        let rising = |cycles: u64| {
+            let ns = 100.0 + cycles as f64;
+            let run = 2.0;
+            Ok(Increments { ns, run })
+        };
+        let (cycles, _) = hold(rising(20).unwrap(), 300.0, rising).unwrap();
+        assert!(cycles.abs_diff(20) < 4, "{cycles}");
     }
 
     #[test]

@@ -16,7 +16,11 @@ pub(super) use fit::ALIKE;
 
 use crate::failure::bad_input;
 use manycore::topology::{Cpu, Topology};
+use manycore_chip::config::Config;
 use measured::Measured;
+
+/// The beginning of every source in a preset that `--as-preset` wrote.
+pub(super) const WRITTEN: &str = "manycore machine --as-preset:";
 
 /// The shape of the host, from the system.
 pub(super) struct Shape {
@@ -66,6 +70,12 @@ impl Shape {
     }
 }
 
+/// Whether `--as-preset` wrote this preset, and no `--set` has changed it since. A `--set` adds a source.
+pub(super) fn is_written(config: &Config) -> bool {
+    let mut sources = config.sources.values();
+    !config.sources.is_empty() && sources.all(|source| source.starts_with(WRITTEN))
+}
+
 /// Measures this host. Returns the text of its preset, and a warning if the preset misses a measurement.
 ///
 /// # Errors
@@ -107,6 +117,17 @@ mod tests {
     fn cores_of_different_sizes_count_as_cores_without_siblings() {
         let shape = Shape::of(&Files::new([1, 1, 3], 2, "0-3").topology());
         assert_eq!((shape.threads_per_core, shape.sharing), (1, 4));
+    }
+
+    #[test]
+    fn a_preset_is_own_until_it_is_changed() {
+        let mut config = Config::preset("dahu").unwrap();
+        assert!(!is_written(&config));
+        let source = || format!("{WRITTEN} see the comment beside each key");
+        config.sources.values_mut().for_each(|one| *one = source());
+        assert!(is_written(&config));
+        config.set("llc.latency=99").unwrap();
+        assert!(!is_written(&config));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The preset as text. Each key has its value and a comment that names the measurement or the assumption.
 
-use super::Shape;
 use super::kernel;
 use super::measured::{Measured, counts};
+use super::{Shape, WRITTEN};
 use crate::report::processor::cpu_model;
 use std::fmt::Write as _;
 
@@ -173,11 +173,11 @@ impl Draft {
             "ns per increment, while 2 threads increment one counter",
         );
         let run = spread(measured, "run", "increments in a row on one core");
-        self.add(
-            "hold",
-            HOLD,
-            format!("fitted so that a simulation comes near to both: {time}; {run}"),
-        );
+        let from = match measured.get("run") {
+            Some(_) => format!("fitted so that a simulation comes near to both: {time}; {run}"),
+            None => "not fitted: no two threads ran at the same time; 0 is the default".into(),
+        };
+        self.add("hold", HOLD, from);
     }
 
     fn memory(&mut self, shape: &Shape, measured: &Measured) {
@@ -394,7 +394,7 @@ impl Draft {
         ] {
             let _ = writeln!(
                 text,
-                "{key} = \"manycore machine --as-preset: see the comment beside each key\""
+                "{key} = \"{WRITTEN} see the comment beside each key\""
             );
         }
         text

@@ -101,12 +101,16 @@ impl PeersConfig {
             Ok::<u64, anyhow::Error>(set.number(key)?.unwrap_or(brief(quick, full)))
         };
         let count = number("orders", 1, 10)?;
+        let orders = order::orders(&setup.machines.0[0], count);
+        if orders != [order::PLAIN] {
+            setup.machines.0.iter_mut().for_each(order::resolve);
+        }
         let config = Self {
             threads: (setup.machines.0.iter())
                 .map(|chip| threads(request, chip))
                 .collect::<Result<_, _>>()?,
             programs: programs(request)?,
-            orders: order::orders(&setup.machines.0[0], count),
+            orders,
             files: files(&peers, &folder)?,
             peers,
             missing,
@@ -196,6 +200,14 @@ impl PeersConfig {
             gaps: self.gaps,
             limit_ms: self.limit_ms,
         }
+    }
+
+    /// The longest random delay of each machine in cycles. 0 if the machine has one order.
+    pub(super) fn delays(&self) -> Vec<(&str, u64)> {
+        let machines = self.setup.machines.0.iter();
+        machines
+            .map(|chip| (&*chip.0.name, chip.0.perturb.unwrap_or(0)))
+            .collect()
     }
 
     /// The warning above the numbers.

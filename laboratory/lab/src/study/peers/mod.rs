@@ -56,7 +56,8 @@ const KEYS: &[Key] = keys![
         "a list of peers [all whose binaries exist]",
     "orders" [1, 1_000]
         "number of orders of events; each order is a seed of the machine's perturbation (random \
-         delays of misses); always 1 if the machine has no perturbation [1; --full: 10]",
+         delays of misses and dispatches: at most 1/20 of the memory latency, from 4 to 64 \
+         cycles); always 1 if the machine has no perturbation [1; --full: 10]",
     "steady" [1, 4_000]
         "number of calls in the steady state, after the first ten [6; --full: 30]",
     "gaps" [0, 4_000]
@@ -124,7 +125,10 @@ impl Trials for PeersConfig {
             rows::all(config, &cells),
         );
         answer.extra.caution = config.caution();
-        answer.extra.meta = vec![("missing", json!(config.missing))];
+        answer.extra.meta = vec![
+            ("missing", json!(config.missing)),
+            ("perturb", json!(config.delays())),
+        ];
         Ok(answer)
     }
 }

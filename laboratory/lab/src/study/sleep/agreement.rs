@@ -33,14 +33,12 @@ fn kendall(pairs: &[(f64, f64)]) -> Option<f64> {
 fn speedups(
     config: &SleepConfig,
     published: &Published,
-    measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
     (algorithm, threads): (Algorithm, usize),
 ) -> Vec<(f64, f64)> {
     let of = |policy: &Policy| {
-        let single = speedup::fastest_single(measured, algorithm)?;
-        let time = speedup::time(measured, algorithm, policy, threads)?;
         Some((
-            single / time,
+            speedup::over_fastest(orders, algorithm, policy, threads)?.mean,
             published.speedup(algorithm, policy, threads)?,
         ))
     };
@@ -55,11 +53,10 @@ fn speedups(
 pub(super) fn table(
     config: &SleepConfig,
     published: &Published,
-    measured: &[MeasuredPolicies],
-    orders: &[Vec<MeasuredPolicies>],
+    all_orders: &[Vec<MeasuredPolicies>],
 ) -> Option<Table> {
     let most = config.most_threads();
-    let orders = match orders {
+    let orders = match all_orders {
         [_] => &[],
         several => several,
     };
@@ -67,11 +64,12 @@ pub(super) fn table(
     // The mean tau of each order.
     let mut by_order: Vec<Vec<f64>> = vec![Vec::new(); orders.len()];
     for &algorithm in &config.algorithms {
-        let pairs = |&threads: &usize| speedups(config, published, measured, (algorithm, threads));
+        let pairs =
+            |&threads: &usize| speedups(config, published, all_orders, (algorithm, threads));
         let tau = kendall(&pairs(&most));
         let mut of_orders = Vec::new();
-        for (measured, all) in orders.iter().zip(&mut by_order) {
-            let tau = kendall(&speedups(config, published, measured, (algorithm, most)));
+        for (order, all) in orders.chunks(1).zip(&mut by_order) {
+            let tau = kendall(&speedups(config, published, order, (algorithm, most)));
             of_orders.extend(tau);
             all.extend(tau);
         }

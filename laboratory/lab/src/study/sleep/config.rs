@@ -23,6 +23,9 @@ const FULL_SECONDS: u64 = 900;
 /// differently steals different pieces. If the stolen pieces are few and large (MergeSort), a run has one of two times.
 const SIMULATED_RUNS: [u64; 2] = [7, 15];
 
+/// The most orders of events.
+const MOST_ORDERS: u64 = 1_000;
+
 /// The algorithms of Fontena's experiment.
 const DOCUMENT: [Algorithm; 7] = [
     Algorithm::Life,
@@ -66,7 +69,7 @@ impl SleepConfig {
         request.counts_threads()?;
         let full = request.full;
         let only = SleepOnly::parse(&request.only)?;
-        let chip = match &request.world {
+        let mut chip = match &request.world {
             World::Native => None,
             World::Simulated(machine) => Some(Chip((**machine).clone())),
         };
@@ -76,10 +79,16 @@ impl SleepConfig {
                  runs",
             ));
         }
-        let orders = match (request.orders, &chip) {
+        let orders = match (request.orders, &mut chip) {
             (None, _) => vec![order::PLAIN],
             (Some(orders), Some(chip)) => {
                 order::required(&chip.0, orders.first)?;
+                if orders.last - orders.first >= MOST_ORDERS {
+                    return Err(bad_input(format!(
+                        "--orders: more than {MOST_ORDERS} orders; expected fewer"
+                    )));
+                }
+                order::resolve(chip);
                 (orders.first..=orders.last).collect()
             }
             (Some(_), None) => {
@@ -147,7 +156,19 @@ impl SleepConfig {
     pub(super) fn ranges(&self) -> String {
         match self.orders.len() {
             1 => "ranges from the 10th to the 90th percentile of runs".into(),
-            orders => format!("95% intervals over {orders} orders of events"),
+            _ => format!("95% intervals over {}", self.told_orders()),
+        }
+    }
+
+    /// Says in words how many orders of events there are, and how long their random delays are.
+    pub(super) fn told_orders(&self) -> String {
+        let count = self.orders.len();
+        match &self.chip {
+            Some(chip) if count > 1 => format!(
+                "{count} orders of events, with delays of 0 to {} cycles",
+                order::amount(&chip.0)
+            ),
+            _ => format!("{count} orders of events"),
         }
     }
 

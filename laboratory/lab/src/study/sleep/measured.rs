@@ -132,13 +132,23 @@ pub(super) fn by_order(
     each.map(|&order| of_order(measured, order)).collect()
 }
 
-/// The measurements of one order of events.
+/// The runs of one order of events, without the cache lines and hashes, which belong to all orders.
 fn of_order(measured: &[MeasuredPolicies], order: u64) -> Vec<MeasuredPolicies> {
-    let mut measured = measured.to_vec();
-    for samples in measured.iter_mut().flat_map(|cell| &mut cell.policies) {
-        samples.runs.retain(|run| run.order == order);
-    }
-    measured
+    let of_policy = |samples: &PolicySamples| {
+        let runs = samples.runs.iter().filter(|run| run.order == order);
+        PolicySamples {
+            policy: samples.policy.clone(),
+            runs: runs.copied().collect(),
+            hash: String::new(),
+            lines: Vec::new(),
+        }
+    };
+    let of_cell = |cell: &MeasuredPolicies| MeasuredPolicies {
+        complete: cell.complete,
+        policies: cell.policies.iter().map(of_policy).collect(),
+        ..MeasuredPolicies::new(cell.cell, cell.unit, &[])
+    };
+    measured.iter().map(of_cell).collect()
 }
 
 impl PolicySamples {

@@ -70,8 +70,9 @@ const TEXT: Text = Text {
          verified. On this machine each round runs every policy of a cell, in shuffled order. \
          Programs join through an indirect call, the same for all policies. With --orders N each \
          simulation runs under N orders of events, which small random delays decide. A time is \
-         then the median over orders. Speedups and ratios are geometric means over orders, each of \
-         two times under the same order, with Student's 95% interval.",
+         then the median over orders. A speedup or a ratio is the geometric mean over orders of its \
+         values under each order, so it can differ from the ratio of the shown times. The figures, \
+         the table of times relative to packed, and sleep.csv have its 95% interval (Student's).",
         "A speedup \"fastest\" is the fastest single-thread time of any policy divided by a \
      policy's time. A speedup \"own\" is the policy's own single-thread time divided by its time. \
      \"To packed\" compares a policy with packed, rayon's policy, in the same mode: by time, and \
@@ -158,7 +159,7 @@ impl Question for SleepConfig {
             json: vec![("lines", json!(line_rows))],
             ..Extra::default()
         };
-        let mut tables = tables::by_algorithm(self, &published, measured);
+        let mut tables = tables::by_algorithm(self, &published, measured, &orders);
         if self.chip.is_some() {
             extra.more.push(("lines.csv", csv::text(&line_rows)?));
             tables.extend(tables::lines(self, measured));
@@ -166,9 +167,9 @@ impl Question for SleepConfig {
             extra.caution = measured::disturbance(measured, Topology::detect().usable().len());
         }
         if self.is_documents() {
-            tables.extend(agreement::table(self, &published, measured, &orders));
+            tables.extend(agreement::table(self, &published, &orders));
         }
-        tables.push(tables::by_threads(self, measured));
+        tables.push(tables::by_threads(self, &orders));
         tables.push(tables::overview(self, &orders));
         Ok(Answer {
             figures: figures.into_iter().flatten().collect(),

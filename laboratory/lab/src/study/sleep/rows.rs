@@ -15,9 +15,7 @@ columns! {
         config: &SleepConfig,
         cell: &MeasuredPolicies,
         samples: &PolicySamples,
-        over: &dyn Fn(Option<f64>) -> Option<f64>,
-        all: &[MeasuredPolicies],
-        of_orders: &[Option<Ratio>; 2],
+        of_orders: &[Option<Ratio>; 3],
     ) {
         world: &'static str = config.world,
         machine: String = config.machine.clone(),
@@ -26,8 +24,9 @@ columns! {
         threads: usize = cell.cell.threads,
         time_median: f64 = cell.unit.round(samples.time()),
         unit: Unit = cell.unit,
-        /// The speedup over the fastest single-thread time of any policy.
-        speedup: Option<f64> = over(speedup::fastest_single(all, cell.cell.algorithm)),
+        /// The speedup over the fastest single-thread time of any policy: with several orders of events, the geometric
+        /// mean over orders, as of each ratio.
+        speedup: Option<f64> = mean(of_orders[0]),
         /// A median over runs, like `sleeps` and `recovered`.
         wakeups: f64 = samples.median(|run| run.wakeups as f64),
         /// The CPU time of all threads together, the median over runs.
@@ -38,14 +37,14 @@ columns! {
         runs: usize = samples.runs.len(),
         orders: usize = config.orders.len(),
         /// The speedup over the policy's own single-thread time.
-        speedup_own: Option<f64> = over(speedup::time(all, cell.cell.algorithm, &samples.policy, 1)),
+        speedup_own: Option<f64> = mean(of_orders[1]),
         /// The ends of the speedup's 95% interval, if there are several orders of events.
         speedup_low: Option<f64> = end(of_orders[0], 0),
         speedup_high: Option<f64> = end(of_orders[0], 1),
         /// The time divided by the time of `packed` in the same mode, with its 95% interval.
-        ratio_packed: Option<f64> = of_orders[1].map(|ratio| three_digits(ratio.mean)),
-        ratio_packed_low: Option<f64> = end(of_orders[1], 0),
-        ratio_packed_high: Option<f64> = end(of_orders[1], 1),
+        ratio_packed: Option<f64> = mean(of_orders[2]),
+        ratio_packed_low: Option<f64> = end(of_orders[2], 0),
+        ratio_packed_high: Option<f64> = end(of_orders[2], 1),
         sleeps: f64 = samples.median(|run| run.sleeps as f64),
         recovered: f64 = samples.median(|run| run.recovered as f64),
     }
@@ -82,6 +81,10 @@ impl PolicySamples {
     }
 }
 
+fn mean(ratio: Option<Ratio>) -> Option<f64> {
+    Some(three_digits(ratio?.mean))
+}
+
 /// An end of a ratio's interval.
 fn end(ratio: Option<Ratio>, at: usize) -> Option<f64> {
     Some(three_digits(ratio?.interval?[at]))
@@ -94,15 +97,13 @@ pub(super) fn rows(
     orders: &[Vec<MeasuredPolicies>],
 ) -> Vec<SleepRow> {
     of_each(measured, |cell, samples| {
-        let over = |single: Option<f64>| Some(three_digits(single? / samples.time()));
         let (algorithm, threads) = (cell.cell.algorithm, cell.cell.threads);
         let of_orders = [
             speedup::over_fastest(orders, algorithm, &samples.policy, threads),
+            speedup::over_own(orders, algorithm, &samples.policy, threads),
             speedup::to_packed(orders, &[algorithm], &samples.policy, threads),
         ];
-        vec![SleepRow::new(
-            config, cell, samples, &over, measured, &of_orders,
-        )]
+        vec![SleepRow::new(config, cell, samples, &of_orders)]
     })
 }
 

@@ -65,8 +65,8 @@ pub(super) fn fastest_single(measured: &[MeasuredPolicies], algorithm: Algorithm
     run.map(|samples| samples.time()).min_by(f64::total_cmp)
 }
 
-/// The gain of `policy` over `packed` of the same mode.
-pub(super) fn delta(
+/// The gain of `policy` over `packed` of the same mode, by median times.
+fn delta(
     measured: &[MeasuredPolicies],
     algorithm: Algorithm,
     policy: &Policy,
@@ -108,6 +108,38 @@ pub(super) fn over_fastest(
     })
 }
 
+/// The speedup over the policy's own single-thread time.
+pub(super) fn over_own(
+    orders: &[Vec<MeasuredPolicies>],
+    algorithm: Algorithm,
+    policy: &Policy,
+    threads: usize,
+) -> Option<Ratio> {
+    over(orders, |measured| {
+        let time = |threads| time(measured, algorithm, policy, threads);
+        Some(time(1)? / time(threads)?)
+    })
+}
+
+/// The gain of `policy` over `packed` of the same mode.
+pub(super) fn gain(
+    orders: &[Vec<MeasuredPolicies>],
+    algorithm: Algorithm,
+    policy: &Policy,
+    threads: usize,
+) -> Option<Delta> {
+    let mean = |of: fn(Delta) -> f64| {
+        let ratio = over(orders, |measured| {
+            Some(1.0 + of(delta(measured, algorithm, policy, threads)?))
+        });
+        Some(ratio?.mean - 1.0)
+    };
+    Some(Delta {
+        time: mean(|delta| delta.time)?,
+        own: mean(|delta| delta.own)?,
+    })
+}
+
 /// The time of `policy` divided by the time of `packed` in the same mode: a geometric mean over algorithms. Returns
 /// `None` if an algorithm lacks one of the times.
 pub(super) fn to_packed(
@@ -123,24 +155,21 @@ pub(super) fn to_packed(
     })
 }
 
-/// The geometric mean over algorithms of a policy's speedup over the fastest
-/// single-thread time.
+/// The geometric mean over algorithms of a policy's speedup over the fastest single-thread time.
 pub(super) fn mean_speedup(
-    measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
     algorithms: &[Algorithm],
     policy: &Policy,
     threads: usize,
 ) -> Option<f64> {
-    let speedup = |&algorithm| {
-        let single = fastest_single(measured, algorithm)?;
-        Some(single / time(measured, algorithm, policy, threads)?)
-    };
+    let speedup = |&algorithm| Some(over_fastest(orders, algorithm, policy, threads)?.mean);
     let speedups: Vec<f64> = algorithms.iter().map(speedup).collect::<Option<_>>()?;
     Some(geometric_mean(speedups))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::measured::by_order;
     use super::super::synthetic;
     use super::*;
     use manycore_programs::sleep::Mode;
@@ -170,8 +199,52 @@ mod tests {
             "{delta:?}"
         );
         assert_eq!(fastest_single(&measured, life), Some(100.0));
-        let mean = mean_speedup(&measured, &[life], &policy("split"), 4).unwrap();
+        let orders = by_order(&measured, &[0]);
+        let mean = mean_speedup(&orders, &[life], &policy("split"), 4).unwrap();
         assert!((mean - 100.0 / 30.0).abs() < 1e-12);
-        assert_eq!(mean_speedup(&measured, &[life], &policy("split"), 8), None);
+        assert_eq!(mean_speedup(&orders, &[life], &policy("split"), 8), None);
+    }
+
+    /// Each order is a synthetic measurement of one thread and of four, with `packed` and `split`.
+    fn ordered(times: &[[f64; 4]]) -> Vec<Vec<MeasuredPolicies>> {
+        let measured = times.iter().map(|&[one, four, split_one, split_four]| {
+            synthetic::measured(&[
+                ("packed", 1, one),
+                ("packed", 4, four),
+                ("split", 1, split_one),
+                ("split", 4, split_four),
+            ])
+        });
+        measured.collect()
+    }
+
+    #[test]
+    fn an_order_that_changes_all_times_alike_changes_no_ratio() {
+        let factors = [1.0, 3.0, 0.2];
+        let orders = ordered(&factors.map(|by| [100.0, 30.0, 120.0, 24.0].map(|time| by * time)));
+        let (life, split) = (Algorithm::Life, policy("split"));
+        let point = |ratio: Option<Ratio>, expected: f64| {
+            let ratio = ratio.unwrap();
+            assert!((ratio.mean - expected).abs() < 1e-9, "{ratio:?}");
+            let [low, high] = ratio.interval.unwrap();
+            assert!(high - low < 1e-9, "{ratio:?}");
+        };
+        point(over_fastest(&orders, life, &split, 4), 100.0 / 24.0);
+        point(over_own(&orders, life, &split, 4), 5.0);
+        point(to_packed(&orders, &[life], &split, 4), 0.8);
+    }
+
+    #[test]
+    fn a_mean_is_within_its_interval() {
+        // The medians of the times, 100 and 30, have another ratio than each order.
+        let times = [[100.0, 50.0], [100.0, 30.0], [400.0, 10.0]];
+        let orders = ordered(&times.map(|[one, four]| [one, four, 2.0 * one, four]));
+        let ratio = over_fastest(&orders, Algorithm::Life, &policy("split"), 4).unwrap();
+        let expected = (2.0_f64 * (10.0 / 3.0) * 40.0).cbrt();
+        assert!((ratio.mean - expected).abs() < 1e-9, "{ratio:?}");
+        let [low, high] = ratio.interval.unwrap();
+        assert!(low < ratio.mean && ratio.mean < high, "{ratio:?}");
+        let mean = mean_speedup(&orders, &[Algorithm::Life], &policy("split"), 4).unwrap();
+        assert!((mean - expected).abs() < 1e-9, "{mean}");
     }
 }

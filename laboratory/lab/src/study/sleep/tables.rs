@@ -20,9 +20,11 @@ pub(super) fn by_algorithm(
     config: &SleepConfig,
     published: &Published,
     measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
 ) -> Vec<Table> {
     let tables = config.algorithms.iter();
-    let tables = tables.map(|&algorithm| of_algorithm(config, algorithm, published, measured));
+    let tables =
+        tables.map(|&algorithm| of_algorithm(config, algorithm, published, measured, orders));
     tables.collect()
 }
 
@@ -31,6 +33,7 @@ fn of_algorithm(
     algorithm: Algorithm,
     published: &Published,
     measured: &[MeasuredPolicies],
+    orders: &[Vec<MeasuredPolicies>],
 ) -> Table {
     let threads = config.most_threads();
     let lossy = config
@@ -57,17 +60,15 @@ fn of_algorithm(
     }
     let row = |policy: &Policy| {
         let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
-        let time = samples.time();
-        let over = |single: Option<f64>| {
-            Cell::or_dash(single.map(|single| format!("{:.2}", single / time)))
-        };
+        let speedup =
+            |ratio: Option<Ratio>| Cell::or_dash(ratio.map(|ratio| format!("{:.2}", ratio.mean)));
         let mut row = vec![
             Cell::new(policy.to_string()),
-            Cell::new(unit.show(time)),
-            over(speedup::fastest_single(measured, algorithm)),
-            over(speedup::time(measured, algorithm, policy, 1)),
+            Cell::new(unit.show(samples.time())),
+            speedup(speedup::over_fastest(orders, algorithm, policy, threads)),
+            speedup(speedup::over_own(orders, algorithm, policy, threads)),
         ];
-        row.extend(deltas(speedup::delta(measured, algorithm, policy, threads)));
+        row.extend(deltas(speedup::gain(orders, algorithm, policy, threads)));
         if beside {
             let speedup = published.speedup(algorithm, policy, threads);
             let speedup = speedup.map_or("-".into(), |speedup| format!("{speedup:.2}"));
@@ -126,7 +127,10 @@ pub(super) fn overview(config: &SleepConfig, orders: &[Vec<MeasuredPolicies>]) -
             "Time relative to packed, {threads} threads; below zero is faster{}",
             match orders.len() {
                 1 => String::new(),
-                count => format!(" (95% intervals of {count} orders of events, paired by order)"),
+                _ => format!(
+                    " (95% intervals, paired by order; {})",
+                    config.told_orders()
+                ),
             }
         ),
         header,
@@ -135,12 +139,12 @@ pub(super) fn overview(config: &SleepConfig, orders: &[Vec<MeasuredPolicies>]) -
 }
 
 /// The speedups by number of threads.
-pub(super) fn by_threads(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Table {
+pub(super) fn by_threads(config: &SleepConfig, orders: &[Vec<MeasuredPolicies>]) -> Table {
     let mut header = vec!["policy".to_owned()];
     header.extend(config.threads.iter().map(usize::to_string));
     let row = |policy: &Policy| {
         let of = config.threads.iter().map(|&threads| {
-            let mean = speedup::mean_speedup(measured, &config.algorithms, policy, threads);
+            let mean = speedup::mean_speedup(orders, &config.algorithms, policy, threads);
             Cell::or_dash(mean.map(|mean| format!("{mean:.2}")))
         });
         let mut row = vec![Cell::new(policy.to_string())];
@@ -270,24 +274,27 @@ mod tests {
             ("split-padded", 32, 80.0),
         ]);
         let published = Published::load().unwrap();
-        let tables = by_algorithm(&config, &published, &measured);
+        let orders = by_order(&measured, &[0]);
+        let tables = by_algorithm(&config, &published, &measured, &orders);
         assert_eq!(tables.len(), 1);
         let words = row(&tables[0], "split-padded");
         let expected = "│ split-padded 80* 12.50 13.75 -20.0% -27.3% 4.36 +3.0% +2.3% 2560 3 2 │";
         assert_eq!(words.join(" "), expected);
         // For other inputs the document (Fontena's experiment) has no times.
-        let quick = by_algorithm(&self::config(&only, "quick"), &published, &measured);
+        let quick = by_algorithm(
+            &self::config(&only, "quick"),
+            &published,
+            &measured,
+            &orders,
+        );
         let words = row(&quick[0], "split-padded");
         assert_eq!(words[6..9], ["-27.3%", "2560", "3"]);
         // A policy that did not run has no row.
         assert!(!tables[0].to_text().contains("nojec"));
 
-        let words = row(
-            &overview(&config, &by_order(&measured, &[0])),
-            "split-padded",
-        );
+        let words = row(&overview(&config, &orders), "split-padded");
         assert_eq!(words[2..4], ["-20.0%", "-20.0%"]);
-        let words = row(&by_threads(&config, &measured), "split-padded");
+        let words = row(&by_threads(&config, &orders), "split-padded");
         assert_eq!(words[2..4], ["0.91", "12.50"]);
         let words = row(&lines(&config, &measured).unwrap(), "split-padded");
         assert_eq!(words[2..7], ["counters", "1", "20", "10", "15"]);
