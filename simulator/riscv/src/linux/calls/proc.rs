@@ -28,15 +28,6 @@ const NAMES: [(&str, Kind); 12] = [
     ("task", Kind::Folder),
 ];
 
-/// Returns the same path with `self` in the place of the process's number.
-pub(super) fn with_self(process: &Process, path: PathBuf) -> PathBuf {
-    let own = format!("/proc/{}", process.number);
-    match path.strip_prefix(own) {
-        Ok(rest) => Path::new("/proc/self").join(rest),
-        Err(_) => path,
-    }
-}
-
 /// Returns the part of a path below the process's own folder.
 fn own<'a>(process: &Process, path: &'a Path) -> Option<&'a str> {
     let path = path.strip_prefix("/proc").ok()?;
@@ -61,10 +52,12 @@ pub(super) fn link(process: &Process, path: &Path) -> Option<String> {
     }
 }
 
-/// Returns the file that the process runs if `path` is the process's `exe`.
-pub(super) fn executable(process: &Process, path: &Path) -> Option<PathBuf> {
-    let is_it = own(process, path)? == "exe";
-    is_it.then(|| PathBuf::from(&process.command.executable))
+/// Returns the file or folder of the host to which the process's `exe`, `cwd` or `root` leads.
+pub(super) fn target(process: &Process, path: &Path) -> Option<PathBuf> {
+    match own(process, path)? {
+        "exe" | "cwd" | "root" => link(process, path).map(PathBuf::from),
+        _ => None,
+    }
 }
 
 /// Returns a folder of the process itself, of its open files, or of its threads.

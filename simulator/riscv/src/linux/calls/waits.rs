@@ -232,7 +232,7 @@ pub(in crate::linux) fn woken<W: World>(
     None
 }
 
-/// Ends the task's wait if the task takes a signal. Otherwise the wait goes on.
+/// Ends the task's wait if the task takes a signal. Otherwise the wait goes on. A stopped process takes no signals.
 pub(in crate::linux) fn interrupt<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -240,7 +240,9 @@ pub(in crate::linux) fn interrupt<W: World>(
 ) -> Option<TaskState> {
     let now = world.nanoseconds();
     process.expire_timers(task, world);
-    while let Some(sent) = process.signals.next(&mut process.threads, task) {
+    while !process.signals.stop.is_on()
+        && let Some(sent) = process.signals.next(&mut process.threads, task)
+    {
         let Some(restarts) = process.signals.restarts(sent.signal) else {
             if process.signals.ignores(sent.signal) || process.stops(sent.signal) {
                 continue;

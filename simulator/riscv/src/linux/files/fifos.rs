@@ -3,14 +3,12 @@
 //! A FIFO is there from its first `openat` to the end of its last open file. An `openat` that waits for the other side
 //! counts as a reader or a writer already, so a reader and a writer that both wait meet.
 
-use super::fifo::{Fifo, Opened, READS};
+use super::fifo::{self, Fifo, Opened, READS};
 use super::paths::{ACCESS, READ_ONLY, WRITE_ONLY};
 use super::streams::{End, NON_BLOCKING};
 use super::table::{Files, Open};
 use crate::linux::errno::{EINVAL, ENXIO, Value};
-use rustix::fs::OFlags;
-use std::fs::OpenOptions;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::{Rc, Weak};
 
@@ -23,12 +21,7 @@ impl Files {
             ACCESS => return Err(EINVAL),
             _ => [true, true],
         };
-        // This opens no side of the host's FIFO.
-        let place = OFlags::PATH.bits() as i32;
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(place)
-            .open(host)?;
+        let file = fifo::place(host)?;
         let data = file.metadata()?;
         let key = (data.dev(), data.ino());
         let mut network = self.network.borrow_mut();
