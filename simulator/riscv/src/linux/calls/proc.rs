@@ -12,6 +12,16 @@ use std::path::{Path, PathBuf};
 /// The nanoseconds of a tick, in which times are given.
 const TICK: u64 = 10_000_000;
 
+/// The names in `/proc`, beside the processes.
+const TOP: [(&str, Kind); 6] = [
+    ("cpuinfo", Kind::File),
+    ("loadavg", Kind::File),
+    ("meminfo", Kind::File),
+    ("self", Kind::Link),
+    ("stat", Kind::File),
+    ("uptime", Kind::File),
+];
+
 /// The names in the process's own folder.
 const NAMES: [(&str, Kind); 12] = [
     ("cmdline", Kind::File),
@@ -60,7 +70,7 @@ pub(super) fn target(process: &Process, path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns a folder of the process itself, of its open files, or of its threads.
+/// Returns `/proc`, or a folder of the process itself, of its open files, or of its threads.
 pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
     let found = |names| {
         Some(Found::Folder(Contents {
@@ -69,6 +79,13 @@ pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
             names,
         }))
     };
+    if path == Path::new("/proc") {
+        let own = [(process.number.to_string(), Kind::Folder)];
+        let names = TOP.map(|(name, kind)| (name.to_owned(), kind));
+        let names = (2..).zip(own.into_iter().chain(names));
+        let names = names.map(|(inode, (name, kind))| Name { name, kind, inode });
+        return found(names.collect());
+    }
     let (numbers, kind) = match own(process, path)? {
         "" => {
             let names = (2..).zip(NAMES).map(|(inode, (name, kind))| Name {

@@ -254,7 +254,9 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::MayRestart => restarts && task.deadline.is_none(),
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
-        if task.moved > 0 {
+        if let Some(number) = process.files.end_opening(task.number) {
+            task.give(number);
+        } else if task.moved > 0 {
             // The call returns the number of bytes that it has moved.
             let moved = std::mem::take(&mut task.moved);
             task.give(moved);
@@ -272,7 +274,10 @@ pub(in crate::linux) fn interrupt<W: World>(
         }
         task.until = None;
         process.threads.wait_for(task, 0);
-        process.files.drop_opening(task.number);
+        if process.files.drop_opening(task.number) {
+            // Threads may wait for the side that is gone.
+            wake_readers(world);
+        }
         if !process.deliver(task, sent) {
             return Some(process.die(sent.signal, "its handler has no stack"));
         }

@@ -42,31 +42,40 @@ impl Files {
         matches!(self.get(number), Ok(Open::Stream(end)) if end.fifo().is_some())
     }
 
-    /// If an `openat` that returns this number has to wait for the other side, keeps its file for the thread, and takes
-    /// the number back.
+    /// If an `openat` that returns this number has to wait for the other side, keeps its file and its number for the
+    /// thread.
     pub(crate) fn keep_opening(&mut self, thread: u32, number: u64) -> bool {
         let awaits = |end: &End| end.is_blocking() && !end.has_met();
         match self.open.get(&number) {
             Some(Open::Stream(end)) if awaits(end) => {
-                self.opening.insert(thread, end.clone());
+                self.opening.insert(thread, (number, end.clone()));
                 self.open.remove(&number);
-                self.closing.remove(&number);
                 true
             }
             _ => false,
         }
     }
 
-    /// Gives the file of the thread's `openat` a number if the other side is there.
-    pub(crate) fn end_opening(&mut self, thread: u32, flags: u64) -> Option<Value> {
-        self.opening.get(&thread).filter(|end| end.has_met())?;
-        let end = self.opening.remove(&thread)?;
-        Some(self.add(Open::Stream(end), flags))
+    /// Whether a waiting `openat` gets this number.
+    pub(super) fn is_kept(&self, number: u64) -> bool {
+        self.opening.values().any(|(kept, _)| *kept == number)
+    }
+
+    /// Gives the file of the thread's `openat` its number if the other side is there.
+    pub(crate) fn end_opening(&mut self, thread: u32) -> Option<u64> {
+        self.opening.get(&thread).filter(|(_, end)| end.has_met())?;
+        let (number, end) = self.opening.remove(&thread)?;
+        self.open.insert(number, Open::Stream(end));
+        Some(number)
     }
 
     /// Gives up the `openat` in which the thread waits. Returns whether there was one.
     pub(crate) fn drop_opening(&mut self, thread: u32) -> bool {
-        self.opening.remove(&thread).is_some()
+        let Some((number, _)) = self.opening.remove(&thread) else {
+            return false;
+        };
+        self.closing.remove(&number);
+        true
     }
 
     /// Whether the thread waits in an `openat`.
