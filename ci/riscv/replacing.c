@@ -1,10 +1,13 @@
 /* A thread starts another program while others compute, spin, and sleep: they end, and it has the
- * process's number. A program that is not there leaves all of them as they are. */
+ * process's number. A program that is not there leaves all of them as they are. The new program
+ * starts itself once more, and its timer keeps the time that it has used. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile long counted;
@@ -42,11 +45,33 @@ static void *replaces(void *unused) {
     return unused;
 }
 
+static void again(void) {
+    struct itimerval timer = {{0, 0}, {100, 0}};
+    setitimer(ITIMER_PROF, &timer, NULL);
+    clock_t from = clock();
+    while (clock() - from < CLOCKS_PER_SEC / 1000)
+        ;
+    char own[64], *arguments[] = {"again", NULL};
+    snprintf(own, sizeof own, "/proc/%d/exe", getpid());
+    execv(own, arguments);
+    printf("%s: %s\n", own, strerror(errno));
+}
+
 int main(int count, char **arguments) {
     if (strcmp(arguments[0], "replaced") == 0) {
         int same = atoi(arguments[1]) == getpid();
         printf("%s with %d arguments, %s process\n", arguments[0], count,
                same ? "the same" : "another");
+        fflush(stdout);
+        again();
+        return 1;
+    }
+    if (strcmp(arguments[0], "again") == 0) {
+        struct itimerval timer;
+        getitimer(ITIMER_PROF, &timer);
+        if (timer.it_value.tv_sec != 99 || timer.it_value.tv_usec > 999000)
+            printf("%ld.%06ld s left of the timer\n", (long)timer.it_value.tv_sec,
+                   (long)timer.it_value.tv_usec);
         return 7;
     }
     snprintf(number, sizeof number, "%d", getpid());

@@ -102,6 +102,28 @@ static void names(void) {
     close(old), close(new), close(again);
 }
 
+static void *opens(void *data) {
+    *(int *)data = open(path, O_RDONLY);
+    return data;
+}
+static void numbers(void) {
+    int place = open(path, O_PATH);
+    char text[4];
+    show("no side", read(place, text, 4));
+    show("no reader", open(path, O_WRONLY | O_NONBLOCK));
+    close(place);
+    // A call that waits keeps its number.
+    int number;
+    pthread_t thread;
+    pthread_create(&thread, 0, opens, &number);
+    usleep(20000);
+    int other = dup(0);
+    int out = open(path, O_WRONLY);
+    pthread_join(thread, 0);
+    printf("kept number: %d %d\n", other - number, out - number);
+    close(number), close(other), close(out);
+}
+
 static void waits(void) {
     char text[100];
     fflush(stdout);
@@ -171,6 +193,7 @@ int main(void) {
     show("mkfifo", mkfifo(path, 0640));
     sides();
     names();
+    numbers();
     waits();
     unlink(path);
     rmdir(folder);

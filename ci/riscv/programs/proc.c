@@ -59,6 +59,19 @@ int main(int count, char **words) {
     printf("opened again: %zd\n", read(again, line, 10));
     unlink(name);
 
+    printf("real path: %d\n", !strcmp(realpath("/proc/self/exe", here), target("/proc/self/exe")));
+    snprintf(path, sizeof path, "/proc/%d", getpid());
+    lstat(path, &data);
+    printf("a folder: %d\n", S_ISDIR(data.st_mode));
+    printf("memory: %s\n", of_number(memfd_create("a name", 0)));
+    chdir("/tmp");
+    close(open("proc-below", O_CREAT | O_WRONLY, 0600));
+    printf("below: %d %d\n", access("/proc/self/cwd/proc-below", F_OK), access("/proc/self/root/tmp/proc-below", F_OK));
+    strcat(path, "/cwd/proc-below");
+    printf("removed: %d\n", unlink(path));
+    stat("/proc/self/cwd", &data);
+    printf("a folder: %d %d\n", S_ISDIR(data.st_mode), chdir("/proc/self/root"));
+
     int found = 0;
     DIR *folder = opendir("/proc/self");
     for (struct dirent *entry; (entry = readdir(folder));)

@@ -89,6 +89,17 @@ int main(void) {
     show("pipe to socket", splice(one[0], 0, pair[1], 0, 100, 0));
     look("and back", pair[0]);
 
+    // A full socket that does not wait, unlike the pipe.
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    char block[4096] = "";
+    while (write(pair[0], block, sizeof block) > 0)
+        ;
+    while (write(pair[0], block, 1) > 0)
+        ;
+    write(one[1], "y", 1);
+    show("full socket", splice(one[0], 0, pair[0], 0, 1, 0));
+    look("kept", one[0]);
+
     // A full pipe.
     fcntl(two[1], F_SETFL, O_NONBLOCK);
     while (write(two[1], text, 20) > 0)

@@ -62,6 +62,23 @@ static void *waits(void *data) {
     return data;
 }
 
+static void handle(int signal) {
+    (void)signal;
+    *counter = 2;
+}
+static void *holds(void *data) {
+    sigset_t both, none;
+    sigemptyset(&none), sigemptyset(&both), sigaddset(&both, SIGTSTP), sigaddset(&both, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &both, 0);
+    struct sigaction action = {.sa_handler = handle};
+    sigaction(SIGURG, &action, 0);
+    pthread_kill(pthread_self(), SIGURG), pthread_kill(pthread_self(), SIGTSTP);
+    *counter = 1;
+    sigsuspend(&none);
+    _exit(0);
+    return data;
+}
+
 int main(void) {
     counter = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct sigaction action = {.sa_sigaction = count, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -96,6 +113,27 @@ int main(void) {
     await(child, WUNTRACED);
     kill(child, SIGKILL);
     await(child, 0);
+
+    // SIGKILL right after a stop, and in place of the news of a stop.
+    child = begin(counts);
+    kill(child, SIGSTOP);
+    kill(child, SIGKILL);
+    await(child, 0);
+    child = begin(counts);
+    kill(child, SIGSTOP);
+    while (!stands_still())
+        ;
+    kill(child, SIGKILL);
+    usleep(10000);
+    await(child, WUNTRACED);
+
+    // A stop holds back the signals after it.
+    child = begin(holds);
+    await(child, WUNTRACED);
+    printf("held back: %d\n", *counter == 1);
+    kill(child, SIGCONT);
+    await(child, 0);
+    printf("handled: %d\n", *counter == 2);
 
     // A stop during a sleep does not shorten it.
     child = begin(waits);

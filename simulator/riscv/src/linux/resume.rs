@@ -319,8 +319,8 @@ fn look_for_signals<W: World>(
         .timers
         .expire(signals, threads, task.number, world.nanoseconds());
     let look = process.timers.look(signals, threads, task, world);
-    // A handler begins between two instructions.
-    while task.hart.is_between_instructions() {
+    // A handler begins between two instructions. The signals after one that stops the process wait until it goes on.
+    while task.hart.is_between_instructions() && !process.signals.stop.is_on() {
         let Some(sent) = process.signals.next(&mut process.threads, task) else {
             break;
         };

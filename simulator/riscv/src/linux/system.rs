@@ -159,6 +159,7 @@ impl System {
         if !process.is_over {
             // Other processes may wait for mutexes of this process. They find no owner in a process that has exited.
             process.is_over = true;
+            process.signals.stop.forget_news();
             let threads: Vec<u32> = process.threads.numbers().collect();
             for thread in threads {
                 leave_mutexes(process, thread, world);

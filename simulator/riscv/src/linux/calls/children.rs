@@ -76,7 +76,7 @@ fn await_child<W: World>(
         Change::Stopped(_) => options & OF_STOPS != 0,
         Change::Continued => options & OF_CONTINUED != 0,
     };
-    for child in system.all_mut().filter(|it| is_child(it)) {
+    for child in system.all_mut().filter(|it| is_child(it) && !it.is_over) {
         if let Some(change) = child.signals.stop.change.filter(is_meant) {
             if options & KEEPS == 0 {
                 child.signals.stop.change = None;

@@ -72,7 +72,7 @@ pub(super) fn execute<W: World>(
         Ok(_) if threads > 1 => Outcome::Outlive,
         Ok((wanted, environment, image)) => {
             let number = process.number;
-            let outcome = become_program(system, task, wanted, environment, &image);
+            let outcome = become_program(system, task, world, (wanted, environment), &image);
             // `execve` may close ends of streams, and returns memory that a parent lent. So it wakes all threads that
             // wait for either.
             if system.all().count() > 1 {
@@ -110,11 +110,11 @@ fn path_of(
 }
 
 /// Replaces the program of a process. Its files, number, signal mask, ignored signals and interval timer remain.
-fn become_program(
+fn become_program<W: World>(
     system: &mut System,
     task: &mut Task,
-    wanted: Wanted,
-    environment: Vec<String>,
+    world: &W,
+    (wanted, environment): (Wanted, Vec<String>),
     image: &Image,
 ) -> Outcome {
     // The process returns borrowed memory (`vfork`).
@@ -130,7 +130,10 @@ fn become_program(
     process.names = Names::default();
     process.files.close_for_exec();
     process.signals.reset();
-    process.timers.keep_intervals(process.number);
+    let threads = [task.number, process.number];
+    process
+        .timers
+        .keep_intervals(threads, world.own_nanoseconds());
     // The calling thread becomes the main thread.
     process.survivor = None;
     process.threads.rename_main(task.number);

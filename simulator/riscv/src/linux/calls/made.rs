@@ -23,8 +23,7 @@ fn find<W: World>(process: &Process, world: &W, path: &Path, follow: bool) -> Op
 
 /// Reads a path, relative to an open folder or the working directory.
 fn path_at(process: &mut Process, at: [u64; 2]) -> Result<PathBuf, Errno> {
-    let path = process.files.path_at(&mut process.memory.space, at)?;
-    Ok(proc::with_self(process, path))
+    process.files.path_at(&mut process.memory.space, at)
 }
 
 /// `openat`.
@@ -45,7 +44,7 @@ pub(super) fn open<W: World>(
         }
         Some(Found::Link(_)) => return Err(ELOOP),
         None => {
-            let path = proc::executable(process, &path).unwrap_or(path);
+            let path = proc::target(process, &path).unwrap_or(path);
             return process.files.open(&path, flags, mode);
         }
     };
@@ -86,7 +85,7 @@ pub(super) fn stat<W: World>(
         Some(Found::Link(_)) => Ok(Stat::LINK),
         None if flags & NO_FOLLOW != 0 => process.files.stat_named(&path, flags),
         None => {
-            let path = proc::executable(process, &path).unwrap_or(path);
+            let path = proc::target(process, &path).unwrap_or(path);
             process.files.stat_named(&path, flags)
         }
     }
@@ -114,7 +113,10 @@ pub(super) fn change_directory<W: World>(process: &mut Process, world: &W, addre
     match find(process, world, &path, true) {
         Some(Found::Folder(found)) => process.files.change_to_made(found.path.into()),
         Some(_) => Err(ENOTDIR),
-        None => process.files.change_directory(&path),
+        None => {
+            let path = proc::target(process, &path).unwrap_or(path);
+            process.files.change_directory(&path)
+        }
     }
 }
 

@@ -40,8 +40,8 @@ pub(super) fn open<W: World>(
         }
     }
     let process = system.of(task);
-    Ok(match process.files.end_opening(task.number, flags) {
-        Some(number) => number.into(),
+    Ok(match process.files.end_opening(task.number) {
+        Some(number) => Outcome::Return(number),
         None => wait_for_file(process, task, world),
     })
 }
@@ -55,6 +55,8 @@ fn wait_for_file<W: World>(process: &mut Process, task: &mut Task, world: &mut W
 enum Obstacle {
     /// It has to wait.
     Wait,
+    /// It has to wait for room in a blocking socket, whatever its flags are.
+    WaitForSocket,
     Error(Errno),
 }
 
@@ -73,6 +75,7 @@ fn moving<W: World>(
     done: Result<u64, Obstacle>,
 ) -> Outcome {
     let done = match done {
+        Err(Obstacle::WaitForSocket) => return wait_for_file(process, task, world),
         Err(Obstacle::Wait) if waits => return wait_for_file(process, task, world),
         Err(Obstacle::Wait) => Err(EAGAIN),
         Err(Obstacle::Error(error)) => Err(error),
@@ -179,7 +182,7 @@ fn from_pipe(
     };
     let files = &mut process.files;
     let done = match files.write(to, &bytes, place) {
-        Err(EAGAIN) => return Err(Obstacle::Wait),
+        Err(EAGAIN) if files.is_blocking_stream(to) => return Err(Obstacle::WaitForSocket),
         done => done?,
     };
     let moved = &bytes[..done];

@@ -12,6 +12,16 @@ use std::path::{Path, PathBuf};
 /// The nanoseconds of a tick, in which times are given.
 const TICK: u64 = 10_000_000;
 
+/// The names in `/proc`, beside the processes.
+const TOP: [(&str, Kind); 6] = [
+    ("cpuinfo", Kind::File),
+    ("loadavg", Kind::File),
+    ("meminfo", Kind::File),
+    ("self", Kind::Link),
+    ("stat", Kind::File),
+    ("uptime", Kind::File),
+];
+
 /// The names in the process's own folder.
 const NAMES: [(&str, Kind); 12] = [
     ("cmdline", Kind::File),
@@ -27,15 +37,6 @@ const NAMES: [(&str, Kind); 12] = [
     ("status", Kind::File),
     ("task", Kind::Folder),
 ];
-
-/// Returns the same path with `self` in the place of the process's number.
-pub(super) fn with_self(process: &Process, path: PathBuf) -> PathBuf {
-    let own = format!("/proc/{}", process.number);
-    match path.strip_prefix(own) {
-        Ok(rest) => Path::new("/proc/self").join(rest),
-        Err(_) => path,
-    }
-}
 
 /// Returns the part of a path below the process's own folder.
 fn own<'a>(process: &Process, path: &'a Path) -> Option<&'a str> {
@@ -61,13 +62,15 @@ pub(super) fn link(process: &Process, path: &Path) -> Option<String> {
     }
 }
 
-/// Returns the file that the process runs if `path` is the process's `exe`.
-pub(super) fn executable(process: &Process, path: &Path) -> Option<PathBuf> {
-    let is_it = own(process, path)? == "exe";
-    is_it.then(|| PathBuf::from(&process.command.executable))
+/// Returns the file or folder of the host to which the process's `exe`, `cwd` or `root` leads.
+pub(super) fn target(process: &Process, path: &Path) -> Option<PathBuf> {
+    match own(process, path)? {
+        "exe" | "cwd" | "root" => link(process, path).map(PathBuf::from),
+        _ => None,
+    }
 }
 
-/// Returns a folder of the process itself, of its open files, or of its threads.
+/// Returns `/proc`, or a folder of the process itself, of its open files, or of its threads.
 pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
     let found = |names| {
         Some(Found::Folder(Contents {
@@ -76,6 +79,13 @@ pub(super) fn folder(process: &Process, path: &Path) -> Option<Found> {
             names,
         }))
     };
+    if path == Path::new("/proc") {
+        let own = [(process.number.to_string(), Kind::Folder)];
+        let names = TOP.map(|(name, kind)| (name.to_owned(), kind));
+        let names = (2..).zip(own.into_iter().chain(names));
+        let names = names.map(|(inode, (name, kind))| Name { name, kind, inode });
+        return found(names.collect());
+    }
     let (numbers, kind) = match own(process, path)? {
         "" => {
             let names = (2..).zip(NAMES).map(|(inode, (name, kind))| Name {

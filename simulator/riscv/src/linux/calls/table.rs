@@ -298,7 +298,7 @@ calls! {
     267 syncfs = memory.synchronise().and_then(|_| files.exists(a)).map(|()| 0);
     276 renameat2 = files.rename(space, [[a, b], [c, d]], e);
     278 getrandom = known_flags(c, RANDOM_FLAGS).and_then(|_| memory.fill_random(random, a, b));
-    279 memfd_create = files.make_memory_file(b);
+    279 memfd_create = files.make_memory_file(space, [a, b]);
     281 execveat = exec::execute(system, task, world, [a, b, c, d, e]);
     283 membarrier = fence::membarrier(process, task, world, a, b);
     284 mlock2 = Return(0);

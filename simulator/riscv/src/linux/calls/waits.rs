@@ -232,7 +232,7 @@ pub(in crate::linux) fn woken<W: World>(
     None
 }
 
-/// Ends the task's wait if the task takes a signal. Otherwise the wait goes on.
+/// Ends the task's wait if the task takes a signal. Otherwise the wait goes on. A stopped process takes no signals.
 pub(in crate::linux) fn interrupt<W: World>(
     process: &mut Process,
     task: &mut Task,
@@ -240,7 +240,9 @@ pub(in crate::linux) fn interrupt<W: World>(
 ) -> Option<TaskState> {
     let now = world.nanoseconds();
     process.expire_timers(task, world);
-    while let Some(sent) = process.signals.next(&mut process.threads, task) {
+    while !process.signals.stop.is_on()
+        && let Some(sent) = process.signals.next(&mut process.threads, task)
+    {
         let Some(restarts) = process.signals.restarts(sent.signal) else {
             if process.signals.ignores(sent.signal) || process.stops(sent.signal) {
                 continue;
@@ -252,7 +254,9 @@ pub(in crate::linux) fn interrupt<W: World>(
             Interrupted::MayRestart => restarts && task.deadline.is_none(),
             Interrupted::Ends | Interrupted::EndsWithRest(_) => false,
         };
-        if task.moved > 0 {
+        if let Some(number) = process.files.end_opening(task.number) {
+            task.give(number);
+        } else if task.moved > 0 {
             // The call returns the number of bytes that it has moved.
             let moved = std::mem::take(&mut task.moved);
             task.give(moved);
@@ -270,7 +274,10 @@ pub(in crate::linux) fn interrupt<W: World>(
         }
         task.until = None;
         process.threads.wait_for(task, 0);
-        process.files.drop_opening(task.number);
+        if process.files.drop_opening(task.number) {
+            // Threads may wait for the side that is gone.
+            wake_readers(world);
+        }
         if !process.deliver(task, sent) {
             return Some(process.die(sent.signal, "its handler has no stack"));
         }

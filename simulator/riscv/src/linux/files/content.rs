@@ -78,7 +78,7 @@ impl Files {
             return Ok(());
         };
         let at = offset.map_or_else(|| (&**file).stream_position(), Ok)?;
-        if **path == *IN_MEMORY && at > file.metadata()?.len() {
+        if path.starts_with(IN_MEMORY) && at > file.metadata()?.len() {
             file.set_len(at)?;
         }
         Ok(())

@@ -2,10 +2,10 @@
 
 use super::bytes::{Bytes, PIPE};
 use crate::linux::errno::Errno;
-use rustix::fs::{CWD, Mode, mkfifoat};
+use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 use std::cell::{Cell, RefCell};
-use std::fs::File;
-use std::os::unix::fs::FileTypeExt;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::rc::{Rc, Weak};
 
@@ -113,6 +113,12 @@ pub(super) type Fifos = std::collections::BTreeMap<(u64, u64), Weak<Fifo>>;
 /// Whether a path of the host names a FIFO.
 pub(super) fn is_fifo(host: &Path) -> bool {
     host.metadata().is_ok_and(|data| data.file_type().is_fifo())
+}
+
+/// Opens no side of a FIFO of the host, but its place.
+pub(super) fn place(host: &Path) -> std::io::Result<File> {
+    let flags = OFlags::PATH.bits() as i32;
+    OpenOptions::new().read(true).custom_flags(flags).open(host)
 }
 
 /// Makes a FIFO at a path of the host.

@@ -3,14 +3,12 @@
 //! A FIFO is there from its first `openat` to the end of its last open file. An `openat` that waits for the other side
 //! counts as a reader or a writer already, so a reader and a writer that both wait meet.
 
-use super::fifo::{Fifo, Opened, READS};
+use super::fifo::{self, Fifo, Opened, READS};
 use super::paths::{ACCESS, READ_ONLY, WRITE_ONLY};
 use super::streams::{End, NON_BLOCKING};
 use super::table::{Files, Open};
 use crate::linux::errno::{EINVAL, ENXIO, Value};
-use rustix::fs::OFlags;
-use std::fs::OpenOptions;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::{Rc, Weak};
 
@@ -23,12 +21,7 @@ impl Files {
             ACCESS => return Err(EINVAL),
             _ => [true, true],
         };
-        // This opens no side of the host's FIFO.
-        let place = OFlags::PATH.bits() as i32;
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(place)
-            .open(host)?;
+        let file = fifo::place(host)?;
         let data = file.metadata()?;
         let key = (data.dev(), data.ino());
         let mut network = self.network.borrow_mut();
@@ -49,31 +42,40 @@ impl Files {
         matches!(self.get(number), Ok(Open::Stream(end)) if end.fifo().is_some())
     }
 
-    /// If an `openat` that returns this number has to wait for the other side, keeps its file for the thread, and takes
-    /// the number back.
+    /// If an `openat` that returns this number has to wait for the other side, keeps its file and its number for the
+    /// thread.
     pub(crate) fn keep_opening(&mut self, thread: u32, number: u64) -> bool {
         let awaits = |end: &End| end.is_blocking() && !end.has_met();
         match self.open.get(&number) {
             Some(Open::Stream(end)) if awaits(end) => {
-                self.opening.insert(thread, end.clone());
+                self.opening.insert(thread, (number, end.clone()));
                 self.open.remove(&number);
-                self.closing.remove(&number);
                 true
             }
             _ => false,
         }
     }
 
-    /// Gives the file of the thread's `openat` a number if the other side is there.
-    pub(crate) fn end_opening(&mut self, thread: u32, flags: u64) -> Option<Value> {
-        self.opening.get(&thread).filter(|end| end.has_met())?;
-        let end = self.opening.remove(&thread)?;
-        Some(self.add(Open::Stream(end), flags))
+    /// Whether a waiting `openat` gets this number.
+    pub(super) fn is_kept(&self, number: u64) -> bool {
+        self.opening.values().any(|(kept, _)| *kept == number)
+    }
+
+    /// Gives the file of the thread's `openat` its number if the other side is there.
+    pub(crate) fn end_opening(&mut self, thread: u32) -> Option<u64> {
+        self.opening.get(&thread).filter(|(_, end)| end.has_met())?;
+        let (number, end) = self.opening.remove(&thread)?;
+        self.open.insert(number, Open::Stream(end));
+        Some(number)
     }
 
     /// Gives up the `openat` in which the thread waits. Returns whether there was one.
     pub(crate) fn drop_opening(&mut self, thread: u32) -> bool {
-        self.opening.remove(&thread).is_some()
+        let Some((number, _)) = self.opening.remove(&thread) else {
+            return false;
+        };
+        self.closing.remove(&number);
+        true
     }
 
     /// Whether the thread waits in an `openat`.

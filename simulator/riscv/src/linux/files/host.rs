@@ -1,5 +1,6 @@
 //! The host's path for each path that a program names.
 
+use super::paths::IN_MEMORY;
 use super::table::{Files, Open};
 use crate::linux::errno::{ELOOP, ENOENT, Errno};
 use std::collections::VecDeque;
@@ -71,6 +72,7 @@ impl Files {
             Some(self.in_root(&path).display().to_string())
         };
         Some(match self.get(number).ok()? {
+            Open::File { path, .. } if path.starts_with(IN_MEMORY) => path.to_string(),
             Open::File { file, .. } => return of_host(file),
             Open::Stream(end) if let Some(opened) = end.fifo() => return of_host(opened.file()),
             Open::Folder { path, .. } => self.in_root(path).display().to_string(),

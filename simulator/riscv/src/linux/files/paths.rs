@@ -33,8 +33,14 @@ pub(crate) const FOLDER: u64 = 0o20_0000;
 /// `O_NOFOLLOW`.
 pub(crate) const STAYS: u64 = 0o40_0000;
 
-/// The name that stands for the path of a file in memory.
-pub(super) const IN_MEMORY: &str = "/memfd";
+/// `O_PATH`: only the file's place, without reads and writes.
+const PLACE: u64 = 0o1000_0000;
+
+/// The start of the name that stands for the path of a file in memory.
+pub(super) const IN_MEMORY: &str = "/memfd:";
+
+/// The most bytes of such a file's own name, with the 0 at its end.
+const LONGEST_NAME: u64 = 250;
 
 /// The bits of a mode that give the file's kind.
 const KIND: u64 = 0o17_0000;
@@ -56,12 +62,30 @@ pub(crate) fn put_link(space: &mut Space, link: &Path, [to, length]: [u64; 2]) -
 }
 
 impl Files {
-    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path.
-    pub(crate) fn path_at(
-        &self,
-        space: &mut Space,
-        [folder, address]: [u64; 2],
-    ) -> Result<PathBuf, Errno> {
+    /// Reads a path. If the path is relative to an open folder, joins it to that folder's path. A path below the
+    /// process's own folder in `/proc` begins with `/proc/self`, and does not lead through `cwd` or `root`.
+    pub(crate) fn path_at(&self, space: &mut Space, at: [u64; 2]) -> Result<PathBuf, Errno> {
+        let path = self.named_at(space, at)?;
+        let own = format!("/proc/{}", self.process);
+        let below = path.strip_prefix("/proc/self");
+        let Ok(below) = below.or_else(|_| path.strip_prefix(own)) else {
+            return Ok(path);
+        };
+        if below.as_os_str().is_empty() {
+            return Ok(path);
+        }
+        for (link, target) in [("cwd", &*self.folder), ("root", Path::new("/"))] {
+            if let Ok(below) = below.strip_prefix(link)
+                && !below.as_os_str().is_empty()
+            {
+                return Ok(target.join(below));
+            }
+        }
+        Ok(Path::new("/proc/self").join(below))
+    }
+
+    /// Reads a path, and joins it to the path of the open folder to which it is relative.
+    fn named_at(&self, space: &mut Space, [folder, address]: [u64; 2]) -> Result<PathBuf, Errno> {
         let path = read_path(space, address)?;
         if path.as_os_str().is_empty() {
             return Err(ENOENT);
@@ -135,6 +159,10 @@ impl Files {
         if flags & FOLDER != 0 {
             return Err(if host.exists() { ENOTDIR } else { ENOENT });
         }
+        if fifo::is_fifo(&host) && flags & PLACE != 0 {
+            let path = path.to_string_lossy().into();
+            return self.add(Open::file(fifo::place(&host)?, path, READ_ONLY), flags);
+        }
         if fifo::is_fifo(&host) {
             return match flags & (CREATE | EXCLUSIVE) {
                 NEW => Err(EEXIST),
@@ -172,8 +200,10 @@ impl Files {
         self.add(Open::file(file, path, flags), flags)
     }
 
-    /// `memfd_create`: a file of the host without a name.
-    pub(crate) fn make_memory_file(&mut self, flags: u64) -> Value {
+    /// `memfd_create`: a file of the host without a name there.
+    pub(crate) fn make_memory_file(&mut self, space: &mut Space, [name, flags]: [u64; 2]) -> Value {
+        let name = space.read_text(name, LONGEST_NAME)?.ok_or(EINVAL)?;
+        let name = format!("{IN_MEMORY}{} (deleted)", String::from_utf8_lossy(&name));
         let folder = std::env::temp_dir();
         let file = (0u32..)
             .map(|at| folder.join(format!("manycore-{}-{at}", std::process::id())))
@@ -191,7 +221,7 @@ impl Files {
         let file = file.ok_or(EINVAL)??;
         self.touch(&file);
         self.add(
-            Open::file(file, IN_MEMORY.into(), READ_WRITE),
+            Open::file(file, name.into(), READ_WRITE),
             memory_flags(flags),
         )
     }

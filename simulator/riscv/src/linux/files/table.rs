@@ -7,7 +7,7 @@ use super::known;
 use super::listing::{Entry, IS_FOLDER, Listing};
 use super::network::{Network, Socket};
 use super::streams::{APPENDS, End, NON_BLOCKING, ready};
-use crate::linux::errno::{EBADF, EINVAL, EMFILE, Errno, Value};
+use crate::linux::errno::{EBADF, EBUSY, EINVAL, EMFILE, Errno, Value};
 use crate::linux::world::World;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -76,8 +76,9 @@ type SharedSink = Rc<RefCell<Sink>>;
 #[derive(Clone)]
 pub(crate) struct Files {
     pub(super) open: BTreeMap<u64, Open>,
-    /// The files of threads that wait in `openat` for the other side of a FIFO, by the thread's number.
-    pub(super) opening: BTreeMap<u32, End>,
+    /// The files of threads that wait in `openat` for the other side of a FIFO, and the numbers that these files get, by
+    /// the thread's number.
+    pub(super) opening: BTreeMap<u32, (u64, End)>,
     /// Numbers that `execve` closes.
     pub(super) closing: BTreeSet<u64>,
     pub(super) root: Option<PathBuf>,
@@ -384,7 +385,7 @@ impl Files {
     /// The least free number from `least` on.
     pub(super) fn free_number(&self, least: u64) -> Value {
         let mut numbers = least..self.limits[0];
-        let free = numbers.find(|number| !self.open.contains_key(number));
+        let free = numbers.find(|number| !self.open.contains_key(number) && !self.is_kept(*number));
         free.ok_or(EMFILE)
     }
 
@@ -419,6 +420,9 @@ impl Files {
         let open = self.get(number)?.clone();
         if to >= self.limits[0] {
             return Err(EBADF);
+        }
+        if self.is_kept(to) {
+            return Err(EBUSY);
         }
         self.open.insert(to, open);
         self.set_closing(to, flags);

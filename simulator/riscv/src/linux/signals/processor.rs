@@ -60,9 +60,12 @@ impl ProcessorTimers {
         }
     }
 
-    /// Keeps the timers for another program, which begins with one thread.
-    pub(super) fn keep(&mut self, main: u32) {
-        self.counted = [(main, None)].into();
+    /// Keeps the timers for another program, which begins with one thread: `caller`, whose number becomes `main`.
+    pub(super) fn keep(&mut self, [caller, main]: [u32; 2], own: u64) {
+        if self.is_on() {
+            self.count(caller, own);
+            self.counted = [(main, Some(own))].into();
+        }
     }
 
     /// Sends the signals that are due, to the task itself if it takes them.

@@ -18,6 +18,8 @@ pub(in crate::linux) enum Change {
 #[derive(Default)]
 pub(in crate::linux) struct Stop {
     is_on: bool,
+    /// Whether SIGKILL was sent. Nothing stops the process any more.
+    is_killed: bool,
     /// The last change, until the parent has waited for it.
     pub(in crate::linux) change: Option<Change>,
     /// Whether the parent has not got a signal for that change yet.
@@ -30,7 +32,14 @@ impl Stop {
     }
 
     pub(in crate::linux) fn begin(&mut self, signal: Signal) {
-        self.change(true, Change::Stopped(signal));
+        if !self.is_killed {
+            self.change(true, Change::Stopped(signal));
+        }
+    }
+
+    /// Drops what the parent does not know yet. The parent then learns only of the process's end.
+    pub(in crate::linux) fn forget_news(&mut self) {
+        (self.change, self.is_news) = (None, false);
     }
 
     fn change(&mut self, is_on: bool, change: Change) {
@@ -49,7 +58,10 @@ impl Signals {
     ) {
         let was_on = self.stop.is_on;
         match signal {
-            KILL => self.stop.is_on = false,
+            KILL => {
+                (self.stop.is_on, self.stop.is_killed) = (false, true);
+                self.stop.forget_news();
+            }
             CONTINUE => {
                 for signal in Signal::stopping() {
                     self.forget(threads, signal);

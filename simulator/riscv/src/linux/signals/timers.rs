@@ -111,10 +111,11 @@ impl Timers {
             .ok_or(EINVAL)
     }
 
-    /// Keeps only the timers of `setitimer`, for another program whose thread gets the number `main`.
-    pub(crate) fn keep_intervals(&mut self, main: u32) {
+    /// Keeps only the timers of `setitimer`, for another program. `threads` are the numbers of its thread before and now,
+    /// and `own` is the thread's processor time.
+    pub(crate) fn keep_intervals(&mut self, threads: [u32; 2], own: u64) {
         self.by_number.retain(|&number, _| number == INTERVAL);
-        self.of_processor.keep(main);
+        self.of_processor.keep(threads, own);
     }
 
     /// Removes the timers of a thread that has ended.
