@@ -39,7 +39,7 @@ pub(super) struct Launch<'a, P: Platform> {
     pub(super) inline: Inline<'a, P>,
     pub(super) n: usize,
     call_site: CallSite,
-    /// Set if one thread has run two iterations one after the other. Only a loop of few iterations sets it.
+    /// Set if an iteration has ended before another one began. Only a loop of few iterations sets it.
     pub(super) in_turn: Cell<bool>,
 }
 
@@ -97,8 +97,8 @@ fn run_shareable<P: Platform>(
 }
 
 /// Runs a loop that has at most as many iterations as the pool has threads. Its iterations may all wait for each
-/// other. So the loop stays unknown until one thread has run two of its iterations, and the pool's monitor watches
-/// a caller that runs iterations alone.
+/// other. So the loop stays unknown until an iteration has ended before another one began, and the pool's monitor
+/// watches a caller that runs iterations alone.
 #[inline(never)]
 fn run_few<P: Platform>(pool: &Registry<P>, start: usize, n: usize, body: Body<'_>) -> Reason {
     let run = InlineRun::new(pool, body, start, n);

@@ -13,7 +13,9 @@ use std::ops::Range;
 /// A loop of few iterations. Each iteration is claimed by itself.
 pub(super) struct Few<'a, P: Platform> {
     pub(super) counter: FixedBlock<P>,
-    /// Whether a participant has claimed two iterations.
+    /// Whether an iteration has ended. This is in the frame, which participants otherwise only read.
+    pub(super) ended: P::AtomicBool,
+    /// Whether an iteration has ended before another one began.
     pub(super) in_turn: &'a P::AtomicBool,
     /// The caller's rank (number in the loop).
     pub(super) caller: usize,
@@ -24,12 +26,22 @@ pub(super) struct Few<'a, P: Platform> {
 
 pub(super) struct FewClaims<'a, P: Platform> {
     claims: FixedBlockClaims<'a, P>,
+    ended: &'a P::AtomicBool,
     in_turn: &'a P::AtomicBool,
     has_one: bool,
     /// The times of the caller's iterations. Helpers' iterations are not timed.
     times: Option<Times>,
     /// The loop that the monitor watches, in the claims of its caller. `None` in the claims of a helper.
     watched: Option<&'a InlineRun<'a, P>>,
+}
+
+/// Sets a flag. If it is set already, the load avoids a write to the shared cache line.
+#[inline]
+fn set<B: Atomic<bool>>(flag: &B) {
+    // Relaxed: the flags affect only time.
+    if !flag.load(Ordering::Relaxed) {
+        flag.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The times of one thread's iterations, without its claims: a thread may wait long for the counter's line.
@@ -56,6 +68,7 @@ impl<P: Platform> Partition for Few<'_, P> {
         }
         FewClaims {
             claims: self.counter.claims(rank),
+            ended: &self.ended,
             in_turn: self.in_turn,
             has_one: false,
             times: (rank == self.caller).then(Times::default),
@@ -70,17 +83,20 @@ impl<P: Platform> Claims for FewClaims<'_, P> {
         if let Some(watched) = self.watched {
             watched.step();
         }
-        if let Some(times) = self.times.as_mut().filter(|_| self.has_one) {
-            times.busy += P::now().saturating_sub(times.started);
+        if self.has_one {
+            if let Some(times) = &mut self.times {
+                times.busy += P::now().saturating_sub(times.started);
+            }
+            set(self.ended);
         }
         let next = self.claims.next()?;
+        self.has_one = true;
         if let Some(times) = &mut self.times {
             times.started = P::now();
         }
-        // Relaxed: the flag is a hint, and affects only time. If the flag is set already, the load avoids a write to
-        // the shared cache line.
-        if std::mem::replace(&mut self.has_one, true) && !self.in_turn.load(Ordering::Relaxed) {
-            self.in_turn.store(true, Ordering::Relaxed);
+        // Relaxed: the iteration that set the flag has ended, and the iteration `next` has not begun.
+        if self.ended.load(Ordering::Relaxed) {
+            set(self.in_turn);
         }
         Some(next)
     }
