@@ -13,8 +13,9 @@ use std::ops::Range;
 /// A loop of few iterations. Each iteration is claimed by itself.
 pub(super) struct Few<'a, P: Platform> {
     pub(super) counter: FixedBlock<P>,
-    /// Whether an iteration has ended. This is in the frame, which participants otherwise only read.
-    pub(super) ended: P::AtomicBool,
+    /// Whether an iteration has ended. `None` in a pool of one cluster: a thread there soon claims its next iteration,
+    /// and so sees that its last one has ended before. This is in the frame, which participants otherwise only read.
+    pub(super) ended: Option<P::AtomicBool>,
     /// Whether an iteration has ended before another one began.
     pub(super) in_turn: &'a P::AtomicBool,
     /// The caller's rank (number in the loop).
@@ -26,7 +27,7 @@ pub(super) struct Few<'a, P: Platform> {
 
 pub(super) struct FewClaims<'a, P: Platform> {
     claims: FixedBlockClaims<'a, P>,
-    ended: &'a P::AtomicBool,
+    ended: Option<&'a P::AtomicBool>,
     in_turn: &'a P::AtomicBool,
     has_one: bool,
     /// The times of the caller's iterations. Helpers' iterations are not timed.
@@ -68,7 +69,7 @@ impl<P: Platform> Partition for Few<'_, P> {
         }
         FewClaims {
             claims: self.counter.claims(rank),
-            ended: &self.ended,
+            ended: self.ended.as_ref(),
             in_turn: self.in_turn,
             has_one: false,
             times: (rank == self.caller).then(Times::default),
@@ -87,15 +88,15 @@ impl<P: Platform> Claims for FewClaims<'_, P> {
             if let Some(times) = &mut self.times {
                 times.busy += P::now().saturating_sub(times.started);
             }
-            set(self.ended);
+            self.ended.map(set);
         }
         let next = self.claims.next()?;
-        self.has_one = true;
         if let Some(times) = &mut self.times {
             times.started = P::now();
         }
         // Relaxed: the iteration that set the flag has ended, and the iteration `next` has not begun.
-        if self.ended.load(Ordering::Relaxed) {
+        let ended = |flag: &P::AtomicBool| flag.load(Ordering::Relaxed);
+        if std::mem::replace(&mut self.has_one, true) || self.ended.is_some_and(ended) {
             set(self.in_turn);
         }
         Some(next)

@@ -104,7 +104,7 @@ impl<P: Platform> Launch<'_, P> {
             let in_turn = P::AtomicBool::new(false);
             let posted = pool.post(body, range, wake, |shares| Few::<P> {
                 counter: FixedBlock::new(n, NonZeroUsize::MIN, pool.shared().threads()),
-                ended: P::AtomicBool::new(false),
+                ended: (pool.shared().clusters().count() > 1).then(|| P::AtomicBool::new(false)),
                 in_turn: &in_turn,
                 caller: shares.caller,
                 watched: watched.map(|watched| (watched, done)),
