@@ -89,8 +89,8 @@ pub enum Part {
     Measured(Vec<Point>),
     /// Means of measured points: joined markers, with their intervals as a band.
     Estimated(Vec<Point>),
-    /// Points that somebody else measured: a dashed line without markers and name, with ranges as a paler band. It
-    /// belongs to the line whose colour it has.
+    /// Published measurements: a dashed line without markers and name, with ranges as a paler band. It has the colour of
+    /// the line that measures the same thing.
     Published(Vec<Point>),
     /// Points of a formula: joined markers, dashed.
     Computed(Vec<Point>),
@@ -197,7 +197,7 @@ impl Series {
         }
     }
 
-    /// Points that somebody else measured.
+    /// Makes a line of published measurements.
     pub fn published(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self {
             name: name.into(),

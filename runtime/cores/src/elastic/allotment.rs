@@ -131,7 +131,7 @@ impl<P: Platform> Allotment<P> {
     #[track_caller]
     pub fn set(&self, cores: usize) {
         let gained = self.change_to(cores);
-        self.tell(gained);
+        self.notify_followers(gained);
     }
 
     /// Allots `cores` cores, and calls no follower. Returns the workers that may run from now on.
@@ -144,7 +144,7 @@ impl<P: Platform> Allotment<P> {
     }
 
     /// Calls [`Follower::may_run`] of all followers for these workers.
-    pub(super) fn tell(&self, gained: Range<usize>) {
+    pub(super) fn notify_followers(&self, gained: Range<usize>) {
         if gained.is_empty() {
             return;
         }

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// * [`rouse`](Self::rouse): several threads may try. Each time the thread lies down, exactly one succeeds: its
 ///   exchange finds `ASLEEP`. If the parked thread gets up by itself before that ([`rise`](Self::rise),
 ///   [`rise_unroused`](Self::rise_unroused)), no thread succeeds.
-/// * [`tell`](Self::tell): only one thread calls this. It need not know whether the parked thread lies down.
+/// * [`notify`](Self::notify): only one thread calls this. It need not know whether the parked thread lies down.
 ///
 /// No wake-up is lost: both calls change the word before they wake, and the futex compares the word and falls
 /// asleep in one step. `sync::checked` checks this.
@@ -53,7 +53,7 @@ impl<P: Platform> Parker<P> {
 
     /// Marks the thread as up. Returns the reason for which it was unparked, or `ASLEEP`.
     pub fn rise(&self) -> u32 {
-        // Acquire pairs with `rouse` and `tell`: their earlier writes are visible. Release pairs with `rouse`: a
+        // Acquire pairs with `rouse` and `notify`: their earlier writes are visible. Release pairs with `rouse`: a
         // later `rouse` finds this thread up.
         self.word.swap(Self::AWAKE, Ordering::AcqRel)
     }
@@ -121,7 +121,7 @@ impl<P: Platform> Parker<P> {
 
     /// Returns the state, or the reason. The parked thread itself calls this.
     pub fn state(&self) -> u32 {
-        // Acquire pairs with `rouse` and `tell`.
+        // Acquire pairs with `rouse` and `notify`.
         self.word.load(Ordering::Acquire)
     }
 
@@ -167,7 +167,7 @@ impl<P: Platform> Parker<P> {
     }
 
     /// Gives the thread `reason`, whatever its state, and wakes it.
-    pub fn tell(&self, reason: u32) {
+    pub fn notify(&self, reason: u32) {
         // Release publishes the data for which the thread waited.
         self.word.store(reason, Ordering::Release);
         self.wake();

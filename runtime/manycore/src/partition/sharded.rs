@@ -64,7 +64,7 @@ pub(crate) struct Ranges<'a, P: Platform> {
     clusters: &'a Clusters,
     n: usize,
     unit: u64,
-    /// The loop's number, by which `Begun` tells this loop from earlier ones.
+    /// The loop's number. `Begun` compares it, so that words of earlier loops mean nothing in this loop.
     number: u64,
     /// The clusters that have shares.
     invited: Invited,

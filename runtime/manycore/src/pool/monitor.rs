@@ -103,7 +103,7 @@ impl<P: Platform> Monitor<P> {
 
     /// Makes the monitor end as soon as no worker is in a frame. Called when the pool ends.
     pub(super) fn call(&self) {
-        self.parker.tell(ENDING);
+        self.parker.notify(ENDING);
     }
 
     /// Takes the messages back. Called when the pool's threads have ended and the pool stays usable (`thread_set.rs`).
@@ -113,7 +113,7 @@ impl<P: Platform> Monitor<P> {
 
     /// Waits until the monitor has ended. Called after the pool's threads have ended.
     pub(super) fn join(&self) {
-        self.parker.tell(OVER);
+        self.parker.notify(OVER);
         if let Some(thread) = self.thread.with(Option::take) {
             P::join(thread);
         }

@@ -35,7 +35,7 @@ fn late_by(cores: u32, threads: usize, seed: u64) -> u64 {
             pool.spawn(move || {
                 Simulated::compute(work);
                 at.store(Simulated::now(), Relaxed);
-                tell.tell(Parker::<Simulated>::AWAKE);
+                tell.notify(Parker::<Simulated>::AWAKE);
             });
             parker.sleep_out();
             late.fetch_add(Simulated::now() - told_at.load(Relaxed), Relaxed);

@@ -276,7 +276,7 @@ impl<P: Platform> ParkingSlots<P> {
                 }
                 // The worker has got up since and sleeps again, and this sleep is not lendable. So the worker
                 // is woken for no reason.
-                slot.worker.parker.tell(Parker::<P>::AWAKE);
+                slot.worker.parker.notify(Parker::<P>::AWAKE);
             }
         }
         None
@@ -291,7 +291,7 @@ impl<P: Platform> ParkingSlots<P> {
     /// Gives `worker` its permit back and wakes it.
     pub(super) fn give_back(&self, worker: usize) {
         let berth = &self.slots[worker].worker;
-        let wake = || berth.parker.tell(Parker::<P>::AWAKE);
+        let wake = || berth.parker.notify(Parker::<P>::AWAKE);
         self.wake_apart(worker, berth, wake);
     }
 

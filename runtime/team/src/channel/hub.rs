@@ -87,7 +87,7 @@ impl<P: Platform> Hub<P> {
         self.members.with(|members| {
             if let Some(ring) = ring {
                 ring.close();
-                self.tell();
+                self.rings_changed();
             }
             members.ports.retain(|&port| port != number);
             // The port also leaves rings that it has not noticed.
@@ -115,13 +115,13 @@ impl<P: Platform> Hub<P> {
             let readers: Vec<_> = others.filter(|&port| port != sender).collect();
             let ring = Arc::new(Ring::new(sender, self.settings, &readers));
             members.rings.push(Arc::clone(&ring));
-            self.tell();
+            self.rings_changed();
             ring
         })
     }
 
     /// Announces that rings have changed. The caller holds the lock.
-    fn tell(&self) {
+    fn rings_changed(&self) {
         // Release: a reader that sees the new version takes the lock next. By the bell's fences no
         // sleeper misses a new ring, because this comes before the ring's first message.
         self.hot.version.fetch_add(1, Ordering::Release);
@@ -129,7 +129,7 @@ impl<P: Platform> Hub<P> {
 
     /// Updates a port's readers if rings have changed. Returns whether they have.
     pub(super) fn look_after(&self, inbox: &mut Inbox<P>, port: usize) -> bool {
-        // Acquire pairs with the release in `tell`. The lock protects the rings.
+        // Acquire pairs with the release in `rings_changed`. The lock protects the rings.
         let version = self.hot.version.load(Ordering::Acquire);
         if version == inbox.version {
             return false;

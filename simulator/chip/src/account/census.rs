@@ -208,7 +208,7 @@ impl MemoryCensus {
         controller.waited += waited;
     }
 
-    pub(crate) fn tell(&self, counters: &mut Counters) {
+    pub(crate) fn add_to(&self, counters: &mut Counters) {
         counters.shared = self.shared.to_vec();
         counters.controllers = self.controllers.to_vec();
         for controller in &mut counters.controllers {

@@ -48,7 +48,7 @@ impl Engine {
     pub(crate) fn counters(&self, now: u64) -> Option<Counters> {
         let census = self.census.as_ref()?;
         let mut counters = census.counters(now, spent_by_core(&self.ports, now));
-        self.memory.tell(&mut counters);
+        self.memory.add_to(&mut counters);
         if let Some(optical) = &self.optical {
             counters.optical = optical.words();
         }

@@ -106,11 +106,11 @@ impl Memory {
     }
 
     /// Adds this module's counters to `counters`, if the run counts.
-    pub(crate) fn tell(&self, counters: &mut Counters) {
+    pub(crate) fn add_to(&self, counters: &mut Counters) {
         if let Some(census) = &self.census {
-            census.tell(counters);
+            census.add_to(counters);
         }
-        self.network.tell(counters);
+        self.network.add_to(counters);
     }
 
     pub(crate) fn tile_of(&self, core: u32) -> TileId {

@@ -67,7 +67,7 @@ impl Groups {
         self.traffic = Some(Box::new(GroupTraffic::new(self.groups)));
     }
 
-    pub(super) fn tell(&self, counters: &mut Counters) {
+    pub(super) fn add_to(&self, counters: &mut Counters) {
         if let Some(traffic) = &self.traffic {
             counters.links = traffic.links(self.occupancy);
             counters.latencies.network_wait = traffic.waits();

@@ -137,7 +137,7 @@ impl Mesh {
         self.is_plain = false;
     }
 
-    pub(super) fn tell(&self, counters: &mut Counters) {
+    pub(super) fn add_to(&self, counters: &mut Counters) {
         if let Some(traffic) = &self.traffic {
             let occupancy = self.links.as_ref().map_or(0, |links| links.occupancy);
             counters.links = traffic.links(occupancy);

@@ -124,10 +124,10 @@ impl Electrical {
     }
 
     /// Adds the counters of links, if the run counts.
-    pub(crate) fn tell(&self, counters: &mut Counters) {
+    pub(crate) fn add_to(&self, counters: &mut Counters) {
         match self {
-            Self::Mesh(mesh) => mesh.tell(counters),
-            Self::Groups(groups) => groups.tell(counters),
+            Self::Mesh(mesh) => mesh.add_to(counters),
+            Self::Groups(groups) => groups.add_to(counters),
         }
     }
 

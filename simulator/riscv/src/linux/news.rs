@@ -1,9 +1,9 @@
-//! What a parent learns of its children.
+//! The reports on children that a parent gets.
 
 use super::signal::{BY_CONTINUE, BY_DEATH, BY_EXIT, BY_STOP, CHILD, CONTINUE, Sent};
 use super::signals::Change;
 
-/// What remains of a child that has ended.
+/// The data of a child that has ended. They remain until the parent has waited for the child.
 pub(super) struct Ended {
     pub(super) parent: u32,
     pub(super) group: u32,
@@ -13,7 +13,7 @@ pub(super) struct Ended {
     pub(super) used: u64,
 }
 
-/// What a parent learns of a child: an event, as in `si_code`, its status, and the child's processor time.
+/// A report on a child: an event, as in `si_code`, its status, and the child's processor time.
 #[derive(Clone, Copy)]
 pub(super) struct News {
     pub(super) number: u32,
@@ -38,7 +38,7 @@ impl Ended {
 }
 
 impl News {
-    /// What a parent learns of a child that still runs.
+    /// The report on a child that still runs.
     pub(super) fn of_change(number: u32, change: Change) -> Self {
         let (code, status) = match change {
             Change::Stopped(signal) => (BY_STOP, signal.0),

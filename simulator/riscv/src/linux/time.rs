@@ -100,7 +100,7 @@ pub(super) fn write_micros(space: &mut Space, address: u64, nanoseconds: u64) ->
 }
 
 /// `clock_gettime`.
-pub(super) fn tell<W: World>(space: &mut Space, world: &W, number: u64, to: u64) -> Value {
+pub(super) fn get<W: World>(space: &mut Space, world: &W, number: u64, to: u64) -> Value {
     write(space, to, clock(world, number)?)
 }
 

@@ -357,7 +357,7 @@ impl Watched {
         let gained = is_new.then(|| self.allotment.change_to(cores));
         drop(state);
         if let Some(gained) = gained {
-            self.allotment.tell(gained);
+            self.allotment.notify_followers(gained);
         }
     }
 }

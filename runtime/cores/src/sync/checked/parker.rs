@@ -56,7 +56,7 @@ fn it_is_told<P: Platform>() {
     team::<P>(2, |rank| {
         if rank == 0 {
             data.store(7, Ordering::Relaxed);
-            told.tell(Parker::<P>::AWAKE);
+            told.notify(Parker::<P>::AWAKE);
         } else {
             told.sleep_out();
             assert_eq!(data.load(Ordering::Relaxed), 7);

@@ -67,8 +67,8 @@ fn wait<P: Platform>(gate: &Gate<P>, caller: &Caller<P>, mistake: Option<WaitMis
     }
 }
 
-/// Does what `Shared::tell` does.
-fn tell<P: Platform>(left: Departure, caller: &Caller<P>) {
+/// Does what `Shared::departed` does.
+fn departed<P: Platform>(left: Departure, caller: &Caller<P>) {
     if let Departure::Awaited(worker) = left {
         assert_eq!(worker, 7);
         if caller.latch.set() && caller.parker.rouse(Parker::<P>::AWAKE) {
@@ -86,9 +86,9 @@ fn caller_is_woken<P: Platform>(helpers: usize, loops: u32, mistake: Option<Wait
             match gate.join() {
                 Ok(_) => {
                     assert_ne!(frame.read(), 0, "joined a loop that is over");
-                    tell(gate.leave_closed(), &caller);
+                    departed(gate.leave_closed(), &caller);
                 }
-                Err(left) => tell(left, &caller),
+                Err(left) => departed(left, &caller),
             }
             return;
         }

@@ -70,7 +70,7 @@ impl<P: Platform> Worker<P> {
         let others = match gate.join() {
             Ok(others) => others,
             Err(left) => {
-                registry.tell(left);
+                registry.departed(left);
                 return None;
             }
         };
@@ -78,7 +78,7 @@ impl<P: Platform> Worker<P> {
         let job = unsafe { entrance.job() };
         let is_elsewhere = |outer| !shared.board().descends(slot, outer);
         if others >= job.helpers || within.is_some_and(is_elsewhere) {
-            registry.tell(gate.leave());
+            registry.departed(gate.leave());
             return None;
         }
         if woken == Some(Woken::Sleeping) {
@@ -92,7 +92,7 @@ impl<P: Platform> Worker<P> {
             // rank is the permit (right to run jobs) that this thread has now, and a permit has one holder. A thread
             // that gave this permit away within this loop has barred the permit from the loop.
             let ended = unsafe { (job.run)(job.frame, part.rank, partial) };
-            registry.tell(match ended {
+            registry.departed(match ended {
                 // Nothing is left to claim, so no other helper need come.
                 Participation::Done => gate.leave_closed(),
                 Participation::Left => gate.leave(),
@@ -124,7 +124,7 @@ impl<P: Platform> Registry<P> {
     }
 
     /// Wakes the caller that sleeps until its last helper has left.
-    fn tell(&self, left: Departure) {
+    fn departed(&self, left: Departure) {
         if let Departure::Awaited(caller) = left {
             let worker = self.worker(caller);
             if worker.helpers().set() {

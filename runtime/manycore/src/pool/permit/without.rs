@@ -18,7 +18,7 @@ const IDLE: Duration = Duration::from_secs(1);
 impl<P: Platform> Worker<P> {
     pub(in crate::pool) fn wake_alone(&self, state: u32) {
         // This call publishes the permit, and all that the permit's last holder did while it had the permit.
-        self.holding().alone.tell(state);
+        self.holding().alone.notify(state);
     }
 
     /// Rouses the worker if it sleeps without a permit. The caller then lists and wakes the worker. If several threads

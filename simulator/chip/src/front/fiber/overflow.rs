@@ -51,7 +51,7 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, machine: *mut c_
     // All mapped memory of an arena (the memory of a simulated machine) is readable and writable except its stacks'
     // guards, so the fault is at a guard. `holds` reads only atomics.
     if arena::holds(address) {
-        tell();
+        report();
         // SAFETY: a signal handler may call `abort`.
         unsafe { libc::abort() };
     }
@@ -81,7 +81,7 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, machine: *mut c_
 }
 
 /// Writes a line to standard error, without an allocation.
-fn tell() {
+fn report() {
     let mut line = Line {
         text: [0; 400],
         length: 0,

@@ -174,19 +174,19 @@ calls! {
     101 nanosleep = nap(process, task, world, [time::REALTIME, 0, a, b]);
     102 getitimer = match a {
         0 => timers.tell_interval(space, world, b),
-        _ => timers.of_processor.tell(space, task, world, [a, b]),
+        _ => timers.of_processor.get(space, task, world, [a, b]),
     };
     103 setitimer = match a {
         0 => timers.set_interval(space, signals, threads, world, [b, c]),
         _ => timers.of_processor.set(space, (signals, threads), task, world, [a, b, c]),
     };
     107 timer_create = timers.create(space, threads, [a, b, c]);
-    108 timer_gettime = timers.tell(space, world, a, b);
+    108 timer_gettime = timers.write_time(space, world, a, b);
     109 timer_getoverrun = timers.overruns(a);
     110 timer_settime = timers.set(space, signals, threads, world, [a, b, c, d]);
     111 timer_delete = timers.delete(a);
     112 clock_settime = time::set(space, a, b);
-    113 clock_gettime = time::tell(space, world, a, b);
+    113 clock_gettime = time::get(space, world, a, b);
     114 clock_getres = time::tell_resolution(space, world, a, b);
     115 clock_nanosleep = nap(process, task, world, [a, b, c, d]);
     118 sched_setparam = scheduling::set_priority(system, task, [a, b]);

@@ -69,7 +69,7 @@ impl Files {
         Some(number)
     }
 
-    /// Gives up the `openat` in which the thread waits. Returns whether there was one.
+    /// Ends the thread's waiting `openat`. Returns whether the thread waited in one.
     pub(crate) fn drop_opening(&mut self, thread: u32) -> bool {
         let Some((number, _)) = self.opening.remove(&thread) else {
             return false;

@@ -60,7 +60,8 @@ impl ProcessorTimers {
         }
     }
 
-    /// Keeps the timers for another program, which begins with one thread: `caller`, whose number becomes `main`.
+    /// Keeps the timers for another program, which begins with one thread. The number of this thread changes from
+    /// `caller` to `main`.
     pub(super) fn keep(&mut self, [caller, main]: [u32; 2], own: u64) {
         if self.is_on() {
             self.count(caller, own);
@@ -124,7 +125,7 @@ impl ProcessorTimers {
         let [every, first] = [new, new.wrapping_add(16)].map(|at| time::read_micros(space, at));
         let (every, first) = (every?, first?);
         if old != 0 {
-            self.tell(space, task, world, [which, old])?;
+            self.get(space, task, world, [which, old])?;
         }
         if !self.is_on() {
             self.used = 0;
@@ -143,7 +144,7 @@ impl ProcessorTimers {
     }
 
     /// `getitimer`: writes the time between two signals, and the time left.
-    pub(crate) fn tell<W: World>(
+    pub(crate) fn get<W: World>(
         &mut self,
         space: &mut Space,
         task: &Task,

@@ -7,7 +7,7 @@ use crate::linux::threads::Threads;
 use crate::linux::words;
 use crate::linux::world::World;
 
-/// What a parent may wait for.
+/// A change of a child for which a parent may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::linux) enum Change {
     Stopped(Signal),

@@ -197,7 +197,7 @@ impl Timers {
         let every = time::read(space, new)?;
         let first = time::read(space, new.wrapping_add(16))?;
         if old != 0 {
-            self.tell(space, world, number, old)?;
+            self.write_time(space, world, number, old)?;
         }
         let now = world.nanoseconds();
         let timer = self.get(number)?;
@@ -215,7 +215,7 @@ impl Timers {
     }
 
     /// `timer_gettime`: writes the time between two signals, and the time left.
-    pub(crate) fn tell<W: World>(
+    pub(crate) fn write_time<W: World>(
         &mut self,
         space: &mut Space,
         world: &W,
