@@ -4,7 +4,7 @@
 use super::launch::LoopFrame;
 use crate::clusters::Clusters;
 use crate::partition::checked::HandedOut;
-use crate::partition::{Body, FixedBlock, HoldersWord, Partition, Ranges, Sharded, Shards};
+use crate::partition::{Body, FixedBlock, Partition, Ranges, Sharded, Shards};
 use crate::pool::{Gate, Participation};
 use manycore_check::{
     Faulty, Loom, Relaxed, Shuttle, TornCas, caught, loom_model, shuttle_pct, shuttle_random, team,
@@ -95,10 +95,7 @@ fn sharded<P: Platform>(
     mistake: Option<LeavingMistake>,
 ) {
     let clusters = Clusters::new(&vec![0; 1 + helpers]);
-    let holders: Vec<_> = (0..clusters.count())
-        .map(|_| HoldersWord::<P>::new())
-        .collect();
-    let shards = Shards::new(&clusters, &holders, |word| word);
+    let shards = Shards::<P>::new(&clusters);
     let partition = Sharded {
         ranges: Ranges::new(&shards, &clusters, n, 0, allowed, clusters.all()),
         block: NonZeroUsize::MIN,

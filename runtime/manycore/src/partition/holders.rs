@@ -8,7 +8,6 @@
 
 use crate::clusters::{MOST, Member};
 use manycore_platform::{Atomic, AtomicInteger, CachePadded, Ordering, Platform};
-use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Each participant has two bits, and holds iterations if one of them is set. `share`, in the lower half of a word, is
@@ -31,34 +30,12 @@ use std::ops::Range;
 /// * A member that refills its shard sets the bit if it found the word empty.
 ///
 /// Once these threads have finished, the bit is set if the word is not empty. Until then the bit may lag behind.
-pub(super) struct Holders<'a, P: Platform> {
-    /// The elements that contain the participants' words, one element for each cluster. Their type is erased.
-    elements: *const u8,
-    count: usize,
-    /// The bytes from an element to the next.
-    stride: usize,
-    /// The bytes from an element to the word in it.
-    offset: usize,
+pub(super) struct Holders<P: Platform> {
+    /// The word of each cluster's participants. Each has a cache line of its own, so that threads that look for
+    /// iterations do not take away the line of the cluster's gate.
+    words: Box<[CachePadded<P::AtomicU64>]>,
     /// The words with the clusters' bits. Each word has the bits of [`WORD`] clusters.
     clusters: Box<[CachePadded<P::AtomicU64>]>,
-    words: PhantomData<&'a HoldersWord<P>>,
-}
-
-// SAFETY: the pointer stands for a shared reference to the elements. `Holders` only uses the words in them, which
-// are atomics.
-unsafe impl<P: Platform> Sync for Holders<'_, P> {}
-// SAFETY: the same argument holds.
-unsafe impl<P: Platform> Send for Holders<'_, P> {}
-
-/// The word of one cluster's participants. It has a cache line of its own, so that threads that look for iterations do
-/// not take away the line of the cluster's gate.
-pub(crate) struct HoldersWord<P: Platform>(P::AtomicU64);
-
-impl<P: Platform> HoldersWord<P> {
-    /// Creates a word in which no participant holds iterations yet.
-    pub(crate) fn new() -> Self {
-        Self(P::AtomicU64::new(0))
-    }
 }
 
 /// The number of clusters whose bits are in one word.
@@ -84,42 +61,33 @@ fn holding(word: u64) -> u64 {
     (word | word >> MOST) & ALL
 }
 
-impl<'a, P: Platform> Holders<'a, P> {
-    /// `elements` has one element for each cluster. `word` finds the word in an element.
-    pub(super) fn new<T>(elements: &'a [T], word: impl Fn(&T) -> &HoldersWord<P>) -> Self {
-        let offset =
-            |element| std::ptr::from_ref(word(element)).addr() - std::ptr::from_ref(element).addr();
-        let count = elements.len();
-        let of_all = |_| {
-            let word = CachePadded::new(P::AtomicU64::new(0));
-            P::name(&*word, "loop: which clusters hold iterations");
-            word
+impl<P: Platform> Holders<P> {
+    pub(super) fn new(clusters: usize) -> Self {
+        let words = |count, name| {
+            let word = |_| {
+                let word = CachePadded::new(P::AtomicU64::new(0));
+                P::name(&*word, name);
+                word
+            };
+            (0..count).map(word).collect()
         };
-        let offset = offset(&elements[0]);
-        assert!(
-            offset + size_of::<HoldersWord<P>>() <= size_of::<T>(),
-            "the word must lie within its element"
-        );
         Self {
-            elements: elements.as_ptr().cast(),
-            count,
-            stride: size_of::<T>(),
-            offset,
-            clusters: (0..count.div_ceil(WORD)).map(of_all).collect(),
-            words: PhantomData,
+            words: words(clusters, "loop: which members hold iterations"),
+            clusters: words(
+                clusters.div_ceil(WORD),
+                "loop: which clusters hold iterations",
+            ),
         }
+    }
+
+    fn count(&self) -> usize {
+        self.words.len()
     }
 
     /// Returns the word of the participants of `cluster`.
     #[inline]
     fn word(&self, cluster: usize) -> &P::AtomicU64 {
-        assert!(cluster < self.count);
-        // SAFETY: the address is within the elements, which are borrowed for as long as `self`. A word is a field,
-        // so it is at the same place in each element.
-        let word = unsafe {
-            &*(self.elements.add(cluster * self.stride + self.offset)).cast::<HoldersWord<P>>()
-        };
-        &word.0
+        &self.words[cluster]
     }
 
     #[inline]
@@ -147,7 +115,7 @@ impl<'a, P: Platform> Holders<'a, P> {
     /// Cost: a store to each word of bits, or nothing if there is only one cluster.
     #[inline]
     pub(super) fn fill_clusters(&self, invited: Range<usize>) {
-        if self.count == 1 {
+        if self.count() == 1 {
             return;
         }
         let below = |end: usize, first: usize| {
@@ -172,7 +140,7 @@ impl<'a, P: Platform> Holders<'a, P> {
     /// `own` come first.
     #[inline]
     pub(super) fn others(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
-        (own + 1..self.count).chain(0..own).filter(|&cluster| {
+        (own + 1..self.count()).chain(0..own).filter(|&cluster| {
             let (word, bit) = self.of_cluster(cluster);
             // Acquire pairs with the release in `refilled`: if a cluster was invited after the loop was posted,
             // this thread sees the cluster's word as this loop has filled it.
@@ -187,7 +155,7 @@ impl<'a, P: Platform> Holders<'a, P> {
     fn clear(&self, member: Member, bits: u64) {
         // Relaxed: a thief that still sees the bit finds that the share has begun, or what is in the shard.
         let before = self.word_of(member).fetch_and(!bits, Ordering::Relaxed);
-        if holding(before) != 0 && holding(before & !bits) == 0 && self.count > 1 {
+        if holding(before) != 0 && holding(before & !bits) == 0 && self.count() > 1 {
             self.cleared_cluster(member);
         }
     }
@@ -220,7 +188,7 @@ impl<'a, P: Platform> Holders<'a, P> {
     pub(super) fn refilled(&self, member: Member) {
         // Release pairs with the acquire in `first_in`: a thread that sees the bit sees the shard's new content.
         let before = (self.word_of(member)).fetch_or(refilled(member), Ordering::Release);
-        if holding(before) == 0 && self.count > 1 {
+        if holding(before) == 0 && self.count() > 1 {
             let (word, bit) = self.of_cluster(member.cluster as usize);
             // Release pairs with the acquire in `cleared_cluster` and in `others`.
             word.fetch_or(bit, Ordering::Release);
@@ -249,18 +217,9 @@ mod tests {
         Member { cluster, number }
     }
 
-    fn words(clusters: usize) -> Vec<(u8, HoldersWord<Native>)> {
-        (0..clusters).map(|_| (0, HoldersWord::new())).collect()
-    }
-
-    fn holders(words: &[(u8, HoldersWord<Native>)]) -> Holders<'_, Native> {
-        Holders::new(words, |(_, word)| word)
-    }
-
     #[test]
     fn first_in_finds_holders_in_order_in_one_cluster() {
-        let words = words(3);
-        let holders = holders(&words);
+        let holders = Holders::<Native>::new(3);
         let caller = member(1, 31);
         holders.fill(0, 32, caller);
         holders.fill(1, 2, caller);
@@ -281,8 +240,7 @@ mod tests {
     /// A thread takes the share of a member, which then steals, and only then clears the share's bit.
     #[test]
     fn a_late_taker_does_not_hide_stolen_iterations() {
-        let words = words(1);
-        let holders = holders(&words);
+        let holders = Holders::<Native>::new(1);
         let [one, two] = [0, 1].map(|number| member(0, number));
         holders.fill(0, 2, one);
         holders.refilled(two);

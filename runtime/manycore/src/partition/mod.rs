@@ -17,7 +17,6 @@ mod timed;
 pub(crate) use body::{ALONE, Body, Gather, Place};
 pub(crate) use call_sites::{CallSite, CallSites};
 pub(crate) use fixed_block::{FixedBlock, FixedBlockClaims};
-pub(crate) use holders::HoldersWord;
 pub(crate) use partitioner::Division;
 pub use partitioner::Partitioner;
 pub(crate) use sharded::{Ranges, Sharded, Shards};

@@ -7,7 +7,7 @@
 //! another line also moves once: when the participant has claimed the last iterations of its share (`holders`).
 
 use super::begun::{Begun, Share};
-use super::holders::{Holders, HoldersWord};
+use super::holders::Holders;
 use super::shard::{MAX_UNITS, Shard};
 use super::{Claims, Partition};
 use crate::clusters::{Clusters, Invited, MOST, Member};
@@ -16,10 +16,10 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// The claim words of one loop. The memory belongs to the pool, which reuses it for later loops.
-pub(crate) struct Shards<'a, P: Platform> {
+pub(crate) struct Shards<P: Platform> {
     /// The words of each thread, on cache lines of their own.
     words: Box<[CachePadded<OwnWords<P>>]>,
-    holders: Holders<'a, P>,
+    holders: Holders<P>,
     /// The number of loops so far. Only the thread that posts a loop here uses it, so helpers do not share its line.
     loops: CachePadded<P::AtomicU64>,
 }
@@ -30,16 +30,9 @@ struct OwnWords<P: Platform> {
     begun: Begun<P>,
 }
 
-impl<'a, P: Platform> Shards<'a, P> {
-    /// Creates a word for each of the pool's threads, which are in `clusters` (groups of near threads). `elements` has
-    /// one element for each cluster, which contains a word that says which members hold iterations. `word` finds that
-    /// word.
-    pub(crate) fn new<T>(
-        clusters: &Clusters,
-        elements: &'a [T],
-        word: impl Fn(&T) -> &HoldersWord<P>,
-    ) -> Self {
-        debug_assert_eq!(elements.len(), clusters.count());
+impl<P: Platform> Shards<P> {
+    /// Creates the words of the pool's threads, which are in `clusters` (groups of near threads).
+    pub(crate) fn new(clusters: &Clusters) -> Self {
         let words = || OwnWords {
             shard: Shard::new(),
             begun: Begun::new(),
@@ -47,7 +40,7 @@ impl<'a, P: Platform> Shards<'a, P> {
         let words = (0..clusters.permits()).map(|_| CachePadded::new(words()));
         Self {
             words: words.collect(),
-            holders: Holders::new(elements, word),
+            holders: Holders::new(clusters.count()),
             loops: CachePadded::new(P::AtomicU64::new(0)),
         }
     }
@@ -60,7 +53,7 @@ impl<'a, P: Platform> Shards<'a, P> {
 ///
 /// All participants read this when they begin, so it is small.
 pub(crate) struct Ranges<'a, P: Platform> {
-    words: &'a Shards<'a, P>,
+    words: &'a Shards<P>,
     clusters: &'a Clusters,
     n: usize,
     unit: u64,
@@ -80,7 +73,7 @@ impl<'a, P: Platform> Ranges<'a, P> {
     /// Gives a share to each rank below `allowed` in the clusters `invited`, and to `caller`, which is the calling
     /// thread's rank and is in one of these clusters. A thread that is allowed to run later has no share, and steals.
     pub(crate) fn new(
-        shards: &'a Shards<'a, P>,
+        shards: &'a Shards<P>,
         clusters: &'a Clusters,
         n: usize,
         caller: usize,

@@ -2,7 +2,6 @@
 //! take.
 
 use super::claim_time::claim_time;
-use super::holders::HoldersWord;
 use super::sharded::{OwnRange, Ranges, Shards};
 use super::{Body, Claims};
 use crate::clusters::Clusters;
@@ -156,8 +155,7 @@ impl BlockRate {
 pub(crate) fn measure_claim<P: Platform>() -> u64 {
     const CLAIMS: usize = 32;
     let clusters = Clusters::new(&[0]);
-    let holders = [HoldersWord::<P>::new()];
-    let shards = Shards::new(&clusters, &holders, |word| word);
+    let shards = Shards::<P>::new(&clusters);
     let body = |_, block: Range<usize>| P::compute(block.len() as u64);
     let pass = || {
         let ranges = Ranges::new(&shards, &clusters, CLAIMS, 0, 1, clusters.all());

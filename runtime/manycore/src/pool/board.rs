@@ -5,7 +5,7 @@
 use super::gate::Gate;
 use super::partial_slot::PartialSlot;
 use crate::clusters::{Clusters, Invited};
-use crate::partition::{HoldersWord, Shards};
+use crate::partition::Shards;
 use manycore_platform::{Atomic, CachePadded, Native, Ordering, Platform};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
@@ -85,9 +85,8 @@ pub(crate) struct BoardSlot<P: Platform> {
     /// The part for the slot's holder. It is on a cache line of its own, which helpers do not touch.
     held: CachePadded<Held<P>>,
     /// The claim words of sharded loops, in which each thread claims iterations from a range of its own. The words are
-    /// made when such a loop first uses the slot, and stay in the pool, so that posting a loop allocates nothing. The
-    /// words that say which threads hold iterations are in `Board::holders`, which the board frees later.
-    shards: OnceLock<Shards<'static, P>>,
+    /// made when such a loop first uses the slot, and stay in the pool, so that posting a loop allocates nothing.
+    shards: OnceLock<Shards<P>>,
 }
 
 struct Held<P: Platform> {
@@ -104,9 +103,6 @@ pub(crate) struct Board<P: Platform> {
     clusters: usize,
     /// The entrances of all clusters to the first slot, then those to the second slot, and so on.
     entrances: Box<[CachePadded<Entrance<P>>]>,
-    /// For each entrance, the word that says which members of its cluster hold iterations. A thread that looks for
-    /// iterations reads the words of other clusters, and does not disturb their gates.
-    holders: Box<[CachePadded<HoldersWord<P>>]>,
 }
 
 impl<P: Platform> Board<P> {
@@ -130,9 +126,6 @@ impl<P: Platform> Board<P> {
             slots: (0..slots).map(|_| slot()).collect(),
             clusters,
             entrances: (0..slots * clusters).map(|_| entrance()).collect(),
-            holders: (0..slots * clusters)
-                .map(|_| CachePadded::new(HoldersWord::new()))
-                .collect(),
         }
     }
 
@@ -143,9 +136,6 @@ impl<P: Platform> Board<P> {
         }
         for entrance in &self.entrances {
             P::name(entrance, "pool: gate of a loop");
-        }
-        for word in &self.holders {
-            P::name(word, "loop: which members hold iterations");
         }
     }
 
@@ -185,15 +175,10 @@ impl<P: Platform> Board<P> {
     }
 
     /// Returns the claim words of the loop in slot `index`, for all permits in `clusters`.
-    pub(crate) fn shards(&self, index: usize, clusters: &Clusters) -> &Shards<'_, P> {
-        self.slots[index].shards.get_or_init(|| {
-            let first = index * self.clusters;
-            let holders: *const [_] = &raw const self.holders[first..first + self.clusters];
-            // SAFETY: the words have their own allocation, which the board frees after the slots. The shards are lent
-            // for no longer than the board is.
-            let holders = unsafe { &*holders };
-            Shards::new(clusters, holders, |word: &CachePadded<_>| &**word)
-        })
+    pub(crate) fn shards(&self, index: usize, clusters: &Clusters) -> &Shards<P> {
+        self.slots[index]
+            .shards
+            .get_or_init(|| Shards::new(clusters))
     }
 
     /// The slots that invite helpers of `cluster`, beginning at `first`. Skips the slot `except`.

@@ -7,7 +7,6 @@
 
 use super::each_once;
 use crate::clusters::Clusters;
-use crate::partition::HoldersWord;
 use crate::partition::sharded::{Ranges, Sharded, Shards};
 use manycore_check::{
     Faulty, Loom, Shuttle, TornAdd, TornCas, caught, loom_model, shuttle_pct, shuttle_random,
@@ -18,10 +17,7 @@ use std::num::NonZeroUsize;
 /// A loop in a pool of `threads`. Only `participants` of them take part.
 fn sharded<P: Platform>(n: usize, block: usize, threads: usize, participants: usize) {
     let clusters = Clusters::new(&vec![0; threads]);
-    let holders: Vec<_> = (0..clusters.count())
-        .map(|_| HoldersWord::<P>::new())
-        .collect();
-    let shards = Shards::new(&clusters, &holders, |word| word);
+    let shards = Shards::<P>::new(&clusters);
     let partition = Sharded {
         ranges: Ranges::new(&shards, &clusters, n, 0, threads, clusters.all()),
         block: NonZeroUsize::new(block).unwrap(),
@@ -46,10 +42,7 @@ fn two_participants_and_a_shard_without_owner() {
 /// are left in these shards.
 fn after_a_panic<P: Platform>() {
     let clusters = Clusters::new(&[0, 0]);
-    let holders: Vec<_> = (0..clusters.count())
-        .map(|_| HoldersWord::<P>::new())
-        .collect();
-    let shards = Shards::new(&clusters, &holders, |word| word);
+    let shards = Shards::<P>::new(&clusters);
     let ranges = Ranges::new(&shards, &clusters, 6, 0, 2, clusters.all());
     for rank in 0..2 {
         assert!(ranges.own(rank).claim(1).is_some());
