@@ -7,7 +7,9 @@
 # that does not build is named, and the others are built. Nothing that is built is kept in the
 # repository. With --native the binaries are for this machine, and FOLDER is target/guests-native.
 #
-# Needs Debian's gcc-riscv64-linux-gnu, and Rust's target riscv64gc-unknown-linux-gnu.
+# Needs Debian's gcc-riscv64-linux-gnu, and Rust's target riscv64gc-unknown-linux-gnu. "libomp" also needs
+# clang, and "tbb" g++-riscv64-linux-gnu. Both need FOLDER/sysroot, with packages of Debian 13 for riscv64:
+# the script makes it with mmdebstrap. With --native they need libomp-dev and libtbb-dev instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
@@ -21,8 +23,9 @@ fi
 folder=${1:-$default}
 [ $# -eq 0 ] || shift
 # "openmp" is linked statically to libgomp; "openmp-shared" is the same program linked to whatever
-# libgomp.so.1 there is when it runs, and "libmanycore_gomp.so" ours, to be loaded before it.
-known="serial manycore manycore-rayon rayon chili forte paralight orx openmp openmp-shared libmanycore_gomp.so"
+# libgomp.so.1 there is when it runs, and "libmanycore_gomp.so" ours, to be loaded before it. "libomp" is
+# the program compiled by clang, with LLVM's runtime, and "tbb" is oneTBB.
+known="serial manycore manycore-rayon rayon chili forte paralight orx openmp openmp-shared libmanycore_gomp.so libomp tbb"
 peers=${*:-$known}
 for peer in $peers; do
     case " $known " in
@@ -68,6 +71,23 @@ shared() {
         cp "$built/$target/release/libmanycore_gomp.so" "$folder/$peer"
 }
 
+# LLVM's runtime and oneTBB for riscv64.
+sysroot() {
+    export GUESTS_SYSROOT=$folder/sysroot
+    [ ! -e "$GUESTS_SYSROOT/lib" ] || return 0
+    rm -rf "$GUESTS_SYSROOT"
+    mmdebstrap --quiet --variant=extract --architectures=riscv64 \
+        --include=libomp-19-dev,libtbb-dev,libstdc++6,libatomic1 trixie "$GUESTS_SYSROOT" \
+        http://deb.debian.org/debian &&
+        ln -s usr/lib "$GUESTS_SYSROOT/lib"
+}
+
+# Builds $1 with feature $2 and the libraries of the sysroot, which need a newer C library than this system's.
+from_sysroot() {
+    [ "$default" = target/guests-native ] || sysroot || return 1
+    RUSTFLAGS="-C link-arg=-Wl,--allow-shlib-undefined" build "$1" laboratory/guests "$2"
+}
+
 missing=()
 for peer in $peers; do
     flags="-C target-feature=+crt-static"
@@ -79,6 +99,8 @@ for peer in $peers; do
     manycore-rayon) replaced >"$log" 2>&1 || made= ;;
     openmp-shared) build openmp laboratory/guests openmp >"$log" 2>&1 || made= ;;
     libmanycore_gomp.so) shared >"$log" 2>&1 || made= ;;
+    libomp) from_sysroot openmp libomp >"$log" 2>&1 || made= ;;
+    tbb) from_sysroot tbb tbb >"$log" 2>&1 || made= ;;
     *) build "$peer" laboratory/guests "$peer" >"$log" 2>&1 || made= ;;
     esac
     if [ -n "$made" ]; then
@@ -89,5 +111,4 @@ for peer in $peers; do
         echo "guests: missing: $peer: $(grep -m 1 -E '^(error|.*: error)' "$log" || tail -n 1 "$log")"
     fi
 done
-echo "guests: not built here: LLVM's libomp and oneTBB, of which Debian 12 has no packages for riscv64"
 [ ${#missing[@]} -eq 0 ] || echo "guests: missing: ${missing[*]}"

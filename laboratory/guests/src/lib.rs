@@ -12,6 +12,7 @@
 
 mod calls;
 mod command;
+pub mod foreign;
 mod programs;
 mod runtime;
 mod work;

@@ -1,13 +1,10 @@
 //! OpenMP, with the linked runtime. Loops are static. If `OMP_SCHEDULE` is `dynamic,N`, loops are
 //! dynamic in blocks of N.
 
+use manycore_guests::foreign::{Job, RunOnce, RunRange, SumRange, runner, summer};
 use manycore_guests::{Runtime, Together, run_program};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
-
-type RunRange = unsafe extern "C" fn(*const c_void, usize, usize);
-type SumRange = unsafe extern "C" fn(*const c_void, usize, usize) -> u64;
-type RunOnce = unsafe extern "C" fn(*mut c_void);
 
 // SAFETY: native/openmp.c and native/together.c define these functions with these types.
 unsafe extern "C" {
@@ -126,53 +123,6 @@ fn dynamic(n: usize, block: usize, body: &(impl Fn(Range<usize>) + Sync)) {
     let data = std::ptr::from_ref(body).cast();
     // SAFETY: `run_range` gets the closure of its type, and all its calls end before this call.
     unsafe { guest_dynamic(n, block, runner(body), data) };
-}
-
-/// The function that runs ranges of a body of this type.
-fn runner<F: Fn(Range<usize>)>(_: &F) -> RunRange {
-    run_range::<F>
-}
-
-/// The function that sums ranges with a closure of this type.
-fn summer<F: Fn(Range<usize>) -> u64>(_: &F) -> SumRange {
-    sum_range::<F>
-}
-
-unsafe extern "C" fn run_range<F: Fn(Range<usize>)>(body: *const c_void, from: usize, to: usize) {
-    // SAFETY: the caller passes the closure that this function was made for.
-    unsafe { (*body.cast::<F>())(from..to) }
-}
-
-unsafe extern "C" fn sum_range<F: Fn(Range<usize>) -> u64>(
-    sum: *const c_void,
-    from: usize,
-    to: usize,
-) -> u64 {
-    // SAFETY: the caller passes the closure that this function was made for.
-    unsafe { (*sum.cast::<F>())(from..to) }
-}
-
-/// A closure, and its result.
-struct Job<F, T>(Option<F>, Option<T>);
-
-impl<F: FnOnce() -> T, T> Job<F, T> {
-    fn new(work: F) -> Self {
-        Self(Some(work), None)
-    }
-
-    fn runner(&self) -> RunOnce {
-        Self::run
-    }
-
-    unsafe extern "C" fn run(job: *mut c_void) {
-        // SAFETY: the caller passes a job of this type, to one thread.
-        let job = unsafe { &mut *job.cast::<Self>() };
-        job.1 = job.0.take().map(|work| work());
-    }
-
-    fn result(self) -> T {
-        self.1.expect("the job was run")
-    }
 }
 
 fn main() {

@@ -2,7 +2,7 @@
 
 use super::case::PeersCase;
 use super::output;
-use super::peer;
+use super::peer::{self, Libraries, SYSROOT};
 use super::sample::PeersSample;
 use crate::streams::Captured;
 use crate::study::order;
@@ -11,6 +11,7 @@ use anyhow::bail;
 use manycore::topology::Topology;
 use manycore_chip::Simulation;
 use manycore_riscv::{Outcome, Program};
+use std::path::Path;
 
 /// The longest reason of a failed run, in characters.
 const LONGEST_REASON: usize = 200;
@@ -64,8 +65,10 @@ fn attempt(case: &PeersCase, machines: &Machines) -> Result<(PeersSample, u64), 
     for library in &files[1..] {
         program = program.environment(format!("LD_PRELOAD={library}"));
     }
-    if peer.is_shared {
-        program = program.root(&case.root);
+    match peer.libraries {
+        Libraries::None => (),
+        Libraries::Root => program = program.root(&case.root),
+        Libraries::Sysroot => program = program.root(Path::new(&case.folder).join(SYSROOT)),
     }
     let (output, error) = (Captured::default(), Captured::default());
     let limit = case.limit_ms as f64 * chip.ghz * 1e6;

@@ -11,11 +11,23 @@ pub(super) struct Peer {
     pub(super) environment: &'static [&'static str],
     /// A library in the same folder that is loaded before all others.
     preload: Option<&'static str>,
-    /// Whether the binary is linked dynamically.
-    pub(super) is_shared: bool,
+    pub(super) libraries: Libraries,
     /// Whether the peer differs from another peer only in its loops.
     varies_loops: bool,
 }
+
+/// Where a binary's shared libraries are.
+pub(super) enum Libraries {
+    /// The binary is linked statically.
+    None,
+    /// In the folder of the setting `root`.
+    Root,
+    /// In the folder [`SYSROOT`] beside the binaries.
+    Sysroot,
+}
+
+/// The folder with LLVM's OpenMP runtime and oneTBB, which `ci/guests.sh` makes.
+pub(super) const SYSROOT: &str = "sysroot";
 
 impl Peer {
     const fn new(name: &'static str, file: &'static str) -> Self {
@@ -24,7 +36,7 @@ impl Peer {
             file,
             environment: &[],
             preload: None,
-            is_shared: false,
+            libraries: Libraries::None,
             varies_loops: false,
         }
     }
@@ -38,13 +50,22 @@ impl Peer {
         }
     }
 
+    /// A binary with libraries of the sysroot.
+    const fn in_sysroot(self) -> Self {
+        Self {
+            libraries: Libraries::Sysroot,
+            ..self
+        }
+    }
+
     /// Whether to measure `program`. Variants that differ only in loops leave out recursive programs. Only OpenMP runs
     /// the programs of [`TEAMS`].
     pub(super) fn runs(&self, program: &str) -> bool {
         let recursive = ["fib", "tree", "quicksort", "mergesort", "tasks", "nested"];
         let has_tasks = recursive.iter().any(|stem| program.starts_with(stem));
         let has_teams = TEAMS.contains(&program);
-        (!self.varies_loops || !has_tasks) && (!has_teams || self.file.starts_with("openmp"))
+        let is_openmp = OPENMP.contains(&self.file);
+        (!self.varies_loops || !has_tasks) && (!has_teams || is_openmp)
     }
 
     /// The files that the peer needs.
@@ -71,6 +92,9 @@ pub(super) const OURS: &str = "manycore";
 /// One thread without a runtime, the base of speedups.
 pub(super) const SERIAL: &str = "serial";
 
+/// The binaries of OpenMP programs.
+const OPENMP: [&str; 3] = ["openmp", "openmp-shared", "libomp"];
+
 /// Programs that an OpenMP team executes together.
 pub(super) const TEAMS: [&str; 3] = ["region", "barrier", "reduction"];
 
@@ -78,13 +102,13 @@ pub(super) const TEAMS: [&str; 3] = ["region", "barrier", "reduction"];
 pub(super) const RAYON: &str = "rayon";
 
 /// All runtimes, in the order of the tables.
-pub(super) const PEERS: [Peer; 12] = [
+pub(super) const PEERS: [Peer; 15] = [
     Peer::new(SERIAL, "serial"),
     Peer::new(OURS, "manycore"),
     Peer::new("manycore-rayon", "manycore-rayon"),
     Peer {
         preload: Some("libmanycore_gomp.so"),
-        is_shared: true,
+        libraries: Libraries::Root,
         ..Peer::new("manycore-gomp", "openmp-shared")
     },
     Peer::new(RAYON, "rayon"),
@@ -95,6 +119,11 @@ pub(super) const PEERS: [Peer; 12] = [
     Peer::new("gomp-static", "openmp"),
     Peer::new("gomp-dynamic", "openmp").with(&["OMP_SCHEDULE=dynamic,4"]),
     Peer::new("gomp-active", "openmp").with(&["OMP_WAIT_POLICY=active"]),
+    Peer::new("libomp", "libomp").in_sysroot(),
+    Peer::new("libomp-dynamic", "libomp")
+        .in_sysroot()
+        .with(&["OMP_SCHEDULE=dynamic,4"]),
+    Peer::new("tbb", "tbb").in_sysroot(),
 ];
 
 /// Returns the peer with this name.
