@@ -1,10 +1,10 @@
 //! Checks that exactly one thread reads the mail (jobs for one permit) that is left when the pool ends.
 
+use crate::clusters::Invited;
 use crate::pool::job::Job;
 use crate::pool::mailbox::Mailbox;
-use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
-use crate::clusters::Invited;
 use crate::sleep::Announcements;
+use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
 use manycore_platform::{Atomic, Ordering, Platform};
 
 /// A fault of a worker that ends.
