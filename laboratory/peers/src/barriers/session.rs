@@ -185,6 +185,6 @@ mod tests {
         session.take_part(0, &mut Open);
         session.take_part(1, &mut Open);
         let said = session.into_samples().unwrap_err().to_string();
-        assert!(said.contains("before all 2 had arrived"), "{said}");
+        assert!(said.contains("before all 2 members had arrived"), "{said}");
     }
 }
