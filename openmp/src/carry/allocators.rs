@@ -1,5 +1,5 @@
-//! Finds the libraries that are allocators. In their code no signal makes a rank (a thread of a team) leave its worker
-//! (a kernel thread): ranks are not *cut* there.
+//! Finds the libraries that are allocators. Ranks (the threads of a team) are not *cut* in their code: no signal makes
+//! a rank leave its worker (a kernel thread) there.
 //!
 //! An allocator is known by its functions, not by its name. It defines `malloc`, `operator new` or similar functions,
 //! or functions with a prefix such as `je_malloc`, so that a program can use them beside the `malloc` of another

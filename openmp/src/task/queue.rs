@@ -1,8 +1,9 @@
 //! The queue of ready tasks of a member.
 //!
 //! The owner of the queue pushes and pops at the end. Other threads take tasks from the front, or from the middle,
-//! where they leave a hole. So the position of a task never changes. If a position was once the end, all tasks above it
-//! were pushed later. Positions count from the end, so a thief drops holes at the front: an empty queue has no holes.
+//! where they leave a hole. So the position of a task never changes. If a position was once the end (a `mark`), the
+//! tasks from there on were pushed later. Thieves drop holes at the front, so an empty queue has none. Positions count
+//! from the end, so this moves no task.
 
 use super::Task;
 use crate::words::lock::Guarded;
@@ -116,7 +117,7 @@ impl Queue {
         let mut batch = Batch::default();
         match self.count() {
             0 => return batch,
-            // The only task may be new: the owner may push more tasks, or take this one.
+            // Waits, since the only task may be new: the owner may push more, or take it.
             1 => (0..LEFT_ALONE).for_each(|_| Native::relax()),
             _ => (),
         }
@@ -195,7 +196,7 @@ mod tests {
             assert!(queue.pop(0, || ()).is_some());
             assert_eq!((length(&queue), queue.count()), (0, 0), "round {round}");
         }
-        // A batch ends before a hole.
+        // The batch is `a`. The hole behind `a` is dropped.
         let [a, b, c] = tasks.each_mut().map(NonNull::from);
         queue.push([a, b, c], || ());
         assert_eq!(

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// Each unit, with the columns that have it.
 ///
-/// Latencies that depend on the world are in the unit that the row's column `unit` names.
+/// For latencies whose unit depends on the machine, the row's column `unit` names it.
 const UNITS: [(&str, &str); 14] = [
     (
         "text",
@@ -62,7 +62,7 @@ pub(crate) const fn has_unit(column: &str) -> bool {
     false
 }
 
-/// Whether `name` is one of these `names`, between which there are spaces.
+/// Whether `name` is one of `names`, which spaces separate.
 const fn is_among(name: &[u8], names: &[u8]) -> bool {
     let (mut start, mut end) = (0, 0);
     while end <= names.len() {

@@ -1,5 +1,5 @@
-//! Compares barriers: the mean time of an episode, from all arrivals to all departures. Each visit
-//! to a peer is a separate process.
+//! Compares barriers by the mean time of an episode, in which all members arrive and leave. Each
+//! visit to a peer is a separate process.
 
 mod contestant;
 mod foreign;

@@ -23,7 +23,7 @@ pub struct Session {
     plan: Plan,
     threads: usize,
     arrivals: AtomicUsize,
-    /// How often a member left the barrier and missed an arrival.
+    /// How often a member left the barrier before all had arrived.
     misses: AtomicUsize,
     /// The number of episodes of the next sample; 0 at the end.
     episodes: AtomicU32,
@@ -119,8 +119,8 @@ impl Session {
         began.elapsed()
     }
 
-    /// Publishes the number of episodes. No member still reads the previous number: every member
-    /// has arrived at an episode of its sample.
+    /// Publishes the number of episodes. Every member has read the previous number, since it has
+    /// arrived at an episode of that sample.
     fn announce(&self, member: &mut dyn Member, episodes: u32) {
         self.episodes.store(episodes, Ordering::Relaxed);
         member.wait(1);

@@ -7,7 +7,7 @@
 //!
 //! W   the work, shared by threads that arrive one after the other:
 //!     the least over k <= T of  N t / k + launch (k - 1) / 2
-//! e   the part of a block for which the others wait for the last:
+//! e   the mean wait for the last thread, as a part of a block:
 //!     (T - 1) / (T + 1) / 2  +  spread sqrt(2 ln T)
 //! c   claim / T  +  (T - 1) / T (handoff (1 - outside) + crossing outside)
 //! ```
@@ -15,10 +15,10 @@
 //! * **W.** Each thread arrives one launch later than the thread before, so k threads together lose
 //!   `launch k (k - 1) / 2`. If the loop is shorter than all launches together, it ends before the last thread arrives.
 //!   Hence W is the least value for any k.
-//! * **e.** When the counter runs out, each thread is somewhere in its last block. If T positions in a block are
-//!   uniform, their mean is 1/2, and the last is at T / (T + 1). On average a thread waits for the difference. If
-//!   blocks take different times, the longest of T blocks takes `sqrt(2 ln T)` standard deviations more than the mean
-//!   block.
+//! * **e.** When the counter runs out, each thread is somewhere in its last block. If the remainders of T blocks are
+//!   uniform, their mean is 1/2, and the mean of the longest is T / (T + 1). On average a thread waits for the
+//!   difference. If blocks take different times, the longest of T blocks takes `sqrt(2 ln T)` standard deviations more
+//!   than the mean block.
 //! * **B t.** One thread always runs a whole block.
 //! * **c.** Threads execute their own instructions in parallel. But the counter's line is in one place at a time, and
 //!   every thread waits for its transfers. One claim in T finds the line in the cache of its own thread. The other
@@ -68,7 +68,7 @@ impl Law {
     fn balance(&self) -> f64 {
         let balanced = |slope: f64| (self.iterations * self.claim / slope).sqrt();
         let mut block = balanced(self.end_wait);
-        // In the formula `B t` is the maximum for blocks of at least this size.
+        // For blocks of at least this size, the maximum in the formula is `B t`.
         let alone = self.shared_work / (self.iteration - self.end_wait);
         if self.iteration > self.end_wait && block > alone {
             block = balanced(self.iteration).max(alone);

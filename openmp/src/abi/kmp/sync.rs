@@ -10,8 +10,7 @@ use crate::words::lock::WordLock;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The construct to cancel, as a bit for libgomp. LLVM's numbers 1 to 4 stand for the same constructs in the same
-/// order.
+/// The construct to cancel, as a bit for libgomp. LLVM numbers the same constructs 1 to 4, in the bits' order.
 fn what(kind: c_int) -> c_int {
     1 << (kind - 1).clamp(0, 3)
 }
@@ -33,8 +32,8 @@ extern "C" fn __kmpc_barrier(place: Place, number: c_int) {
     std::arch::naked_asm!("mov rdx, [rsp]", "jmp {}", sym barrier)
 }
 
-/// The lock of a critical section or a reduction. The compiler makes some words for the construct, which are zero at
-/// first. The lock is the first of these.
+/// The lock of a critical section or a reduction. The compiler makes some words for the construct. They are zero at
+/// first. The first word is the lock.
 unsafe fn lock<'a>(words: *mut c_void) -> &'a WordLock {
     // SAFETY: the caller passes such words.
     unsafe { &*words.cast::<WordLock>() }

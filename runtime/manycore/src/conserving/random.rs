@@ -1,4 +1,4 @@
-//! Random programs, by mixture.
+//! Random programs, by [`Mixture`].
 
 use super::program::{Program, Shape, Step, Steps, Work};
 use fastrand::Rng;
@@ -105,7 +105,7 @@ impl Random {
         }
     }
 
-    /// Joins the results of a random number of calls of `make`.
+    /// Concatenates the results of a random number of calls of `make`.
     fn some(
         &mut self,
         times: std::ops::Range<usize>,
@@ -217,7 +217,7 @@ impl Random {
         vec![rhythm(times, steps(vec![call])), rhythm(more, steps(both))]
     }
 
-    /// A job with a long second part, which another thread runs. Before the job waits for it, the job spawns
+    /// A job with a long second part, which another thread runs. Before the job waits for that part, it spawns
     /// unrelated jobs.
     fn waits(&mut self) -> Step {
         let long = steps(vec![Step::Compute(self.length(6..7) * 3)]);

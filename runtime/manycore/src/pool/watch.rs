@@ -1,8 +1,8 @@
-//! The part of a worker at which a monitor (a thread that looks for hung loops) looks. The worker runs a loop in which
+//! The part of a worker that a monitor (a thread that looks for hung loops) watches. The worker runs a loop in which
 //! iterations may wait for each other.
 //!
 //! If a loop has no more iterations than the pool has threads, its body may wait for other iterations, at a barrier or
-//! for a message. A caller may run such a loop alone, because the loop was short so far. The caller would then wait
+//! for a message. A caller may run such a loop alone, because its earlier runs were short. The caller would then wait
 //! for ever. So the caller *steps*: it increments a count before each iteration. If the monitor (`monitor.rs`) finds
 //! the same count twice, it *rescues* the loop: other threads run the iterations that the caller has not begun.
 //!

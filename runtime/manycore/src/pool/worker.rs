@@ -47,12 +47,12 @@ struct WorkerState<P: Platform> {
     thread: P::AtomicU64,
     /// The event count (the number of posted loops and calls from outside) as it was before the last search.
     seen: Cell<Seen>,
-    /// The scope to which the worker's current job or scope body belongs, or null. A stolen job's scope is unknown, so
-    /// it does not change this.
+    /// The scope to which the worker's current job or scope body belongs, or null. A stolen job does not change this
+    /// value, since the job's scope is unknown.
     group: Cell<*const Group>,
-    /// The number of detached jobs on the worker's stack.
+    /// How many detached jobs the worker is running.
     detached: Cell<u32>,
-    /// The number of unrelated jobs that the worker runs on top of each other (`run_others.rs`).
+    /// How many calls of `run_other` the worker is in (`run_others.rs`).
     nested: Cell<u32>,
     /// The state of the random numbers by which a search chooses its first worker.
     random: Cell<u32>,
@@ -62,10 +62,10 @@ struct WorkerState<P: Platform> {
     preemptions: Cell<u64>,
 }
 
-// SAFETY: only the worker's own thread uses the cells. The holder of the caller slot (the
-// word by which a thread from outside takes permit 0) is worker 0's thread. That word is handed over with acquire and release. The pointers
-// are to the registry that holds the worker, and to the registry's sleep policy, and both are `Sync`. Other threads
-// read a group only under the lock of a queue that holds a job of the group, and this job keeps the group alive.
+// SAFETY: only the worker's own thread uses the cells. For worker 0 this is the holder of the caller slot (the word by
+// which a thread from outside takes permit 0). A holder releases the word, and the next acquires it. The pointers are
+// to the registry that holds the worker, and to the registry's sleep policy, and both are `Sync`. Other threads read a
+// group only under the lock of a queue that holds a job of the group, and this job keeps the group alive.
 unsafe impl<P: Platform> Sync for Worker<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Send for Worker<P> {}
@@ -149,8 +149,8 @@ impl<P: Platform> Worker<P> {
         self.identity.id
     }
 
-    /// Whether the worker's thread does not hold the caller slot: the pool has started the thread, or it is a visitor
-    /// (`visit.rs`).
+    /// Whether the pool has started the worker's thread, or the thread is a visitor (`visit.rs`). Otherwise it holds
+    /// the caller slot.
     pub(super) fn is_own(&self) -> bool {
         self.id() != 0 || self.registry().keeps_caller_slot()
     }
@@ -235,8 +235,8 @@ impl<P: Platform> Worker<P> {
         self.state.seen.set(seen);
     }
 
-    /// The scope to which the worker's current job or scope body belongs, or null. A stolen job's scope is unknown, so
-    /// it does not change this.
+    /// The scope to which the worker's current job or scope body belongs, or null. A stolen job does not change this
+    /// value, since the job's scope is unknown.
     pub(crate) fn group(&self) -> *const Group {
         self.state.group.get()
     }
@@ -247,7 +247,7 @@ impl<P: Platform> Worker<P> {
         self.state.group.replace(group)
     }
 
-    /// Whether detached jobs are on the worker's stack.
+    /// Whether the worker is running a detached job.
     pub(super) fn is_detached(&self) -> bool {
         self.state.detached.get() > 0
     }

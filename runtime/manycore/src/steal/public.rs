@@ -1,10 +1,10 @@
 //! The public word of a job stack. It says which jobs of the stack thieves may steal.
 
-/// Set in the word if the platform has no light fences. The owner then always reads the word twice, the second time
-/// after a fence.
+/// Set in the word if `Platform::has_light_fences` is false. The owner then always reads the word twice, the second
+/// time after a fence.
 pub(super) const FENCED: u64 = 1 << 63;
-/// The number of bits of an index in a stack. The next constants are the positions of `limit` and `top` in the word,
-/// and masks.
+/// The number of bits of an index in a stack. The next constants are the positions and masks of the word's fields (see
+/// [`Public`]).
 const INDEX_BITS: u32 = 23;
 const LIMIT_SHIFT: u32 = 63 - INDEX_BITS;
 const TOP_SHIFT: u32 = LIMIT_SHIFT - INDEX_BITS;
@@ -12,7 +12,7 @@ const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const RAISER_MASK: u64 = (1 << TOP_SHIFT) - 1;
 /// If `limit` has this value, a thief requests jobs, and nothing is public.
 const REQUESTED: u32 = INDEX_MASK as u32;
-/// If `raiser` has this value, the owner has got a request and had no job to give.
+/// If `raiser` has this value, the owner saw a request when it had no job to give.
 const PROMISED: u64 = RAISER_MASK;
 
 /// The most jobs that a stack can hold. Their indices, and the next index after them, are all below [`REQUESTED`].
@@ -21,8 +21,8 @@ pub(super) const MOST_JOBS: u32 = REQUESTED - 2;
 /// Says in one word which jobs of a stack are stolen, public or private. Each change is one compare-and-swap.
 ///
 /// Indices count from 1. Jobs up to `top` are stolen, jobs after `top` up to `limit` are public, and jobs above both
-/// are private to the owner. While `raiser` names a worker, that worker, a thief, is about to raise the limit, and
-/// nothing is public yet. While `limit` is the largest number, a thief requests jobs from the owner.
+/// are private to the owner. While `raiser` names a thief, nothing is public yet: that thief is about to make the jobs
+/// up to `limit` public. While `limit` is the largest number, a thief requests jobs from the owner.
 ///
 /// The limit is in the highest bits below FENCED. So the owner can check with one comparison of the whole word
 /// whether a job is its own (see [`covers`](Self::covers)).

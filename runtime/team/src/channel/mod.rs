@@ -13,8 +13,8 @@
 //!   [filter](Port::set_filter) messages by signature.
 //! * When all other ports and all handles are gone and all messages are taken, receiving returns
 //!   [`Closed`]. An unused handle keeps the channel open: drop it when all ports are open. A port
-//!   that only listens keeps the channel open too. If several ports wait for each other, one of
-//!   them must send a last message.
+//!   that only listens keeps the channel open too. So if only listening ports are left, one must
+//!   send a last message.
 //!
 //! ```
 //! use manycore_team::channel::{Channel, Closed};

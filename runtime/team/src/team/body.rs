@@ -32,7 +32,7 @@ pub enum Step {
 /// before a barrier is visible to all ranks after it.
 ///
 /// Any code that has a turn may call `go_on`, for example a body made of other bodies. Such a body must return the
-/// steps of the other bodies. Otherwise it breaks the barriers of the other bodies, and nothing else. A
+/// steps of the other bodies. Otherwise it breaks only the barriers of the other bodies. A
 /// [`Stackful`](super::Stackful) notices this and panics.
 ///
 /// A body is a state machine, with a phase and the progress in that phase. It checks

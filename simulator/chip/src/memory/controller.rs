@@ -1,4 +1,4 @@
-//! Memory controllers. Each controller has a latency, and requests queue for its bandwidth.
+//! Memory controllers. Each controller has a latency and a bandwidth, for which requests queue.
 
 use crate::config;
 use crate::network::queue::{HistoryList, QueueModel};
@@ -28,9 +28,8 @@ impl Controllers {
     }
 
     /// Reads or writes `line` at controller `which`, from `at` on. Returns the time when the data arrive. The latency
-    /// contains the transfer of one line. Requests are served in the order of their arrival. This order may differ from
-    /// the order of these calls, because the write of a line that leaves a cache is simulated before the time of the
-    /// write.
+    /// contains the transfer of one line. Requests are served in the order of their arrival. The calls may come in
+    /// another order: when a line leaves a cache, the call for its write comes before the time of the write.
     pub(crate) fn access(&mut self, which: u32, line: u32, at: u64) -> u64 {
         // Spreads parallel streams over the channels, so that they do not always meet on the same
         // channel.

@@ -109,7 +109,7 @@ pub(crate) fn less(f: Format, a: u64, b: u64, or_equal: bool, flags: &mut u8) ->
     x < y || or_equal && x == y
 }
 
-/// An integer in the same order as the number with these bits. Both zeros give 0.
+/// Maps a number's bits to an integer, in the order of the numbers. Both zeros give 0.
 fn ordered(f: Format, bits: u64) -> i64 {
     let magnitude = (bits & !f.sign()) as i64;
     if bits & f.sign() != 0 {

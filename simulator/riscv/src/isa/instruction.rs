@@ -1,6 +1,6 @@
 //! A decoded instruction.
 
-/// The kind of an instruction, with the name of the RISC-V manual.
+/// The kind of an instruction, named as in the RISC-V manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[rustfmt::skip]

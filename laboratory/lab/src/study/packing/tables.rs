@@ -61,12 +61,12 @@ fn marked(value: Option<f64>, unsteady: bool) -> Cell {
     }
 }
 
-/// Whether programs of a kind have parts other than their steps.
+/// Whether the steps are only a part of the programs of a kind.
 fn has_steps(kind: Kind) -> bool {
     kind == Kind::Declared
 }
 
-/// Declared programs by part, as in figure 2 of Park's poster, which has a part for I/O.
+/// The time of each part of declared programs, such as I/O, as in figure 2 of Park's poster.
 fn parts(results: PackingResults<'_>, threads: usize) -> Table {
     let config = results.config;
     let row = |load: Load| {

@@ -22,7 +22,7 @@
 //! | a thread's rank in a loop (`pool/context.rs`, `loops/`, `partition/`) | once the thread has given the permit away, the permit is barred from the loop until the thread has left the loop |
 //! | the place of a rank's partial result (`loops/reduce.rs`) | the place belongs to the rank, and no reference to it lives across a call |
 //! | `ALONE`, the rank of a loop that is not posted | a constant: no other thread is in the loop |
-//! | a loop's frame and its slot of the board | they belong to the call, and the gate guards them |
+//! | a posted loop's frame and slot | the call keeps them until its gate is closed and empty |
 //! | `&Worker` with its stack of jobs, queues and latches; the worker to wake when the last job or helper ends | a worker belongs to one thread while that thread is in the pool |
 //! | the index of a call of `broadcast` | it names the call, not the thread |
 //! | the permit that a caller had last (`pool/caller_slot.rs`) | the call is over, and the caller has given the number up |
@@ -57,8 +57,8 @@ pub(super) struct Holding<P: Platform> {
     /// The permit that the worker has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
     borrowed: P::AtomicU32,
     /// The worker's thread is bound to the CPUs of this permit. NOWHERE if the pool has not bound
-    /// the thread. Only that thread uses this field, and, before it runs, the thread that chooses
-    /// the worker for it.
+    /// the thread. Only that thread uses this field. Before it runs, the thread that chooses the
+    /// worker for it does.
     bound: P::AtomicU32,
 }
 
@@ -90,7 +90,7 @@ impl<P: Platform> Holding<P> {
         self.alone.glance() == Parker::<P>::ASLEEP
     }
 
-    /// Wakes the worker's thread, which has been roused.
+    /// Wakes the worker's thread, after `rouse_alone`.
     pub(super) fn wake(&self) {
         self.alone.wake();
     }
@@ -98,8 +98,8 @@ impl<P: Platform> Holding<P> {
 
 impl<P: Platform> Worker<P> {
     /// The permit that this worker has now. Private: see the head of this module. If the worker has
-    /// no permit, it waits for one. This happens only in start and exit handlers, since a thread of
-    /// the reserve starts and ends without a permit.
+    /// no permit, it waits for one. This happens only in start and exit handlers, since a thread
+    /// of the reserve (which takes over permits) starts and ends without one.
     #[inline(always)]
     fn permit(&self) -> usize {
         match self.permit_or_none() {
@@ -144,8 +144,8 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// Notes that the worker has no thread that the pool has bound. A thread of the user, or a thread that is about to
-    /// end, may become the worker next. Such a thread keeps the CPUs that it has.
+    /// Notes that the pool has bound no thread for the worker. A thread of the user, or a thread that is about to end,
+    /// may become the worker next. Such a thread keeps the CPUs that it has.
     pub(super) fn note_unbound(&self) {
         // Relaxed: the lock of the permits, or the start of the worker's thread, publishes the store.
         self.holding().bound.store(NOWHERE, Ordering::Relaxed);
@@ -263,11 +263,11 @@ impl<P: Platform> Worker<P> {
         }
     }
 
-    /// The worker has pushed a job onto a stack or queue that `was_empty`.
+    /// The worker has pushed a job. `was_empty`: its stack or queue was empty.
     #[inline(always)]
     pub(super) fn posted(&self, was_empty: bool) {
-        // The number is only a hint at which sleepers are near. So a worker without a permit need
-        // not wait for one.
+        // The number only hints which sleepers are near. So a worker without a permit need not
+        // wait for one.
         let permit = || self.permit_or_none().unwrap_or(0);
         if self.sleep().posted_by(permit, was_empty) {
             self.registry().fill_caller_slot();
@@ -304,8 +304,8 @@ impl<P: Platform> Worker<P> {
         self.sleep().wake_any(self.permit(), count, within);
     }
 
-    /// Notes whether the worker is at work, for a sleeper that keeps watch (`Scan::is_any_blocked`). A worker whose
-    /// patience has ended is not at work: such a worker gives its permit away when unrelated jobs are pending.
+    /// Notes whether the worker is at work, for a sleeper that keeps watch (`Scan::is_any_blocked`). A worker that has
+    /// waited beyond the pool's patience is not at work: if unrelated jobs wait, it gives its permit away.
     pub(super) fn set_busy(&self, busy: bool) {
         self.registry()
             .shared()

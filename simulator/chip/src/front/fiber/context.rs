@@ -102,8 +102,8 @@ pub(super) fn running_thread() -> Option<(u32, &'static str, u32)> {
             return None;
         }
         // SAFETY: the pointer is not null, so an `Entered` lives, and with it the engine and the port. The signal may
-        // have interrupted the engine's own code. That code never leaves the list of threads or a thread's name without
-        // its memory. The handler ends the process, so nothing uses its references after it.
+        // have interrupted the engine's own code. Throughout that code, the list of threads and the threads' names have
+        // valid memory. The handler ends the process, so nothing uses its references after it.
         unsafe {
             let thread = (*port).thread?;
             let threads = &(*engine).threads;

@@ -54,8 +54,8 @@ fn taker_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     }
 }
 
-/// Returns the thread that sends a timer's signal. If no thread takes a signal for the process, the first thread sends it,
-/// and the signal stays pending in the process.
+/// Returns the thread that watches a timer and sends its signal. If no thread takes a signal for the process, the first
+/// thread sends it, and the signal stays pending in the process.
 fn thread_of(threads: &Threads, target: Target, signal: Signal) -> Option<u32> {
     let first = || threads.first().filter(|_| target == Target::Process);
     taker_of(threads, target, signal).or_else(first)
@@ -111,8 +111,8 @@ impl Timers {
             .ok_or(EINVAL)
     }
 
-    /// Keeps only the timers of `setitimer`, for another program. `threads` are the numbers of its thread before and now,
-    /// and `own` is the thread's processor time.
+    /// Keeps only the timers of `setitimer`, as `execve` demands. `threads` are the calling thread's numbers before and
+    /// after. `own` is its processor time.
     pub(crate) fn keep_intervals(&mut self, threads: [u32; 2], own: u64) {
         self.by_number.retain(|&number, _| number == INTERVAL);
         self.of_processor.keep(threads, own);
@@ -129,7 +129,7 @@ impl Timers {
         self.of_processor.end(thread, own);
     }
 
-    /// Returns the time when a timer next sends a thread a signal of a set.
+    /// Returns the time when `thread` next sends a timer's signal that is in `set`.
     pub(crate) fn next_of(&self, threads: &Threads, thread: u32, set: u64) -> Option<u64> {
         let timers = self.by_number.values();
         let dues = timers.filter_map(|timer| {
@@ -228,7 +228,7 @@ impl Timers {
         let left = timer
             .due
             .map_or(0, |due| match (timer.to, now.checked_sub(due)) {
-                // No code expires a timer without a signal, so the timer's times are computed here.
+                // No thread watches a timer that sends no signal. So the times are computed here.
                 (Target::Nobody, Some(late)) => {
                     late.checked_rem(every).map_or(0, |late| every - late)
                 }
@@ -248,7 +248,7 @@ impl Timers {
         Ok(0)
     }
 
-    /// Sends the signals that are due of a thread's timers, and of timers whose signal no thread takes.
+    /// Sends the due timer signals that thread `number` takes, and those that no thread takes.
     pub(crate) fn expire(
         &mut self,
         signals: &mut Signals,
@@ -270,7 +270,7 @@ impl Timers {
         }
     }
 
-    /// Sends the signals of timers of processor time that are due. Returns when the calling thread looks again.
+    /// Sends the due signals of processor-time timers. Returns the time of the calling thread's next look.
     pub(crate) fn look<W: World>(
         &mut self,
         signals: &mut Signals,
@@ -325,8 +325,7 @@ impl Timers {
         timers.any(|timer| timer.due.is_some() && timer.to == Target::Process)
     }
 
-    /// Makes the threads that send the signals of timers of the process look at their times, except one thread, which
-    /// does so itself.
+    /// Makes each thread that watches a timer of the process check it. The thread `except` does so itself.
     pub(crate) fn watch_again<W: World>(
         &self,
         signals: &mut Signals,
