@@ -56,7 +56,7 @@ mod openmp {
         println!("cargo::rustc-link-lib=static=gomp");
     }
 
-    /// The folder of LLVM's release that `ci/guests-sysroot.sh` installs.
+    /// The folder of LLVM's release that `ci/guests.sh` installs.
     fn llvm(sysroot: &Path) -> std::path::PathBuf {
         sysroot.join("usr/lib/llvm-19")
     }
