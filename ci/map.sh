@@ -70,18 +70,18 @@ for number, line in enumerate(lines, 1):
         if re.fullmatch(r"(\.ci|ci|docs|runtime|openmp|simulator|laboratory)/[\w./-]*", path) and not os.path.exists(path):
             wrong.append(f"line {number}: there is no {path}")
 
-# Folders of one crate, in the order of their rows, or as one row has them "from top to bottom": each uses those below
+# Folders of one crate, in the order of their rows, or of one row "layers from top to bottom": each uses those below
 # only, but for tests.
 folders = {src: [] for src in ORDERED}
 for row in re.split(r"\n(?! {2})", "\n".join(lines)):
     row = " ".join(row.split())
-    of_src = re.match(r"\* `((?:runtime|simulator|laboratory)/\w+/src|openmp/src)/(?:(\w+)/)?`: (.*)$", row)
+    of_src = re.match(r"\* `((?:runtime|simulator|laboratory)/\w+/src|openmp/src)/(?:(\w+)/)?`([^:]*): (.*)$", row)
     if not of_src or of_src[1] not in ORDERED:
         continue
     if of_src[2]:
         folders[of_src[1]].append(of_src[2])
-    elif of_src[3].endswith(", from top to bottom"):
-        folders[of_src[1]] += re.findall(r"`(\w+)/`", re.sub(r"\([^)]*\)", "", of_src[3]))
+    elif of_src[3] == ", layers from top to bottom":
+        folders[of_src[1]] += re.findall(r"`(\w+)/`", re.sub(r"\([^)]*\)", "", of_src[4]))
 uses = 0
 for src, order in sorted(folders.items()):
     if len(order) < 2:

@@ -1,5 +1,5 @@
-//! Statistics for a machine that other programs use. Peers are compared within a round, in which
-//! they run within seconds of each other. Summaries are over these comparisons.
+//! Statistics for a machine that other programs use, too. Peers are compared within a round, in
+//! which they run within seconds of each other. Summaries are over these comparisons.
 
 /// The samples of one peer in one case, by round.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +79,7 @@ pub fn least(values: impl IntoIterator<Item = f64>) -> f64 {
 /// that was best in even rounds, and even rounds with the best of odd rounds. So luck in the choice
 /// of the best does not count.
 pub struct Best<'a> {
-    /// The divisors of even and odd rounds.
+    /// The series that divide even and odd rounds.
     by_parity: [&'a Series; 2],
 }
 
@@ -112,8 +112,8 @@ impl<'a> Best<'a> {
             .collect()
     }
 
-    /// Another robust measure: the ratio of `series` to the best by the least 10th percentile of a
-    /// round. Even and odd rounds have a ratio each; this is their geometric mean.
+    /// Another robust measure. For even and for odd rounds, divides the least 10th percentile of a
+    /// round of `series` by that of the best. Returns the geometric mean of both ratios.
     pub fn ratio_of_p10(&self, series: &Series) -> f64 {
         let [even, odd] = [0, 1].map(|parity| {
             let floor = |series: &Series| least(every_other(series.round_p10s(), parity));
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn the_best_is_chosen_in_the_other_rounds() {
-        // `a` is lucky in even rounds, `b` in odd ones. Chosen and compared in the same rounds, the
-        // winner would be at 1 and others would look bad.
+        // `a` is lucky in even rounds, `b` in odd ones. If the best were chosen and compared in the
+        // same rounds, it would be at 1 and others would look bad.
         let (a, b) = (series(&[1.0, 2.0, 1.0, 2.0]), series(&[2.0, 1.0, 2.0, 1.0]));
         let best = Best::of(&[&a, &b]).unwrap();
         assert_eq!(best.ratios(&series(&[2.0; 4])), [1.0; 4]);

@@ -25,9 +25,10 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 
-/// Claims the workers for a team of `size`, if its ranks can be carried. For example, the team must have more ranks
-/// than there are cores, and no team of another thread may be carried. `waiting` ranks wait for a team. If too many
-/// ranks have not left their last team yet, the next team is not carried.
+/// Claims the workers for a team of `size`, if its ranks can be carried. For example, the team must
+/// have more ranks than there are cores, and another thread's team must not be carried. `waiting`
+/// ranks wait for a team. If too many ranks have not left their last team yet, the next team is not
+/// carried.
 pub(crate) fn claim(
     context: &Context,
     depth: usize,
@@ -36,7 +37,8 @@ pub(crate) fn claim(
 ) -> Option<&'static dyn Carrier> {
     let wanted = settings().carries && switch::is_possible();
     let fits = size as usize > cores() && depth == 0;
-    // A child process after `fork` has neither the workers nor the kernel threads that sleep for ranks.
+    // A child process after `fork` has neither the workers nor the sleeping kernel threads of the
+    // ranks.
     if !wanted
         || !fits
         || context.is_carried()
@@ -47,7 +49,7 @@ pub(crate) fn claim(
     {
         return None;
     }
-    // Only a claimed team is looked at: its threads then exist for ever.
+    // The claim comes first: `is_there` counts the threads of the team as existing for ever.
     if !room::is_there(size as usize, cores()) {
         registry::release();
         return None;
@@ -58,7 +60,8 @@ pub(crate) fn claim(
     let worker = lead.worker.address();
     kernel_threads::enter(worker, switch::thread_pointer());
     pins::note_leader();
-    // In regions other kernel threads may execute the leader, and the leader's own kernel thread executes ranks.
+    // In a region, other kernel threads may execute the leader, and the leader's own kernel thread
+    // executes ranks.
     parked::has_no_cpu();
     switch::use_vectors();
     signals::choose(preempt::handler, worker);
@@ -206,8 +209,8 @@ pub(crate) fn become_rank(context: &Context, stack: SecondStack) {
     registry::add_rank(rank);
     WORKERS.ring();
     parked::part(stack, rank.stack.get(), rank.word.word(), home);
-    // Not earlier: until here the rank has no worker, so functions that ask for the calling rank must find a usual
-    // thread. The program's allocator may call such functions.
+    // Not earlier: until here the rank has no worker, so functions that ask for the calling rank
+    // must find no rank. The program's allocator may call such functions.
     context.carried.set(Some(rank));
     rank.polled.set(false);
 }

@@ -1,4 +1,5 @@
-//! Tests of the protocol by which workers take and let go of ranks, under loom, and of faults that loom must catch.
+//! Tests under loom: the protocol with which workers take ranks and let go of them, and faults that
+//! loom must catch.
 //!
 //! In this model a rank (a thread that workers execute) is a list of steps, and the number of steps done. This number
 //! stands for the rank's stack: only the rank's owner may touch it. Whatever the workers do, each step is done once, in
@@ -205,8 +206,8 @@ fn without_a_bell<P: Platform>(is_blind: bool) {
     assert!(polled.time() == 0 && word.is_waiting());
 }
 
-/// One worker leaves a rank that sleeps until a time. The other worker finds no rank meanwhile. This worker must know
-/// the time when it falls asleep, or be woken.
+/// One worker leaves a rank that sleeps until a time. The other worker finds no rank meanwhile.
+/// When this worker falls asleep, it must know that time or be woken later.
 fn until_a_time<P: Platform>(is_early: bool) {
     let bell = Bell::<P>::new();
     let (word, polled) = (RankWord::<P>::running(), Polled::<P>::new());
@@ -324,7 +325,8 @@ fn an_early_question_is_caught() {
     });
 }
 
-/// A worker that falls asleep without a look at ranks that need no ring sleeps until the next ring.
+/// If a worker falls asleep without a look at ranks that need no ring, it sleeps until the next
+/// ring.
 #[test]
 fn falling_asleep_blindly_is_caught() {
     caught(|| {

@@ -28,8 +28,8 @@ impl Followed {
 }
 
 /// Starts the watch: a thread that follows how many cores the system leaves to this process. If threads are bound, the
-/// calling thread may be bound too. In that case the watch counts the CPUs that the process had before and that are in
-/// a place (a set of CPUs to bind threads to).
+/// calling thread may be bound too. Then the watch counts the CPUs that the process had before and
+/// that are in a place (a set of CPUs to bind threads to).
 pub(crate) fn watch_cores() {
     FOLLOWED.get_or_init(|| {
         // The watch must not receive a signal that the program has blocked in all its threads.
@@ -54,7 +54,7 @@ pub(super) fn has_watched() -> bool {
     FOLLOWED.get().is_some()
 }
 
-/// Ends the watch, since a limit on threads leaves no room for it. Returns whether a watch was running.
+/// Ends the watch, since a limit on threads leaves no room. Returns whether a watch was running.
 pub(crate) fn give_up_watch() -> bool {
     let followed = FOLLOWED.get();
     followed.is_some_and(|followed| followed.watch().take().is_some())
@@ -103,8 +103,9 @@ impl Icv {
 /// 15 for each CPU of the machine. A program may forbid itself these files before that (`seccomp`, `chroot`): then the
 /// quota does not count.
 ///
-/// There is no lock: a child process of `fork` would wait for a thread that it does not have, and a signal handler for
-/// the thread that it has interrupted. Threads that call this at once each count.
+/// This takes no lock: a child process of `fork` would wait for a thread that it does not have, and
+/// a signal handler would wait for the thread that it has interrupted. Several threads may count at
+/// the same time.
 fn at_first() -> usize {
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
     // Relaxed: the number publishes nothing else.
@@ -138,8 +139,8 @@ pub(crate) fn await_core(worker: usize) {
     }
 }
 
-/// The CPUs of the thread of the watch. They are the CPUs of the process, since no thread of the program binds the
-/// watch.
+/// The CPUs of the watch's thread. They are the CPUs of the process, since no thread of the program
+/// binds the watch.
 #[allow(dead_code, reason = "only `carry` calls this")]
 pub(crate) fn of_watch() -> Option<Cpus> {
     let threads = fs::read_dir("/proc/self/task").ok()?;

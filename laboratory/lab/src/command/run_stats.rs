@@ -364,7 +364,7 @@ pub(super) fn check(file: &Path) -> anyhow::Result<()> {
     )))
 }
 
-/// Writes the statistics of a run to a file. `summary` is the text that is also printed.
+/// Writes the statistics of a run to a file. A text file begins with `summary`.
 pub(super) fn write(
     file: &Path,
     outcome: &Outcome,

@@ -68,8 +68,8 @@ impl SweepPoints<'_> {
         Ok(grid.len())
     }
 
-    /// Returns the number of points of the fewest first orders that decide all findings. Begins at
-    /// `orders`, since fewer orders do not decide them.
+    /// Returns the number of points under the first N orders, for the smallest N that decides all
+    /// findings. Tries N from `orders` on, since smaller N are known not to decide them.
     fn decided(&self, points: &Points, orders: &mut usize) -> anyhow::Result<Option<usize>> {
         if !self.until {
             return Ok(None);

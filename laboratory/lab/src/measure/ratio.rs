@@ -10,8 +10,8 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// The mean ratio of pairs of times. Both times of a pair are measured under the same order of events (a seed of
-    /// random delays). Returns `None` if there is no pair.
+    /// The mean ratio of pairs of times. Both times of a pair are measured with one seed of random
+    /// delays, and so in the same order of events. Returns `None` if there is no pair.
     pub(crate) fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
         Self::of_logs(&logs)
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_students() {
-        // ln 1 and ln e: mean 1/2, deviation of the mean 1/2, t(0.975, 1) = 12.706.
+        // ln 1 and ln e: mean 1/2, standard error 1/2, t(0.975, 1) = 12.706.
         let ratio = Ratio::of(&[(1.0, 1.0), (1f64.exp(), 1.0)]).unwrap();
         let [low, high] = ratio.interval.unwrap().map(f64::ln);
         assert!((low - (0.5 - 6.353)).abs() < 1e-3, "{low}");
@@ -123,8 +123,9 @@ mod tests {
         (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
     }
 
-    /// Draws `pairs` pairs, 4,000 times. Counts the intervals that contain the true ratio, and the intervals that are
-    /// on one side of 1. The common change of both times by an order is ten times the separate change of each.
+    /// Draws `pairs` pairs, 4,000 times. Counts the intervals that contain the true ratio, and the
+    /// intervals that are on one side of 1. An order changes both times of a pair ten times as much
+    /// as each time varies alone.
     fn draws(truth: f64, pairs: usize, noise: impl Fn(&mut fastrand::Rng) -> f64) -> [usize; 2] {
         let mut random = fastrand::Rng::with_seed(40 + pairs as u64);
         let (mut held, mut claimed) = (0, 0);

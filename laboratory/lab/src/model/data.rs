@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::str::FromStr;
 
-/// The columns of a configuration. `n` may be left out.
+/// The columns that a configuration needs. A column `n` is optional.
 const CONFIGURATION: [&str; 6] = [
     "machine",
     "core_groups",

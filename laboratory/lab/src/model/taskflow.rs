@@ -8,7 +8,7 @@ use super::data::PublishedCell;
 use super::error::ModelError;
 use super::shipped;
 
-/// A row of the comparison's nine tables. The document's clocks are read as nanoseconds.
+/// A row of the comparison's nine tables. The document's clocks count as nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct PrintedComparison {
     pub(crate) machine: String,

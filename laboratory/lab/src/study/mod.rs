@@ -37,7 +37,8 @@ use settings::{Key, Settings};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The most threads of a study on this host. Threads that wait for each other should fit on a machine.
+/// The most threads of a study on this host. The threads wait for each other, so they should fit on
+/// a machine.
 const MOST_THREADS: usize = 1024;
 
 /// A question, and the measurements that answer it.
@@ -69,9 +70,9 @@ pub(crate) trait Study: Sync {
         true
     }
 
-    /// The study's sentence (its finding in words) compares times. This is the number of orders of events (seeds of
-    /// random delays: `order.rs`) under which a quick report on the default machine measures these times. In any case
-    /// the report also measures the machine without perturbation.
+    /// The number of orders of events (seeds of random delays: `order.rs`) in a quick report on the
+    /// default machine. Under these orders the report measures the times that the study's sentence
+    /// (its finding in words) compares. It always measures the machine without perturbation too.
     fn brief_orders(&self) -> u64 {
         0
     }
@@ -133,7 +134,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Refuses `--cores`, for studies that count threads.
+    /// For studies that count threads: refuses `--cores`, and too many threads on this host.
     fn counts_threads(&self) -> anyhow::Result<()> {
         if !self.cores.is_empty() {
             return Err(bad_input(
@@ -228,7 +229,7 @@ pub(crate) fn write(
             .extend(Captioned::new(figure, STACKS));
     }
     let meta = serde_json::to_string_pretty(&findings.meta)? + "\n";
-    // Each entry has the part of the file's name that follows the name of the study, or of study and machine.
+    // The name in each entry is what follows `NAME.` and `NAME.MACHINE.` in the files' names.
     let mut files = vec![("csv".to_owned(), findings.csv.clone().into_bytes())];
     for shown in &findings.section.figures {
         let drawn = form.files(&shown.figure.part, &shown.figure)?;
@@ -277,8 +278,8 @@ mod tests {
         .0
     }
 
-    /// This happens in a report that was killed after the end of a study. A second native measurement would have other
-    /// times.
+    /// A report that was killed after the end of a study runs the study again. A second native
+    /// measurement would have other times.
     #[test]
     fn a_study_that_is_done_is_not_measured_again() {
         let home = tempfile::tempdir().unwrap();

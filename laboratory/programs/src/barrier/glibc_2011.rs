@@ -57,8 +57,9 @@ impl<P: Platform> LockedWords<P> {
         // swap below acquires.
         let free = (self.lock).compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
         if free.is_err() {
-            // A thread that releases an awaited lock wakes one sleeper, and there may be more. The
-            // futex compares and sleeps in one step, so the release is not missed.
+            // The thread that releases an awaited lock wakes one sleeper. More may sleep, so the
+            // woken thread marks the lock as awaited again. The futex compares and sleeps in one
+            // step, so the release is not missed.
             while self.lock.swap(AWAITED, Ordering::Acquire) != FREE {
                 self.lock.wait(AWAITED, None);
             }

@@ -37,7 +37,7 @@ pub enum Placement {
 #[derive(Debug)]
 pub struct TreeSum {
     root: BinaryTree,
-    /// The right sum, computed when the values were drawn.
+    /// The correct sum, computed when the values were drawn.
     right: u64,
     answer: Option<u64>,
 }

@@ -20,12 +20,6 @@ pub struct EventCount<P: Platform> {
 }
 
 impl<P: Platform> EventCount<P> {
-    /// Names the two cache lines for a simulator, which counts the accesses to each.
-    pub fn name(&self) {
-        P::name(&self.posted, "pool: event count");
-        self.sleepers.name("pool: sleepers");
-    }
-
     #[expect(clippy::new_without_default, reason = "no caller wants a default one")]
     /// Makes a count of no events, without sleepers.
     pub fn new() -> Self {

@@ -103,9 +103,9 @@ fn sharded<P: Platform>(
     loop_while_it_changes::<P, _>(partition, n, helpers, changes, mistake);
 }
 
-/// The caller has all three iterations at first. The helper steals two of them, and must leave after one of these two.
-/// By then the caller has run its own iteration, and has looked for more in vain during the theft, or is still
-/// looking.
+/// The caller has all three iterations at first. The helper steals two of them, and must leave
+/// after one of these two. By then the caller has run its own iteration. It is still looking for
+/// more, or has looked in vain during the theft.
 const LEAVES_ONE: (usize, usize, &[usize]) = (3, 1, &[2, 1]);
 
 #[test]

@@ -6,10 +6,10 @@
 //! iteration, whichever is longer. Once the loop has taken twice the predicted time, plus the cost of a post, this
 //! module's caller decides about the rest.
 //!
-//! A clock read costs as much as ten trivial iterations. So if a loop is predicted to take less than one block, the
-//! thread checks the clock only after the first iteration, unless that took longer than a block. One run in 32 is
-//! checked after iterations 1, 2, 4, 8, ...: this finds loops with a short first iteration and longer later
-//! iterations.
+//! A clock read costs as much as ten trivial iterations. So if a loop is predicted to take less
+//! than one block, the thread reads the clock only after the first iteration, unless this iteration
+//! took longer than a block. One run in 32 is checked after iterations 1, 2, 4, 8, ...: this finds
+//! loops with a short first iteration and longer later iterations.
 
 use super::inline_run::Inline;
 use crate::pool::Shared;
@@ -27,8 +27,8 @@ pub(super) struct Predicted<'a, P: Platform> {
     slack: f32,
     /// The ticks between two looks at the clock.
     check: f32,
-    /// The least ticks that an iteration can take. The measured time may be less, since a search that has found its
-    /// item skips the other iterations.
+    /// The least ticks that an iteration can take. Measured times may be below it: a search that
+    /// has found its item skips the other iterations.
     least: f32,
 }
 
@@ -77,7 +77,7 @@ impl<'a, P: Platform> Predicted<'a, P> {
         self.run_on(started, took, one_block).map(Some)
     }
 
-    /// Runs a loop with a possibly long prediction. Returns the ticks that it took.
+    /// Runs a loop that may be predicted to take long. Returns the ticks that it took.
     pub(super) fn run(mut self, started: u64) -> Result<f32, Slow> {
         self.slack = LONG_SLACK_NS * self.pool.ticks_per_ns();
         self.check = LONG_CHECK_NS * self.pool.ticks_per_ns();
@@ -86,8 +86,8 @@ impl<'a, P: Platform> Predicted<'a, P> {
         self.run_on(started, took, false)
     }
 
-    /// Runs all iterations except the first, which `took` that many ticks. If `carefully` is true, reads the clock
-    /// whenever the number of completed iterations has doubled.
+    /// Runs all iterations after the first. The first took `took` ticks. If `carefully` is true,
+    /// reads the clock whenever the number of completed iterations has doubled.
     #[inline(never)]
     fn run_on(&self, started: u64, mut took: f32, carefully: bool) -> Result<f32, Slow> {
         let n = self.n;

@@ -172,8 +172,8 @@ impl<'scope, P: Platform> Scope<'scope, P> {
         // Relaxed: the caller is itself counted, so the count is not 0.
         self.open.fetch_add(1, Ordering::Relaxed);
         let scope: *const Self = self;
-        // SAFETY: the scope, and with it all of `'scope`, lives until its latch is set, which is the last use of
-        // the scope by `close`. `body` is `Send`, and `run` catches its panic.
+        // SAFETY: the scope, and with it all of `'scope`, lives until `close` sets its latch. This
+        // is the last use of the scope by `close`. `body` is `Send`, and `run` catches its panic.
         unsafe {
             let body = move || _ = (*scope).run(|| body(&*scope));
             Job::before(body, move || Self::close(scope)).in_group(&raw const self.group)

@@ -101,8 +101,8 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Names the words that threads wait on and contend for, for a simulator. Called once they have their final
-    /// addresses.
+    /// Names, for a simulator, the words that threads wait on and contend for. Called when these
+    /// words have their final addresses.
     pub(super) fn name(&self) {
         self.board.name();
         self.idle.events.name();
@@ -183,7 +183,7 @@ impl<P: Platform> Shared<P> {
         &self.caller_slot
     }
 
-    /// The context of the thread that holds the caller slot, which makes it worker 0.
+    /// The context of the thread that holds the caller slot. That thread is worker 0.
     #[inline]
     pub(super) fn caller_context(&self) -> &CallerContext<P> {
         &self.caller_context
@@ -263,8 +263,8 @@ impl<P: Platform> Shared<P> {
         }
     }
 
-    /// Whether this process is a child of `fork`, and the pool's threads are in the parent. Natively this is one
-    /// relaxed load, since no thread sees the value change.
+    /// Whether this process is a child of `fork`, and the pool's threads are in the parent.
+    /// Natively this is one relaxed load: the value changes only while a new child has one thread.
     #[inline]
     pub(super) fn is_forked(&self) -> bool {
         self.generation != P::forks()
@@ -293,7 +293,8 @@ impl<P: Platform> Shared<P> {
     }
 }
 
-/// Prints the account, if `MANYCORE_EXPLAIN` asks for it: all jobs have run, whether the pool was dropped or dismissed.
+/// Prints the account, if `MANYCORE_EXPLAIN` asks for it. All jobs have run by now, also after
+/// `dismiss`.
 impl<P: Platform> Drop for Shared<P> {
     fn drop(&mut self) {
         if let Some(explained) = self.explained.as_ref().filter(|_| self.is_printed) {
@@ -312,8 +313,8 @@ fn refuse_forked() -> ! {
 #[inline(never)]
 fn abort_forked() -> ! {
     eprintln!(
-        "manycore: fork() was called inside a pool, and the child waits for its threads, which \
-         did not survive; aborting"
+        "manycore: fork() was called inside a pool, and the child waits for the pool's threads, \
+         which did not survive; aborting"
     );
     std::process::abort();
 }

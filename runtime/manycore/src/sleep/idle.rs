@@ -15,13 +15,14 @@ pub struct Idle<P: Platform> {
     pub(crate) events: Announcements<P>,
     inter_arrival: CachePadded<InterArrival<P>>,
     costs: CachePadded<Costs<P>>,
-    /// The number of callers from outside the pool that wait for their calls, or do not run again yet.
+    /// The number of callers from outside the pool that have begun to wait and do not run again
+    /// yet.
     callers: CachePadded<P::AtomicU32>,
     other_processes: OtherProcesses<P>,
     /// The longest time that a worker spins for the next loop, in ticks.
     spin_budget: u64,
-    /// In a pool with more threads than cores, the number of cores without the caller's core. Workers with higher
-    /// numbers do not help with short loops, and never spin.
+    /// In a pool with more threads than cores: the number of cores minus the caller's core. Workers
+    /// whose number is higher do not help with short loops, and never spin.
     seated: Option<usize>,
 }
 
@@ -32,8 +33,8 @@ struct Costs<P: Platform> {
     wake: Samples<P>,
     /// The time from the alarm of a timed sleep to the sleeper's first instruction.
     lateness: Samples<P>,
-    /// The time that loops have lost, for lack of an awake worker, since a loop last woke a worker because of such
-    /// losses.
+    /// The time that loops have lost for lack of an awake worker. It restarts from 0 when such
+    /// losses make a loop wake a worker.
     missed: P::AtomicU64,
     /// The time that a caller takes to close a loop's gate (the entrance for helpers) for one cluster (a group of near
     /// workers).
@@ -69,8 +70,8 @@ pub(super) struct TimedWait {
     pub(super) alarm: u64,
     /// When to stop spinning after the alarm.
     pub(super) until: u64,
-    /// How long to sleep if the loop has not come by `until`. The loop may still come without waking this worker.
-    /// After that sleep, the worker finds the loop in the record of gaps.
+    /// How long to sleep if the loop has not come by `until`. During this sleep the loop may come
+    /// without waking this worker, which then finds it in the record of gaps.
     pub(super) timeout: u64,
     /// The core on which the worker must not spin.
     pub(super) core: usize,
@@ -80,8 +81,8 @@ pub(super) struct TimedWait {
 const DUTY: u64 = 8;
 /// The largest spin budget. With this limit no sum of clock readings overflows.
 const LONGEST_SPIN: Duration = Duration::from_secs(3600);
-/// One more cluster costs a loop this many successive transfers of a cache line between clusters. One of them
-/// closes the cluster's gate.
+/// Each further cluster adds to a loop this many successive transfers of a cache line between
+/// clusters. One transfer closes the cluster's gate.
 const TRANSFERS: f32 = 3.0;
 /// The greatest width of a window in which a loop is expected, as a multiple of the spin budget. The width is limited
 /// because a window saves only one wake-up.
@@ -89,15 +90,15 @@ const WIDEST: u64 = 8;
 /// All workers help with a loop that lasts longer than this many wake-ups, even if threads outnumber cores,
 /// because its body may block.
 const LONG: f32 = 20.0;
-/// If the next loop cannot be predicted, one part in this many of a loop's work counts as missed for lack of an
-/// awake worker.
+/// If the next loop cannot be predicted, the time that counts as missed for lack of an awake worker
+/// is the loop's work divided by this.
 const UNFORESEEABLE: f32 = 128.0;
-/// How often the price of a wake-up doubles at most.
+/// The price of a wake-up doubles at most this many times.
 const DOUBLINGS: u32 = 6;
 
 impl<P: Platform> Idle<P> {
-    /// `seated` is the number of cores without the caller's core, if threads outnumber cores. `clusters` is the number
-    /// of the workers' clusters.
+    /// `seated` is the number of cores minus the caller's core, if threads outnumber cores.
+    /// `clusters` is the number of the workers' clusters.
     pub fn new(spin_budget: Duration, seated: Option<usize>, clusters: usize) -> Self {
         let ticks = |ns| P::duration_to_ticks(Duration::from_nanos(ns));
         Self {
@@ -239,8 +240,9 @@ impl<P: Platform> Idle<P> {
         self.other_processes.are_running(now)
     }
 
-    /// A waiting thread runs again at `now`, and had something to do since `due`. Another process may have delayed it.
-    /// `filled` is as in [`yield_core`](Self::yield_core).
+    /// Records that a waiting thread, which has had something to do since `due`, runs again at
+    /// `now`. Another process may have delayed it. `filled` is as in
+    /// [`yield_core`](Self::yield_core).
     pub(crate) fn notice_other_processes(
         &self,
         due: u64,

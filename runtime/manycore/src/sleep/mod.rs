@@ -25,6 +25,8 @@ mod parking_slots;
 mod period;
 mod policy;
 
+#[cfg(test)]
+pub(crate) use announcements::Announcements;
 pub use announcements::Seen;
 pub use idle::Idle;
 pub(crate) use idle::Woken;

@@ -4,10 +4,10 @@ use super::placement::Placement;
 use super::sense::{SenseBarrier, SenseMember};
 use manycore_platform::Platform;
 
-/// A barrier whose kind depends on the placement (the members and their cores). Two members share one word. If every
-/// member has a core, the barrier is the [`GroupedBarrier`]. If members share cores, the barrier is the
-/// [`SenseBarrier`]: no member waits twice in an episode (one meeting of all members), so each member needs a core only
-/// once.
+/// A barrier whose kind depends on the placement (the members and their cores). If there are only
+/// two members, they share one word. Otherwise, if every member has a core, the barrier is the
+/// [`GroupedBarrier`]. If members share cores, it is the [`SenseBarrier`]: in an episode (one
+/// meeting of all members), a member waits only once, so it needs a core only once.
 ///
 /// ```
 /// use manycore_platform::Native;

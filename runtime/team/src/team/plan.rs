@@ -30,12 +30,12 @@ impl Cut {
     }
 }
 
-/// Returns where the part of core `core` begins if ranks are divided by number.
+/// Returns where the part of core `core` begins if ranks are divided evenly, in order.
 pub fn even(ranks: usize, core: usize, cores: usize) -> Cut {
     Cut::before(ranks * core / cores)
 }
 
-/// The longest time that a core has to work if ranks are divided by number.
+/// The longest time that a core has to work if [`even`] divides the ranks.
 pub(super) fn even_span(work: &[u64], cores: usize) -> u64 {
     let of = |core| even(work.len(), core, cores).rank..even(work.len(), core + 1, cores).rank;
     let load = |core| work[of(core)].iter().sum();

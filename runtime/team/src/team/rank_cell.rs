@@ -6,7 +6,8 @@ use std::cell::UnsafeCell;
 /// The worker number of a rank that has not run.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// A rank, which is a part of a program that meets other ranks at barriers: its word, and the data of its owner.
+/// A rank (a part of a program that meets other ranks at barriers): its word, and data that one
+/// worker owns at a time.
 pub(super) struct RankCell<P: Platform> {
     word: P::AtomicU32,
     inner: UnsafeCell<Inner<P>>,
@@ -76,19 +77,19 @@ impl<P: Platform> RankCell<P> {
     ///
     /// The caller has claimed the rank and has not given it back, or the caller completes the
     /// episode and has not opened the next.
-    #[allow(clippy::mut_from_ref, reason = "the contract gives it to one alone")]
+    #[allow(clippy::mut_from_ref, reason = "the contract admits one caller")]
     #[inline]
     pub(super) unsafe fn inner(&self) -> &mut Inner<P> {
         // SAFETY: by the contract no other worker has the data.
         unsafe { &mut *self.inner.get() }
     }
 
-    /// Makes the rank ready again within an interval. The caller then looks for sleepers. Every
-    /// thread sees this write before that look.
+    /// Makes the rank ready again within an interval. Then the caller looks for sleepers. This
+    /// write is visible to every thread before that look.
     pub(super) fn put_back(&self, episode: Episode) {
-        // Release: publishes the rank's work to the next claimer. This is a read-modify-write with
-        // its fence, because a look at the opening word follows: see `README.md`. SeqCst is needed
-        // only because the result is unused: see `Platform::fence_after_rmw`.
+        // Release: publishes the rank's work to the next claimer. This is a read-modify-write, and
+        // a fence follows, because the caller looks at the opening word next: see `README.md`.
+        // SeqCst is needed only because the result is unused: see `Platform::fence_after_rmw`.
         self.word.swap(episode.ready(), Ordering::SeqCst);
         P::fence_after_rmw();
     }
@@ -96,9 +97,9 @@ impl<P: Platform> RankCell<P> {
     /// Counts the rank as arrived. It can be claimed in the next episode.
     #[inline]
     pub(super) fn arrive(&self, episode: Episode) {
-        // Relaxed: a worker claims the rank again only after it has acquired the next opening. That
-        // opening follows the caller's announcement, which is a release. A plain store is enough:
-        // no other worker writes the word of a claimed rank.
+        // Relaxed: before a worker claims the rank again, it acquires the next episode's opening.
+        // That opening follows the caller's announcement, which is a release. A plain store is
+        // enough: no other worker writes the word of a claimed rank.
         self.word.store(episode.next().ready(), Ordering::Relaxed);
     }
 }

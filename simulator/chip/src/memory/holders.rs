@@ -152,8 +152,9 @@ impl Memory {
         self.remove(line, tile)
     }
 
-    /// Removes a line from all tiles except `writer`, which is about to write to it. Returns how
-    /// many tiles held it. The modified data go to the writer, so nothing is written back.
+    /// Removes a line from all tiles except `writer`, which is about to write to it, and from other
+    /// groups' caches. Returns how many copies there were. The modified data go to the writer, so
+    /// nothing is written back.
     pub(super) fn take_from_all(&mut self, line: LineId, writer: TileId) -> u32 {
         let record = self.lines.line(line);
         let owner = record.owner.take();

@@ -3,10 +3,12 @@
 //! Values are in host memory. This module decides when an access is done and how it changes the
 //! tags of all caches. An access takes up to three steps:
 //!
-//! 1. [`private`]: the caches of the core's own tile (the hardware threads that share an L1) complete a hit.
-//! 2. [`transaction`]: a miss travels to the group's last-level cache, and if the group cannot answer it, from there to
-//!    the line's home. One record of the line ([`line`]) is the directory of its home and of all groups. [`serve`]
-//!    changes this record, and uses [`fetch`] and [`invalidate`].
+//! 1. [`private`]: the core's own tile completes a hit. A tile is the caches of the hardware
+//!    threads that share an L1.
+//! 2. [`transaction`]: a miss travels to the group's last-level cache, and if the group cannot
+//!    answer it, from there to the line's home. Each line has one record ([`line`]), which serves
+//!    as the directory of its home and of all groups. [`serve`] changes this record, and uses
+//!    [`fetch`] and [`invalidate`].
 //! 3. The home serves requests for one line in the order of arrival. After a write or a change of owner, the next
 //!    request waits until that access is done. This queue models contention on a word.
 

@@ -50,7 +50,8 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
                     return TaskState::Suspended;
                 }
                 let process = system.of(task);
-                // Another task may have been suspended at the start of a handler.
+                // Another task may have begun a handler, which blocks signals, and been suspended
+                // before it found takers.
                 if process.must_find_takers() {
                     process.find_takers(task, world);
                 }
@@ -113,7 +114,8 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
         if process.signals.stop.is_on() {
             continue;
         }
-        // A handler blocks signals from its first instruction on, and a timer may have sent a signal.
+        // Other threads must take the signals that a new handler blocks, and a timer's signal must
+        // wake the readers of a `signalfd`.
         if process.signals.rings || process.must_find_takers() {
             if world.must_wait() {
                 return TaskState::Suspended;
@@ -314,12 +316,14 @@ fn look_for_signals<W: World>(
     world: &mut W,
 ) -> Option<TaskState> {
     let (signals, threads) = (&mut process.signals, &mut process.threads);
-    // Other threads notice this only when the task is in the order of simulated time.
+    // Other threads notice the expired timers only once this task is in the order of simulated time
+    // (`World::must_wait`).
     process
         .timers
         .expire(signals, threads, task.number, world.nanoseconds());
     let look = process.timers.look(signals, threads, task, world);
-    // A handler begins between two instructions. The signals after one that stops the process wait until it goes on.
+    // A handler begins between two instructions. If a signal stops the process, later signals wait
+    // until the process continues.
     while task.hart.is_between_instructions() && !process.signals.stop.is_on() {
         let Some(sent) = process.signals.next(&mut process.threads, task) else {
             break;

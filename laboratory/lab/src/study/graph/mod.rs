@@ -1,5 +1,5 @@
-//! How fast each discipline (algorithm) of work stealing searches a graph with small and uneven frontiers, which S. J.
-//! Park's thesis (MIT, 2013, section 7.2.1) leaves as future work.
+//! How fast each discipline (algorithm) of work stealing searches a graph with small and uneven
+//! frontiers. S. J. Park's thesis (MIT, 2013, section 7.2.1) leaves this question as future work.
 
 mod case;
 mod config;

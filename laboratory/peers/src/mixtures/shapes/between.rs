@@ -9,10 +9,10 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 const THREADS: usize = 2;
-/// A longer wait is not the operating system's scheduling.
+/// A longer wait is not due to the operating system's scheduling.
 const LONG: Duration = Duration::from_millis(8);
 
-/// `deaf`: a join of two jobs that wait for each other, some time after the loop's end.
+/// The shape `deaf`: a join of two jobs that wait for each other, some time after the loop's end.
 pub fn join<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let full = [
         (50, 0),
@@ -43,7 +43,7 @@ pub fn join<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// `spawn`: a detached job, some time after the loop's start.
+/// The shape `spawn`: a detached job, some time after the loop's start.
 pub fn spawn<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     let full = [(20, 8), (50, 10), (200, 50)];
     let mut figures = Vec::new();
@@ -67,8 +67,8 @@ pub fn spawn<R: Runtime>(effort: Effort) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Every `period` ms runs a loop of four iterations that sleep `long` ms, then `between` with the
-/// loop's starting time.
+/// Every `period` ms, runs a loop of four iterations that sleep `long` ms, then calls `between`
+/// with the loop's start.
 fn rhythm<R: Runtime>(
     runtime: &R,
     period: u64,

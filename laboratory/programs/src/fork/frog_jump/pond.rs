@@ -1,9 +1,10 @@
 //! The pond: a long line of water with stones.
 //!
-//! Reachable stones are in a few lanes, and `pace` apart within a lane. The frog reaches this pace on a run-up. Then a
-//! row of stones with jumps that are one place longer (the mover) opens the other lanes, one after the other. Each lane
-//! ends in a diamond of stones, in which the frog may vary its pace. So there are very many ways within a diamond,
-//! while other lanes continue. Only the diamond of the last lane reaches the end of the pond.
+//! Reachable stones are in a few lanes, and `pace` apart within a lane. The frog reaches this pace
+//! on a run-up. Then the mover, a row of stones that are `pace` + 1 apart, opens the other lanes,
+//! one after the other. Each lane ends in a diamond of stones, in which the frog may vary its pace.
+//! So there are very many ways within a diamond, while other lanes continue. Only the diamond of
+//! the last lane reaches the end of the pond.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,8 @@ impl Pond {
         let apart = pace / lanes;
         let mut stones: Vec<u32> = (0..=pace).map(|jumps| jumps * (jumps + 1) / 2).collect();
         let run_up = stones[pace as usize];
-        // When the mover has gained the distance of a lane, it is where a lane opens.
+        // The mover gains one place at each jump. Where it has gained the distance of a lane, a
+        // lane opens.
         let opened = (lanes - 1) * apart;
         for jump in 0..=opened {
             stones.push(run_up + (jump + 1) * (pace + 1));
@@ -48,8 +50,8 @@ impl Pond {
         self.stones[self.stones.len() - 1]
     }
 
-    /// Goes over the stones once. Returns the number of reachable places, and whether the end is among
-    /// them.
+    /// Goes over the stones once. Returns the number of reachable places (stones with the last
+    /// jump's length), and whether the end is among them.
     pub(super) fn reachable(&self) -> (usize, bool) {
         let mut paces: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); self.stones.len()];
         paces[0].insert(0);
@@ -83,8 +85,8 @@ fn order(lanes: u32, seed: u64) -> Vec<u32> {
     order
 }
 
-/// Makes rows of stones after `from`, a jump of `pace` apart. Rows grow for `growing` rows and one more, and then
-/// shrink to a single stone.
+/// Makes rows of stones after `from`, `pace` places apart. The first `growing` + 1 rows grow, the
+/// others shrink to a single stone.
 fn diamond(from: u32, pace: u32, growing: u32) -> impl Iterator<Item = u32> {
     let last = 2 * growing + 1;
     (0..=last).flat_map(move |row| {

@@ -109,8 +109,8 @@ impl<P: Platform> Row<'_, P> {
         self.set(column, self.get(column) + value);
     }
 
-    /// The rank's count: first of its centres, then of the centres of the ranks before it, then of
-    /// its centres to close.
+    /// The rank's count: at first its centres, then the centres of the ranks before it, then its
+    /// centres to close.
     pub(super) fn count(&self) -> usize {
         self.get(self.1) as usize
     }

@@ -3,7 +3,8 @@
 use crate::pool::job::Job;
 use crate::pool::mailbox::Mailbox;
 use manycore_check::{Faulty, Loom, NoFence, Plain, caught, loom_model, team};
-use manycore_cores::sync::EventCount;
+use crate::clusters::Invited;
+use crate::sleep::Announcements;
 use manycore_platform::{Atomic, Ordering, Platform};
 
 /// A fault of a worker that ends.
@@ -18,7 +19,7 @@ enum MailMistake {
 /// Thread 1 ends the pool. Worker 0 sends a job to worker 2, and then searches once more, as `Registry::send` and
 /// `Worker::find_left` do. Worker 2 ends as `Worker::work` does, or stays if it does not see the end.
 fn mail_is_read<P: Platform>(mistake: Option<MailMistake>) {
-    let (mailbox, events) = (Mailbox::<P>::new(), EventCount::<P>::new());
+    let (mailbox, events) = (Mailbox::<P>::new(), Announcements::<P>::new(1));
     let terminating = P::AtomicBool::new(false);
     let ran = Plain::new(0);
     let read = |job: Option<Job>| job.map(|job| job.run(true)).is_some();
@@ -31,7 +32,7 @@ fn mail_is_read<P: Platform>(mistake: Option<MailMistake>) {
             // the model has failed.
             let job = unsafe { Job::new(move |_| (*ran).write((*ran).read() + 1)) };
             mailbox.push(job);
-            events.post();
+            events.post(Invited::only(0));
             if terminating.load(Ordering::Acquire) {
                 read(mailbox.take_left());
             }

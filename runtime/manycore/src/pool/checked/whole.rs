@@ -33,8 +33,8 @@ pub(super) fn partitioners() -> [Partitioner; 5] {
     ]
 }
 
-/// Counts the runs of each iteration of one loop, which must be between the loop's start and its return. The atomics
-/// are from the standard library, since counting is no step of the model.
+/// Counts the runs of each iteration of one loop. Each run must be between the loop's start and its
+/// return. The atomics are from the standard library, since counting is no step of the model.
 pub(super) struct RunCounts {
     runs: Vec<AtomicU32>,
     over: AtomicBool,
@@ -119,7 +119,7 @@ pub(super) fn until_asleep<P: Platform>(pool: &Pool<P>, threads: u32) {
     }
 }
 
-/// Runs `model` in `schedules` random and as many PCT schedules.
+/// Runs `model` in `schedules` random schedules, and in as many PCT schedules.
 pub(super) fn check(schedules: usize, model: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle_random(schedules, model.clone());
     shuttle_pct(schedules, 3, model);
@@ -332,8 +332,8 @@ fn loops_from_two_threads_at_once() {
     }
 }
 
-/// The panic reaches the caller when every worker has left, and the pool stays whole. The panics are thrown without
-/// the panic hook, which would print each of them.
+/// The panic reaches the caller when every worker has left, and the pool stays whole.
+/// `resume_unwind` avoids the panic hook, which would print.
 #[test]
 fn a_panic_in_a_body() {
     for partitioner in partitioners() {
@@ -375,7 +375,7 @@ fn reductions_keep_the_order() {
     });
 }
 
-/// The checks above can fail.
+/// The checks above find a faulty platform.
 #[test]
 fn a_faulty_platform_is_caught() {
     let deaf = caught_at_random(|| {
@@ -383,8 +383,8 @@ fn a_faulty_platform_is_caught() {
         until_asleep(&pool, 1);
     });
     assert!(deaf.contains("deadlock"), "{deaf}");
-    // Iterations run twice, or not at all, since the thief's store may also undo a refill. Or a post or a wake-up is
-    // lost, since the fault affects the whole platform.
+    // The faults may run iterations twice, or (a thief's store may undo a refill) not at all. They
+    // affect the whole platform, so they may also lose a post or a wake-up.
     let shows = |why: Option<String>| {
         let Some(why) = why else { return };
         assert!(

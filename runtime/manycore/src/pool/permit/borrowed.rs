@@ -1,9 +1,9 @@
 //! A worker with a borrowed permit (right to run jobs). The permit's own worker sleeps (`sleep/nearest/lending.rs`).
 //!
-//! A caller from outside that finds the caller slot (the role of worker 0) taken becomes such a worker for the time of
-//! its call (`pool/visit.rs`). If the caller waits while unrelated jobs are pending, it gives the permit back, and the
-//! sleeping worker gets up. After that the caller is a worker like any other, and when its wait is over it gets any
-//! permit.
+//! If a caller from outside finds the caller slot (the role of worker 0) taken, it becomes such a
+//! worker for the time of its call (`pool/visit.rs`). If the caller waits while unrelated jobs are
+//! pending, it gives the permit back, and the sleeping worker gets up. After that the caller is a
+//! worker like any other, and when its wait is over it gets any permit.
 
 use super::NOWHERE;
 use crate::pool::context::Context;

@@ -1,5 +1,6 @@
-//! The threads of a pool whose threads are bound run on the CPUs of their permits (rights to run jobs), also after
-//! permits have moved from thread to thread. These tests run on the simulated machine, where time is exact.
+//! In a pool with bound threads, each thread runs on the CPUs of its permit (right to run jobs),
+//! also after permits have moved from thread to thread. These tests run on the simulated machine,
+//! where time is exact.
 
 use crate::{Builder, Pool};
 use manycore_chip::config::Config;
@@ -58,8 +59,8 @@ fn moved(threads: usize, seed: u64) -> usize {
     had.values().filter(|permits| permits.len() > 1).count()
 }
 
-/// A thread kept its CPU when it took over another permit. So two threads with permits shared a core while another core
-/// idled, and coarse joins took up to 1.6 times as long.
+/// A thread once kept its CPU when it took over another permit. So two threads with permits shared
+/// a core while another core idled, and coarse joins took up to 1.6 times as long.
 #[test]
 #[cfg_attr(miri, ignore = "simulated threads are coroutines in assembly")]
 fn a_thread_computes_on_the_cpu_of_its_permit() {

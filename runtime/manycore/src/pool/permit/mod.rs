@@ -6,10 +6,11 @@
 //! old number. The new holder of the old permit helped with the same loop under the same number.
 //!
 //! Therefore only this module, and the modules in it, can ask a worker for that number: `Worker::permit` is private to
-//! them. Other modules ask the worker to do something *with its permit* (take its *mail*, the jobs that were sent to
-//! it, look for work, or help with a loop). Each of these functions reads the number where it uses it. The modules
-//! outside of `pool` see no permit at all: `Context::take_part` reads the number and hands it on as the thread's *rank*
-//! in that one loop. If the thread gives the permit away meanwhile, the permit is *barred* from the loop: its next
+//! them. Other modules ask the worker to do something *with its permit* (look for work, help with a
+//! loop, or take its *mail*: the jobs that were sent to it). Each of these functions reads the
+//! number where it uses it. The modules outside of `pool` see no permit at all:
+//! `Context::take_part` reads the number and hands it on as the thread's *rank* in that one loop.
+//! If the thread gives the permit away meanwhile, the permit is *barred* from the loop: its next
 //! holder cannot take part until the thread has left the loop.
 //!
 //! `ci/refused.sh` puts the old patterns back and expects the compiler to refuse them.
@@ -55,8 +56,9 @@ pub(super) struct Holding<P: Platform> {
     alone: Parker<P>,
     /// The permit that the worker has borrowed from a sleeping worker (`borrowed.rs`), or NOWHERE.
     borrowed: P::AtomicU32,
-    /// The worker's thread is bound to the CPUs of this permit. NOWHERE if the pool has not bound the thread. Only the
-    /// thread itself uses this field, and, before it runs, the thread that takes the worker for it.
+    /// The worker's thread is bound to the CPUs of this permit. NOWHERE if the pool has not bound
+    /// the thread. Only that thread uses this field, and, before it runs, the thread that chooses
+    /// the worker for it.
     bound: P::AtomicU32,
 }
 
@@ -95,9 +97,9 @@ impl<P: Platform> Holding<P> {
 }
 
 impl<P: Platform> Worker<P> {
-    /// The permit that this worker has now. This function is private for the reason at the head of this module. If the
-    /// worker has no permit, it waits for one. This happens only in start and exit handlers, since a thread of the
-    /// reserve starts and ends without a permit.
+    /// The permit that this worker has now. Private: see the head of this module. If the worker has
+    /// no permit, it waits for one. This happens only in start and exit handlers, since a thread of
+    /// the reserve starts and ends without a permit.
     #[inline(always)]
     fn permit(&self) -> usize {
         match self.permit_or_none() {
@@ -126,8 +128,8 @@ impl<P: Platform> Worker<P> {
         self.permit_or_none().is_some()
     }
 
-    /// Notes that the worker has `permit`. Relaxed: the store is published by the wake-up that hands the permit over,
-    /// or by the latch.
+    /// Notes that the worker has `permit`. Relaxed: the wake-up that hands the permit over, or the
+    /// latch, publishes the store.
     pub(super) fn set_permit(&self, permit: usize) {
         self.holding()
             .permit
@@ -264,8 +266,8 @@ impl<P: Platform> Worker<P> {
     /// The worker has pushed a job onto a stack or queue that `was_empty`.
     #[inline(always)]
     pub(super) fn posted(&self, was_empty: bool) {
-        // The number only says which sleepers are near, which is a hint. So a worker without a permit need not wait
-        // for a permit.
+        // The number is only a hint at which sleepers are near. So a worker without a permit need
+        // not wait for one.
         let permit = || self.permit_or_none().unwrap_or(0);
         if self.sleep().posted_by(permit, was_empty) {
             self.registry().fill_caller_slot();
@@ -284,8 +286,8 @@ impl<P: Platform> Worker<P> {
         self.registry().call_for(permit.unwrap_or(0), was_empty);
     }
 
-    /// The cluster (group of near threads) of the worker's permit. A worker without a permit may name any cluster. For
-    /// such a worker this is 0.
+    /// The cluster (group of near threads) of the worker's permit. Returns 0 for a worker without a
+    /// permit: any cluster would do.
     pub(in crate::pool) fn cluster(&self) -> usize {
         let clusters = self.registry().shared().clusters();
         self.permit_or_none()

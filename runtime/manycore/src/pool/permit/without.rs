@@ -77,7 +77,8 @@ impl<P: Platform> Worker<P> {
         joined.is_some_and(|listed| self.await_listed(&listed))
     }
 
-    /// As [`await_permit`](Self::await_permit), if this worker has not been given a permit at once.
+    /// Takes the permit in `listed`. If there is none, waits as in
+    /// [`await_permit`](Self::await_permit).
     fn await_listed(&self, listed: &Listed) -> bool {
         let Listed::Placed(permit) = *listed else {
             return self.await_permit();
@@ -109,8 +110,9 @@ impl<P: Platform> Worker<P> {
         Context::<P>::bar_loops(registry.shared(), permit);
         let is_caller = self.id() == 0 && permit == 0;
         let offered = registry.change_permits(|permits| {
-            // If this worker was roused while it lay down, it is on the ready list, or is about to get another permit.
-            // `clear` must not overwrite that permit. Workers are roused under the lock, so this look is exact.
+            // If this worker was roused since it lay down, it is on the ready list, or is about to
+            // get another permit. `clear` must not overwrite that permit. Workers are roused under
+            // the lock, so this look is exact.
             if self.holding().alone.glance() > Parker::<P>::ASLEEP {
                 return None;
             }

@@ -1,5 +1,6 @@
 //! The caller slot (the right to be worker 0) under loom: a caller comes and goes while another thread posts a job. The
-//! tests check that permit 0 (the first right to run jobs) has one holder at a time, and that a thread takes the job.
+//! tests check that permit 0 (a right to run jobs) has one holder at a time, and that a thread
+//! takes the job.
 
 use super::state::{Left, Permits, State};
 use super::word::CallerSlot;

@@ -7,9 +7,10 @@
 //!
 //! A thread may wait for a stolen half of a join, the end of a scope or the helpers of a loop. It then runs only
 //! descendants of its call. If unrelated jobs are pending for longer than [`PATIENCE`], the thread gives its permit
-//! away. The successor is a thread of the *ready list*, which has threads whose wait has ended, or else a thread of
-//! the *idle list*, which has threads with nothing to do. If both lists are empty, a thread is started. The successor
-//! works like any other worker. When the wait of the first thread is over, that thread needs a permit again:
+//! away. The successor is a thread of the *ready list* (its wait has ended), or else of the *idle
+//! list* (it has nothing to do). If both lists are empty, a thread is started. The successor works
+//! like any other worker. When the wait of the first thread is over, that thread needs a permit
+//! again:
 //!
 //! 1. R1: the thread joins the ready list, then makes a fence, and calls a sleeper as for a job.
 //! 2. R2: a thread that looks for work gives its permit to the first thread on that list, and joins the idle list. A
@@ -89,8 +90,8 @@ impl<P: Platform> Registry<P> {
         result
     }
 
-    /// Ends a change of the permits. This is a function of its own so that it is compiled once, and not for each
-    /// closure of [`change_permits`](Self::change_permits).
+    /// Ends a change of the permits. Its own function, so that it is compiled once, and not for
+    /// each closure of [`change_permits`](Self::change_permits).
     #[inline(never)]
     fn end_change(&self, state: State<'_, P>) {
         state.end(|vacancy: Vacancy| {
@@ -146,8 +147,8 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// As [`lose`](Self::lose), if this function's caller sees to the permit's mail. Returns `false` if a worker has
-    /// got the permit.
+    /// As [`lose`](Self::lose), but leaves the permit's mail to this function's caller. Returns
+    /// `false` if a worker has got the permit.
     fn loses(&self, permit: usize) -> bool {
         match self.change_permits(|permits| permits.lose(permit)) {
             Lost::Found(worker) => {
@@ -174,10 +175,11 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Makes a thread read the mail of the lost permits: another thread that takes a permit after all, or this thread.
+    /// Makes a thread read the mail of the lost permits: another thread, which takes such a permit,
+    /// or this thread.
     ///
-    /// A sender calls this after its push, and a thread calls it after it has lost a permit. Both look under the lock
-    /// of the permits: if the sender's look comes first, the other thread finds the mail.
+    /// A sender calls this after its push, and a thread after it has lost a permit. Both look under
+    /// the lock of the permits: if the sender's look comes first, the other thread finds the mail.
     #[inline(never)]
     pub(super) fn read_lost_mail(&self) {
         let has_mail = |permit: usize| !self.mailboxes()[permit].is_empty();
@@ -207,8 +209,9 @@ impl<P: Platform> Registry<P> {
         }
     }
 
-    /// Reads the mail of a lost permit, if there is any, as another worker. Returns `false` if there is no
-    /// memory for a worker. Then the mail waits for the permit's next holder.
+    /// Makes this thread a spare worker that reads the mail of a lost permit, if there is any.
+    /// Returns `false` if there is no memory for a worker. Then the mail waits for the permit's
+    /// next holder.
     fn read_mail_of_lost(&self, has_mail: impl Fn(usize) -> bool) -> bool {
         let Ok(id) = self.spare_worker() else {
             return false;

@@ -2,9 +2,9 @@
 //!
 //! [`Permits`] is a lock, the state behind it, and a count that is read without the lock. The *caller slot* is the
 //! right to be worker 0. Its state is one atomic word (`word.rs`). Each transition is one method of [`State`], which
-//! changes the lists and that word together. The method returns the steps that remain to be taken when the lock is
-//! free. The methods know neither threads nor jobs. The pool takes those steps (`mod.rs`), and tests drive the
-//! transitions alone (`tests.rs`, `checked.rs`).
+//! changes the lists and that word together. The method returns the steps to take when the lock is
+//! free. The methods know neither threads nor jobs. The pool takes those steps (`mod.rs`), and
+//! tests drive the transitions alone (`tests.rs`, `checked.rs`).
 
 mod lost;
 mod threads;
@@ -29,7 +29,7 @@ pub(in crate::pool) enum Listed {
     Placed(usize),
 }
 
-/// The thread that gets a permit. Once there is a successor, no other thread has the permit.
+/// The thread that gets a permit. Once it is chosen, no other thread has the permit.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(in crate::pool) enum Successor {
@@ -56,8 +56,7 @@ impl Successor {
 pub(in crate::pool) enum Left {
     /// An empty slot, which needs no holder.
     Nothing,
-    /// A vacant slot, in which a thread of the pool may be needed. If there are jobs, a thread must be found for the
-    /// slot.
+    /// A vacant slot. If there are jobs, a thread of the pool must be found for it.
     Vacancy,
     /// The caller's permit, which goes to this successor.
     Permit(usize, Successor),
@@ -83,7 +82,7 @@ struct Lists {
     /// Workers without a thread: the system refused the thread, or the thread has ended.
     spare: BinaryHeap<Reverse<usize>>,
     /// Permits without a holder: the holder ended with the pool, or the system refused the thread. Until the pool
-    /// ends, no worker is on a list while there is such a permit that the allotment allows.
+    /// ends, no worker is on a list while the allotment allows one of these permits.
     free: Vec<usize>,
     /// The pool ends: the mailboxes of the permits in `free` have no reader of their own.
     ending: bool,
@@ -104,8 +103,8 @@ struct Lists {
 /// The state of a pool's permits, and the lock around it.
 pub(in crate::pool) struct Permits<P: Platform> {
     lists: Lock<P, Lists>,
-    /// How many workers are on the ready list. This is written under the lock.
-    /// Every search reads it, so it has a cache line of its own.
+    /// How many workers are on the ready list. Written under the lock. Every search reads it, so it
+    /// has a cache line of its own.
     ready: CachePadded<P::AtomicU32>,
 }
 
@@ -285,8 +284,8 @@ impl<P: Platform> State<'_, P> {
         }
     }
 
-    /// Worker `id`, which is alone in the slot, gives the slot back and joins the idle list. Returns `None` if the
-    /// worker is not alone, or a thread is on the ready list, or the pool ends.
+    /// Worker `id` has permit 0. It gives the slot back and joins the idle list. Returns `None` if
+    /// a caller is in the slot, or a thread is on the ready list, or the pool ends.
     pub(in crate::pool) fn give_back(
         &mut self,
         id: usize,
@@ -373,8 +372,8 @@ impl<P: Platform> State<'_, P> {
         Some((next, adopted || !self.lists.closed))
     }
 
-    /// Worker `id` joins the idle list, or takes a lost permit below `allowed`, with which the allotment lets it run.
-    /// Returns `None` if the pool ends.
+    /// Worker `id` takes a lost permit below `allowed`, the limit of the allotment, or else joins
+    /// the idle list. Returns `None` if the pool ends.
     pub(in crate::pool) fn join_idle(&mut self, id: usize, allowed: usize) -> Option<Listed> {
         if self.lists.closed {
             return None;

@@ -54,9 +54,9 @@ struct Walk {
     threads: usize,
     caller: bool,
     jobs: usize,
-    /// Whether a permit was lost. In that case a job may stay unattended.
+    /// Whether a permit was lost. Then a job may stay unattended.
     lost: bool,
-    /// Whether the slot may be vacant for a ready worker that has got another permit since.
+    /// Whether the slot may be vacant for a worker that was ready but has got another permit since.
     listed: bool,
     announced: bool,
     random: Rng,
@@ -302,7 +302,7 @@ impl Walk {
                 .filter(move |&&at| at == At::Permit(permit))
         };
         for permit in 0..self.workers.len() {
-            assert!(holders(permit).count() <= 1, "permit {permit} is of two");
+            assert!(holders(permit).count() <= 1, "permit {permit} is shared");
         }
         let word = self.slot.word();
         let held = self.workers.iter().enumerate();

@@ -1,5 +1,5 @@
 //! The word of the caller slot (the right to be worker 0). The word says which thread holds worker 0's stack of jobs,
-//! and which thread holds permit 0 (the first right to run jobs).
+//! and which thread holds permit 0 (a right to run jobs).
 //!
 //! | bits | holder of worker 0's stack | holder of permit 0 |
 //! |---|---|---|
@@ -15,7 +15,7 @@
 //! Two transitions need no lock, only one locked instruction each: a caller enters (none to CALLER) and leaves
 //! (CALLER to none). Every other transition is a function of [`Word`] below, and [`CallerSlot::change`] makes
 //! it, under the lock of [`Permits`](super::state::Permits). So while a thread holds the lock, other threads
-//! change the word only between none and CALLER, as callers come and go.
+//! change the word only between none and CALLER.
 
 use manycore_platform::{Atomic, CachePadded, Ordering, Platform};
 

@@ -5,8 +5,9 @@
 //! message buffer, where the core finds it by channel. The thesis estimates the wait for the controller with a queue
 //! model. Here the wait is exact.
 //!
-//! A message causes no later events: a receiver catches up with the current time when one of its methods is called.
-//! Calls come in the order of time. Calls in the same cycle take effect in the order of calls.
+//! A message schedules no events: a method that reads a receiver's state first brings the receiver
+//! up to date. Calls come in the order of time. Calls in the same cycle take effect in the order of
+//! calls.
 
 mod bitset;
 mod lambda;
@@ -90,9 +91,9 @@ impl Optical {
         Channel(self.channels.len() as u32 - 1)
     }
 
-    /// Subscribes the core to messages that arrive from `at` on. With `every`, only every `every`-th message is passed
-    /// on, after the cycles of the adder tree. A core has one port of a channel. Opening it again changes only the
-    /// counting.
+    /// Subscribes the core to messages that arrive from `at` on. With `every`, the port counts
+    /// messages and passes on only every `every`-th of them, which the adder tree delays. A core
+    /// has one port of a channel. Opening it again changes only the counting.
     pub(crate) fn open_port(
         &mut self,
         at: Cycles,
@@ -131,8 +132,7 @@ impl Optical {
 
     /// Broadcasts a message. The sender needs no port. Returns the time when the message arrives at
     /// the lambda queues of all other cores with a port. The message waits until the sender's
-    /// wavelength is free, occupies it for the cycles of its long data, and takes the transport's
-    /// cycles.
+    /// wavelength is free, occupies it while its `data` are sent, and takes the transport's cycles.
     pub(crate) fn send(
         &mut self,
         at: Cycles,
@@ -182,9 +182,10 @@ impl Optical {
         })
     }
 
-    /// The time when the channel's next message is in the core's message buffer, if there are no further sends or
-    /// changes. A message that is sent later can delay that time (if the controller picks that message first) or
-    /// advance it, but only if it arrives at least `controller` cycles before that time.
+    /// The time when the channel's next message is in the core's message buffer, if there are no
+    /// further sends or changes. A message that is sent later changes that time only if it arrives
+    /// at least `controller` cycles before. It can advance the time, or delay it if the controller
+    /// picks that message first.
     pub(crate) fn next_ready(&mut self, at: Cycles, core: u32, channel: Channel) -> Option<Cycles> {
         self.receivers[core as usize].next_ready(at, channel)
     }

@@ -12,7 +12,7 @@ use crate::linux::time;
 use crate::linux::words;
 use crate::linux::world::World;
 
-/// Options of `wait4` and `waitid`.
+/// Options of `wait4` and `waitid`: `WNOHANG`, `WEXITED`, `WNOWAIT`, `WSTOPPED`, `WCONTINUED`.
 const AT_ONCE: u64 = 1;
 const OF_ENDS: u64 = 4;
 const KEEPS: u64 = 0x100_0000;
@@ -48,7 +48,8 @@ impl Wanted {
     }
 }
 
-/// Returns a child that has ended, or that was stopped or goes on, or the outcome that makes the task wait for one.
+/// Returns a report on a child that has ended, stopped or continued. Without one, returns the
+/// call's outcome: to wait, or to return 0.
 fn await_child<W: World>(
     system: &mut System,
     task: &mut Task,

@@ -45,7 +45,7 @@ const MISSING: [(u64, &str, Answer); 123] = [
     (106, "delete_module", Refused),
     (116, "syslog", Told),
     (117, "ptrace", Told),
-    // Only a signal handler that knows Linux's restarts makes this call.
+    // Only a signal handler that restarts interrupted calls as Linux does makes this call.
     (128, "restart_syscall", Quiet),
     (142, "reboot", Refused),
     (159, "setgroups", Told),

@@ -15,8 +15,9 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 const FOLLOW: u64 = 0x400;
-/// Nanoseconds that mean the current time, and an unchanged time.
+/// As nanoseconds: the current time.
 const NOW: u64 = (1 << 30) - 1;
+/// As nanoseconds: the time does not change.
 const AS_IT_WAS: u64 = (1 << 30) - 2;
 
 impl Files {
@@ -128,7 +129,7 @@ impl Files {
             }
         } else {
             let host = self.host_at(space, [folder, path], flags & NO_FOLLOW == 0)?;
-            // The host's FIFO has no writer to wait for.
+            // A FIFO has no writer on the host, so a blocking open would not end.
             let at_once = OFlags::NONBLOCK.bits() as i32;
             let mut options = OpenOptions::new();
             options.read(true).custom_flags(at_once).open(host)?

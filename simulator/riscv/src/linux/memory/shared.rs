@@ -1,5 +1,5 @@
-//! Mapped files. The program's stores to pages that are mapped shared and for writing reach the file when the program
-//! reads the file, when the program asks for that, and when it ends.
+//! Mapped files. If a program maps pages of a file shared and for writing, its stores to them reach
+//! the file when it reads or synchronises the file, or ends.
 
 use super::Memory;
 use crate::linux::errno::{EACCES, EINVAL, ENODEV, ENOMEM, Errno, Value};
@@ -17,7 +17,8 @@ fn key(file: &File) -> Result<Key, Errno> {
 }
 
 impl Memory {
-    /// Returns the content for a mapping at `at` of an open file from `offset` on, and the file's path.
+    /// Returns the content and the file's path for a mapping at address `at` that begins at
+    /// `offset` in an open file.
     pub(super) fn map_file(
         &mut self,
         files: &Files,
@@ -103,7 +104,8 @@ impl Memory {
         }
     }
 
-    /// Writes stores to mapped pages of a file back before bytes of the file are read, at `at` or at its position.
+    /// Writes back what was stored to mapped pages of a file, before bytes are read at `at` or at
+    /// the file's position.
     pub(super) fn before_reading(&self, files: &Files, number: u64, at: Option<u64>, length: u64) {
         let Ok(open @ Open::File { file, .. }) = files.get(number) else {
             return;
@@ -116,7 +118,8 @@ impl Memory {
         }
     }
 
-    /// Writes stores to mapped pages of a file back before the kernel reads the file by its path.
+    /// Writes back what was stored to a file's mapped pages, before the kernel reads the file by
+    /// its path.
     pub(crate) fn before_reading_path(&self, path: &Path) {
         let data = path.metadata().ok();
         let pages = data.and_then(|data| self.space.physical().file((data.dev(), data.ino())));
@@ -183,7 +186,8 @@ mod tests {
         memory.space.map(at, region);
     }
 
-    /// Only the pages that a read needs are written into the file, and an `munmap` writes none of another mapping.
+    /// Only the pages that a read needs are written into the file, and an `munmap` writes no page
+    /// of another mapping.
     #[test]
     fn mapped_pages_are_written_when_they_are_needed() {
         let mut file = tempfile::tempfile().unwrap();

@@ -18,8 +18,8 @@ use std::marker::PhantomData;
 /// Thread 0 pushes a job. Thread 1 is idle and takes another job, which ends only when thread 0's job is done. Thread 2
 /// looks for thread 0's job, and may sleep.
 ///
-/// In a program, thread 1's job is a `join` whose caller waits without looking for work, or whose closure
-/// blocks.
+/// In a real program, thread 1's job is a `join`: its caller waits without looking for work, or its
+/// closure blocks.
 fn one_is_awake_and_busy_elsewhere<V: Variant>() {
     loom_model(Some(3), || {
         let pool = Pool::<Loom, V, Brief<Sound>>::new(3, false);
@@ -66,7 +66,7 @@ fn who_leaves_silently_is_caught_where_posters_count_on_it() {
     is_caught::<Split>();
     is_caught::<NoJec>();
     is_caught::<LazyInactive>();
-    // Posts that do not read the idle count rely on no thread.
+    // Posts that do not read the idle count rely on no idle thread.
     one_is_awake_and_busy_elsewhere::<Silent<NoJecSleepers>>();
 }
 

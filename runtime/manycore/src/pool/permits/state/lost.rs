@@ -1,8 +1,9 @@
 //! Transitions of lost permits: permits that have no holder in a pool that goes on, because the system refused a thread
 //! or the pool has no reserve.
 //!
-//! A lost permit goes to the next worker that would join the ready list, or the idle list if the allotment lets the
-//! worker run with the permit. Permit 0 is lost in another way: it returns to the caller slot.
+//! A lost permit goes to the next worker that would join a list, but to an idle worker only if the
+//! allotment lets it run with the permit. Permit 0 is lost in another way: it returns to the caller
+//! slot.
 
 use super::super::word::Word;
 use super::{State, Successor, ThreadState};
@@ -16,7 +17,7 @@ pub(in crate::pool) enum Lost {
     Found(usize),
     /// The permit waits for the next worker. Permit 0 has returned to the caller slot.
     Free,
-    /// As `Free`, and the pool ends: its mailbox has no reader of its own any more.
+    /// As `Free`, and the pool ends: the permit's mailbox has no reader of its own.
     Deserted,
 }
 

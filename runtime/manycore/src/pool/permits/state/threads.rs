@@ -81,8 +81,8 @@ impl<P: Platform> State<'_, P> {
             if before == after {
                 return false;
             }
-            // Exit handlers may need permit 0 (the first right to run jobs). The thread that has closed the slot only
-            // waits.
+            // Exit handlers may need permit 0 (a right to run jobs). The thread that has closed the
+            // slot only waits.
             self.lists.free.push(0);
         }
         self.lists.thread_state = ThreadState::Leaving;
