@@ -77,11 +77,12 @@ class Failed(Exception):
     pass
 
 
-def once(client, setting, threads, library, group):
-    """One run: seconds, processor seconds, periods in which it was stopped, result. `library` is preloaded; None: the client's own."""
+def once(client, setting, threads, library, group, folder):
+    """One run: seconds, processor seconds, periods in which it was stopped, result. `library` is preloaded; None: the client's own. The
+    run's files are in `folder`, which is empty."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
     environment.pop("LD_PRELOAD", None)
-    check = os.path.join(tempfile.gettempdir(), f"manycore-clients-{os.getpid()}.check")
+    check = os.path.join(folder, "check")
     if library:
         environment.update(LD_PRELOAD=library, MANYCORE_OMP_CHECK=check)
     first = [min(os.sched_getaffinity(0))]
@@ -102,23 +103,21 @@ def once(client, setting, threads, library, group):
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise Failed(f"exit {done.returncode}: {lines[-1] if lines else ''}")
+    if library and threads > 1 and not took_effect(check):
+        raise Failed("no team has run on our library")
     result, told = client.read(done.stdout)
     if result == "none":
         raise Failed("has written no result")
-    if library and threads > 1 and not took_effect(check):
-        raise Failed("no team has run on our library")
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return told or took, cpu, group.stopped() - stopped if setting == "quota" else 0, result
 
 
 def took_effect(path):
-    """Whether a process has run a team on the preloaded library, by the file that `MANYCORE_OMP_CHECK` named. Removes the file."""
+    """Whether a process has run a team on the preloaded library, by the file that `MANYCORE_OMP_CHECK` named."""
     if not os.path.exists(path):
         return False
     with open(path, encoding="utf-8", errors="replace") as file:
-        teams = any(line.split("\t")[2:3] == ["teams"] for line in file)
-    os.remove(path)
-    return teams
+        return any(line.split("\t")[2:3] == ["teams"] for line in file)
 
 
 class Samples:
@@ -210,8 +209,8 @@ def measure(given, clients, samples, library, group):
             order = [("own", None), (samples.build, library)]
             for which, preload in order if turn % 2 == 0 else order[::-1]:
                 try:
-                    with Busy(setting):
-                        samples.add(cell, which, once(clients[name], setting, threads, preload, group))
+                    with Busy(setting), tempfile.TemporaryDirectory() as folder:
+                        samples.add(cell, which, once(clients[name], setting, threads, preload, group, folder))
                 except Failed as wrong:
                     failed[cell] = f"{'its own' if which == 'own' else 'ours'}: {wrong}"
                     print(f"clients: {name}, {setting}, {threads}: {failed[cell]}", file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the documents with the built command `manycore`. Needs python3, and no network; takes some 15 s of one core.
+"""Compares the documents with the built command `manycore`. Needs python3.11, and no network; takes some 15 s of one core.
 
     ci/guide.py           all checks
     ci/guide.py --parse   check 1, and nothing else: less than a second
@@ -22,6 +22,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 from functools import lru_cache
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -89,25 +90,51 @@ def commands():
                 yield f"{path}:{number}", words
 
 
+def keys_of(value, key=""):
+    """The dotted keys of a machine's values and tables. `*` is any element of a list."""
+    if key:
+        yield key
+    inner = value.items() if isinstance(value, dict) else [("*", one) for one in value] if isinstance(value, list) else []
+    for part, one in inner:
+        yield from keys_of(one, f"{key}.{part}" if key else part)
+
+
 @lru_cache(maxsize=None)
 def parts():
-    """Subcommands, studies with their settings, presets, and what a machine may set."""
+    """Subcommands, studies with their settings, presets, and the keys of machines' values and of their tables."""
     known = set(re.findall(r"^  ([a-z-]+) ", run("--help").split("Commands:")[1].split("Options:")[0], re.MULTILINE))
     settings, study = {}, None
     for line in run("study", "--help").split("\n"):
-        if match := re.match(r"  ([a-z][a-z-]+): ", line):
+        if match := re.match(r"  ([a-z][a-z0-9-]+): ", line):
             study = settings.setdefault(match[1], set())
-        elif study is not None and (match := re.match(r"    ([a-z][a-z-]*) ", line)):
+        elif study is not None and (match := re.match(r"    ([a-z][a-z0-9-]*) ", line)):
             study.add(match[1])
     presets = set(re.findall(r"^│ ([a-z][\w-]+) ", run("presets"), re.MULTILINE)) - {"preset"}
-    machine = set(re.findall(r"^\[?([a-z-]+)[.\] ]", run("presets", "--toml", "graviton2-64"), re.MULTILINE))
-    machine |= {"threads-per-core", "optical", "perturb", "network"}
-    return known, settings, presets, machine
+    machines = [tomllib.loads(run("presets", "--toml", preset)) for preset in presets]
+    keys = {key for machine in machines for key in keys_of(machine) if key.split(".")[0] != "sources"}
+    in_no_preset = re.search(r"const IN_NO_PRESET: .*? = \[(.*?)\];", read("simulator/chip/src/config/bounds.rs"))
+    keys |= set(re.findall(r'"([\w.-]+)=', in_no_preset[1]))
+    tables = {key.rpartition(".")[0] for key in keys} - {""}
+    return known, settings, presets, keys - tables, tables
+
+
+def setting_fault(flag, setting, study):
+    """What is wrong with the value of `--set` or `--sweep`, or `None`."""
+    _, settings, _, keys, tables = parts()
+    key, equals, value = setting.partition("=")
+    # A word in capitals stands for any key.
+    if not equals or re.fullmatch("[A-Z]+", key):
+        return None
+    allowed = keys | (tables if value.startswith("{") else set()) | settings.get(study, set())
+    allowed |= {"seed", "on"} if flag == "--sweep" else set()
+    if key in allowed or re.sub(r"\.\d+(?=\.|$)", ".*", key) in allowed:
+        return None
+    return f"study {study} has no setting {key}" if study else f"a machine has no value {key}"
 
 
 def fault(words):
     """What is wrong with a command's words, or `None`."""
-    known, settings, presets, machine = parts()
+    known, settings, presets, *_ = parts()
     words = [word.strip("[]") for word in words]
     if not words or words[0].startswith("-"):
         return None
@@ -118,23 +145,26 @@ def fault(words):
         name = words[:2]
     texts = run(*name, "--help")
     flags = set(re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", texts))
+    with_value = set(re.findall(r"(--[a-z-]+) <", texts))
     study = words[1] if name == ["study"] and len(words) > 1 else None
-    if study and re.fullmatch("[a-z-]+", study) and study not in settings:
+    if study and re.fullmatch("[a-z0-9-]+", study) and study not in settings:
         return f"there is no study {study}"
-    for before, word, value in zip(words, words[1:], [*words[2:], ""]):
+    rest = iter(words[len(name):])
+    for word in rest:
         # What follows the program that `run` runs is the program's.
-        if word == "--" or name == ["run"] and not word.startswith("-") and not before.startswith("--"):
+        if word == "--" or name == ["run"] and not word.startswith("-"):
             break
-        if word.startswith("-") and word.split("=")[0] not in flags:
-            return f"{' '.join(name)} has no flag {word}"
-        if word == "--on" and re.fullmatch("[a-z][a-z0-9-]+", value) and value not in presets | {"native"}:
+        if not word.startswith("-"):
+            continue
+        flag, equals, value = word.partition("=")
+        if flag not in flags:
+            return f"{' '.join(name)} has no flag {flag}"
+        if not equals and flag in with_value:
+            value = next(rest, "")
+        if flag == "--on" and re.fullmatch("[a-z][a-z0-9-]+", value) and value not in presets | {"native"}:
             return f"there is no preset {value}"
-        key = value.split("=")[0]
-        if word in ("--set", "--sweep") and study and re.fullmatch("[a-z-]+(?:[.][a-z-]+)*", key):
-            if key not in settings[study] | {"seed", "on"} and key.split(".")[0] not in machine:
-                return f"study {study} has no setting {key}"
-        if word.startswith("./"):
-            break
+        if flag in ("--set", "--sweep") and (what := setting_fault(flag, value, study)):
+            return what
     return None
 
 

@@ -70,17 +70,28 @@ for number, line in enumerate(lines, 1):
         if re.fullmatch(r"(\.ci|ci|docs|runtime|openmp|simulator|laboratory)/[\w./-]*", path) and not os.path.exists(path):
             wrong.append(f"line {number}: there is no {path}")
 
-# Folders of one crate, in the order of their rows: each uses those below only, but for tests.
-folders = {}
-for line in lines:
-    row = re.match(r"\* `((?:runtime|simulator|laboratory)/\w+/src|openmp/src)/(\w+)/`:", line)
-    if row:
-        folders.setdefault(row[1], []).append(row[2])
-uses = 0
-for src, order in folders.items():
-    if src not in ORDERED:
+# Folders of one crate, in the order of their rows, or of one row "layers from top to bottom": each uses those below
+# only, but for tests.
+folders = {src: [] for src in ORDERED}
+for row in re.split(r"\n(?! {2})", "\n".join(lines)):
+    row = " ".join(row.split())
+    of_src = re.match(r"\* `((?:runtime|simulator|laboratory)/\w+/src|openmp/src)/(?:(\w+)/)?`([^:]*): (.*)$", row)
+    if not of_src or of_src[1] not in ORDERED:
         continue
+    if of_src[2]:
+        folders[of_src[1]].append(of_src[2])
+    elif of_src[3] == ", layers from top to bottom":
+        folders[of_src[1]] += re.findall(r"`(\w+)/`", re.sub(r"\([^)]*\)", "", of_src[4]))
+uses = 0
+for src, order in sorted(folders.items()):
+    if len(order) < 2:
+        wrong.append(f"{src} has no order of its folders")
+    for folder in sorted(entry.name for entry in os.scandir(src) if entry.is_dir() and entry.name not in order):
+        wrong.append(f"{src}/{folder}/ has no place in the order of folders")
     for at, folder in enumerate(order):
+        if not os.path.isdir(f"{src}/{folder}"):
+            wrong.append(f"there is no {src}/{folder}/")
+            continue
         for here, _, files in os.walk(f"{src}/{folder}"):
             for file in files:
                 path = os.path.join(here, file)
@@ -88,7 +99,10 @@ for src, order in folders.items():
                     continue
                 text = open(path, encoding="utf-8").read().split("#[cfg(test)]\nmod tests")[0]
                 code = re.sub(r"//.*", "", text)
-                for other in set(re.findall(r"crate::(\w+)", code)) & set(order[:at]):
+                used = set(re.findall(r"crate::(\w+)", code))
+                for several in re.findall(r"crate::\{([^;]*);", code):
+                    used.update(re.findall(r"(?:^|,)\s*(\w+)", several))
+                for other in sorted(used & set(order[:at])):
                     wrong.append(f"{path} uses {src}/{other}/, whose row is not below its own")
                 uses += 1
 

@@ -150,6 +150,19 @@ impl Panel {
     }
 }
 
+impl Panel {
+    /// Whether the panel shows no value.
+    pub fn is_empty(&self) -> bool {
+        match &self.content {
+            Content::Lines { series, .. } => series.iter().all(Series::is_empty),
+            Content::Dots { rows, .. } => {
+                rows.iter().flat_map(|row| &row.dots).all(Option::is_none)
+            }
+            Content::Bars { rows, .. } => rows.iter().all(|row| row.1.is_empty()),
+        }
+    }
+}
+
 impl Axis {
     /// A linear axis. It begins at 0, or near the least value if this value is far from 0.
     pub fn linear(quantity: impl Into<String>, unit: &str) -> Self {

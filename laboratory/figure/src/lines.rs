@@ -108,19 +108,8 @@ impl Lines<'_> {
                 Part::Published(_) => 0.08,
                 _ => continue,
             };
-            let edge = |value: f64| frame.y(&y, value).clamp(frame.top, frame.bottom());
-            let points = series.points().iter();
-            let lower = points
-                .clone()
-                .map(|point| (frame.x(&x, point.x), edge(point.y.low)));
-            let upper = points
-                .rev()
-                .map(|point| (frame.x(&x, point.x), edge(point.y.high)));
-            canvas.shapes.push(Shape::Band {
-                points: lower.chain(upper).collect(),
-                ink: Look::of(series.looks_like()).ink,
-                opacity,
-            });
+            let ink = Look::of(series.looks_like()).ink;
+            band(canvas, &frame, (&x, &y), series.points(), (ink, opacity));
         }
         for series in self.shown() {
             let ink = Look::of(series.looks_like()).ink;
@@ -230,6 +219,72 @@ impl Lines<'_> {
 const MOST_MARKERS: usize = 40;
 const MARKERS_OF_MANY: usize = 8;
 
+/// Draws the ranges of points as an area. Where a range continues beyond the frame, the area is cut and has an arrow.
+fn band(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    (x, y): (&Ruler, &Ruler),
+    points: &[Point],
+    (ink, opacity): (Ink, f64),
+) {
+    let place = |point: &Point, value: f64| {
+        let down = frame.bottom() - y.place_beyond(value) * frame.height;
+        (frame.x(x, point.x), down.clamp(-FAR, FAR))
+    };
+    let lower = points.iter().map(|point| place(point, point.y.low));
+    let upper = points.iter().rev();
+    let upper = upper.map(|point| place(point, point.y.high));
+    let whole: Vec<(f64, f64)> = lower.chain(upper).collect();
+    let top = highest(frame, y);
+    let below = cut(&whole, top, |down| down >= top);
+    let area = cut(&below, frame.bottom(), |down| down <= frame.bottom());
+    canvas.shapes.push(Shape::Band {
+        points: area,
+        ink,
+        opacity,
+    });
+    for point in points {
+        if is_cut(frame, y, point.y) && !y.is_beyond(point.y.at) {
+            arrow(canvas, (frame.x(x, point.x), top), Stroke::solid(ink, 0.7));
+        }
+    }
+}
+
+/// No corner of an area is further away than this before the area is cut.
+const FAR: f64 = 1e6;
+
+/// Returns the part of an area whose vertical places `is_inside` accepts. `level` is the end of these places.
+fn cut(area: &[(f64, f64)], level: f64, is_inside: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+    let mut kept = Vec::new();
+    for (at, &point) in area.iter().enumerate() {
+        let before = area[(at + area.len() - 1) % area.len()];
+        if is_inside(before.1) != is_inside(point.1) {
+            let part = (level - before.1) / (point.1 - before.1);
+            kept.push((before.0 + part * (point.0 - before.0), level));
+        }
+        if is_inside(point.1) {
+            kept.push(point);
+        }
+    }
+    kept
+}
+
+/// The upper end of the vertical axis.
+fn highest(frame: &Frame, ruler: &Ruler) -> f64 {
+    frame.y(ruler, f64::INFINITY).max(frame.top)
+}
+
+/// Whether a value's range continues beyond the upper end of the vertical axis.
+fn is_cut(frame: &Frame, ruler: &Ruler, value: Value) -> bool {
+    ruler.is_beyond(value.high) || frame.y(ruler, value.high) < frame.top
+}
+
+/// Draws an arrow that points up to `tip`.
+fn arrow(canvas: &mut Canvas, tip: (f64, f64), stroke: Stroke) {
+    let (x, y) = tip;
+    canvas.line(&[(x - 1.8, y + 2.5), tip, (x + 1.8, y + 2.5)], stroke);
+}
+
 /// Draws the bar of a value, if the bar is visible. A cut end has an arrow.
 fn range(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, x: f64, value: Value, ink: Ink) {
     let (low, high) = (frame.y(ruler, value.low), frame.y(ruler, value.high));
@@ -237,15 +292,12 @@ fn range(canvas: &mut Canvas, frame: &Frame, ruler: &Ruler, x: f64, value: Value
         return;
     }
     let stroke = Stroke::solid(ink, 0.7);
-    let top = high.max(frame.top);
+    let top = high.max(highest(frame, ruler));
     let bottom = low.min(frame.bottom());
     canvas.line(&[(x, bottom), (x, top)], stroke);
     canvas.line(&[(x - 1.8, bottom), (x + 1.8, bottom)], stroke);
-    match high < frame.top {
-        true => canvas.line(
-            &[(x - 1.8, top + 2.5), (x, top), (x + 1.8, top + 2.5)],
-            stroke,
-        ),
+    match is_cut(frame, ruler, value) {
+        true => arrow(canvas, (x, top), stroke),
         false => canvas.line(&[(x - 1.8, top), (x + 1.8, top)], stroke),
     }
 }

@@ -83,9 +83,14 @@ impl Ruler {
         ruler
     }
 
-    /// The place of a value, from 0 at one end of the axis to 1 at the other.
+    /// The place of a value, from 0 at one end of the axis to 1 at the other. A value beyond the axis's limit has the
+    /// limit's place.
     pub(super) fn place(&self, value: f64) -> f64 {
-        let value = value.min(self.most.unwrap_or(f64::INFINITY));
+        self.place_beyond(value.min(self.most.unwrap_or(f64::INFINITY)))
+    }
+
+    /// The place of a value, also beyond the axis's limit.
+    pub(super) fn place_beyond(&self, value: f64) -> f64 {
         (self.transformed(value) - self.from) / (self.to - self.from)
     }
 

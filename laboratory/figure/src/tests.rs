@@ -252,6 +252,60 @@ fn means_have_bands_and_the_numbers_of_others_have_no_names() {
     assert!(has(b"/O220 gs") && has(b"/O80 gs") && has(b"/ca 0.22"));
 }
 
+/// A line with narrow and with wide ranges.
+fn band(y: Axis, high: [f64; 3]) -> Figure {
+    let point = |x: f64, high| {
+        let (at, low) = (5.0, 4.0);
+        Point::new(x, Value { at, low, high })
+    };
+    let points = [
+        point(1.0, high[0]),
+        point(2.0, high[1]),
+        point(3.0, high[2]),
+    ];
+    let series = Series::estimated("packed", points.to_vec());
+    figure(vec![Panel::lines("t", Axis::linear("x", ""), y, [series])])
+}
+
+#[test]
+fn a_band_that_continues_beyond_the_frame_is_cut_with_an_arrow() {
+    for limit in [None, Some(6.4)] {
+        let axis = || match limit {
+            Some(most) => Axis::linear("y", "").up_to(most),
+            None => Axis::linear("y", ""),
+        };
+        let drawn = |high| {
+            let shapes = band(axis(), high).draw(300.0).shapes;
+            let arrows = shapes.iter().filter(|shape| {
+                matches!(shape, Shape::Path { points, stroke: Some(stroke), .. }
+                    if stroke.width == 0.7 && points.len() == 3)
+            });
+            let arrows = arrows.count();
+            let area = shapes.into_iter().find_map(|shape| match shape {
+                Shape::Band { points, .. } => Some(points),
+                _ => None,
+            });
+            (arrows, area.unwrap())
+        };
+        let (arrows, area) = drawn([6.0, 6.0, 6.0]);
+        assert_eq!((arrows, area.len()), (0, 6));
+        let (arrows, area) = drawn([6.0, 600.0, 6.0]);
+        assert_eq!(arrows, 1);
+        // The flanks rise to the cut almost as steeply as to the end of the range.
+        let top = area.iter().map(|point| point.1).fold(f64::MAX, f64::min);
+        let middle = area[1].0;
+        let flanks: Vec<f64> = area
+            .iter()
+            .filter(|point| point.1 == top)
+            .map(|point| point.0)
+            .collect();
+        let wide = (area[2].0 - area[0].0) / 2.0;
+        assert_eq!(flanks.len(), 2, "{area:?}");
+        let is_far = |x: &f64| (x - middle).abs() > 0.95 * wide;
+        assert!(flanks.iter().all(is_far), "{area:?}");
+    }
+}
+
 #[test]
 fn an_svg_is_xml_and_holds_its_figure() {
     let form = FigureForm::parse(&["width=85mm".into()]).unwrap();

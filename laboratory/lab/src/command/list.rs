@@ -4,6 +4,7 @@ use crate::failure::bad_input;
 use crate::machine::simulated::{self, PresetErrors, Row};
 use crate::measure::progress::Spinner;
 use crate::report::grid::Grid;
+use crate::report::words::signed;
 use crate::study::STUDIES;
 use manycore_chip::config::{Config, ConfigError, preset_names};
 use serde::Serialize;
@@ -183,7 +184,8 @@ impl Errors {
 }
 
 fn off(row: &Row) -> String {
-    format!("{:+.1}%", 100.0 * row.compared.error.unwrap_or(0.0))
+    let error = row.compared.error.unwrap_or(0.0);
+    format!("{}%", signed(100.0 * error, 1))
 }
 
 impl fmt::Display for Errors {

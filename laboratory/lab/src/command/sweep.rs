@@ -34,10 +34,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<()> {
         let at = grid.at(args, values)?;
         let home = study::find(&at.name)?.home_with(&at.set);
         if args.orders.is_some() && at.on.as_deref().unwrap_or(home) == "native" {
-            return Err(bad_input(
-                "--orders: only a simulated run can be repeated under another order; expected a \
-                simulated machine, --on PRESET",
-            ));
+            return Err(order::refused_here());
         }
         let (study, mut request) = super::study::request(&at)?;
         if let (Some(order), World::Simulated(machine)) = (grid.order(values), &request.world) {

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first press asks the study to stop after the current loop. A second press ends the process.
 
+use crate::failure::Interrupted;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,4 +23,12 @@ pub(crate) fn watch() {
 /// Whether ctrl-C was pressed.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
+}
+
+/// Fails after ctrl-C. For a command that writes its results at its end.
+pub(crate) fn go_on() -> Result<(), Interrupted> {
+    match asked() {
+        true => Err(Interrupted("interrupted; nothing was written".into())),
+        false => Ok(()),
+    }
 }

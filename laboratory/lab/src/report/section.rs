@@ -40,8 +40,9 @@ pub(crate) enum Block {
 }
 
 impl Captioned {
-    /// Adds a caption to a figure. Returns `None` if the figure has no panels.
-    pub(crate) fn new(figure: Figure, caption: &str) -> Option<Self> {
+    /// Adds a caption to a figure, and drops panels that show nothing. Returns `None` if no panel is left.
+    pub(crate) fn new(mut figure: Figure, caption: &str) -> Option<Self> {
+        figure.panels.retain(|panel| !panel.is_empty());
         let caption = caption.to_owned();
         (!figure.panels.is_empty()).then_some(Self { figure, caption })
     }

@@ -2,6 +2,26 @@
 
 pub(crate) use manycore_figure::count;
 
+/// A number with `decimals`. A number that rounds to 0 has no sign.
+pub(crate) fn fixed(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.trim_matches(['0', '.']).is_empty() => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// As [`fixed`], with `+` before a positive number.
+pub(crate) fn signed(number: f64, decimals: usize) -> String {
+    let text = fixed(number, decimals);
+    let is_positive = number > 0.0 && !text.trim_matches(['0', '.']).is_empty();
+    if is_positive {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
 /// A relative difference in words: `0.25` is "25.0% more", `-0.02` "2.0% less".
 pub(crate) fn more_or_less(difference: f64) -> String {
     let than = if difference < 0.0 { "less" } else { "more" };
@@ -20,6 +40,14 @@ pub(crate) fn list(items: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_rounds_to_zero_has_no_sign() {
+        let fixed = [-0.04, 0.04, -0.06, -10.0].map(|number| fixed(number, 1));
+        assert_eq!(fixed, ["0.0", "0.0", "-0.1", "-10.0"]);
+        let signed = [-0.04, 0.04, 0.06, 10.0].map(|number| signed(number, 1));
+        assert_eq!(signed, ["0.0", "0.0", "+0.1", "+10.0"]);
+    }
 
     #[test]
     fn differences_and_lists_in_words() {

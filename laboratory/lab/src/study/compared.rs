@@ -7,7 +7,7 @@
 use super::unit::Unit;
 use crate::measure::ratio::{Ratio, Side};
 use crate::measure::statistics::{geometric_mean, median};
-use crate::report::words::more_or_less;
+use crate::report::words::{fixed, more_or_less};
 use serde::{Deserialize, Serialize};
 
 /// Makes the sentence of a study from its times.
@@ -179,16 +179,22 @@ impl ComparedCell {
     }
 }
 
-/// States the difference of a ratio from 1, if the ratio's interval shows one.
+/// States the difference of a ratio from 1, if the ratio's interval shows one. Then the words have the sign, and the ends
+/// of the interval have none.
 pub(super) fn difference(ratio: Ratio) -> String {
+    let side = ratio.side(1.0);
     let ends = ratio.interval.map(|ends| {
         let [low, high] = ends.map(|end| 100.0 * (end - 1.0));
-        format!(" ({low:.1} to {high:.1}%)")
+        let [low, high] = match side {
+            Side::Below => [-high, -low],
+            Side::Above | Side::NotShown => [low, high],
+        };
+        format!(" ({} to {}%)", fixed(low, 1), fixed(high, 1))
     });
     let ends = ends.unwrap_or_default();
-    match ratio.side(1.0) {
+    match side {
         Side::NotShown => format!("no difference is shown{ends}"),
-        _ => more_or_less(ratio.mean - 1.0) + &ends,
+        Side::Below | Side::Above => more_or_less(ratio.mean - 1.0) + &ends,
     }
 }
 
@@ -213,7 +219,7 @@ mod tests {
         let all = Compared::joined(orders.map(|(a, b)| order(a, b))).unwrap();
         assert_eq!(all.ground(), " (95% intervals of 3 orders)");
         let ratio = all.mean_ratio("a", "b").unwrap();
-        assert_eq!(difference(ratio), "50.1% less (-50.4 to -49.7%)");
+        assert_eq!(difference(ratio), "50.1% less (49.7 to 50.4%)");
         assert!(ratio.is_narrow(1.0));
         assert_eq!(all.cells[0].ranked(|_| true), ["a", "b"]);
     }
@@ -224,5 +230,15 @@ mod tests {
         let all = Compared::joined(orders.map(|(a, b)| order(a, b))).unwrap();
         let text = difference(all.mean_ratio("a", "b").unwrap());
         assert!(text.starts_with("no difference is shown (-"), "{text}");
+        let of = |mean, low, high| {
+            let interval = Some([low, high]);
+            difference(Ratio { mean, interval })
+        };
+        assert_eq!(
+            of(1.0, 0.9999, 1.0001),
+            "no difference is shown (0.0 to 0.0%)"
+        );
+        assert_eq!(of(0.9, 0.8, 0.9999), "10.0% less (0.0 to 20.0%)");
+        assert_eq!(of(1.1, 1.0001, 1.2), "10.0% more (0.0 to 20.0%)");
     }
 }

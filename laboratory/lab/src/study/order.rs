@@ -7,7 +7,7 @@ use manycore_chip::config::Config;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// The machine's key for the seed. A machine without this key has one order.
+/// The machine's key for the seed.
 pub(crate) const SEED: &str = "perturb-seed";
 
 /// The longest delay is the time of an access to memory divided by this number, unless the user sets `perturb`.
@@ -18,8 +18,8 @@ pub(crate) const SEED: &str = "perturb-seed";
 /// cache answers after 46 cycles, 6.5 cycles more on average.
 const PART: u64 = 20;
 
-/// The bounds of the longest delay in cycles, unless the user sets `perturb`. With fewer cycles, seeds soon repeat the same order. The machine accepts
-/// no more cycles.
+/// The bounds of the longest delay in cycles, unless the user sets `perturb`. With fewer cycles, seeds soon repeat the
+/// same order. The machine accepts no more cycles.
 const CYCLES: RangeInclusive<u64> = 4..=64;
 
 /// The orders that a user requests.
@@ -55,7 +55,7 @@ impl FromStr for Orders {
 /// The largest number of an order that a user may request.
 const MOST: u64 = 10_000;
 
-/// The order of a machine without perturbation.
+/// The number of no order: the machine runs as it is described.
 pub(super) const PLAIN: u64 = 0;
 
 /// Writes the longest delay of orders into the machine, so that its description has it. Changes no order.
@@ -63,24 +63,32 @@ pub(super) fn resolve(chip: &mut Chip) {
     chip.0.perturb = Some(amount(&chip.0));
 }
 
-/// Returns `count` orders, or one order if the machine has no perturbation.
+/// Returns `count` orders, or one order if the machine's `perturb` is 0 or the machine has a seed of its own.
 pub(super) fn orders(chip: &Chip, count: u64) -> Vec<u64> {
-    match perturbed(chip, 1) {
-        Some(_) => (1..=count).collect(),
-        None => vec![PLAIN],
+    match amount(&chip.0) > 0 && chip.0.perturb_seed.is_none() {
+        true => (1..=count).collect(),
+        false => vec![PLAIN],
     }
 }
 
-/// Returns the machine under an order, or unchanged if it has no perturbation.
+/// Returns the machine under an order. Returns it unchanged for [`PLAIN`], or if its `perturb` is 0.
 pub(super) fn machine(chip: &Chip, order: u64) -> Chip {
     perturbed(chip, order)
         .filter(|_| order != PLAIN)
         .unwrap_or_else(|| chip.clone())
 }
 
-/// Returns the machine under an order, or `None` if [`perturbed`] returns `None`.
+/// Returns the machine under an order, or `None` if its `perturb` is 0.
 pub(crate) fn config(machine: &Config, order: u64) -> Option<Config> {
     perturbed(&Chip(machine.clone()), order).map(|chip| chip.0)
+}
+
+/// The error of `--orders` on this host.
+pub(crate) fn refused_here() -> anyhow::Error {
+    bad_input(
+        "--orders: only a simulated run can be repeated under another order; expected a simulated \
+         machine, --on PRESET",
+    )
 }
 
 /// As [`config`], for a user's orders. Fails if all orders would be the same.
@@ -93,8 +101,7 @@ pub(crate) fn required(machine: &Config, order: u64) -> anyhow::Result<Config> {
     })
 }
 
-/// Returns the machine with a seed. Returns `None` if the machine has no perturbation, or the user has set its amount
-/// to 0.
+/// Returns the machine with a seed, or `None` if its `perturb` is 0.
 fn perturbed(chip: &Chip, order: u64) -> Option<Chip> {
     let mut chip = chip.clone();
     let amount = amount(&chip.0);

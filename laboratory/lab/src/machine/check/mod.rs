@@ -4,7 +4,6 @@ mod program;
 mod text;
 
 use super::summary::Summary;
-use crate::failure::Interrupted;
 use crate::instrument;
 use crate::machine::own::{self, ALIKE};
 use crate::machine::probe;
@@ -31,8 +30,8 @@ pub(crate) struct CheckReport {
     pub(crate) threads: usize,
     pub(crate) rounds: usize,
     pub(crate) rows: Vec<CheckRow>,
-    /// The time of a handover between the first two cores. The preset was fitted to it, so no error counts it. `None`
-    /// with one core.
+    /// The time of a handover between the first two cores. If `is_own`, the preset was fitted to it, so no error counts
+    /// it. `None` if this host or the preset has one core.
     pub(crate) handover: Option<CheckRow>,
     /// Whether `--as-preset` wrote the preset, and no `--set` changed it.
     pub(crate) is_own: bool,
@@ -88,17 +87,19 @@ pub(crate) fn measure(
     progress: &mut dyn FnMut(&str),
 ) -> anyhow::Result<CheckReport> {
     interrupt::watch();
-    let (here, there) = places(&Topology::detect(), config);
+    let host = Topology::detect();
+    let (here, there) = places(&host, config);
     let threads = here.len();
     let rounds = if quick { 3 } else { ROUNDS };
     let before = disturbance::seen();
     let mut samples = vec![Vec::with_capacity(rounds); Program::ALL.len()];
     let pair = here.get(..2).zip(there.get(..2));
+    let pair = pair.filter(|(here, there)| are_apart(&host, config, here, there));
     let mut handovers = Vec::with_capacity(rounds);
     for round in 0..=rounds {
         progress(&format!("native round {round} of {rounds}"));
         for (program, samples) in Program::ALL.into_iter().zip(&mut samples) {
-            go_on()?;
+            interrupt::go_on()?;
             let ns = program
                 .run::<Native>(&here)
                 .with_context(|| program.name())?;
@@ -116,16 +117,16 @@ pub(crate) fn measure(
     }
     let after = disturbance::seen();
     let [waited, watched] = [0, 1].map(|at: usize| (after[at] - before[at]) as f64);
-    let simulated = |name: &str, program: &dyn Fn() -> std::io::Result<f64>| {
+    let mut simulated = |name: &str, program: &dyn Fn() -> std::io::Result<f64>| {
+        interrupt::go_on()?;
+        progress(&format!("simulating {name}"));
         let run = instrument::run(Simulation::new(config), &name, || program().ok())?;
         run.value
             .with_context(|| format!("{name} on {}", config.name))
     };
     let mut rows = Vec::new();
     for (program, samples) in Program::ALL.into_iter().zip(samples) {
-        go_on()?;
         let name = program.name();
-        progress(&format!("simulating {name}"));
         let ns = simulated(&name, &|| program.run::<Simulated>(&there))?;
         rows.push(CheckRow::new(name, samples, ns)?);
     }
@@ -150,14 +151,6 @@ pub(crate) fn measure(
     })
 }
 
-/// Fails after ctrl-C.
-fn go_on() -> anyhow::Result<()> {
-    match interrupt::asked() {
-        true => Err(Interrupted("interrupted; nothing is kept".into()).into()),
-        false => Ok(()),
-    }
-}
-
 /// Returns the places of the threads on `host` and on the simulated machine. On both, threads first get a core each,
 /// and then the second hardware threads of the cores. So threads that share a core here do so there, unless the machines
 /// have different numbers of cores.
@@ -179,6 +172,17 @@ fn places(host: &Topology, config: &Config) -> (Vec<Vec<usize>>, Vec<Vec<usize>>
     let here = here.into_iter().map(|(_, at)| vec![order[at]]);
     let there = there.map(|thread| vec![thread]);
     (here.take(threads).collect(), there.take(threads).collect())
+}
+
+/// Whether the first two places are on different cores, both on `host` and on the simulated machine.
+fn are_apart(host: &Topology, config: &Config, here: &[Vec<usize>], there: &[Vec<usize>]) -> bool {
+    let differ = |places: &[Vec<usize>], core: &dyn Fn(usize) -> usize| match places {
+        [one, other] => core(one[0]) != core(other[0]),
+        _ => false,
+    };
+    let core = |cpu: usize| host.cpu(cpu).map_or(cpu, |cpu| cpu.core);
+    let core_there = |thread: usize| thread / config.threads_per_core as usize;
+    differ(here, &core) && differ(there, &core_there)
 }
 
 #[cfg(test)]
@@ -239,6 +243,30 @@ mod tests {
             let there = first_on_core(&there, |thread| thread / a_core);
             assert_eq!(here == there, alike, "{here:?} {there:?}");
             assert_eq!(here[..4], there[..4]);
+        }
+    }
+
+    #[test]
+    fn a_handover_is_between_two_cores_in_both_worlds() {
+        let config = |cores: u32, a_core: u32| {
+            let mut config = Config::preset("dahu-smt").unwrap();
+            (config.cores, config.threads_per_core) = (cores, a_core);
+            config
+        };
+        let host = |cores, a_core, cpus| Files::new([1, 1, cores], a_core, cpus).topology();
+        for (host, config, expected) in [
+            (host(2, 2, "0-3"), config(4, 2), true),
+            (host(2, 1, "0-1"), config(2, 1), true),
+            // One core with two hardware threads, here, there, and in both worlds.
+            (host(1, 2, "0-1"), config(4, 2), false),
+            (host(2, 1, "0-1"), config(2, 2), false),
+            (host(1, 2, "0-1"), config(2, 2), false),
+            (host(1, 1, "0"), config(4, 2), false),
+        ] {
+            let (here, there) = places(&host, &config);
+            let pair = here.get(..2).zip(there.get(..2));
+            let found = pair.is_some_and(|(here, there)| are_apart(&host, &config, here, there));
+            assert_eq!(found, expected, "{here:?} {there:?}");
         }
     }
 

@@ -3,7 +3,6 @@
 use super::Shape;
 use super::measured::Measured;
 use super::preset::{Draft, ghz};
-use crate::failure::Interrupted;
 use crate::machine::probe::{self, Increments};
 use crate::measure::interrupt;
 use anyhow::Context;
@@ -179,9 +178,7 @@ fn simulated<T>(
     program: impl FnOnce(&[Vec<usize>]) -> io::Result<T>,
     other: usize,
 ) -> anyhow::Result<T> {
-    if interrupt::asked() {
-        return Err(Interrupted("interrupted; nothing was written".into()).into());
-    }
+    interrupt::go_on()?;
     let config = Config::from_toml(&draft.plain(), "a draft of the preset")?;
     let run = Simulation::new(&config).run(|| program(&[vec![0], vec![other]]).ok())?;
     run.value.context("a simulated thread")

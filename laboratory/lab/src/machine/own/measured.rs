@@ -3,7 +3,6 @@
 
 use super::memory::{self, Chase};
 use super::{Shape, kernel};
-use crate::failure::Interrupted;
 use crate::machine::summary::Summary;
 use crate::machine::{probe, wake};
 use crate::measure::interrupt;
@@ -102,7 +101,7 @@ impl Measured {
             found.core(&mut chases);
             found.cores(shape, round)?;
             found.system(shape, round)?;
-            go_on()?;
+            interrupt::go_on()?;
             // Round 0 warms up.
             if round == 0 {
                 found.samples.clear();
@@ -113,7 +112,7 @@ impl Measured {
         found.caches.reached = memory::capacity((2 * l2).min(llc), llc, ns);
         for (asleep, name) in ASLEEP.into_iter().zip(["wake", "deep wake"]) {
             let cpus = [shape.team[0][0], shape.team[1][0]];
-            go_on()?;
+            interrupt::go_on()?;
             let events = wake::events(cpus, asleep, rounds.min(20), progress)?;
             ensure!(!events.is_empty(), "no wake-up");
             for event in events {
@@ -236,14 +235,6 @@ impl Measured {
             }
         }
         Ok(())
-    }
-}
-
-/// Fails after ctrl-C.
-fn go_on() -> anyhow::Result<()> {
-    match interrupt::asked() {
-        true => Err(Interrupted("interrupted; nothing was written".into()).into()),
-        false => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ use super::published::{Compared, Errors};
 use super::{Operation, SimulatedReport};
 use crate::machine::text::prices;
 use crate::report::table::{Cell, Table};
+use crate::report::words::signed;
 use std::fmt;
 
 impl fmt::Display for SimulatedReport {
@@ -144,7 +145,7 @@ fn row<const N: usize>(what: [&str; N], cost: &Compared) -> Vec<Cell> {
         number(cost.simulated),
         cost.published.map_or_else(none, number),
         cost.error
-            .map_or_else(none, |error| format!("{:+.1}%", 100.0 * error)),
+            .map_or_else(none, |error| format!("{}%", signed(100.0 * error, 1))),
         cost.fitted.map_or_else(none, |fitted| {
             if fitted { "fitted" } else { "not seen" }.to_owned()
         }),

@@ -6,7 +6,7 @@ use crate::report::words;
 use crate::study::compared::Compared;
 use crate::study::team::{self, Arrivals, Race, closed_form};
 use manycore_chip::config::Optical;
-use manycore_figure::{Axis, Content, Figure, Panel, Point, Series};
+use manycore_figure::{Axis, Figure, Panel, Point, Series};
 
 /// The most cores in the panel of small machines. The thesis (Park 2013) has this panel too.
 const SMALL: usize = 16;
@@ -53,10 +53,6 @@ pub(super) fn figure(race: Race<'_, BarrierConfig>) -> Figure {
         single(Arrivals::Together, together, closed_form::together);
         single(Arrivals::Apart, apart, closed_form::apart);
     }
-    panels.retain(|panel| match &panel.content {
-        Content::Lines { series, .. } => series.iter().any(|series| !series.is_empty()),
-        _ => true,
-    });
     Figure {
         part: String::new(),
         message: team::sentence(&compared(race)).text,

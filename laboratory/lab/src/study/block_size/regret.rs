@@ -155,7 +155,7 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
             difference(worst),
             compared.ground()
         ),
-        ratios: vec![(mean, 1.0)],
+        ratios: vec![(mean, 1.0), (worst, 1.0)],
     }
 }
 

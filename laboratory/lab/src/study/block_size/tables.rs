@@ -5,6 +5,7 @@ use super::grid::{Class, Workload, threads};
 use super::measure::{LoopSamples, MeasuredLoops};
 use super::regret::{Overall, Regret};
 use crate::report::table::{Cell, Table};
+use crate::report::words::signed;
 use crate::study::settings::power;
 use crate::study::trial::CellRecord;
 
@@ -217,5 +218,5 @@ fn spread(regret: &Regret) -> String {
 
 /// Formats a part with a sign, since a negative regret is a gain.
 pub(super) fn percent(part: f64) -> String {
-    format!("{:+.1}%", part * 100.0)
+    format!("{}%", signed(100.0 * part, 1))
 }

@@ -5,6 +5,7 @@ use super::results::{InputsResults, Judged};
 use crate::measure::statistics::Spread;
 use crate::measure::student::Mean;
 use crate::report::table::{Cell, Table};
+use crate::report::words::signed;
 use manycore_figure::{Axis, Content, DotRow, Figure, Panel, Value};
 
 /// A row for each model.
@@ -69,7 +70,7 @@ fn percent(mean: Mean) -> String {
 }
 
 fn points(mean: Mean) -> String {
-    let of = |share: f64| format!("{:+.1}", 100.0 * share);
+    let of = |share: f64| signed(100.0 * share, 1);
     match mean.interval() {
         Some([low, high]) => format!("{} ({} to {})", of(mean.mean), of(low), of(high)),
         None => of(mean.mean),

@@ -61,7 +61,8 @@ pub(super) struct PeersConfig {
     pub(super) programs: Vec<String>,
     /// Peers (other runtimes) with binaries in the folder.
     pub(super) peers: Vec<String>,
-    pub(super) orders: Vec<u64>,
+    /// The orders of events on each machine.
+    pub(super) orders: Vec<Vec<u64>>,
     /// Peers without binaries.
     pub(super) missing: Vec<String>,
     folder: String,
@@ -101,10 +102,9 @@ impl PeersConfig {
             Ok::<u64, anyhow::Error>(set.number(key)?.unwrap_or(brief(quick, full)))
         };
         let count = number("orders", 1, 10)?;
-        let orders = order::orders(&setup.machines.0[0], count);
-        if orders != [order::PLAIN] {
-            setup.machines.0.iter_mut().for_each(order::resolve);
-        }
+        setup.machines.0.iter_mut().for_each(order::resolve);
+        let chips = setup.machines.0.iter();
+        let orders: Vec<_> = chips.map(|chip| order::orders(chip, count)).collect();
         let config = Self {
             threads: (setup.machines.0.iter())
                 .map(|chip| threads(request, chip))
@@ -124,9 +124,9 @@ impl PeersConfig {
             limit_ms: number("limit", 40, 4_000)?,
             setup,
         };
-        let counts: usize = config.threads.iter().map(Vec::len).sum();
-        let runs = [config.programs.len(), config.peers.len()];
-        bounded(&[counts, runs[0], runs[1], config.orders.len()])?;
+        let machines = config.threads.iter().zip(&config.orders);
+        let runs = machines.map(|(threads, orders)| threads.len() * orders.len());
+        bounded(&[runs.sum(), config.programs.len(), config.peers.len()])?;
         Ok(config)
     }
 
@@ -147,7 +147,7 @@ impl PeersConfig {
         for (machine, threads) in self.places() {
             for program in &self.programs {
                 for peer in self.peers_of(program) {
-                    let orders = self.orders.iter();
+                    let orders = self.orders[machine].iter();
                     cases.extend(
                         orders.map(|&order| self.case(machine, threads, program, peer, order)),
                     );
@@ -155,10 +155,10 @@ impl PeersConfig {
             }
         }
         if self.peers.iter().any(|peer| peer == SERIAL) {
-            for machine in 0..self.threads.len() {
+            for (machine, orders) in self.orders.iter().enumerate() {
                 let programs = self.serial_programs();
                 cases.extend(
-                    programs.map(|program| self.case(machine, 1, program, SERIAL, self.orders[0])),
+                    programs.map(|program| self.case(machine, 1, program, SERIAL, orders[0])),
                 );
             }
         }
@@ -202,7 +202,7 @@ impl PeersConfig {
         }
     }
 
-    /// The longest random delay of each machine in cycles. 0 if the machine has one order.
+    /// The longest random delay of each machine in cycles. A machine has one order if it is 0.
     pub(super) fn delays(&self) -> Vec<(&str, u64)> {
         let machines = self.setup.machines.0.iter();
         machines
@@ -335,4 +335,63 @@ fn files(peers: &[String], folder: &str) -> anyhow::Result<Vec<(String, String)>
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::settings::Settings;
+
+    #[test]
+    fn a_machine_without_random_delays_or_with_a_seed_has_one_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [SERIAL, "manycore"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let machine = Config::preset(HOME).unwrap();
+        std::fs::write(path("delayed.toml"), machine.to_toml()).unwrap();
+        for (name, setting) in [
+            ("exact.toml", "perturb=0"),
+            ("seeded.toml", "perturb-seed=7"),
+        ] {
+            let mut machine = machine.clone();
+            machine.set(setting).unwrap();
+            std::fs::write(path(name), machine.to_toml()).unwrap();
+        }
+        for (names, expected) in [
+            (["delayed.toml", "exact.toml"], [vec![1, 2, 3], vec![0]]),
+            (["exact.toml", "delayed.toml"], [vec![0], vec![1, 2, 3]]),
+            (["seeded.toml", "delayed.toml"], [vec![0], vec![1, 2, 3]]),
+        ] {
+            let on = format!("on={}", names.map(path).join(","));
+            let set = [format!("folder={}", path("")), on, "orders=3".into()];
+            let request = Request {
+                world: World::Simulated(Box::new(machine.clone())),
+                settings: Settings::parse(&set, super::super::KEYS).unwrap(),
+                threads: vec![2.try_into().unwrap()],
+                cores: Vec::new(),
+                only: Vec::new(),
+                full: false,
+                seed: 1,
+                orders: None,
+                fresh: false,
+            };
+            let config = PeersConfig::new(&request).unwrap();
+            assert_eq!(config.orders, expected);
+            let cases = config.cases();
+            for (machine, orders) in expected.iter().enumerate() {
+                let all = cases.iter().filter(|case| case.machine == machine);
+                let of = |peer: &str, program: &str| -> Vec<u64> {
+                    let same = all
+                        .clone()
+                        .filter(|case| (&*case.peer, &*case.program) == (peer, program));
+                    same.map(|case| case.order).collect()
+                };
+                assert_eq!(of("manycore", "fib"), *orders);
+                // A serial program has one order on each machine.
+                assert_eq!(of(SERIAL, "fib"), orders[..1]);
+            }
+        }
+    }
 }

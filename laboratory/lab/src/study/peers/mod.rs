@@ -57,7 +57,7 @@ const KEYS: &[Key] = keys![
     "orders" [1, 1_000]
         "number of orders of events; each order is a seed of the machine's perturbation (random \
          delays of misses and dispatches: at most 1/20 of the memory latency, from 4 to 64 \
-         cycles); always 1 if the machine has no perturbation [1; --full: 10]",
+         cycles); always 1 on a machine whose perturb is 0 or that has a perturb-seed [1; --full: 10]",
     "steady" [1, 4_000]
         "number of calls in the steady state, after the first ten [6; --full: 30]",
     "gaps" [0, 4_000]

@@ -5,7 +5,7 @@ use super::cell::Policy;
 use super::config::SleepConfig;
 use super::measured::MeasuredPolicies;
 use super::published::Published;
-use super::speedup;
+use super::speedup::{self, Single};
 use crate::measure::student::Mean;
 use crate::report::table::{Cell, Table};
 use manycore_programs::fork::Algorithm;
@@ -38,7 +38,7 @@ fn speedups(
 ) -> Vec<(f64, f64)> {
     let of = |policy: &Policy| {
         Some((
-            speedup::over_fastest(orders, algorithm, policy, threads)?.mean,
+            speedup::speedup(orders, algorithm, policy, threads, Single::Fastest)?.mean,
             published.speedup(algorithm, policy, threads)?,
         ))
     };
@@ -80,26 +80,26 @@ pub(super) fn table(
         if tau.is_none() && error.is_none() {
             continue;
         }
-        let shown = match Mean::of(&of_orders) {
-            Some(mean) => Some((mean.mean, mean.interval())),
-            None => tau.map(|tau| (tau, None)),
-        };
+        let shown = mean_tau(&of_orders).or(tau.map(|tau| (tau, None)));
         rows.push(row(algorithm.name(), shown, error));
         taus.extend(tau);
         errors.extend(error);
+    }
+    if rows.is_empty() {
+        return None;
     }
     let means: Vec<f64> = by_order
         .iter()
         .filter_map(|taus| Some(Mean::of(taus)?.mean))
         .collect();
-    let tau = Mean::of(if orders.is_empty() { &taus } else { &means });
-    let tau = tau.map(|tau| (tau.mean, tau.interval()));
-    rows.push(row("mean", tau, Some(Mean::of(&errors)?.mean)));
+    let tau = mean_tau(if orders.is_empty() { &taus } else { &means });
+    let error = Mean::of(&errors).map(|error| error.mean);
+    rows.push(row("mean", tau, error));
     Some(Table {
         caption: format!(
             "Agreement with the document. Kendall's tau of the policies' speedups on {most} \
              threads is 1 if the speedups have the same order in both, and 0 if the orders are \
-             unrelated; it has the 95% interval {}. The error is the mean error of the speedups \
+             unrelated; it has the 95% interval {}, cut at -1 and 1. The error is the mean error of the speedups \
              on several threads",
             match config.orders.len() {
                 1 => "of its mean over the algorithms".to_owned(),
@@ -113,7 +113,17 @@ pub(super) fn table(
     })
 }
 
-fn row(name: &str, tau: Option<(f64, Option<[f64; 2]>)>, error: Option<f64>) -> Vec<Cell> {
+/// A tau, and the ends of its interval.
+type Tau = (f64, Option<[f64; 2]>);
+
+/// The mean of taus. No tau is beyond -1 and 1, so the interval is cut there.
+fn mean_tau(taus: &[f64]) -> Option<Tau> {
+    let mean = Mean::of(taus)?;
+    let cut = |ends: [f64; 2]| ends.map(|end| end.clamp(-1.0, 1.0));
+    Some((mean.mean, mean.interval().map(cut)))
+}
+
+fn row(name: &str, tau: Option<Tau>, error: Option<f64>) -> Vec<Cell> {
     let tau = tau.map(|(tau, interval)| match interval {
         Some([low, high]) => format!("{tau:.2} ({low:.2} to {high:.2})"),
         None => format!("{tau:.2}"),
@@ -124,6 +134,8 @@ fn row(name: &str, tau: Option<(f64, Option<[f64; 2]>)>, error: Option<f64>) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::measured::by_order;
+    use super::super::synthetic;
     use super::*;
 
     #[test]
@@ -138,5 +150,33 @@ mod tests {
         // With a tie, five pairs are in the same order, of six pairs on one side and of five on the other.
         assert_eq!(of([5.0, 6.0, 7.0, 7.0]), Some(5.0 / f64::sqrt(30.0)));
         assert_eq!(of([5.0; 4]), None);
+    }
+
+    #[test]
+    fn an_interval_of_taus_ends_where_taus_end() {
+        let (mean, interval) = mean_tau(&[1.0, 0.6, 0.9]).unwrap();
+        assert!((mean - 2.5 / 3.0).abs() < 1e-9);
+        let [low, high] = interval.unwrap();
+        assert!(low < 0.6 && high == 1.0, "{low} {high}");
+        assert_eq!(mean_tau(&[0.5]), Some((0.5, None)));
+    }
+
+    #[test]
+    fn a_table_without_errors_of_speedups_has_taus() {
+        let config = SleepConfig::on_dahu(&["life"], &["size=document"], &[1]).unwrap();
+        let measured = synthetic::measured(&[
+            ("packed", 1, 1000.0),
+            ("split", 1, 1100.0),
+            ("split-padded", 1, 900.0),
+        ]);
+        let published = Published::load().unwrap();
+        let table = table(&config, &published, &by_order(&measured, &[0])).unwrap();
+        let cells = |row: usize| table.rows[row].iter().map(|cell| &*cell.text);
+        let tau = cells(0).nth(1).unwrap();
+        assert!(tau.parse::<f64>().is_ok(), "{tau}");
+        assert_eq!(cells(0).collect::<Vec<_>>(), ["life", tau, "-"]);
+        assert_eq!(cells(1).collect::<Vec<_>>(), ["mean", tau, "-"]);
+        // Nothing was measured.
+        assert!(super::table(&config, &published, &by_order(&[], &[0])).is_none());
     }
 }

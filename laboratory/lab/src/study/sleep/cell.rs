@@ -46,6 +46,14 @@ impl Policy {
         names
     }
 
+    /// The policy that this policy is compared with.
+    pub(super) fn base(&self) -> Self {
+        Self {
+            name: Self::BASE.to_owned(),
+            mode: self.mode,
+        }
+    }
+
     /// Whether the other policies of its mode are compared with this policy.
     pub(super) fn is_base(&self) -> bool {
         self.name == Self::BASE

@@ -53,13 +53,16 @@ pub(super) struct SleepConfig {
     pub(super) threads: Vec<usize>,
     pub(super) algorithms: Vec<Algorithm>,
     pub(super) policies: Vec<Policy>,
+    /// Whether `--only` selects the policies.
+    #[serde(skip)]
+    pub(super) are_selected: bool,
     #[serde(serialize_with = "size_name")]
     pub(super) size: Size,
     /// The number of runs. With `None` the time decides. Only native runs have a time limit.
     pub(super) runs: Option<u64>,
     pub(super) seconds: u64,
-    /// The orders of events (seeds of the machine's random delays) under which each policy of a cell is simulated. 0 is
-    /// the order of the machine without perturbation.
+    /// The orders of events (seeds of the machine's random delays) under which each policy of a cell is simulated. 0
+    /// means the machine as it is described.
     pub(super) orders: Vec<u64>,
 }
 
@@ -92,10 +95,7 @@ impl SleepConfig {
                 (orders.first..=orders.last).collect()
             }
             (Some(_), None) => {
-                return Err(bad_input(
-                    "--orders: only a simulated run can be repeated under another order; expected \
-                     a simulated machine, --on PRESET",
-                ));
+                return Err(order::refused_here());
             }
         };
         let modes = set.list("mode", str::parse)?;
@@ -117,6 +117,7 @@ impl SleepConfig {
             seed: request.seed,
             threads: thread_counts(&request.threads, chip.as_ref(), full)?,
             algorithms: only.algorithms(algorithms),
+            are_selected: only.selects_policies(),
             policies: policies(&only, &modes.unwrap_or_else(|| vec![Mode::Sound]))?,
             size: match set.text("size") {
                 None if full => Size::Document,
@@ -249,27 +250,34 @@ mod tests {
     use crate::study::settings::Settings;
     use manycore_chip::config::Config as Machine;
 
-    fn config(only: &[&str], set: &[&str], threads: &[usize]) -> anyhow::Result<SleepConfig> {
-        let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
-        SleepConfig::new(&Request {
-            world: World::Simulated(Box::new(Machine::preset("dahu")?)),
-            settings: Settings::parse(&pairs, super::super::KEYS)?,
-            threads: threads
-                .iter()
-                .filter_map(|&count| NonZeroUsize::new(count))
-                .collect(),
-            cores: Vec::new(),
-            only: only.iter().map(|&name| name.to_owned()).collect(),
-            full: false,
-            seed: 1,
-            orders: None,
-            fresh: false,
-        })
+    impl SleepConfig {
+        /// The settings of a quick study on the simulated machine `dahu`.
+        pub(in super::super) fn on_dahu(
+            only: &[&str],
+            set: &[&str],
+            threads: &[usize],
+        ) -> anyhow::Result<Self> {
+            let pairs: Vec<String> = set.iter().map(|&pair| pair.to_owned()).collect();
+            Self::new(&Request {
+                world: World::Simulated(Box::new(Machine::preset("dahu")?)),
+                settings: Settings::parse(&pairs, super::super::KEYS)?,
+                threads: threads
+                    .iter()
+                    .filter_map(|&count| NonZeroUsize::new(count))
+                    .collect(),
+                cores: Vec::new(),
+                only: only.iter().map(|&name| name.to_owned()).collect(),
+                full: false,
+                seed: 1,
+                orders: None,
+                fresh: false,
+            })
+        }
     }
 
     #[test]
     fn the_default_is_the_documents_programs_and_every_sound_policy() {
-        let config = config(&[], &[], &[]).unwrap();
+        let config = SleepConfig::on_dahu(&[], &[], &[]).unwrap();
         assert_eq!(config.threads, [1, 8, 16, 24, 32]);
         assert_eq!(config.algorithms, DOCUMENT);
         let sound = Policy::all()
@@ -283,7 +291,7 @@ mod tests {
     #[test]
     fn only_selects_algorithms_and_policies() {
         let both = "mode=sound,as-published";
-        let config = config(&["tsp", "split", "packed"], &[both], &[4]).unwrap();
+        let config = SleepConfig::on_dahu(&["tsp", "split", "packed"], &[both], &[4]).unwrap();
         // Speedups are relative to one thread.
         assert_eq!(config.threads, [1, 4]);
         assert_eq!(config.algorithms, [Algorithm::Tsp]);
@@ -306,7 +314,9 @@ mod tests {
             (&[], &["seconds=3"], &[], "--set runs"),
             (&[], &[], &[33], "32 cores"),
         ] {
-            let error = config(only, set, threads).unwrap_err().to_string();
+            let error = SleepConfig::on_dahu(only, set, threads)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(part), "{error}");
         }
     }

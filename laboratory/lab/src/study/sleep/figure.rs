@@ -5,7 +5,7 @@ use super::cell::Policy;
 use super::config::SleepConfig;
 use super::measured::MeasuredPolicies;
 use super::published::{Published, branch};
-use super::speedup;
+use super::speedup::{self, Single};
 use crate::measure::ratio::Ratio;
 use crate::study::block_size::grid::threads;
 use crate::study::compared::{Compared, Sentence, difference};
@@ -43,11 +43,6 @@ pub(super) fn relative(
             },
         }
     };
-    let has_dots = |panel: &Panel| match &panel.content {
-        Content::Dots { rows, .. } => rows.iter().any(|row| row.dots.iter().any(Option::is_some)),
-        _ => true,
-    };
-    let panels = config.algorithms.iter().map(panel);
     Figure {
         part: String::new(),
         message: sentence(&compared(config, measured)).text,
@@ -56,7 +51,7 @@ pub(super) fn relative(
              Each program has a panel; left is faster ({place})",
             config.ranges()
         ),
-        panels: panels.filter(has_dots).collect(),
+        panels: config.algorithms.iter().map(panel).collect(),
     }
 }
 
@@ -68,11 +63,7 @@ fn relative_time(
     policy: &Policy,
     threads: usize,
 ) -> Option<Value> {
-    let base = Policy {
-        name: Policy::BASE.into(),
-        mode: policy.mode,
-    };
-    let base = speedup::time(measured, algorithm, &base, threads)?;
+    let base = speedup::time(measured, algorithm, &policy.base(), threads)?;
     let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
     let ratio = speedup::to_packed(orders, &[algorithm], policy, threads)?;
     Some(within(ratio).unwrap_or_else(|| samples.spread().map(|time| time / base).into()))
@@ -86,7 +77,8 @@ fn within(ratio: Ratio) -> Option<Value> {
 }
 
 /// Speedups over the fastest single-thread time of any policy. Each policy has a line. For inputs of the document
-/// (Fontena's experiment), the document's speedups are in the same panels, and only its policies and ours.
+/// (Fontena's experiment), the document's speedups are in the same panels, with only its policies and ours unless the user
+/// selected policies.
 pub(super) fn speedups(
     place: &str,
     config: &SleepConfig,
@@ -98,7 +90,10 @@ pub(super) fn speedups(
         return None;
     }
     let is_shown = |policy: &&Policy| {
-        !config.is_documents() || branch(&policy.name).is_some() || policy.name == Policy::OURS
+        config.are_selected
+            || !config.is_documents()
+            || branch(&policy.name).is_some()
+            || policy.name == Policy::OURS
     };
     let shown: Vec<&Policy> = config.policies.iter().filter(is_shown).collect();
     let series = |algorithm: Algorithm, policy: &Policy| {
@@ -106,7 +101,7 @@ pub(super) fn speedups(
         let point = |&threads: &usize| {
             let cell = speedup::cell(measured, algorithm, threads)?;
             let spread = cell.of(policy)?.spread();
-            let ratio = speedup::over_fastest(orders, algorithm, policy, threads)?;
+            let ratio = speedup::speedup(orders, algorithm, policy, threads, Single::Fastest)?;
             let value = within(ratio).unwrap_or(Value {
                 at: single / spread.median,
                 low: single / spread.p90,
@@ -134,12 +129,16 @@ pub(super) fn speedups(
     let panel = |&algorithm: &Algorithm| {
         let theirs = shown.iter().filter_map(|policy| of_2022(algorithm, policy));
         let here = shown.iter().filter_map(|policy| series(algorithm, policy));
-        Panel::lines(
-            algorithm.name(),
-            Axis::linear("threads", ""),
-            Axis::linear("speedup", ""),
-            theirs.chain(here),
-        )
+        let here: Vec<Series> = here.filter(|series| !series.is_empty()).collect();
+        // The document's lines only accompany measured lines.
+        (!here.is_empty()).then(|| {
+            Panel::lines(
+                algorithm.name(),
+                Axis::linear("threads", ""),
+                Axis::linear("speedup", ""),
+                theirs.chain(here),
+            )
+        })
     };
     let beside = match config.is_documents() {
         true => {
@@ -156,7 +155,7 @@ pub(super) fn speedups(
              {} ({place}){beside}",
             config.ranges()
         ),
-        panels: config.algorithms.iter().map(panel).collect(),
+        panels: config.algorithms.iter().filter_map(panel).collect(),
     })
 }
 
@@ -211,18 +210,26 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
     let chosen = compared.chosen_ratio(best, Policy::BASE, means.len());
     let ratio = chosen.unwrap_or(ratio);
     let (place, ground) = (&compared.place, compared.ground());
-    let ends = means
+    // A claim about all policies needs the intervals of one of several.
+    let all = means.iter().map(|(name, ratio)| {
+        let chosen = compared.chosen_ratio(name, Policy::BASE, means.len());
+        chosen.unwrap_or(*ratio)
+    });
+    let all: Vec<Ratio> = all.collect();
+    let ends = all
         .iter()
-        .flat_map(|(_, ratio)| ratio.interval.unwrap_or([ratio.mean; 2]));
+        .flat_map(|ratio| ratio.interval.unwrap_or([ratio.mean; 2]));
     let greatest = ends.map(|end| (end - 1.0).abs()).fold(0.0, f64::max);
     if greatest < LEVEL {
+        let bounds = [1.0 - LEVEL, 1.0 + LEVEL];
+        let bounded = |ratio: Ratio| bounds.map(|bound| (ratio, bound));
         return Sentence {
             text: format!(
                 "{place} the mean times of all sleep policies are within {:.1}% of the time of \
                  rayon's policy{ground}",
                 100.0 * greatest
             ),
-            ratios: Vec::new(),
+            ratios: all.into_iter().flat_map(bounded).collect(),
         };
     }
     let ours = means.iter().find(|mean| mean.0 == Policy::OURS);
@@ -240,5 +247,70 @@ pub(super) fn sentence(compared: &Compared) -> Sentence {
             .flatten()
             .map(|ratio| (ratio, 1.0))
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measured::by_order;
+    use super::super::synthetic;
+    use super::*;
+    use crate::report::section::Captioned;
+    use crate::study::unit::Unit;
+
+    /// The names of the lines in each panel of the figure of speedups.
+    fn lines(only: &[&str]) -> Vec<Vec<String>> {
+        let config = SleepConfig::on_dahu(only, &["size=document"], &[2, 3]).unwrap();
+        let times = [("lazy-inactive", 40.0), ("packed", 50.0)];
+        let all = times.iter().flat_map(|&(name, time)| {
+            [1, 2, 3].map(|threads| (name, threads, time / threads as f64))
+        });
+        let measured = synthetic::measured(&all.collect::<Vec<_>>());
+        let orders = by_order(&measured, &[0]);
+        let published = Published::load().unwrap();
+        let figure = speedups("here", &config, &published, &measured, &orders).unwrap();
+        let panels = Captioned::new(figure, "").map_or(Vec::new(), |shown| shown.figure.panels);
+        let names = panels.into_iter().map(|panel| match panel.content {
+            Content::Lines { series, .. } => series.into_iter().map(|line| line.name).collect(),
+            _ => panic!("expected lines"),
+        });
+        names.collect()
+    }
+
+    #[test]
+    fn the_figure_of_speedups_shows_selected_policies_and_no_empty_panel() {
+        assert_eq!(lines(&["life", "lazy-inactive"]), [["lazy-inactive"]]);
+        // Only Life was measured.
+        let all = lines(&[]);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(!all[0].contains(&"lazy-inactive".into()), "{all:?}");
+    }
+
+    /// Compares eight policies, each with the same deviations from `packed`.
+    fn alike(percent: [f64; 3]) -> Compared {
+        let mut compared = Compared::new("On 4 threads".into(), Unit::Cycles, true);
+        let names = (0..8).map(|policy| format!("policy {policy}"));
+        let times = percent.map(|percent| 1000.0 + 10.0 * percent).to_vec();
+        let times = names.map(|name| (name, times.clone()));
+        let base = (Policy::BASE.to_owned(), vec![1000.0; 3]);
+        compared.add("life", times.chain([base]));
+        compared
+    }
+
+    #[test]
+    fn all_policies_are_within_the_intervals_of_several() {
+        let near = sentence(&alike([0.03, 0.0, -0.03]));
+        assert!(near.text.contains("of all sleep policies"), "{}", near.text);
+        assert_eq!((near.ratios.len(), near.is_decided()), (16, true));
+        // The interval of a single policy would end below 2%.
+        let far = alike([0.6, 0.0, -0.6]);
+        let [low, high] = far
+            .mean_ratio("policy 0", Policy::BASE)
+            .unwrap()
+            .interval
+            .unwrap();
+        assert!(0.98 < low && high < 1.02, "{low} {high}");
+        let text = sentence(&far).text;
+        assert!(!text.contains("of all sleep policies"), "{text}");
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct PolicySamples {
 /// One run of an algorithm, in the cell's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct SleepSample {
-    /// The order of events of a simulated run (the seed of the machine's random delays), 0 on a machine without
-    /// perturbation.
+    /// The order of events of a simulated run (the seed of the machine's random delays), 0 if the machine runs as it is
+    /// described.
     #[serde(default)]
     pub(super) order: u64,
     pub(super) time: f64,
@@ -59,6 +59,7 @@ pub(super) struct SleepSample {
 pub(super) struct Line {
     /// The objects, joined by `+`.
     pub(super) names: String,
+    /// The number of these lines. If it differs between orders of events, the greatest number.
     pub(super) lines: usize,
     /// Reads that missed the reader's own caches.
     pub(super) reads: u64,
@@ -181,6 +182,11 @@ impl PolicySamples {
         median(runs.map(|run| run.time))
     }
 
+    /// A count of all runs together as a mean of each run. There must be at least one run.
+    pub(super) fn a_run(&self, count: u64) -> f64 {
+        count as f64 / self.runs.len() as f64
+    }
+
     /// The median of what `of` returns for each run.
     pub(super) fn median(&self, of: impl Fn(&SleepSample) -> f64) -> f64 {
         median(self.runs.iter().map(of))
@@ -210,6 +216,23 @@ impl Line {
             sum.transfers += since(|line| line.transfers);
         }
         found
+    }
+
+    /// The sums of several orders of events, by names.
+    pub(super) fn sums<'a>(all: impl Iterator<Item = &'a Self>) -> Vec<Self> {
+        let mut sums: Vec<Self> = Vec::new();
+        for line in all {
+            match sums.iter_mut().find(|sum| sum.names == line.names) {
+                Some(sum) => {
+                    sum.lines = sum.lines.max(line.lines);
+                    sum.reads += line.reads;
+                    sum.writes += line.writes;
+                    sum.transfers += line.transfers;
+                }
+                None => sums.push(line.clone()),
+            }
+        }
+        sums
     }
 }
 

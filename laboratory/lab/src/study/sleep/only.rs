@@ -39,8 +39,13 @@ impl SleepOnly {
         }
     }
 
+    /// Whether a policy is selected.
+    pub(super) fn selects_policies(&self) -> bool {
+        !self.policies.is_empty()
+    }
+
     /// Whether a policy of this name is to be measured.
     pub(super) fn wants(&self, policy: &str) -> bool {
-        self.policies.is_empty() || self.policies.iter().any(|name| name == policy)
+        !self.selects_policies() || self.policies.iter().any(|name| name == policy)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, PolicySamples};
-use super::speedup;
+use super::speedup::{self, Single};
 use crate::measure::ratio::Ratio;
 use crate::report::csv::columns;
 use crate::study::unit::Unit;
@@ -69,15 +69,9 @@ columns! {
         line: String = of.names.clone(),
         /// How many cache lines hold exactly these objects.
         lines: usize = of.lines,
-        reads_missed: f64 = samples.a_run(of.reads),
-        writes: f64 = samples.a_run(of.writes),
-        transfers: f64 = samples.a_run(of.transfers),
-    }
-}
-
-impl PolicySamples {
-    fn a_run(&self, count: u64) -> f64 {
-        three_digits(count as f64 / self.runs.len() as f64)
+        reads_missed: f64 = three_digits(samples.a_run(of.reads)),
+        writes: f64 = three_digits(samples.a_run(of.writes)),
+        transfers: f64 = three_digits(samples.a_run(of.transfers)),
     }
 }
 
@@ -98,9 +92,10 @@ pub(super) fn rows(
 ) -> Vec<SleepRow> {
     of_each(measured, |cell, samples| {
         let (algorithm, threads) = (cell.cell.algorithm, cell.cell.threads);
+        let over = |single| speedup::speedup(orders, algorithm, &samples.policy, threads, single);
         let of_orders = [
-            speedup::over_fastest(orders, algorithm, &samples.policy, threads),
-            speedup::over_own(orders, algorithm, &samples.policy, threads),
+            over(Single::Fastest),
+            over(Single::Own),
             speedup::to_packed(orders, &[algorithm], &samples.policy, threads),
         ];
         vec![SleepRow::new(config, cell, samples, &of_orders)]

@@ -59,8 +59,7 @@ pub(super) fn measure(
             .collect();
         let runs = outcomes.iter().flat_map(|(found, _)| &found.runs);
         samples.runs = runs.copied().collect();
-        // The cache lines come from the first order.
-        samples.lines = outcomes[0].0.lines.clone();
+        samples.lines = Line::sums(outcomes.iter().flat_map(|(found, _)| &found.lines));
         samples.hash = match &hashes[..] {
             [one] => one.clone(),
             _ => journal::hash(&hashes)?,
@@ -148,4 +147,46 @@ fn run(
     }
     found.lines = Line::between(&lines, &Simulated::named_lines());
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::side_by_side;
+    use crate::measure::time_left::TimeLeft;
+    use crate::study::unit::Unit;
+    use manycore_programs::fork::Algorithm;
+
+    /// Simulates a cell of two threads with `packed`.
+    fn simulated(orders: Vec<u64>) -> MeasuredPolicies {
+        let mut config = SleepConfig::on_dahu(&["packed"], &["runs=2"], &[2]).unwrap();
+        config.orders = orders;
+        let cell = SleepCell {
+            algorithm: Algorithm::QuickSort,
+            threads: 2,
+        };
+        let mut measured = MeasuredPolicies::new(cell, Unit::Cycles, &config.policies);
+        let progress = Progress::new("test", TimeLeft::new([1.0], 1));
+        let host = side_by_side::host().unwrap();
+        let chip = config.chip.clone().unwrap();
+        measure(&config, &chip, &mut measured, host, &progress).unwrap();
+        measured
+    }
+
+    #[test]
+    fn equal_orders_have_the_accesses_per_run_of_one_order() {
+        let accesses = |orders: Vec<u64>| -> Vec<(String, usize, [f64; 3])> {
+            let measured = simulated(orders);
+            let samples = &measured.policies[0];
+            let of = |line: &Line| {
+                let counts = [line.reads, line.writes, line.transfers];
+                let each = counts.map(|count| samples.a_run(count));
+                (line.names.clone(), line.lines, each)
+            };
+            samples.lines.iter().map(of).collect()
+        };
+        let one = accesses(vec![1]);
+        assert!(one.iter().any(|line| line.2[1] > 0.0), "{one:?}");
+        assert_eq!(accesses(vec![1, 1, 1]), one);
+    }
 }

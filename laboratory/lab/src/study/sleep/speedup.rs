@@ -65,26 +65,6 @@ pub(super) fn fastest_single(measured: &[MeasuredPolicies], algorithm: Algorithm
     run.map(|samples| samples.time()).min_by(f64::total_cmp)
 }
 
-/// The gain of `policy` over `packed` of the same mode, by median times.
-fn delta(
-    measured: &[MeasuredPolicies],
-    algorithm: Algorithm,
-    policy: &Policy,
-    threads: usize,
-) -> Option<Delta> {
-    let times = |policy: &Policy| {
-        Some(Times {
-            several: time(measured, algorithm, policy, threads)?,
-            one: time(measured, algorithm, policy, 1)?,
-        })
-    };
-    let base = Policy {
-        name: Policy::BASE.into(),
-        mode: policy.mode,
-    };
-    Some(Delta::new(times(policy)?, times(&base)?))
-}
-
 /// The geometric mean over orders of events of a ratio that `of` finds in the measurements of one order. With several
 /// orders it has a 95% interval. Both times of a ratio come from the same order.
 fn over(
@@ -95,29 +75,29 @@ fn over(
     Ratio::of(&ratios.collect::<Option<Vec<_>>>()?)
 }
 
-/// The speedup over the fastest single-thread time of any policy.
-pub(super) fn over_fastest(
-    orders: &[Vec<MeasuredPolicies>],
-    algorithm: Algorithm,
-    policy: &Policy,
-    threads: usize,
-) -> Option<Ratio> {
-    over(orders, |measured| {
-        let single = fastest_single(measured, algorithm)?;
-        Some(single / time(measured, algorithm, policy, threads)?)
-    })
+/// The single-thread time that a speedup is relative to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Single {
+    /// The fastest of any policy.
+    Fastest,
+    /// The policy's own.
+    Own,
 }
 
-/// The speedup over the policy's own single-thread time.
-pub(super) fn over_own(
+/// The speedup of `policy` on `threads`.
+pub(super) fn speedup(
     orders: &[Vec<MeasuredPolicies>],
     algorithm: Algorithm,
     policy: &Policy,
     threads: usize,
+    over_single: Single,
 ) -> Option<Ratio> {
     over(orders, |measured| {
-        let time = |threads| time(measured, algorithm, policy, threads);
-        Some(time(1)? / time(threads)?)
+        let single = match over_single {
+            Single::Fastest => fastest_single(measured, algorithm)?,
+            Single::Own => time(measured, algorithm, policy, 1)?,
+        };
+        Some(single / time(measured, algorithm, policy, threads)?)
     })
 }
 
@@ -128,15 +108,10 @@ pub(super) fn gain(
     policy: &Policy,
     threads: usize,
 ) -> Option<Delta> {
-    let mean = |of: fn(Delta) -> f64| {
-        let ratio = over(orders, |measured| {
-            Some(1.0 + of(delta(measured, algorithm, policy, threads)?))
-        });
-        Some(ratio?.mean - 1.0)
-    };
+    let own = |policy| Some(speedup(orders, algorithm, policy, threads, Single::Own)?.mean);
     Some(Delta {
-        time: mean(|delta| delta.time)?,
-        own: mean(|delta| delta.own)?,
+        time: to_packed(orders, &[algorithm], policy, threads)?.mean - 1.0,
+        own: own(&policy.base())? / own(policy)? - 1.0,
     })
 }
 
@@ -148,8 +123,10 @@ pub(super) fn to_packed(
     policy: &Policy,
     threads: usize,
 ) -> Option<Ratio> {
+    let base = policy.base();
     over(orders, |measured| {
-        let ratio = |&algorithm| Some(1.0 + delta(measured, algorithm, policy, threads)?.time);
+        let time = |algorithm, policy| time(measured, algorithm, policy, threads);
+        let ratio = |&algorithm| Some(time(algorithm, policy)? / time(algorithm, &base)?);
         let ratios: Vec<f64> = algorithms.iter().map(ratio).collect::<Option<_>>()?;
         Some(geometric_mean(ratios))
     })
@@ -162,7 +139,8 @@ pub(super) fn mean_speedup(
     policy: &Policy,
     threads: usize,
 ) -> Option<f64> {
-    let speedup = |&algorithm| Some(over_fastest(orders, algorithm, policy, threads)?.mean);
+    let fastest = Single::Fastest;
+    let speedup = |&algorithm| Some(speedup(orders, algorithm, policy, threads, fastest)?.mean);
     let speedups: Vec<f64> = algorithms.iter().map(speedup).collect::<Option<_>>()?;
     Some(geometric_mean(speedups))
 }
@@ -192,14 +170,14 @@ mod tests {
             ("split", 4, 30.0),
         ]);
         let life = Algorithm::Life;
-        let delta = delta(&measured, life, &policy("split"), 4).unwrap();
+        let orders = by_order(&measured, &[0]);
+        let delta = gain(&orders, life, &policy("split"), 4).unwrap();
         assert!(delta.time.abs() < 1e-12, "{delta:?}");
         assert!(
             (delta.own - (100.0 / 120.0 - 1.0)).abs() < 1e-12,
             "{delta:?}"
         );
         assert_eq!(fastest_single(&measured, life), Some(100.0));
-        let orders = by_order(&measured, &[0]);
         let mean = mean_speedup(&orders, &[life], &policy("split"), 4).unwrap();
         assert!((mean - 100.0 / 30.0).abs() < 1e-12);
         assert_eq!(mean_speedup(&orders, &[life], &policy("split"), 8), None);
@@ -229,8 +207,9 @@ mod tests {
             let [low, high] = ratio.interval.unwrap();
             assert!(high - low < 1e-9, "{ratio:?}");
         };
-        point(over_fastest(&orders, life, &split, 4), 100.0 / 24.0);
-        point(over_own(&orders, life, &split, 4), 5.0);
+        let over = |single| speedup(&orders, life, &split, 4, single);
+        point(over(Single::Fastest), 100.0 / 24.0);
+        point(over(Single::Own), 5.0);
         point(to_packed(&orders, &[life], &split, 4), 0.8);
     }
 
@@ -239,12 +218,13 @@ mod tests {
         // The medians of the times, 100 and 30, have another ratio than each order.
         let times = [[100.0, 50.0], [100.0, 30.0], [400.0, 10.0]];
         let orders = ordered(&times.map(|[one, four]| [one, four, 2.0 * one, four]));
-        let ratio = over_fastest(&orders, Algorithm::Life, &policy("split"), 4).unwrap();
+        let (life, split) = (Algorithm::Life, policy("split"));
+        let ratio = speedup(&orders, life, &split, 4, Single::Fastest).unwrap();
         let expected = (2.0_f64 * (10.0 / 3.0) * 40.0).cbrt();
         assert!((ratio.mean - expected).abs() < 1e-9, "{ratio:?}");
         let [low, high] = ratio.interval.unwrap();
         assert!(low < ratio.mean && ratio.mean < high, "{ratio:?}");
-        let mean = mean_speedup(&orders, &[Algorithm::Life], &policy("split"), 4).unwrap();
+        let mean = mean_speedup(&orders, &[life], &split, 4).unwrap();
         assert!((mean - expected).abs() < 1e-9, "{mean}");
     }
 }

@@ -5,9 +5,10 @@ use super::cell::Policy;
 use super::config::SleepConfig;
 use super::measured::{Line, MeasuredPolicies, PolicySamples};
 use super::published::Published;
-use super::speedup::{self, Delta};
+use super::speedup::{self, Delta, Single};
 use crate::measure::ratio::Ratio;
 use crate::report::table::{Cell, Table};
+use crate::report::words::signed;
 use crate::study::unit::Unit;
 use manycore_programs::fork::Algorithm;
 use manycore_programs::sleep::Mode;
@@ -60,13 +61,15 @@ fn of_algorithm(
     }
     let row = |policy: &Policy| {
         let samples = speedup::cell(measured, algorithm, threads)?.of(policy)?;
-        let speedup =
-            |ratio: Option<Ratio>| Cell::or_dash(ratio.map(|ratio| format!("{:.2}", ratio.mean)));
+        let speedup = |single| {
+            let ratio = speedup::speedup(orders, algorithm, policy, threads, single);
+            Cell::or_dash(ratio.map(|ratio| format!("{:.2}", ratio.mean)))
+        };
         let mut row = vec![
             Cell::new(policy.to_string()),
             Cell::new(unit.show(samples.time())),
-            speedup(speedup::over_fastest(orders, algorithm, policy, threads)),
-            speedup(speedup::over_own(orders, algorithm, policy, threads)),
+            speedup(Single::Fastest),
+            speedup(Single::Own),
         ];
         row.extend(deltas(speedup::gain(orders, algorithm, policy, threads)));
         if beside {
@@ -169,8 +172,7 @@ pub(super) fn lines(config: &SleepConfig, measured: &[MeasuredPolicies]) -> Opti
         let own = |line: &&Line| line.names.contains(OWN) && line.writes + line.reads > 0;
         let lines = samples.lines.iter().filter(own);
         lines.map(|line| {
-            let a_run =
-                |count: u64| Cell::new(format!("{:.0}", count as f64 / samples.runs.len() as f64));
+            let a_run = |count: u64| Cell::new(format!("{:.0}", samples.a_run(count)));
             vec![
                 Cell::new(samples.policy.to_string()),
                 Cell::new(line.names.replace(OWN, "")),
@@ -213,7 +215,7 @@ fn show(ratio: Ratio) -> String {
     let mean = percent(ratio.mean - 1.0);
     match ratio.interval {
         Some(ends) => {
-            let [low, high] = ends.map(|end| format!("{:+.1}", 100.0 * (end - 1.0)));
+            let [low, high] = ends.map(|end| signed(100.0 * (end - 1.0), 1));
             format!("{mean}\n({low} to {high})")
         }
         None => mean,
@@ -221,7 +223,7 @@ fn show(ratio: Ratio) -> String {
 }
 
 fn percent(part: f64) -> String {
-    format!("{:+.1}%", part * 100.0)
+    format!("{}%", signed(100.0 * part, 1))
 }
 
 #[cfg(test)]
@@ -229,26 +231,9 @@ mod tests {
     use super::super::measured::by_order;
     use super::super::synthetic;
     use super::*;
-    use crate::study::Request;
-    use crate::study::settings::Settings;
-    use crate::world::World;
-    use manycore_chip::config::Config as Machine;
 
     fn config(only: &[&str], size: &str) -> SleepConfig {
-        let size = [format!("size={size}")];
-        let machine = Machine::preset("dahu").unwrap();
-        SleepConfig::new(&Request {
-            world: World::Simulated(Box::new(machine)),
-            settings: Settings::parse(&size, super::super::KEYS).unwrap(),
-            threads: vec![32.try_into().unwrap()],
-            cores: Vec::new(),
-            only: only.iter().map(|&name| name.to_owned()).collect(),
-            full: false,
-            seed: 1,
-            orders: None,
-            fresh: false,
-        })
-        .unwrap()
+        SleepConfig::on_dahu(only, &[&format!("size={size}")], &[32]).unwrap()
     }
 
     /// The words of a table's row.

@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(
             sentence_of(&shown),
             "On 64 cores a wait takes 1,000 cycles with flags, the fastest through memory, and 500 cycles over a \
-             broadcast network (channel), 50.0% less (-50.1 to -49.9%) (95% intervals of 3 orders)"
+             broadcast network (channel), 50.0% less (49.9 to 50.1%) (95% intervals of 3 orders)"
         );
         let open = compared(&[
             (MEMORY, "sense", [1000.0, 1020.0, 990.0]),
