@@ -41,7 +41,10 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
     loop {
         let is_stopped = system.of(task).signals.stop.is_on();
         if is_stopped && matches!(task.phase, Phase::Runs | Phase::Called) {
-            return suspend(system, task, world);
+            match suspend(system, task, world) {
+                Some(state) => return state,
+                None => continue,
+            }
         }
         match task.phase {
             Phase::Runs => {}
@@ -64,6 +67,10 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
             Phase::Sleeps | Phase::Naps | Phase::Awaits => {
                 if let Some(state) = woken(system.of(task), task, world) {
                     return state;
+                }
+                // A signal that the sleeper has taken may have stopped the process, or its timer's may let it go on.
+                if system.of(task).signals.stop.is_news {
+                    tell_change(system, task, world);
                 }
                 continue;
             }
@@ -141,14 +148,30 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
     }
 }
 
-/// Suspends a task of a stopped process until a signal lets the process go on.
-fn suspend<W: World>(system: &mut System, task: &Task, world: &mut W) -> TaskState {
-    if !world.must_wait() {
-        system.tell_changes(world);
-        let number = system.of(task).number;
-        world.futex_wait(words::children(number), None);
+/// Suspends a task of a stopped process until a signal lets the process go on. Returns `None` if the signal of a timer of
+/// the task has done so.
+fn suspend<W: World>(system: &mut System, task: &Task, world: &mut W) -> Option<TaskState> {
+    if world.must_wait() {
+        return Some(TaskState::Suspended);
     }
-    TaskState::Suspended
+    system.of(task).expire_timers(task, world);
+    tell_change(system, task, world);
+    let process = system.of(task);
+    if !process.signals.stop.is_on() {
+        return None;
+    }
+    let due = process
+        .timers
+        .next_of(&process.threads, task.number, signal::CONTINUING);
+    let time = due.map(|due| due.saturating_sub(world.nanoseconds()));
+    world.futex_wait(words::children(process.number), time);
+    Some(TaskState::Suspended)
+}
+
+/// Tells sleeping threads and the parent that the task's process is stopped or goes on.
+fn tell_change<W: World>(system: &mut System, task: &Task, world: &mut W) {
+    system.of(task).end_sleeps_by_stop(world);
+    system.tell_changes(world);
 }
 
 fn stopped<W: World>(
@@ -239,6 +262,7 @@ fn raise(process: &mut Process, task: &mut Task, sent: Sent, what: &str) -> Opti
 fn call<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> Option<TaskState> {
     system.of(task).files.set_now(world.nanoseconds());
     let outcome = make_call(system, task, world);
+    system.show_file_writes(task);
     let process = system.of(task);
     if process.must_find_takers() {
         process.find_takers(task, world);
@@ -315,9 +339,7 @@ fn look_for_signals<W: World>(
 ) -> Option<TaskState> {
     let (signals, threads) = (&mut process.signals, &mut process.threads);
     // Other threads notice this only when the task is in the order of simulated time.
-    process
-        .timers
-        .expire(signals, threads, task.number, world.nanoseconds());
+    process.timers.expire(signals, threads, task.number, world);
     let look = process.timers.look(signals, threads, task, world);
     // A handler begins between two instructions. The signals after one that stops the process wait until it goes on.
     while task.hart.is_between_instructions() && !process.signals.stop.is_on() {

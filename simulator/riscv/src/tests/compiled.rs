@@ -203,6 +203,21 @@ fn orphans_go_to_the_ancestor_that_takes_them() {
 }
 
 #[test]
+fn timers_continue_stopped_processes_and_stops_end_some_calls() {
+    compare("programs/continued.c");
+}
+
+#[test]
+fn groups_are_orphaned_by_the_end_of_a_parent() {
+    compare("programs/orphaned.c");
+}
+
+#[test]
+fn private_pages_show_what_other_processes_write_to_their_file() {
+    compare("programs/shown.c");
+}
+
+#[test]
 fn flags_that_linux_does_not_know_are_refused() {
     let lines = [
         "eventfd: -1 22",
