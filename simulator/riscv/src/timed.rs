@@ -22,8 +22,8 @@ pub(crate) struct TimedTask {
     latched: Latched,
     /// Why a sleep on another machine ended, if the task has not run since.
     woken: Option<Wake>,
-    /// If the main thread begins asleep, the address on which it sleeps, and the cycles that are left of its timeout.
-    sleep: Option<(u64, Option<u64>)>,
+    /// The task's state when this machine begins.
+    before: Before,
     /// How many nanoseconds the task has run on another machine.
     used: u64,
     /// The number of wake-ups, by the call under way, that the kernel makes before the task continues.
@@ -83,7 +83,7 @@ impl TimedTask {
             rest: 0,
             latched: Latched::default(),
             woken: None,
-            sleep: None,
+            before: Before::Ran,
             used: 0,
             wakes: 0,
         }
@@ -91,13 +91,10 @@ impl TimedTask {
 
     /// A task that ran on another machine.
     pub(crate) fn resumed(thread: Resumed, shared: Rc<Shared>) -> Self {
-        let sleep = match thread.before {
-            Before::Slept { address, cycles } => Some((address, cycles)),
-            Before::Ran | Before::Woken(_) => None,
-        };
-        let (woken, used, wakes) = (thread.woken, thread.used, thread.wakes);
+        let (woken, before) = (thread.woken, thread.before);
+        let (used, wakes) = (thread.used, thread.wakes);
         let mut this = Self::new(thread.task, shared);
-        (this.woken, this.sleep, this.used, this.wakes) = (woken, sleep, used, wakes);
+        (this.woken, this.before, this.used, this.wakes) = (woken, before, used, wakes);
         this
     }
 }
@@ -155,14 +152,21 @@ impl Guest for TimedTask {
                 let handle = world.go_on_with(other, &cores);
                 system.rename(slot, number, handle);
             }
-            if let Some((address, cycles)) = self.sleep {
+        }
+        let in_kernel = wakes * world.core.machine().os.futex_wake;
+        match self.before {
+            Before::Slept { address, cycles } if starts => {
                 world.core.futex_wait(address, cycles);
                 return State::Suspended;
             }
+            Before::Woken(_) if starts => {
+                world.core.sleep_until_woken(in_kernel);
+                return State::Suspended;
+            }
+            _ => {}
         }
-        if wakes > 0 {
-            let each = world.core.machine().os.futex_wake;
-            world.core.go_on_in_kernel(wakes * each);
+        if in_kernel > 0 {
+            world.core.go_on_in_kernel(in_kernel);
             if world.core.must_pause() {
                 return State::Suspended;
             }
