@@ -37,17 +37,6 @@ impl Engine {
         self.set_horizon(core);
     }
 
-    /// Blocks the thread of `core`, and wakes it after `cycles`. The caller must suspend.
-    pub(crate) fn sleep_until_woken(&mut self, core: u32, cycles: u64) {
-        let port = &self.ports[core as usize];
-        let (Some(thread), now) = (port.thread, port.clock) else {
-            return;
-        };
-        self.threads[thread as usize].reply = Reply::default();
-        self.block(core, Wait::Futex { address: 0 });
-        self.wake_thread(thread, core, now + cycles.min(LONGEST));
-    }
-
     pub(crate) fn enter_futex_wait(&mut self, core: u32) {
         let os = &self.config.os;
         self.kernel(core, Activity::Futex, os.syscall + os.futex_wait);

@@ -48,29 +48,6 @@ impl Core<'_> {
         self.engine.go_on_in_kernel(self.core, cycles);
     }
 
-    /// Falls asleep. A kernel call that began before simulated time wakes the thread after `cycles`. The guest must
-    /// suspend.
-    ///
-    /// ```
-    /// # use manycore_chip::{Simulation, config::Config, guest::*};
-    /// # let machine = Config::preset("atac-64")?;
-    /// let mut slept = false;
-    /// let main = move |core: &mut Core<'_>| {
-    ///     if !std::mem::replace(&mut slept, true) {
-    ///         core.sleep_until_woken(5_000);
-    ///         return State::Suspended;
-    ///     }
-    ///     let os = &core.machine().os;
-    ///     assert_eq!(core.clock(), 5_000 + os.wake_latency + os.switch);
-    ///     State::Exited
-    /// };
-    /// Simulation::new(&machine).run_warm_guest_until_stopped(Box::new(main), Some(Warmth::new(&machine)?))?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn sleep_until_woken(&mut self, cycles: u64) {
-        self.engine.sleep_until_woken(self.core, cycles);
-    }
-
     /// Enters the kernel to wait on a futex.
     ///
     /// ```
@@ -266,7 +243,7 @@ impl Core<'_> {
     ///         assert!(core.clock() < began + 100);
     ///         State::Ended
     ///     };
-    ///     let ran = (5, Before::Ran);
+    ///     let ran = (5, Before::Ran(0));
     ///     let child = *child.get_or_insert_with(|| core.go_on_with("child".into(), Box::new(body), ran, &[]));
     ///     match child {
     ///         Ok(child) if core.join(child) => State::Suspended,
