@@ -39,8 +39,12 @@ pub(crate) fn resume<W: World>(system: &mut System, task: &mut Task, world: &mut
 
 fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskState {
     loop {
-        let is_stopped = system.of(task).signals.stop.is_on();
-        if is_stopped && matches!(task.phase, Phase::Runs | Phase::Called) {
+        let may_stop = match task.phase {
+            Phase::Runs => task.hart.is_between_instructions(),
+            Phase::Called => true,
+            _ => false,
+        };
+        if may_stop && system.of(task).signals.stop.is_on() {
             match suspend(system, task, world) {
                 Some(state) => return state,
                 None => continue,
@@ -118,7 +122,11 @@ fn go_on<W: World>(system: &mut System, task: &mut Task, world: &mut W) -> TaskS
             return state;
         }
         if process.signals.stop.is_on() {
-            continue;
+            if task.hart.is_between_instructions() {
+                continue;
+            }
+            // The task first ends its instruction, whose access is under way.
+            task.hart.alarm = 0;
         }
         // A handler blocks signals from its first instruction on, and a timer may have sent a signal.
         if process.signals.rings || process.must_find_takers() {

@@ -237,6 +237,11 @@ fn timers_continue_stopped_processes_and_stops_end_some_calls() {
 }
 
 #[test]
+fn stopped_threads_end_their_loads() {
+    compare("programs/halted.c");
+}
+
+#[test]
 fn groups_are_orphaned_by_the_end_of_a_parent() {
     compare("programs/orphaned.c");
 }
